@@ -1,0 +1,135 @@
+package collectors
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// Config is one entry of the configuration's list of collectors: what all kinds
+// share, and exactly one kind.
+type Config struct {
+	// Name becomes the label dependency or component, so it is unique.
+	Name string `yaml:"name"`
+	// Interval between two rounds; 10 s where it is not set.
+	Interval model.Duration `yaml:"interval,omitempty"`
+	// Timeout of one round; 5 s where it is not set, at most the interval.
+	Timeout model.Duration `yaml:"timeout,omitempty"`
+
+	Kinds `yaml:",inline"`
+}
+
+// Kinds holds the configuration of the one kind that an entry is of: every field
+// is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
+// name. To add a kind, write its file and add its field here.
+type Kinds struct {
+}
+
+// Kind is the configuration of one kind of collector. A kind with defaults has a
+// method SetDefaults, which is called before the block is decoded into it.
+type Kind interface {
+	// Problems returns every mistake that can be seen without any I/O.
+	Problems() []Problem
+	// New makes the collector. It does no I/O that may block.
+	New(env Env) (Collector, error)
+	// External says whether what is measured lies outside this host, so that a
+	// restart of the workload cannot cure it.
+	External() bool
+	// Uses names the collectors that this one takes something from, such as the
+	// keystone collector whose token a neutron collector shares.
+	Uses() []string
+}
+
+// Problem is a mistake in a configuration.
+type Problem struct {
+	// Path leads from the block that was checked to the mistake, as in
+	// "access[0].verb"; empty means the block itself.
+	Path string
+	// Text says what is wrong and what is expected, without the place.
+	Text string
+}
+
+// SetDefaults sets what an entry has before it is decoded.
+func (c *Config) SetDefaults() {
+	c.Interval = model.Duration(10 * time.Second)
+	c.Timeout = model.Duration(5 * time.Second)
+}
+
+// Kind returns the one kind that is set and its key. Without exactly one, the
+// kind is nil.
+func (k *Kinds) Kind() (string, Kind) {
+	set := k.set()
+	if len(set) != 1 {
+		return "", nil
+	}
+	kind, _ := reflect.ValueOf(k).Elem().FieldByIndex(set[0].Index).Interface().(Kind)
+	return key(set[0]), kind
+}
+
+// KindNames returns the keys of all kinds, in the order of the documentation.
+func KindNames() []string {
+	var names []string
+	for f := range reflect.TypeFor[Kinds]().Fields() {
+		names = append(names, key(f))
+	}
+	return names
+}
+
+func (k *Kinds) set() []reflect.StructField {
+	var set []reflect.StructField
+	v := reflect.ValueOf(k).Elem()
+	for f := range v.Type().Fields() {
+		if !v.FieldByIndex(f.Index).IsNil() {
+			set = append(set, f)
+		}
+	}
+	return set
+}
+
+func key(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// Problems returns every mistake in the entry, its kind's included.
+func (c *Config) Problems() []Problem {
+	problems := nameProblem("name", c.Name)
+	if c.Interval <= 0 {
+		problems = append(problems, Problem{"interval", fmt.Sprintf("interval %s: expected more than 0s", c.Interval)})
+	}
+	if c.Timeout <= 0 || c.Timeout > c.Interval {
+		problems = append(problems, Problem{"timeout", fmt.Sprintf("timeout %s: expected more than 0s and at most the interval, %s", c.Timeout, c.Interval)})
+	}
+	set := c.set()
+	if len(set) != 1 {
+		var names []string
+		for _, f := range set {
+			names = append(names, key(f))
+		}
+		what := "no kind"
+		if len(set) > 1 {
+			what = "more than one kind (" + strings.Join(names, ", ") + ")"
+		}
+		return append(problems, Problem{"", fmt.Sprintf("collector %q has %s: expected exactly one of %s", c.Name, what, strings.Join(KindNames(), ", "))})
+	}
+	name, kind := c.Kind()
+	for _, p := range kind.Problems() {
+		problems = append(problems, Problem{strings.TrimSuffix(name+"."+p.Path, "."), p.Text})
+	}
+	return problems
+}
+
+var validName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?$`)
+
+// nameProblem checks a name that becomes a label and a part of a path: at most 63
+// characters, as Kubernetes limits label values.
+func nameProblem(path, name string) []Problem {
+	if validName.MatchString(name) {
+		return nil
+	}
+	return []Problem{{path, fmt.Sprintf("name %q: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends", name)}}
+}

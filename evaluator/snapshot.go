@@ -1,0 +1,192 @@
+package evaluator
+
+import (
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// Status is what one rule says. The zero value is Unknown.
+type Status int
+
+// The statuses of a rule.
+const (
+	// Unknown: there is nothing to judge, or the expression could not be evaluated.
+	Unknown Status = iota
+	OK
+	// Pending: the expression is true, for less time than the rule's for.
+	Pending
+	// Failing: the expression has been true for long enough.
+	Failing
+)
+
+// Statuses returns all of them, in the order in which they are exported.
+func Statuses() []Status { return []Status{OK, Pending, Failing, Unknown} }
+
+func (s Status) String() string {
+	return [...]string{"unknown", "ok", "pending", "failing"}[s]
+}
+
+// Verdict is what a state says. The zero value is Fail: nothing is up before its
+// first measurement.
+type Verdict int
+
+// The verdicts of a state.
+const (
+	Fail Verdict = iota
+	// Warn passes, with a rule of severity warning failing.
+	Warn
+	Pass
+)
+
+func (v Verdict) String() string { return [...]string{"fail", "warn", "pass"}[v] }
+
+// Snapshot is everything that Vitals knows at one moment. It is immutable: readers
+// share it without locks.
+type Snapshot struct {
+	// Generation counts the snapshots since the process started, from 1.
+	Generation uint64
+	// At is when the rules were evaluated, with Go's monotonic reading.
+	At time.Time
+	// Started is when the process started.
+	Started time.Time
+	// Took is how long collecting the evidence's verdict took: one pass over all rules.
+	Took time.Duration
+	// MaxAge is the age beyond which the snapshot says nothing any more: the stall guard.
+	MaxAge time.Duration
+	// States are in the order of the configuration; ready, alive and started come first.
+	States []State
+	// Rules are in the order of their files.
+	Rules []Rule
+	// Collectors are in the order of the configuration.
+	Collectors []CollectorStatus
+	// Batches are the samples behind it all: one batch a collector, and the evaluator's own last.
+	Batches []Batch
+	// Reload is the outcome of the last attempt to load the configuration.
+	Reload Reload
+	// ShuttingDown is set from the moment at which the process was asked to stop.
+	ShuttingDown bool
+}
+
+// State is a state's verdict: what /NAME answers.
+type State struct {
+	Name    string
+	Verdict Verdict
+	// Since is when the verdict last changed between failing and not failing.
+	Since time.Time
+	// Transitions counts those changes since the process started.
+	Transitions uint64
+	// Reason says why the state fails when no rule decided it: "shutting down",
+	// "evaluator stalled", "not alive", "no rules", "starting". Empty otherwise.
+	Reason string
+	// Deciding are the indexes in Snapshot.Rules of the rules that make it fail,
+	// or, under Warn, of the rules that warn. Causes come before their consequences.
+	Deciding []int
+	// Rules are the indexes in Snapshot.Rules of all rules of the state.
+	Rules []int
+}
+
+// Rule is one alerting rule and what it says. Recording rules do not appear.
+type Rule struct {
+	Name  string
+	Group string
+	// File is the rule file as the configuration names it.
+	File string
+	// State is the state that the rule feeds; empty for an ordinary alert.
+	State    string
+	Severity string
+	// Expr is the expression as PromQL prints it.
+	Expr          string
+	For           time.Duration
+	KeepFiringFor time.Duration
+	// Observe is set by the annotation mode: observe: shown, never obeyed.
+	Observe bool
+	// NoData is what unknown means for the rule: fail, pass or hold.
+	NoData string
+	// ExitCode is the code that the exec probe returns when the rule decides; 0 if none is set.
+	ExitCode int
+	// DependsOn names the rules that may be the cause of this one.
+	DependsOn []string
+
+	Status Status
+	// Since is when the status became what it is.
+	Since time.Time
+	// Decides says whether the rule makes its state fail now.
+	Decides bool
+	// Warns says whether the rule fails, or lacks evidence, without making its state fail.
+	Warns bool
+	// Summary is the annotation summary, expanded for the deciding alert.
+	Summary string
+	// Reason says why the status is unknown, or what became of an evaluation error.
+	Reason string
+	// Cause names the failing rule of depends_on under which this one is folded.
+	Cause string
+	// Observed is the value of the deciding alert; nil where there is none.
+	Observed *float64
+	// Alerts are the active alerts, the deciding one first; at most 100 of them.
+	Alerts []Alert
+	// AlertCount is the number of active alerts, whether they fit in Alerts or not.
+	AlertCount int
+}
+
+// Alert is one label set for which a rule's expression is true.
+type Alert struct {
+	Labels      labels.Labels
+	Annotations map[string]string
+	// Firing is false while the alert is pending.
+	Firing   bool
+	Value    float64
+	ActiveAt time.Time
+}
+
+// CollectorStatus is how a collector itself is doing.
+type CollectorStatus struct {
+	Name     string
+	Kind     string
+	External bool
+	// Ran is set once a round has ended, whatever its outcome.
+	Ran bool
+	// Success says whether the last round ended in time and without an error.
+	Success bool
+	// Error is the last round's error, at most 512 bytes, without secrets; empty after a success.
+	Error       string
+	Duration    time.Duration
+	LastRun     time.Time
+	LastSuccess time.Time
+	Interval    time.Duration
+}
+
+// Batch is what one source exports at this generation.
+type Batch struct {
+	Descs   []collectors.Desc
+	Samples []collectors.Sample
+}
+
+// Reload is the outcome of the last attempt to load the configuration.
+type Reload struct {
+	OK bool
+	// At is when it was tried; LastSuccess when it last went well.
+	At, LastSuccess time.Time
+	// Error says what is wrong with the file, without secrets.
+	Error string
+}
+
+// State returns a state's verdict as it stands at now, and false if there is no
+// state of that name. A snapshot older than MaxAge fails alive, and with it ready,
+// with the reason "evaluator stalled".
+func (s *Snapshot) State(name string, now time.Time) (State, bool) {
+	for _, st := range s.States {
+		if st.Name == name {
+			if s.Stalled(now) && (name == "alive" || name == "ready") {
+				st.Verdict, st.Reason = Fail, "evaluator stalled"
+			}
+			return st, true
+		}
+	}
+	return State{}, false
+}
+
+// Stalled says whether the evaluator has not published for longer than MaxAge.
+func (s *Snapshot) Stalled(now time.Time) bool { return now.Sub(s.At) > s.MaxAge }
