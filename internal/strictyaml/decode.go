@@ -1,0 +1,220 @@
+package strictyaml
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Option changes how Decode works.
+type Option func(*decoder)
+
+// WithExpand makes Decode replace the text of every scalar value, keys excepted,
+// by what expand returns for it, before it is converted to the target's type. An
+// error of expand is reported at the value; it must not contain a secret.
+func WithExpand(expand func(string) (string, error)) Option {
+	return func(d *decoder) { d.expand = expand }
+}
+
+// Defaulter is a struct with defaults. SetDefaults is called once, before the
+// struct's block is decoded into it, and also if the block is missing, for all
+// structs that are not behind a pointer. An outer struct's defaults are set after,
+// and so override, the ones of the structs in it.
+type Defaulter interface{ SetDefaults() }
+
+// Decode decodes the one YAML document in data into the value that into points
+// to. It returns the mistakes in the order of the file, at most 100 of them and a
+// count of the rest; what is not mistaken is decoded all the same. The Document
+// is never nil.
+//
+// Structs take the fields' yaml tags with the options inline (structs only) and
+// omitempty; without a tag the key is the field's name in lower case. A value
+// that is empty (null) leaves the default alone, except that for a pointer to a
+// struct it is a block with defaults only. A list replaces a default list; a
+// mapping is merged into a default map. Decode panics if into is no pointer or
+// leads to a type that it cannot decode into, such as a channel.
+func Decode(file string, data []byte, into any, opts ...Option) (*Document, []*Error) {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		panic(fmt.Sprintf("internal error: strictyaml decodes into pointers, not into %T", into))
+	}
+	setDefaults(v.Elem())
+	doc := &Document{file: file, data: bytes.Clone(data)}
+	root, err := parse(file, data)
+	if err != nil {
+		doc.broken = []string{""}
+		return doc, []*Error{err}
+	}
+	doc.root = root
+	d := &decoder{file: file, fields: map[reflect.Type][]field{}}
+	for _, o := range opts {
+		o(d)
+	}
+	d.value(root, v.Elem(), "")
+	for _, e := range d.errs {
+		doc.broken = append(doc.broken, e.Where)
+	}
+	return doc, sorted(d.errs)
+}
+
+// decoder decodes one document.
+type decoder struct {
+	file   string
+	expand func(string) (string, error)
+	fields map[reflect.Type][]field
+	errs   []*Error
+	// expanded counts the values that expand has changed.
+	expanded int
+}
+
+// fail reports a mistake at a node; path says where in the document that is.
+func (d *decoder) fail(at *yaml.Node, path, format string, args ...any) {
+	line, col := place(at)
+	d.errs = append(d.errs, &Error{File: d.file, Line: line, Col: col, Where: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// wrong reports a value that is not of the expected sort.
+func (d *decoder) wrong(at *yaml.Node, path, expected string) {
+	d.fail(at, path, "expected %s, got %s", expected, describe(at))
+}
+
+// value decodes a node, which may be an alias, into v, which is settable.
+func (d *decoder) value(at *yaml.Node, v reflect.Value, path string) {
+	n := deref(at)
+	switch {
+	case !d.tagged(n, path):
+	case isNull(n):
+		null(v)
+	case v.Kind() == reflect.Pointer:
+		if v.IsNil() {
+			v.Set(newValue(v.Type().Elem()).Addr())
+		}
+		d.value(at, v.Elem(), path)
+	case d.custom(at, v, path):
+	case v.Kind() == reflect.Struct:
+		d.structure(at, v, path)
+	case v.Kind() == reflect.Map:
+		d.mapping(at, v, path)
+	case v.Kind() == reflect.Slice:
+		d.list(at, v, path)
+	case v.Kind() == reflect.Interface && v.NumMethod() == 0:
+		if found := d.anything(at, path); found != nil {
+			v.Set(reflect.ValueOf(found))
+		}
+	default:
+		d.scalar(at, v, path)
+	}
+}
+
+// tagged refuses the tags that would call for a type of their own.
+func (d *decoder) tagged(n *yaml.Node, path string) bool {
+	if n.Style&yaml.TaggedStyle == 0 {
+		return true
+	}
+	switch n.ShortTag() {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map":
+		return true
+	}
+	d.fail(n, path, "unsupported tag %s, expected a value without a tag", quote(n.Tag))
+	return false
+}
+
+// null is what an empty value means for v.
+func null(v reflect.Value) {
+	if v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Kind() == reflect.Struct && !isCustom(v.Type()) {
+		v.Set(newValue(v.Type().Elem()).Addr())
+	}
+}
+
+// newValue returns a settable value with its defaults.
+func newValue(t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
+	setDefaults(v)
+	return v
+}
+
+// setDefaults sets the defaults of a struct and of the structs in it, inside out.
+func setDefaults(v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).IsExported() {
+			setDefaults(v.Field(i))
+		}
+	}
+	if s, ok := v.Addr().Interface().(Defaulter); ok {
+		s.SetDefaults()
+	}
+}
+
+func (d *decoder) list(at *yaml.Node, v reflect.Value, path string) {
+	n := deref(at)
+	if n.Kind != yaml.SequenceNode {
+		d.wrong(at, path, "a list")
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, c := range n.Content {
+		setDefaults(list.Index(i))
+		d.value(c, list.Index(i), pathIndex(path, i))
+	}
+	v.Set(list)
+}
+
+func (d *decoder) mapping(at *yaml.Node, v reflect.Value, path string) {
+	t := v.Type()
+	if t.Key().Kind() != reflect.String {
+		panic(fmt.Sprintf("internal error: strictyaml cannot decode into %s: keys are strings", t))
+	}
+	if deref(at).Kind != yaml.MappingNode {
+		d.wrong(at, path, "a mapping")
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(t))
+	}
+	for _, e := range d.entries(at, path) {
+		key := reflect.ValueOf(e.key.Value).Convert(t.Key())
+		element := newValue(t.Elem())
+		if old := v.MapIndex(key); old.IsValid() {
+			element.Set(old)
+		}
+		d.value(e.value, element, pathKey(path, e.key.Value))
+		v.SetMapIndex(key, element)
+	}
+}
+
+// entries returns the keys of a mapping and reports the mistaken ones.
+func (d *decoder) entries(at *yaml.Node, path string) []entry {
+	return entries(deref(at), func(at *yaml.Node, text string) { d.fail(at, path, "%s", text) })
+}
+
+// anything decodes into what the document has: map[string]any, []any, string,
+// int, int64, uint64, float64, bool or nil.
+func (d *decoder) anything(at *yaml.Node, path string) any {
+	n := deref(at)
+	switch {
+	case !d.tagged(n, path):
+		return nil
+	case n.Kind == yaml.MappingNode:
+		m := map[string]any{}
+		for _, e := range d.entries(at, path) {
+			m[e.key.Value] = d.anything(e.value, pathKey(path, e.key.Value))
+		}
+		return m
+	case n.Kind == yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, c := range n.Content {
+			list[i] = d.anything(c, pathIndex(path, i))
+		}
+		return list
+	}
+	s, ok := d.text(at, path)
+	if !ok {
+		return nil
+	}
+	return s.resolve(n.Style)
+}

@@ -1,0 +1,95 @@
+package strictyaml
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Document is a file that Decode has read: it knows where everything stands. It
+// is never nil, and of a file that is not YAML it only knows the beginning. It is
+// immutable and safe for concurrent use.
+type Document struct {
+	file string
+	data []byte
+	// root is nil if the file is not YAML, or too large when its aliases are followed.
+	root *yaml.Node
+	// broken are the paths at which Decode found a mistake.
+	broken []string
+}
+
+// Position returns the place of a path such as "collectors[2].keystone.auth_url".
+// A scalar stands where its value begins, a block where its key begins. If the
+// path does not exist, it is the place of the nearest ancestor that does.
+func (d *Document) Position(path string) (line, col int) {
+	at, _ := d.find(path)
+	return place(at)
+}
+
+// Errorf makes an error at the position of path, which it also names.
+func (d *Document) Errorf(path, format string, args ...any) *Error {
+	line, col := d.Position(path)
+	return &Error{File: d.file, Line: line, Col: col, Where: path, Text: fmt.Sprintf(format, args...)}
+}
+
+// ErrorAt is like Errorf for a mistake inside a scalar, at the byte with this
+// offset in the scalar's value, whatever its style: see Locate.
+func (d *Document) ErrorAt(path string, offset int, format string, args ...any) *Error {
+	e := d.Errorf(path, format, args...)
+	e.Line, e.Col = d.Locate(path, offset)
+	return e
+}
+
+// Broken says whether Decode found a mistake at path or below it. A caller that
+// checks what was decoded leaves broken parts out, to report nothing twice.
+func (d *Document) Broken(path string) bool {
+	for _, b := range d.broken {
+		if within(b, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the node of a path, aliases followed, and the node at which a
+// mistake in it is reported. Both are nil if the document has no root.
+func (d *Document) find(path string) (at, n *yaml.Node) {
+	if d.root == nil {
+		return nil, nil
+	}
+	at, n = d.root, deref(d.root)
+	for _, s := range steps(path) {
+		switch {
+		case n.Kind == yaml.MappingNode && s.index < 0:
+			e, ok := lookup(n, s.key)
+			if !ok {
+				return at, n
+			}
+			if at, n = e.value, deref(e.value); n.Kind != yaml.ScalarNode || isNull(n) {
+				at = e.key
+			}
+		case n.Kind == yaml.SequenceNode && s.index >= 0 && s.index < len(n.Content):
+			at = n.Content[s.index]
+			n = deref(at)
+		default:
+			return at, n
+		}
+	}
+	return at, n
+}
+
+func lookup(n *yaml.Node, key string) (entry, bool) {
+	for _, e := range entries(n, nil) {
+		if e.key.Value == key {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+func place(n *yaml.Node) (line, col int) {
+	if n == nil {
+		return 1, 1
+	}
+	return max(n.Line, 1), max(n.Column, 1)
+}

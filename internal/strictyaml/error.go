@@ -1,0 +1,80 @@
+package strictyaml
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxErrors bounds the list of mistakes of one file; what is beyond it is counted.
+const maxErrors = 100
+
+// Error is one mistake of a file. It never contains an expanded value.
+type Error struct {
+	// File is the file's name, as it was given to Decode.
+	File string
+	// Line and Col count from 1; Col counts characters.
+	Line, Col int
+	// Where is the place in the document, such as "collectors[2].keystone"; empty
+	// means the document itself.
+	Where string
+	// Text says what is wrong and what is expected there.
+	Text string
+}
+
+// Error returns "file:line:col: where: text".
+func (e *Error) Error() string {
+	where := ""
+	if e.Where != "" {
+		where = clip(e.Where, 200) + ": "
+	}
+	return fmt.Sprintf("%s:%d:%d: %s%s", e.File, e.Line, e.Col, where, e.Text)
+}
+
+// sorted orders mistakes by position, removes repetitions (an alias may lead to
+// the same mistake twice) and bounds their number.
+func sorted(errs []*Error) []*Error {
+	slices.SortStableFunc(errs, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	errs = slices.CompactFunc(errs, func(a, b *Error) bool {
+		return a.Line == b.Line && a.Col == b.Col && a.Text == b.Text
+	})
+	if more := len(errs) - maxErrors; more > 0 {
+		last := *errs[maxErrors]
+		last.Where, last.Text = "", fmt.Sprintf("%d more mistakes from here on", more)
+		errs = append(errs[:maxErrors:maxErrors], &last)
+	}
+	return errs
+}
+
+// describe says what was found instead of what was expected: the original text,
+// never the expanded one.
+func describe(n *yaml.Node) string {
+	n = deref(n)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case isNull(n):
+		return "nothing"
+	}
+	return quote(n.Value)
+}
+
+// quote quotes a text of the file and keeps it short.
+func quote(s string) string { return fmt.Sprintf("%q", clip(s, 64)) }
+
+// clip cuts s after at most limit bytes.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && s[limit]&0xC0 == 0x80 { // not within a character of UTF-8
+		limit--
+	}
+	return s[:limit] + "..."
+}

@@ -1,0 +1,112 @@
+package strictyaml
+
+import (
+	"encoding"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"gopkg.in/yaml.v3"
+)
+
+// Expecter is a type that is decoded from a text by a method of its own and can
+// say what it expects, such as "a size such as 512MiB".
+type Expecter interface{ Expected() string }
+
+// unmarshaler is the older of the two interfaces of the YAML libraries, and the
+// one that keeps decoding strict: unmarshal reports mistakes as Decode does.
+type unmarshaler interface {
+	UnmarshalYAML(unmarshal func(any) error) error
+}
+
+// mistakes carries errors through the method of a type.
+type mistakes []*Error
+
+func (m mistakes) Error() string { return m[0].Error() }
+
+// isCustom says whether a pointer type decodes itself.
+func isCustom(pointer reflect.Type) bool {
+	return pointer.Implements(reflect.TypeFor[unmarshaler]()) ||
+		pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()) ||
+		pointer.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// custom decodes into a type that decodes itself; false means that v is none. A
+// type with the *yaml.Node method gets scalars only, as it could not be strict
+// about anything else.
+func (d *decoder) custom(at *yaml.Node, v reflect.Value, path string) bool {
+	if v.Type() == reflect.TypeFor[time.Duration]() {
+		v = v.Addr().Convert(reflect.TypeFor[*model.Duration]()).Elem()
+	}
+	expanded := d.expanded
+	switch u := v.Addr().Interface().(type) {
+	case unmarshaler:
+		err := u.UnmarshalYAML(d.unmarshal(at, path))
+		d.refused(at, v, path, err, d.expanded > expanded)
+	case yaml.Unmarshaler:
+		if t, ok := d.single(at, v, path); ok {
+			n := *t.node
+			n.Value = t.value
+			d.refused(at, v, path, u.UnmarshalYAML(&n), t.expanded)
+		}
+	case encoding.TextUnmarshaler:
+		if t, ok := d.single(at, v, path); ok {
+			d.refused(at, v, path, u.UnmarshalText([]byte(t.value)), t.expanded)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// unmarshal returns the function that a type's own method decodes with.
+func (d *decoder) unmarshal(at *yaml.Node, path string) func(any) error {
+	return func(into any) error {
+		inner := &decoder{file: d.file, expand: d.expand, fields: d.fields}
+		inner.value(at, reflect.ValueOf(into).Elem(), path)
+		d.expanded += inner.expanded
+		if len(inner.errs) > 0 {
+			return mistakes(inner.errs)
+		}
+		return nil
+	}
+}
+
+// single returns the text of a scalar for a type that decodes itself.
+func (d *decoder) single(at *yaml.Node, v reflect.Value, path string) (text, bool) {
+	if want := expectation(v); want != "" && deref(at).Kind != yaml.ScalarNode {
+		d.wrong(at, path, want)
+		return text{}, false
+	}
+	return d.text(at, path)
+}
+
+// refused reports the error of a type's own method. Its text is left out if it
+// may contain an expanded value.
+func (d *decoder) refused(at *yaml.Node, v reflect.Value, path string, err error, expanded bool) {
+	var inner mistakes
+	want := expectation(v)
+	switch n := deref(at); {
+	case err == nil:
+	case want != "" && (n.Kind != yaml.ScalarNode || !errors.As(err, &inner)):
+		d.wrong(at, path, want)
+	case errors.As(err, &inner):
+		d.errs = append(d.errs, inner...)
+	case expanded:
+		d.fail(at, path, "invalid value, got %s", describe(at))
+	default:
+		d.fail(at, path, "invalid value, got %s: %s", describe(at), clip(err.Error(), 200))
+	}
+}
+
+// expectation says what a type that decodes itself expects, if that is known.
+func expectation(v reflect.Value) string {
+	if e, ok := v.Addr().Interface().(Expecter); ok {
+		return e.Expected()
+	}
+	if v.Type() == reflect.TypeFor[model.Duration]() {
+		return "a duration such as 10s or 5m"
+	}
+	return ""
+}

@@ -1,0 +1,153 @@
+package strictyaml
+
+import (
+	"bytes"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Locate returns the place in the file of the byte with this offset in the value
+// of the scalar at path. Styles differ from their value in white space, quotes
+// and escapes only, so the place is found by counting visible characters. If the
+// scalar was expanded or is none, it is the place of the whole.
+func (d *Document) Locate(path string, offset int) (line, col int) {
+	at, n := d.find(path)
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return place(at)
+	}
+	start, ok := d.contentStart(n)
+	if !ok {
+		return place(at)
+	}
+	offset = min(max(offset, 0), len(n.Value))
+	before, after := visible(n.Value[:offset]), visible(n.Value[offset:])
+	s := source{text: d.data[start:], style: n.Style}
+	end := 0
+	for seen := 0; ; {
+		r, size := s.next()
+		if size == 0 {
+			return place(at)
+		}
+		if isVisible(r) {
+			if seen == before {
+				return d.lineCol(start + s.pos - size)
+			}
+			seen, end = seen+1, s.pos
+			if seen == before && after == 0 {
+				return d.lineCol(start + end)
+			}
+		}
+	}
+}
+
+func visible(s string) (n int) {
+	for _, r := range s {
+		if isVisible(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func isVisible(r rune) bool { return !unicode.IsSpace(r) }
+
+// contentStart returns the offset of the first byte of a scalar's text: behind
+// its anchor and tag, its quote, or its header ("|-").
+func (d *Document) contentStart(n *yaml.Node) (int, bool) {
+	p, ok := d.offset(n.Line, n.Column)
+	if !ok {
+		return 0, false
+	}
+	for p < len(d.data) && (d.data[p] == '&' || d.data[p] == '!') {
+		for p < len(d.data) && !unicode.IsSpace(rune(d.data[p])) {
+			p++
+		}
+		for p < len(d.data) && unicode.IsSpace(rune(d.data[p])) {
+			p++
+		}
+	}
+	switch {
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		p++
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		header := bytes.IndexByte(d.data[min(p, len(d.data)):], '\n')
+		if header < 0 {
+			return 0, false
+		}
+		p += header + 1
+	}
+	return p, p <= len(d.data)
+}
+
+// offset turns a place into the offset of its byte.
+func (d *Document) offset(line, col int) (int, bool) {
+	p := 0
+	for ; line > 1; line-- {
+		end := bytes.IndexByte(d.data[p:], '\n')
+		if end < 0 {
+			return 0, false
+		}
+		p += end + 1
+	}
+	for ; col > 1 && p < len(d.data); col-- {
+		_, size := utf8.DecodeRune(d.data[p:])
+		p += size
+	}
+	return p, p < len(d.data)
+}
+
+// lineCol is the inverse of offset.
+func (d *Document) lineCol(offset int) (line, col int) {
+	before := d.data[:offset]
+	begin := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[begin:]) + 1
+}
+
+// source reads the text of a scalar character by character, without its escapes.
+type source struct {
+	text  []byte
+	style yaml.Style
+	pos   int
+}
+
+// next returns the next character and how many bytes it takes in the file; zero
+// bytes mean the end.
+func (s *source) next() (r rune, size int) {
+	rest := s.text[s.pos:]
+	r, size = utf8.DecodeRune(rest)
+	switch {
+	case r == '\'' && s.style&yaml.SingleQuotedStyle != 0:
+		if !bytes.HasPrefix(rest, []byte("''")) {
+			return 0, 0
+		}
+		size = 2
+	case r == '"' && s.style&yaml.DoubleQuotedStyle != 0:
+		return 0, 0
+	case r == '\\' && s.style&yaml.DoubleQuotedStyle != 0 && len(rest) > 1:
+		r, size = unescape(rest)
+	}
+	s.pos += size
+	return r, size
+}
+
+// unescape reads one escape of a double-quoted scalar (YAML 1.2.2, section 5.7).
+// Which white space an escape stands for does not matter here.
+func unescape(text []byte) (r rune, size int) {
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[1]]
+	switch {
+	case digits > 0 && len(text) >= 2+digits:
+		code, err := strconv.ParseUint(string(text[2:2+digits]), 16, 32)
+		if err != nil {
+			return utf8.RuneError, 2
+		}
+		return rune(code), 2 + digits
+	case bytes.IndexByte([]byte(" \t\ntnvfrN_LP"), text[1]) >= 0:
+		return ' ', 2
+	case text[1] == '\r':
+		return ' ', 2
+	}
+	return 'x', 2
+}

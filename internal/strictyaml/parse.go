@@ -1,0 +1,130 @@
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxSize bounds a file. A large configuration has some tens of KiB.
+const maxSize = 1 << 20
+
+// parse returns the root of the one document in data.
+func parse(file string, data []byte) (*yaml.Node, *Error) {
+	fail := func(line, col int, format string, args ...any) (*yaml.Node, *Error) {
+		return nil, &Error{File: file, Line: line, Col: col, Text: fmt.Sprintf(format, args...)}
+	}
+	if len(data) > maxSize {
+		return fail(1, 1, "file of %d bytes, expected at most 1 MiB", len(data))
+	}
+	if line, col, what := invalidText(data); what != "" {
+		return fail(line, col, "%s, expected text in UTF-8", what)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	first, err := document(decoder)
+	switch {
+	case errors.Is(err, io.EOF), err == nil && isEmpty(first):
+		return fail(1, 1, "empty file, expected one YAML document")
+	case err != nil:
+		return nil, syntaxError(file, data, err)
+	}
+	second, err := document(decoder)
+	switch {
+	case err == nil:
+		return fail(second.Line, second.Column, "second document, expected exactly one in a file")
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxError(file, data, err)
+	}
+	root := first.Content[0]
+	if at, problem := oversize(root); problem != "" {
+		return fail(at.Line, at.Column, "%s", problem)
+	}
+	return root, nil
+}
+
+// document reads the next document. The YAML parser reports some malformed
+// comments by a panic of its own; that is a mistake of the file like any other.
+func document(d *yaml.Decoder) (n *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	n = new(yaml.Node)
+	if err := d.Decode(n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func isEmpty(doc *yaml.Node) bool {
+	return len(doc.Content) == 0 || isNull(doc.Content[0])
+}
+
+// invalidText finds the first byte that cannot be part of a YAML text.
+func invalidText(data []byte) (line, col int, what string) {
+	line, col = 1, 1
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && size <= 1:
+			return line, col, fmt.Sprintf("invalid byte 0x%02x", data[0])
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0x7f:
+			return line, col, fmt.Sprintf("control character 0x%02x", r)
+		case r == '\n':
+			line, col = line+1, 0
+		}
+		data, col = data[size:], col+1
+	}
+	return 0, 0, ""
+}
+
+// parserProblems are the messages for which the YAML library counts lines from
+// zero; it counts all others from one.
+var parserProblems = []string{
+	"did not find expected key", "did not find expected '-' indicator",
+	"did not find expected ',' or", "did not find expected node content",
+	"did not find expected <document start>",
+}
+
+// syntaxError turns an error of the YAML library into one of ours. The library
+// knows the line only, and for errors within a block the line of its beginning.
+func syntaxError(file string, data []byte, err error) *Error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	e := &Error{File: file, Line: 1, Col: 1}
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, after, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			e.Line, text = n, after
+			for _, p := range parserProblems {
+				if strings.HasPrefix(text, p) {
+					e.Line = n + 1
+				}
+			}
+		}
+	}
+	e.Text = "not valid YAML: " + clip(text, 200)
+	if strings.Contains(text, "cannot start any token") || strings.Contains(text, "tab character") {
+		if line, col := indentingTab(data, e.Line); line > 0 {
+			e.Line, e.Col, e.Text = line, col, "tab in the indentation, expected spaces"
+		}
+	}
+	return e
+}
+
+// indentingTab finds the tab that indents the line, or one next to it.
+func indentingTab(data []byte, near int) (line, col int) {
+	for i, text := range strings.Split(string(data), "\n") {
+		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && i+1 >= near-1 && i+1 <= near+1 {
+			return i + 1, tab + 1
+		}
+	}
+	return 0, 0
+}
