@@ -27,6 +27,7 @@ type Config struct {
 // is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
 // name. To add a kind, write its file and add its field here.
 type Kinds struct {
+	Kubernetes *KubernetesConfig `yaml:"kubernetes"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -1,0 +1,237 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// kubeParallel bounds the requests of one round that run at the same time.
+	kubeParallel = 4
+	// kubeMargin is what a round leaves of its time, so that it reports a time-out
+	// instead of becoming one.
+	kubeMargin = 200 * time.Millisecond
+	// kubeFirstWait is how long the first round waits for the watches, so that the
+	// first verdict is not unknown for want of some milliseconds.
+	kubeFirstWait = time.Second
+	// kubeDefaultTimeout bounds a round whose context has no deadline.
+	kubeDefaultTimeout = 5 * time.Second
+)
+
+// kubernetes measures one API server and the account's access to it, and keeps
+// watches open on it.
+type kubernetes struct {
+	name   string
+	config *rest.Config
+	// asking and watching have connections of their own, so that a connection
+	// that hangs under a watch does not make the API server look down.
+	asking, watching *kubeClient
+	questions        []kubeQuestion
+	crds             []*kubeCRD
+	watches          []*kubeWatch
+	waited           bool // the first round is over
+}
+
+// kubeQuestion is one access review. The entry is nil for the question that only
+// shows whether the credentials are accepted.
+type kubeQuestion struct {
+	entry *KubernetesAccess
+	body  []byte
+}
+
+// New makes the collector. It reads the kubeconfig, the certificates and the token;
+// a file that is missing or malformed is an error.
+func (c *KubernetesConfig) New(env Env) (Collector, error) {
+	config, err := c.restConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes: %w", err)
+	}
+	logger := env.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Server != "" && c.TokenFile != "" && !c.sendsToken() {
+		logger.Warn("token_file is not used: a token is not sent unencrypted to another host", "collector", env.Name)
+	}
+	k := &kubernetes{name: env.Name, config: config}
+	if k.asking, err = newKubeClient(config); err != nil {
+		return nil, fmt.Errorf("kubernetes: %w", err)
+	}
+	if k.watching, err = newKubeClient(config); err != nil {
+		return nil, fmt.Errorf("kubernetes: %w", err)
+	}
+	for _, a := range c.Access {
+		k.questions = append(k.questions, kubeQuestion{&a, kubeReviewBody(&a)})
+	}
+	if len(k.questions) == 0 {
+		k.questions = []kubeQuestion{{body: kubeReviewBody(nil)}}
+	}
+	for _, name := range c.CRDs {
+		k.crds = append(k.crds, &kubeCRD{name: name})
+	}
+	for _, resource := range c.Watch {
+		target, _ := parseKubeResource(resource)
+		k.watches = append(k.watches, &kubeWatch{
+			client: k.watching, resource: resource, target: target, tried: make(chan struct{}),
+			idle: time.Duration(c.WatchIdleTimeout), logger: logger.With("collector", env.Name),
+		})
+	}
+	return k, nil
+}
+
+// Run implements Runner: it keeps the watches open.
+func (k *kubernetes) Run(ctx context.Context, changed func()) {
+	var wg sync.WaitGroup
+	for _, w := range k.watches {
+		wg.Go(func() { w.run(ctx, changed) })
+	}
+	<-ctx.Done()
+	wg.Wait()
+	k.watching.closeIdle()
+	k.asking.closeIdle()
+}
+
+// kubeRound is what one round found out.
+type kubeRound struct {
+	ready    kubeAnswer
+	readyErr error
+	// allowed and present are in the order of the questions and the CRDs; an
+	// error in the same place says that there is no answer.
+	allowed, present       []bool
+	allowedErr, presentErr []error
+}
+
+// Collect implements Collector.
+func (k *kubernetes) Collect(ctx context.Context) ([]Sample, error) {
+	ctx, cancel := kubeDeadline(ctx)
+	defer cancel()
+	first := time.NewTimer(kubeFirstWait)
+	defer first.Stop()
+	round := k.ask(ctx)
+	if !k.waited {
+		k.waited = true
+		k.awaitWatches(ctx, first.C)
+	}
+	var b batch
+	b.dependency(k.name, round.ready.took, round.reason())
+	k.addRound(&b, round)
+	for _, w := range k.watches {
+		b.kubeWatch(k.name, w.resource, w.snapshot())
+	}
+	if round.reason() == ReasonTimeout {
+		k.asking.closeIdle() // the next round must not wait for the same silent connection
+	}
+	return b.samples, k.problems(round)
+}
+
+// kubeDeadline bounds a round by a little less than what ctx leaves.
+func kubeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := kubeDefaultTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	return context.WithTimeout(ctx, left-min(left/10, kubeMargin))
+}
+
+// ask sends the requests of a round, some at a time.
+func (k *kubernetes) ask(ctx context.Context) *kubeRound {
+	r := &kubeRound{
+		allowed: make([]bool, len(k.questions)), allowedErr: make([]error, len(k.questions)),
+		present: make([]bool, len(k.crds)), presentErr: make([]error, len(k.crds)),
+	}
+	var g errgroup.Group
+	g.SetLimit(kubeParallel)
+	g.Go(func() error {
+		r.ready, r.readyErr = k.asking.ready(ctx)
+		return nil
+	})
+	for i, q := range k.questions {
+		g.Go(func() error {
+			r.allowed[i], r.allowedErr[i] = k.asking.review(ctx, q.body)
+			return nil
+		})
+	}
+	for i, crd := range k.crds {
+		g.Go(func() error {
+			r.present[i], r.presentErr[i] = crd.check(ctx, k.asking)
+			return nil
+		})
+	}
+	_ = g.Wait() // every error is kept in its place
+	return r
+}
+
+// reason says why the API server is of no use to the workload. Its readiness is
+// often open to anybody, so that only the reviews show whether the credentials
+// are accepted.
+func (r *kubeRound) reason() Reason {
+	if r.readyErr != nil {
+		return kubeReason(r.readyErr)
+	}
+	for _, err := range r.allowedErr {
+		if err != nil {
+			return kubeReason(err)
+		}
+	}
+	return ""
+}
+
+// awaitWatches waits until every watch has been tried once, unless that takes too long.
+func (k *kubernetes) awaitWatches(ctx context.Context, timeout <-chan time.Time) {
+	for _, w := range k.watches {
+		select {
+		case <-w.tried:
+		case <-timeout:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// problems lists what went wrong in the round, shortly: three mistakes tell as
+// much as thirty of the same kind.
+func (k *kubernetes) problems(r *kubeRound) error {
+	const most = 3
+	var texts []string
+	add := func(what string, err error) {
+		if err != nil {
+			texts = append(texts, strings.TrimPrefix(what+": "+err.Error(), ": "))
+		}
+	}
+	add("", r.readyErr)
+	for i, q := range k.questions {
+		what := "review access"
+		if q.entry != nil {
+			what = fmt.Sprintf("review access to %s %s", q.entry.Verb, q.entry.Resource)
+		}
+		add(what, r.allowedErr[i])
+	}
+	for i, crd := range k.crds {
+		add("get definition "+crd.name, r.presentErr[i])
+	}
+	for _, w := range k.watches {
+		add("watch "+w.resource, w.snapshot().err)
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	more := ""
+	if len(texts) > most {
+		more = fmt.Sprintf("; and %d more", len(texts)-most)
+		texts = texts[:most]
+	}
+	text := strings.Join(texts, "; ")
+	if limit := 512 - len(more); len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "")
+	}
+	return errors.New(text + more)
+}
