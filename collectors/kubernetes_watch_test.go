@@ -1,0 +1,289 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// kubeScript answers the requests of a watch inside a synctest bubble. list and
+// watch count the requests of each sort.
+type kubeScript struct {
+	list, watch atomic.Int32
+	// play plays the nth watch, from 1, into the stream; the stream ends with what
+	// it returns, io.EOF for an end in order. A status other than 0 is answered instead.
+	play func(ctx context.Context, n int32, position string, w io.Writer) error
+	code func(n int32, position string) int
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *kubeScript) RoundTrip(req *http.Request) (*http.Response, error) {
+	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req}
+	if !req.URL.Query().Has("watch") {
+		s.list.Add(1)
+		res.Body = io.NopCloser(strings.NewReader(`{"metadata":{"resourceVersion":"fresh"}}`))
+		return res, nil
+	}
+	n, position := s.watch.Add(1), req.URL.Query().Get("resourceVersion")
+	if s.code != nil {
+		if code := s.code(n, position); code != 0 {
+			res.StatusCode, res.Body = code, http.NoBody
+			return res, nil
+		}
+	}
+	from, to := io.Pipe()
+	go func() { to.CloseWithError(s.play(req.Context(), n, position, to)) }()
+	context.AfterFunc(req.Context(), func() { to.CloseWithError(req.Context().Err()) })
+	res.Body = from
+	return res, nil
+}
+
+// kubeFor lasts for d and then ends the stream in order.
+func kubeFor(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return io.EOF
+	}
+}
+
+// kubeWatchFor runs a watch against a script for d of the bubble's time and
+// returns it with the number of calls for a round.
+func kubeWatchFor(s *kubeScript, d time.Duration) (*kubeWatch, int32) {
+	w := &kubeWatch{
+		client: &kubeClient{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: s}}, resource: "pods",
+		target: kubeResource{name: "pods"}, idle: 90 * time.Second, logger: slog.New(slog.DiscardHandler), tried: make(chan struct{}),
+	}
+	var changed atomic.Int32
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run(ctx, func() { changed.Add(1) })
+	}()
+	time.Sleep(d)
+	synctest.Wait()
+	cancel()
+	<-done
+	return w, changed.Load()
+}
+
+const kubeBookmark = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"later"}}}`
+
+func TestKubernetesWatchAttempts(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		script    *kubeScript
+		lasts     time.Duration
+		least     int32 // watches
+		most      int32
+		lists     int32 // at most
+		connected bool
+		changed   int32 // at most
+		reason    Reason
+	}{
+		{
+			name:   "accepted and closed at once",
+			script: &kubeScript{play: func(context.Context, int32, string, io.Writer) error { return io.EOF }},
+			lasts:  10 * time.Minute, least: 20, most: 40, lists: 1, changed: 80, reason: kubeReasonClosed,
+		},
+		{
+			name: "one bookmark and closed at once",
+			script: &kubeScript{play: func(_ context.Context, _ int32, _ string, w io.Writer) error {
+				_, _ = io.WriteString(w, kubeBookmark)
+				return io.EOF
+			}},
+			lasts: time.Minute, least: 90, most: 150, lists: 1, changed: 300, reason: kubeReasonClosed,
+		},
+		{
+			name: "ended in order by the server's time-out",
+			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
+				for range 4 {
+					_, _ = io.WriteString(w, kubeBookmark)
+					if err := kubeFor(ctx, time.Minute); err != io.EOF {
+						return err
+					}
+				}
+				return io.EOF
+			}},
+			lasts: time.Hour, least: 15, most: 16, lists: 1, connected: true, changed: 1,
+		},
+		{
+			name: "silent after the headers",
+			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+			lasts: 90*time.Second + 100*time.Millisecond, least: 1, most: 1, lists: 1, changed: 2, reason: kubeReasonHung,
+		},
+		{
+			name:   "410 Gone for every position",
+			script: &kubeScript{code: func(int32, string) int { return http.StatusGone }},
+			lasts:  10 * time.Minute, least: 20, most: 40, lists: 40, changed: 1, reason: ReasonClientError,
+		},
+		{
+			name: "410 Gone for a position that has become old, as a status",
+			script: &kubeScript{
+				code: func(_ int32, position string) int {
+					if position == "later" {
+						return http.StatusGone
+					}
+					return 0
+				},
+				play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
+					_, _ = io.WriteString(w, kubeBookmark)
+					return kubeFor(ctx, time.Minute)
+				},
+			},
+			lasts: 10*time.Minute + time.Second, least: 20, most: 22, lists: 11, connected: true, changed: 1,
+		},
+		{
+			name: "410 Gone in a watch that worked, as an event",
+			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
+				if err := kubeFor(ctx, time.Minute); err != io.EOF {
+					return err
+				}
+				_, _ = io.WriteString(w, `{"type":"ERROR","object":{"code":410,"message":"too old resource version"}}`)
+				return io.EOF
+			}},
+			lasts: 10*time.Minute + time.Second, least: 10, most: 11, lists: 11, connected: true, changed: 1,
+		},
+		{
+			name: "connection lost each minute",
+			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
+				_, _ = io.WriteString(w, kubeBookmark)
+				if err := kubeFor(ctx, time.Minute); err != io.EOF {
+					return err
+				}
+				return errors.New("connection reset")
+			}},
+			lasts: 10 * time.Minute, least: 9, most: 11, lists: 1, connected: true, changed: 21,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, changed := kubeWatchFor(test.script, test.lasts)
+				state := w.snapshot()
+				if n := test.script.watch.Load(); n < test.least || n > test.most {
+					t.Errorf("watches in %s = %d, want %d to %d", test.lasts, n, test.least, test.most)
+				}
+				if n := test.script.list.Load(); n > test.lists {
+					t.Errorf("lists in %s = %d, want at most %d", test.lasts, n, test.lists)
+				}
+				if state.connected != test.connected || kubeWatchReason(state.err) != test.reason {
+					t.Errorf("connected = %t with reason %q (%v), want %t with %q", state.connected, kubeWatchReason(state.err), state.err, test.connected, test.reason)
+				}
+				if changed > test.changed || changed == 0 {
+					t.Errorf("calls for a round = %d, want 1 to %d", changed, test.changed)
+				}
+				if n := int32(state.restarts); n < test.script.watch.Load()-2 || n > test.script.watch.Load() {
+					t.Errorf("restarts = %d after %d watches, want one less", n, test.script.watch.Load())
+				}
+			})
+		})
+	}
+}
+
+// kubeHole accepts a request and never answers it.
+type kubeHole struct{ asked atomic.Int32 }
+
+// RoundTrip implements http.RoundTripper.
+func (h *kubeHole) RoundTrip(req *http.Request) (*http.Response, error) {
+	h.asked.Add(1)
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+func TestKubernetesWatchOfABlackHole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hole kubeHole
+		w := &kubeWatch{
+			client: &kubeClient{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: &hole}},
+			target: kubeResource{name: "pods"}, idle: time.Minute, logger: slog.New(slog.DiscardHandler), tried: make(chan struct{}),
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		began := time.Now()
+		go func() {
+			defer close(done)
+			w.run(ctx, func() {})
+		}()
+		<-w.tried
+		if took := time.Since(began); took != kubeConnectTimeout {
+			t.Errorf("first outcome after %s, want %s", took, kubeConnectTimeout)
+		}
+		if got := kubeWatchReason(w.snapshot().err); got != ReasonTimeout {
+			t.Errorf("reason = %q, want %q", got, ReasonTimeout)
+		}
+		time.Sleep(10*time.Minute - kubeConnectTimeout)
+		if n := hole.asked.Load(); n < 14 || n > 26 {
+			t.Errorf("attempts in 10 min = %d, want 14 to 26: each takes 10 s and a pause", n)
+		}
+		cancel()
+		<-done
+	})
+}
+
+func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var pause kubePause
+		want := kubeFirstPause
+		for range 10 {
+			began := time.Now()
+			if !pause.wait(t.Context()) {
+				t.Fatal("wait() = false, want true while the context lasts")
+			}
+			if took := time.Since(began); took < want*4/5 || took > want*6/5 {
+				t.Errorf("wait() took %s, want %s give or take a fifth", took, want)
+			}
+			want = min(2*want, kubeLastPause)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if pause.wait(ctx) {
+			t.Error("wait() = true, want false after the context ended")
+		}
+	})
+}
+
+func TestKubernetesStream(t *testing.T) {
+	long := `{"type":"ADDED","object":{"data":"` + strings.Repeat("x", kubeEventLimit*3/4) + `"}}`
+	for _, test := range []struct {
+		name, stream string
+		events       int
+		reason       Reason // of the end; empty for an end in order
+	}{
+		{"empty", "", 0, ""},
+		{"one event a line", kubeBookmark + "\n" + kubeBookmark + "\n", 2, ""},
+		{"events without a break", kubeBookmark + kubeBookmark, 2, ""},
+		{"many events that are long together", strings.Repeat(long, 3), 3, ""},
+		{"one event that is too long", strings.Replace(long, "x", strings.Repeat("x", kubeEventLimit), 1), 0, ReasonProtocol},
+		{"event cut short", kubeBookmark + `{"type":`, 1, ReasonProtocol},
+		{"object of another shape", `{"type":"ADDED","object":[]}`, 0, ReasonProtocol},
+		{"gone", kubeBookmark + `{"type":"ERROR","object":{"code":410}}`, 1, ReasonClientError},
+		{"error that says it is fine", `{"type":"ERROR","object":{"code":200}}`, 0, ReasonProtocol},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stream := newKubeStream(strings.NewReader(test.stream))
+			events, err := 0, error(nil)
+			for ; err == nil; events++ {
+				_, err = stream.next()
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			if got := kubeReason(err); events-1 != test.events || got != test.reason {
+				t.Errorf("next() gave %d events and then %q (%v), want %d and %q", events-1, got, err, test.events, test.reason)
+			}
+		})
+	}
+}
