@@ -70,7 +70,7 @@ type batch struct{ samples []Sample }
 // add appends a sample; pairs are label names and values in turn.
 func (b *batch) add(name string, value float64, pairs ...string) {
 	b.samples = append(b.samples, Sample{
-		Labels: labels.FromStrings(append(pairs, labels.MetricName, name)...),
+		Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, name)...),
 		Value:  value,
 	})
 }
