@@ -27,7 +27,9 @@ type Config struct {
 // is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
 // name. To add a kind, write its file and add its field here.
 type Kinds struct {
-	Kubernetes *KubernetesConfig `yaml:"kubernetes"`
+	Kubernetes *KubernetesConfig `yaml:"kubernetes,omitempty"`
+	Keystone   *KeystoneConfig   `yaml:"keystone,omitempty"`
+	Neutron    *NeutronConfig    `yaml:"neutron,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -1,0 +1,115 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/prometheus/common/model"
+)
+
+// KeystoneConfig is the configuration of the kind keystone, which proves that
+// Keystone authenticates, without asking for a token in each round.
+type KeystoneConfig struct {
+	OpenStackAuth `yaml:",inline"`
+	// Endpoints are the service types, such as network, whose presence in the
+	// catalog is exported.
+	Endpoints []string `yaml:"endpoints,omitempty"`
+}
+
+// Problems returns every mistake that can be seen without any I/O.
+func (c *KeystoneConfig) Problems() []Problem {
+	return append(c.problems(), openStackListProblems("endpoints", c.Endpoints, serviceType, "a service type such as network")...)
+}
+
+// New reads the credentials and makes the collector. It talks to nobody.
+func (c *KeystoneConfig) New(env Env) (Collector, error) {
+	session, err := newOpenStackSession(c.OpenStackAuth)
+	if err != nil {
+		return nil, fmt.Errorf("keystone: %w", err)
+	}
+	return &keystone{name: env.Name, endpoints: slices.Clone(c.Endpoints), session: session}, nil
+}
+
+// External says that a restart of the workload cannot cure Keystone.
+func (c *KeystoneConfig) External() bool { return true }
+
+// Uses returns nothing: a keystone collector logs in by itself.
+func (c *KeystoneConfig) Uses() []string { return nil }
+
+// openStackShared is a collector whose token others may use.
+type openStackShared interface {
+	openStackSession() *openStackSession
+}
+
+type keystone struct {
+	name      string
+	endpoints []string
+	session   *openStackSession
+}
+
+func (k *keystone) openStackSession() *openStackSession { return k.session }
+
+// Collect authenticates, or validates the token of an earlier authentication.
+func (k *keystone) Collect(ctx context.Context) ([]Sample, error) {
+	token, took, err := k.session.check(ctx)
+	var b batch
+	b.dependency(k.name, took, reasonOfOpenStack(err))
+	issued, unread := k.session.count()
+	b.add("vitals_keystone_tokens_issued_total", float64(issued), "dependency", k.name)
+	if held := k.session.held(); held != nil {
+		b.openStackToken(k.name, held)
+	}
+	if err == nil {
+		for _, service := range k.endpoints {
+			_, missing := token.endpoint(ctx, service, "", "")
+			b.add("vitals_keystone_endpoint_present", number(missing == nil), "dependency", k.name, "service", service)
+		}
+	}
+	return b.samples, errors.Join(err, unread)
+}
+
+// openStackToken appends what is known of a token's life. A time that Keystone did not tell
+// is left out.
+func (b *batch) openStackToken(name string, t *openStackToken) {
+	b.add("vitals_keystone_token_expiry_timestamp_seconds", float64(t.expires.UnixMilli())/1e3, "dependency", name)
+	if !t.issued.IsZero() {
+		b.add("vitals_keystone_token_issued_timestamp_seconds", float64(t.issued.UnixMilli())/1e3, "dependency", name)
+	}
+}
+
+// Describe lists the metrics that Collect exports.
+func (k *keystone) Describe() []Desc {
+	return append(dependencyDescs(),
+		Desc{"vitals_keystone_tokens_issued_total", "Tokens that Keystone has issued to this collector, and to those that share its token, since it started.", model.MetricTypeCounter},
+		Desc{"vitals_keystone_token_expiry_timestamp_seconds", "When the held token expires, by Keystone's clock, in seconds since the epoch.", model.MetricTypeGauge},
+		Desc{"vitals_keystone_token_issued_timestamp_seconds", "When the held token was issued, by Keystone's clock, in seconds since the epoch.", model.MetricTypeGauge},
+		Desc{"vitals_keystone_endpoint_present", "Whether the catalog has an endpoint for the service in the region and interface that are used (1) or not (0).", model.MetricTypeGauge},
+	)
+}
+
+// Run closes the connections that are kept between rounds when ctx ends.
+func (k *keystone) Run(ctx context.Context, _ func()) {
+	<-ctx.Done()
+	k.session.close()
+}
+
+var serviceType = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
+
+// openStackListProblems checks a list whose entries become the values of a label: each
+// matches the pattern, and none comes twice.
+func openStackListProblems(key string, list []string, pattern *regexp.Regexp, expected string) []Problem {
+	var problems []Problem
+	for i, entry := range list {
+		path := fmt.Sprintf("%s[%d]", key, i)
+		switch {
+		case !pattern.MatchString(entry):
+			problems = append(problems, Problem{path, fmt.Sprintf("%s %q: expected %s", key, entry, expected)})
+		case slices.Index(list, entry) < i:
+			problems = append(problems, Problem{path, fmt.Sprintf("%s %q: expected each one only once", key, entry)})
+		}
+	}
+	return problems
+}

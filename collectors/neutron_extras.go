@@ -1,0 +1,63 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/prometheus/common/model"
+)
+
+// extensions appends which of the configured extensions Neutron has loaded. On an
+// error nothing is appended.
+func (r *neutronRound) extensions(ctx context.Context, b *batch) error {
+	if len(r.n.extensions) == 0 {
+		return nil
+	}
+	var answer neutronExtensions
+	if _, err := r.get(ctx, "extensions", &answer); err != nil {
+		return err
+	}
+	for _, alias := range r.n.extensions {
+		b.add("vitals_neutron_extension_present", number(answer.has(alias)), "dependency", r.n.name, "extension", alias)
+	}
+	return nil
+}
+
+// errNoAgents stands for a list that policy has emptied: Neutron does not refuse to
+// list agents, it leaves out those that the role may not see, and keeps dead agents
+// in the list until an administrator deletes them.
+var errNoAgents = errors.New("neutron shows no agents: expected a role that may list them, by default admin")
+
+// agents appends how many agents of the configured types there are, and how many of
+// them live. On an error nothing is appended.
+func (r *neutronRound) agents(ctx context.Context, b *batch) error {
+	if len(r.n.agents) == 0 {
+		return nil
+	}
+	var answer neutronAgents
+	if _, err := r.get(ctx, "agents?fields=agent_type&fields=alive", &answer); err != nil {
+		return err
+	}
+	if len(answer.Agents) == 0 {
+		return errNoAgents
+	}
+	for _, agentType := range r.n.agents {
+		all, alive := answer.count(agentType)
+		b.add("vitals_neutron_agents", float64(all), "dependency", r.n.name, "agent_type", agentType)
+		b.add("vitals_neutron_agents_alive", float64(alive), "dependency", r.n.name, "agent_type", agentType)
+	}
+	return nil
+}
+
+// Describe lists the metrics that Collect exports.
+func (n *neutron) Describe() []Desc {
+	return append(dependencyDescs(),
+		Desc{"vitals_neutron_quota_limit", "How many resources the project may have; absent while there is no limit.", model.MetricTypeGauge},
+		Desc{"vitals_neutron_quota_unlimited", "Whether the project may have any number of the resource (1) or there is a limit (0).", model.MetricTypeGauge},
+		Desc{"vitals_neutron_quota_used", "How many resources the project has.", model.MetricTypeGauge},
+		Desc{"vitals_neutron_quota_reserved", "How many resources of the project are being created and count against the limit.", model.MetricTypeGauge},
+		Desc{"vitals_neutron_extension_present", "Whether Neutron has loaded the API extension (1) or not (0).", model.MetricTypeGauge},
+		Desc{"vitals_neutron_agents", "How many agents of the type Neutron knows, alive or not.", model.MetricTypeGauge},
+		Desc{"vitals_neutron_agents_alive", "How many agents of the type Neutron has heard from lately.", model.MetricTypeGauge},
+	)
+}

@@ -1,0 +1,214 @@
+package collectors
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+)
+
+const (
+	// openStackErrorLimit bounds an error's text, in bytes.
+	openStackErrorLimit = 512
+	// openStackMessageLimit bounds the part of it that a server wrote, in bytes.
+	openStackMessageLimit = 200
+)
+
+// openStackError is why a call to an OpenStack service failed, in words that may
+// be shown: bounded, on one line, without secrets.
+type openStackError struct {
+	// op is what was tried, as in "authenticate at http://cloud:5000/v3/".
+	op     string
+	reason Reason
+	detail string
+	// took is how long the service took to answer; zero if it did not.
+	took time.Duration
+}
+
+func (e *openStackError) Error() string {
+	return openStackText(e.op+": "+e.detail, openStackErrorLimit)
+}
+
+// newOpenStackError describes err. Text that repeats one of the secrets is left out.
+func newOpenStackError(op string, err error, secrets ...string) *openStackError {
+	return &openStackError{op: op, reason: reasonOfOpenStack(err), detail: detailOfOpenStack(err, secrets)}
+}
+
+// reasonOfOpenStack classifies what gophercloud and the functions here return; nil
+// is no failure. gophercloud returns some of its errors by value and some by
+// pointer, and those about re-authentication do not all unwrap.
+func reasonOfOpenStack(err error) Reason {
+	if err == nil {
+		return ""
+	}
+	var own *openStackError
+	if errors.As(err, &own) {
+		return own.reason
+	}
+	if e, ok := findError[gophercloud.ErrUnableToReauthenticate](err); ok {
+		return firstReason(e.ErrReauth, e.ErrOriginal)
+	}
+	if e, ok := findError[gophercloud.ErrErrorAfterReauthentication](err); ok {
+		return firstReason(e.ErrOriginal)
+	}
+	if e, ok := findError[gophercloud.ErrUnexpectedResponseCode](err); ok {
+		return reasonOfRefusal(e.Actual)
+	}
+	switch {
+	case isError[gophercloud.ErrEndpointNotFound](err), isError[gophercloud.ErrServiceNotFound](err), isError[openstack.ErrEndpointNotFound](err):
+		return ReasonMissingEndpoint
+	case isError[gophercloud.ErrTimeOut](err):
+		return ReasonTimeout
+	case isError[gophercloud.ErrResourceNotFound](err):
+		return ReasonNotFound
+	case lacksCredentials(err):
+		return ReasonAuth
+	}
+	return reasonOfError(err)
+}
+
+// firstReason classifies the first error that there is.
+func firstReason(errs ...error) Reason {
+	for _, err := range errs {
+		if err != nil {
+			return reasonOfOpenStack(err)
+		}
+	}
+	return ReasonProtocol
+}
+
+// reasonOfRefusal classifies a status that was not expected. One that is no error
+// elsewhere, such as a redirect, is not what the API answers.
+func reasonOfRefusal(code int) Reason {
+	if reason := reasonOfStatus(code); reason != "" {
+		return reason
+	}
+	return ReasonProtocol
+}
+
+// lacksCredentials says whether no request could be built from the credentials.
+func lacksCredentials(err error) bool {
+	return isError[gophercloud.ErrMissingInput](err) || isError[gophercloud.ErrInvalidInput](err) ||
+		isError[gophercloud.ErrMissingEnvironmentVariable](err) || isError[gophercloud.ErrMissingAnyoneOfEnvironmentVariables](err) ||
+		isError[gophercloud.ErrMissingPassword](err) || isError[gophercloud.ErrUsernameOrUserID](err) ||
+		isError[gophercloud.ErrDomainIDOrDomainName](err) || isError[gophercloud.ErrAppCredMissingSecret](err) ||
+		isError[gophercloud.ErrDomainIDWithUserID](err) || isError[gophercloud.ErrDomainNameWithUserID](err) ||
+		isError[gophercloud.ErrUsernameWithToken](err) || isError[gophercloud.ErrUserIDWithToken](err) ||
+		isError[gophercloud.ErrDomainIDWithToken](err) || isError[gophercloud.ErrDomainNameWithToken](err) ||
+		isError[gophercloud.ErrScopeDomainIDOrDomainName](err) || isError[gophercloud.ErrScopeProjectIDOrProjectName](err) ||
+		isError[gophercloud.ErrScopeProjectIDAlone](err) || isError[gophercloud.ErrScopeEmpty](err)
+}
+
+// findError finds an error of type E in err's tree, as a value or as a pointer.
+func findError[E error](err error) (E, bool) {
+	var value E
+	if errors.As(err, &value) {
+		return value, true
+	}
+	var pointer *E
+	var target any = &pointer
+	if errors.As(err, target) && pointer != nil {
+		return *pointer, true
+	}
+	return value, false
+}
+
+func isError[E error](err error) bool {
+	_, ok := findError[E](err)
+	return ok
+}
+
+// detailOfOpenStack says in words what went wrong. Text of the server that repeats
+// a secret is left out as a whole.
+func detailOfOpenStack(err error, secrets []string) string {
+	e, ok := findError[gophercloud.ErrUnexpectedResponseCode](err)
+	if !ok {
+		return withoutSecrets(err.Error(), secrets)
+	}
+	text := fmt.Sprintf("%d %s", e.Actual, http.StatusText(e.Actual))
+	if e.Actual >= 300 && e.Actual < 400 {
+		text += " (redirects are not followed)"
+	}
+	if message := remoteMessage(e.Body); message != "" {
+		text += ": " + openStackText(withoutSecrets(message, secrets), openStackMessageLimit)
+	}
+	if id := e.ResponseHeader.Get("X-Openstack-Request-Id"); id != "" {
+		text += " (request " + openStackText(withoutSecrets(id, secrets), 64) + ")"
+	}
+	return text
+}
+
+// withoutSecrets returns text, or a note in its place if it holds a secret as it is
+// or as JSON writes it. It comes before any cut, which could leave half a secret.
+func withoutSecrets(text string, secrets []string) string {
+	for _, secret := range secrets {
+		if secret == "" {
+			continue
+		}
+		quoted, err := json.Marshal(secret)
+		if strings.Contains(text, secret) || err == nil && strings.Contains(text, strings.Trim(string(quoted), `"`)) {
+			return "(text that repeats a secret is not shown)"
+		}
+	}
+	return text
+}
+
+// remoteMessage returns the message in an error's body, or "" if the body has none
+// of the shapes that OpenStack services give it: Keystone's and its middleware's
+// {"error": {"message": ...}}, Neutron's {"NeutronError": {"message": ...}} (or a
+// string), and the middleware's {"message": ...} with a status of 5xx. HTML is
+// never shown.
+func remoteMessage(body []byte) string {
+	type inner struct {
+		Message string `json:"message"`
+	}
+	var outer struct {
+		Error        json.RawMessage `json:"error"`
+		NeutronError json.RawMessage `json:"NeutronError"`
+		Message      string          `json:"message"`
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return ""
+	}
+	for _, raw := range []json.RawMessage{outer.Error, outer.NeutronError} {
+		var structured inner
+		if json.Unmarshal(raw, &structured) == nil && structured.Message != "" {
+			return structured.Message
+		}
+		var text string
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			return text
+		}
+	}
+	return outer.Message
+}
+
+// openStackText returns text on one line, without control characters and invalid
+// UTF-8, and cut to at most limit bytes.
+func openStackText(text string, limit int) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if len(clean) <= limit {
+		return clean
+	}
+	const dots = "..."
+	cut := limit - len(dots)
+	for cut > 0 && !utf8.RuneStart(clean[cut]) {
+		cut--
+	}
+	return clean[:cut] + dots
+}
