@@ -30,6 +30,9 @@ type Kinds struct {
 	Kubernetes *KubernetesConfig `yaml:"kubernetes,omitempty"`
 	Keystone   *KeystoneConfig   `yaml:"keystone,omitempty"`
 	Neutron    *NeutronConfig    `yaml:"neutron,omitempty"`
+	Components *ComponentsConfig `yaml:"components,omitempty"`
+	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
+	File       *FileConfig       `yaml:"file,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -1,0 +1,202 @@
+package collectors
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// The values of ComponentsConfig.Accept.
+const (
+	acceptExpected = "expected"
+	acceptAny      = "any"
+)
+
+// maxSocketPath is the longest path of a Unix socket on Linux: sun_path has 108
+// bytes, the last of which is NUL. Source: unix(7).
+const maxSocketPath = 107
+
+// ComponentsConfig configures the kind components: parts of the workload that
+// report their own health.
+type ComponentsConfig struct {
+	// Expect names the components that must report. One that never did is
+	// exported as expected and not reported, and has no alive and no ready.
+	Expect []string `yaml:"expect,omitempty"`
+	// Accept says whose reports are taken: those of the expected components
+	// ("expected") or of every name ("any", 1,000 names at most). Where it is not
+	// set, it is "expected" if there is any expected component.
+	Accept string `yaml:"accept,omitempty"`
+	// Deadline is the longest silence of a component that has reported once, by
+	// call or by datagram, and is still alive. Zero means that silence is fine.
+	Deadline model.Duration `yaml:"deadline,omitempty"`
+	// Deadlines override Deadline by the component's name.
+	Deadlines map[string]model.Duration `yaml:"deadlines,omitempty"`
+	// NotifyDirectory is where each expected component gets a datagram socket,
+	// NAME.sock, that takes sd_notify messages. Empty means none. The directory
+	// is made where it is missing.
+	NotifyDirectory string `yaml:"notify_directory,omitempty"`
+	// NotifyMode holds the permission bits of those sockets, in octal; 0660 where it is not set.
+	NotifyMode string `yaml:"notify_mode,omitempty"`
+	// SharedBooleans lead from a component's name to the file whose first byte
+	// says whether it is alive. Their components are expected.
+	SharedBooleans map[string]string `yaml:"shared_booleans,omitempty"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *ComponentsConfig) SetDefaults() { c.NotifyMode = "0660" }
+
+// External implements Kind: components are parts of the workload itself.
+func (c *ComponentsConfig) External() bool { return false }
+
+// Uses implements Kind.
+func (c *ComponentsConfig) Uses() []string { return nil }
+
+// Problems implements Kind.
+func (c *ComponentsConfig) Problems() []Problem {
+	var problems []Problem
+	for i, name := range c.Expect {
+		path := fmt.Sprintf("expect[%d]", i)
+		problems = append(problems, nameProblem(path, name)...)
+		if slices.Contains(c.Expect[:i], name) {
+			problems = append(problems, Problem{path, fmt.Sprintf("component %q: expected each name once", name)})
+		}
+	}
+	problems = append(problems, c.acceptProblems()...)
+	problems = append(problems, c.deadlineProblems()...)
+	problems = append(problems, c.sharedProblems()...)
+	return append(problems, c.notifyProblems()...)
+}
+
+func (c *ComponentsConfig) acceptProblems() []Problem {
+	switch c.Accept {
+	case "", acceptAny:
+		return nil
+	case acceptExpected:
+		if len(c.names()) == 0 {
+			return []Problem{{"accept", "accept expected: expected at least one name in expect"}}
+		}
+		return nil
+	}
+	return []Problem{{"accept", fmt.Sprintf("accept %q: expected %s or %s", c.Accept, acceptExpected, acceptAny)}}
+}
+
+func (c *ComponentsConfig) deadlineProblems() []Problem {
+	var problems []Problem
+	if c.Deadline < 0 {
+		problems = append(problems, Problem{"deadline", fmt.Sprintf("deadline %s: expected 0s (none) or more", c.Deadline)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Deadlines)) {
+		path := "deadlines." + name
+		if c.Deadlines[name] < 0 {
+			problems = append(problems, Problem{path, fmt.Sprintf("deadline %s: expected 0s (none) or more", c.Deadlines[name])})
+		}
+		if !c.acceptsAny() && !slices.Contains(c.names(), name) {
+			problems = append(problems, Problem{path, fmt.Sprintf("component %q: expected a name that is in expect", name)})
+			continue
+		}
+		problems = append(problems, nameProblem(path, name)...)
+	}
+	return problems
+}
+
+func (c *ComponentsConfig) sharedProblems() []Problem {
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.SharedBooleans)) {
+		path := "shared_booleans." + name
+		problems = append(problems, nameProblem(path, name)...)
+		if file := c.SharedBooleans[name]; !filepath.IsAbs(file) {
+			problems = append(problems, Problem{path, fmt.Sprintf("path %q: expected an absolute path", file)})
+		}
+	}
+	return problems
+}
+
+func (c *ComponentsConfig) notifyProblems() []Problem {
+	var problems []Problem
+	if _, err := c.notifyMode(); err != nil {
+		problems = append(problems, Problem{"notify_mode", fmt.Sprintf("mode %q: expected octal permission bits such as 0660", c.NotifyMode)})
+	}
+	if c.NotifyDirectory == "" {
+		return problems
+	}
+	if !filepath.IsAbs(c.NotifyDirectory) {
+		problems = append(problems, Problem{"notify_directory", fmt.Sprintf("path %q: expected an absolute path", c.NotifyDirectory)})
+	}
+	if len(c.names()) == 0 {
+		problems = append(problems, Problem{"notify_directory", "notify_directory without an expected component: expected at least one name in expect, because each gets a socket"})
+	}
+	for _, name := range c.names() {
+		if path := c.socket(name); len(path) > maxSocketPath {
+			problems = append(problems, Problem{"notify_directory", fmt.Sprintf("socket path %q has %d bytes: expected at most %d", path, len(path), maxSocketPath)})
+		}
+	}
+	return problems
+}
+
+// New implements Kind.
+func (c *ComponentsConfig) New(Env) (Collector, error) {
+	mode, err := c.notifyMode()
+	if err != nil {
+		return nil, fmt.Errorf("parse notify_mode: %w", err)
+	}
+	comps := &Components{
+		expected:   c.names(),
+		acceptsAny: c.acceptsAny(),
+		deadline:   time.Duration(c.Deadline),
+		deadlines:  make(map[string]time.Duration, len(c.Deadlines)),
+		mode:       mode,
+		wake:       make(chan struct{}, 1),
+		known:      make(map[string]*component),
+		faults:     make(map[string]error),
+	}
+	for name, d := range c.Deadlines {
+		comps.deadlines[name] = time.Duration(d)
+	}
+	for _, name := range comps.expected {
+		known := comps.addLocked(name)
+		known.expected = true
+		if path := c.SharedBooleans[name]; path != "" {
+			unread := look{reason: "shared boolean: not read yet"}
+			known.shared = new(unread.evidence())
+			comps.booleans = append(comps.booleans, &sharedBoolean{name: name, path: path, last: unread})
+		}
+		if c.NotifyDirectory != "" {
+			comps.sockets = append(comps.sockets, &notifySocket{name: name, path: c.socket(name)})
+		}
+	}
+	return comps, nil
+}
+
+// names returns the expected components in the order of the configuration; those
+// that only have a shared boolean follow by name.
+func (c *ComponentsConfig) names() []string {
+	names := slices.Clone(c.Expect)
+	for _, name := range slices.Sorted(maps.Keys(c.SharedBooleans)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *ComponentsConfig) acceptsAny() bool {
+	return c.Accept == acceptAny || c.Accept == "" && len(c.names()) == 0
+}
+
+func (c *ComponentsConfig) socket(name string) string {
+	return filepath.Join(c.NotifyDirectory, name+".sock")
+}
+
+func (c *ComponentsConfig) notifyMode() (fs.FileMode, error) {
+	if c.NotifyMode == "" {
+		return 0o660, nil
+	}
+	bits, err := strconv.ParseUint(c.NotifyMode, 8, 9)
+	return fs.FileMode(bits), err
+}

@@ -1,0 +1,55 @@
+package collectors_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+func TestComponentsProblems(t *testing.T) {
+	long := "/" + strings.Repeat("d", 100)
+	tests := []struct{ name, config, want string }{
+		{"nothing is expected", "{}", ""},
+		{"all keys", `
+expect: [watcher, server]
+accept: any
+deadline: 30s
+deadlines: {watcher: 60s, other: 0s}
+notify_directory: /run/vitals/notify
+notify_mode: 0666
+shared_booleans: {cni: /dev/shm/cni}`, ""},
+		{"a name twice", "expect: [a, b, a]", `expect[2]: component "a": expected each name once`},
+		{"a name that is no label", "expect: [a/b]",
+			`expect[0]: name "a/b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
+		{"an unknown way to accept", "accept: all", `accept: accept "all": expected expected or any`},
+		{"only the expected and nobody expected", "accept: expected", "accept: accept expected: expected at least one name in expect"},
+		{"a deadline for a stranger", "{expect: [a], deadlines: {b: 1s}}", `deadlines.b: component "b": expected a name that is in expect`},
+		{"a shared boolean with a relative path", "shared_booleans: {a: dev/shm/a}", `shared_booleans.a: path "dev/shm/a": expected an absolute path`},
+		{"a shared boolean with a name that is no label", "shared_booleans: {'a b': /dev/shm/a}",
+			`shared_booleans.a b: name "a b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
+		{"sockets for nobody", "notify_directory: /run/n",
+			"notify_directory: notify_directory without an expected component: expected at least one name in expect, because each gets a socket"},
+		{"a relative directory", "{expect: [a], notify_directory: run/n}", `notify_directory: path "run/n": expected an absolute path`},
+		{"a socket path that is too long", "{expect: [a, b2], notify_directory: " + long + "}",
+			`notify_directory: socket path "` + long + `/b2.sock" has 109 bytes: expected at most 107` + "\n" +
+				`notify_directory: socket path "` + long + `/a.sock" has 108 bytes: expected at most 107`},
+		{"a mode that is not octal", "{expect: [a], notify_mode: 0689}", `notify_mode: mode "0689": expected octal permission bits such as 0660`},
+		{"a mode beyond permissions", "{expect: [a], notify_mode: '7777'}", `notify_mode: mode "7777": expected octal permission bits such as 0660`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := localProblems(t, tt.config, &collectors.ComponentsConfig{})
+			if want := localSorted(tt.want); got != want {
+				t.Errorf("Problems() = %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestComponentsAreLocal(t *testing.T) {
+	c := &collectors.ComponentsConfig{}
+	if c.External() || c.Uses() != nil {
+		t.Errorf("External(), Uses() = %v, %v, want false, nil", c.External(), c.Uses())
+	}
+}

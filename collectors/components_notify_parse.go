@@ -1,0 +1,136 @@
+package collectors
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+// The bounds of a deadline that a component sets with WATCHDOG_USEC: it can neither
+// make Vitals busy nor switch its own supervision off.
+const (
+	minNotifiedDeadline = 100 * time.Millisecond
+	maxNotifiedDeadline = time.Hour
+)
+
+// notification is what one sd_notify datagram says.
+type notification struct {
+	// report is nil if nothing in the datagram is about health.
+	report *Report
+	// deadline is the new one; zero leaves the old.
+	deadline time.Duration
+	// invalid says that the datagram, or a part of it, was not understood.
+	invalid bool
+}
+
+// parseNotification reads the assignments of a datagram, one a line. It knows
+// READY, WATCHDOG, STATUS, STOPPING, RELOADING, ERRNO and WATCHDOG_USEC, and
+// ignores all others, such as MAINPID, FDSTORE and BARRIER. Source: sd_notify(3).
+func parseNotification(data []byte) notification {
+	var n notification
+	if len(data) > maxNotification {
+		return notification{invalid: true}
+	}
+	// A sender in C may count the string's end in.
+	text := strings.Trim(strings.TrimSuffix(string(data), "\x00"), "\n")
+	var status, fault, phase string
+	for line := range strings.SplitSeq(text, "\n") {
+		key, value, ok := strings.Cut(line, "=")
+		if !ok || !isAssignable(key) {
+			n.invalid = true
+			continue
+		}
+		switch key {
+		case "STATUS":
+			n.invalid = n.invalid || !utf8.ValidString(value)
+			status = value
+			n.said()
+		case "WATCHDOG_USEC":
+			n.setDeadline(value)
+		case "ERRNO":
+			fault = firstOf(n.errno(value), fault)
+		case "READY", "STOPPING", "RELOADING", "WATCHDOG":
+			switch key + "=" + value {
+			case "READY=1":
+				n.said().Alive, n.said().Ready = new(true), new(true)
+				phase = ""
+			case "STOPPING=1":
+				n.said().Ready = new(false)
+				phase = "stopping"
+			case "RELOADING=1":
+				n.said().Alive = new(true)
+				phase = "reloading"
+			case "WATCHDOG=1":
+				n.said().Alive = new(true)
+			case "WATCHDOG=trigger":
+				fault = firstOf(fault, "watchdog trigger")
+			default:
+				n.invalid = true
+			}
+		}
+	}
+	if fault != "" {
+		n.said().Alive = new(false)
+	}
+	if n.report != nil {
+		n.report.Reason = firstOf(status, fault, phase)
+	}
+	return n
+}
+
+// said returns the report, which is there from the first time on.
+func (n *notification) said() *Report {
+	if n.report == nil {
+		n.report = &Report{}
+	}
+	return n.report
+}
+
+func (n *notification) setDeadline(usec string) {
+	v, err := strconv.ParseUint(usec, 10, 64)
+	if err != nil || v == 0 {
+		n.invalid = true
+		return
+	}
+	v = min(max(v, uint64(minNotifiedDeadline.Microseconds())), uint64(maxNotifiedDeadline.Microseconds()))
+	n.deadline = time.Duration(v) * time.Microsecond
+	n.said()
+}
+
+// errno returns the text of an error number, which is empty for 0: no error.
+func (n *notification) errno(value string) string {
+	// 4095 is the kernel's own bound, MAX_ERRNO.
+	v, err := strconv.ParseUint(value, 10, 16)
+	if err != nil || v > 4095 {
+		n.invalid = true
+		return ""
+	}
+	n.said()
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf("errno %d: %s", v, syscall.Errno(v))
+}
+
+// isAssignable says whether a name has the form of a variable's name.
+func isAssignable(name string) bool {
+	for _, r := range name {
+		if (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// firstOf returns the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

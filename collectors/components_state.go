@@ -1,0 +1,160 @@
+package collectors
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// component is what is known of one component. It does not read the clock and
+// leaves locking to Components.
+type component struct {
+	name     string
+	expected bool
+	// deadline is the longest silence after a report by call or datagram; 0 is none.
+	deadline time.Duration
+
+	// What it said by call or datagram. heard is zero until it did.
+	alive, ready *bool
+	reason       string
+	heard        time.Time
+	// overdue is set once a passed deadline has asked for a round.
+	overdue bool
+	// shared is what its shared boolean says; nil if it has none.
+	shared *evidence
+
+	reports, invalid uint64
+	last             time.Time
+	via              string
+}
+
+// evidence is what a shared boolean says.
+type evidence struct {
+	// alive is nil while the boolean cannot be read.
+	alive *bool
+	// reason says why it cannot; empty otherwise.
+	reason string
+}
+
+// report takes what the component says about itself.
+func (c *component) report(at time.Time, r Report, via string) {
+	alive := r.Alive
+	if alive == nil {
+		alive = c.alive
+	}
+	if alive == nil {
+		alive = new(true)
+	}
+	if r.Reason != "" || r.Ready != nil || c.alive != nil && *c.alive != *alive {
+		c.reason = oneLine(r.Reason, maxReason)
+	}
+	c.alive = new(*alive)
+	if r.Ready != nil {
+		c.ready = new(*r.Ready)
+	}
+	c.heard = at
+	c.count(at, via)
+}
+
+// share takes what the component's shared boolean says.
+func (c *component) share(at time.Time, e evidence) {
+	if e.alive != nil {
+		c.count(at, "shared_boolean")
+	}
+	c.shared = &e
+}
+
+func (c *component) count(at time.Time, via string) {
+	c.reports++
+	c.last, c.via = at, via
+}
+
+// due is when the component must have reported again, or zero if it need not.
+func (c *component) due() time.Time {
+	if c.deadline == 0 || c.heard.IsZero() {
+		return time.Time{}
+	}
+	return c.heard.Add(c.deadline)
+}
+
+// rearm says whether a timer that was set for the former deadline would fire too
+// late for the present one. A deadline that only moved back is not such a case: the
+// timer fires early, and is set again.
+func (c *component) rearm(former time.Time) bool {
+	due := c.due()
+	if due.IsZero() || due.Equal(former) {
+		return false
+	}
+	passed := c.overdue
+	c.overdue = false
+	return passed || former.IsZero() || due.Before(former)
+}
+
+// late says whether the component missed its deadline. Both moments carry Go's
+// monotonic reading, so a step of the wall clock changes nothing.
+func (c *component) late(at time.Time) bool {
+	due := c.due()
+	return !due.IsZero() && !at.Before(due)
+}
+
+// status is what is known of the component at a moment. It is alive if everything
+// that speaks for it says so, and a component that is not alive is not ready.
+func (c *component) status(at time.Time) ComponentStatus {
+	s := ComponentStatus{
+		Name: c.name, Expected: c.expected, Reported: c.reports > 0,
+		Alive: c.alive, Ready: c.ready, Reason: c.reason, LastReport: c.last, Via: c.via,
+	}
+	if c.late(at) {
+		s.Alive, s.Reason = new(false), "no report for "+silence(at.Sub(c.heard))
+	}
+	if said := s.Alive; c.shared != nil && (said == nil || *said) {
+		s.Alive = c.shared.alive
+		switch {
+		case s.Alive == nil:
+			s.Reason = c.shared.reason
+		case !*s.Alive:
+			s.Reason = "shared boolean is false"
+		}
+	}
+	if s.Alive != nil && !*s.Alive && s.Ready != nil {
+		s.Ready = new(false)
+	}
+	if s.Reason == "" && !s.Reported {
+		s.Reason = "never reported"
+	}
+	return s
+}
+
+// silence prints a duration in whole seconds, or in milliseconds below one.
+func silence(d time.Duration) string {
+	if d < time.Second {
+		return d.Truncate(time.Millisecond).String()
+	}
+	return d.Truncate(time.Second).String()
+}
+
+// oneLine makes text of others fit to be shown: one line of valid UTF-8 without
+// control characters, at most limit bytes.
+func oneLine(text string, limit int) string {
+	// What is beyond the limit cannot show in the result, so it is not looked at.
+	text = strings.ToValidUTF8(cutRunes(text, limit), string(utf8.RuneError))
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.TrimSpace(cutRunes(text, limit))
+}
+
+// cutRunes returns at most limit bytes of text and does not cut a rune in two.
+func cutRunes(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}

@@ -1,0 +1,135 @@
+package collectors_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+func TestFileProblems(t *testing.T) {
+	tests := []struct{ name, config, want string }{
+		{"no path", "{}", `path: path "": expected an absolute path`},
+		{"relative path", "path: etc/passwd", `path: path "etc/passwd": expected an absolute path`},
+		{"absolute path", "path: /etc/passwd", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := localProblems(t, tt.config, &collectors.FileConfig{}); got != tt.want {
+				t.Errorf("Problems() = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFileIsLocal(t *testing.T) {
+	c := &collectors.FileConfig{Path: "/etc/passwd"}
+	if c.External() || c.Uses() != nil {
+		t.Errorf("External(), Uses() = %v, %v, want false, nil", c.External(), c.Uses())
+	}
+}
+
+func TestFileExposition(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "10-kuryr.conflist")
+	localWrite(t, path, "{}\n")
+	modified := time.UnixMilli(1_700_000_000_250)
+	if err := os.Chtimes(path, modified, modified); err != nil {
+		t.Fatal(err)
+	}
+	c := localNew(t, "cni", "path: "+path, &collectors.FileConfig{})
+	samples, err := localCollect(t, c)
+	if err != nil {
+		t.Fatalf("Collect() = %v, want no error", err)
+	}
+	got := localExposition(samples, c.Describe())
+	localGolden(t, "file/metrics.prom", strings.ReplaceAll(got, path, "/etc/cni/net.d/10-kuryr.conflist"))
+}
+
+func TestFileStates(t *testing.T) {
+	dir := localDir(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	localWrite(t, at("regular"), "12345")
+	localWrite(t, at("empty"), "")
+	for _, err := range []error{
+		os.Symlink(at("regular"), at("link")),
+		os.Symlink(at("nowhere"), at("dangling")),
+		os.Symlink(at("loop"), at("loop")),
+		syscall.Mkfifo(at("fifo"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	listener, err := net.Listen("unix", at("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+
+	tests := []struct {
+		name, path string
+		exists     string
+		kind       string
+	}{
+		{"regular file", at("regular"), "1", "regular"},
+		{"empty file", at("empty"), "1", "regular"},
+		{"directory", dir, "1", "directory"},
+		{"symbolic link is followed", at("link"), "1", "regular"},
+		{"dangling symbolic link", at("dangling"), "0", ""},
+		{"missing file", at("missing"), "0", ""},
+		{"file where a directory should be", at("regular/below"), "0", ""},
+		{"fifo without a writer does not hang", at("fifo"), "1", "fifo"},
+		{"socket", at("socket"), "1", "socket"},
+		{"device", os.DevNull, "1", "device"},
+		{"loop of symbolic links cannot be told", at("loop"), "error", ""},
+		{"name that is too long cannot be told", at(strings.Repeat("x", 300)), "error", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localNew(t, "f", "path: "+tt.path, &collectors.FileConfig{})
+			samples, err := localCollect(t, c)
+			exists := "error"
+			if err == nil {
+				v, _ := localValue(samples, `vitals_file_exists{file="f"}`)
+				exists = fmt.Sprint(v)
+			} else if len(samples) > 0 {
+				t.Errorf("Collect() = %v with an error, want no samples", samples)
+			}
+			if exists != tt.exists {
+				t.Errorf("vitals_file_exists = %s (%v), want %s", exists, err, tt.exists)
+			}
+			info := fmt.Sprintf(`vitals_file_info{file="f",path=%q,type=%q}`, tt.path, tt.kind)
+			if _, ok := localValue(samples, info); ok != (tt.kind != "") {
+				t.Errorf("%s present = %v, want %v", info, ok, tt.kind != "")
+			}
+		})
+	}
+}
+
+func TestFileComesAndGoes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "marker")
+	c := localNew(t, "marker", "path: "+path, &collectors.FileConfig{})
+	for _, step := range []struct {
+		do     func() error
+		exists float64
+		series int
+	}{
+		{func() error { return nil }, 0, 1},
+		{func() error { return os.WriteFile(path, nil, 0o600) }, 1, 4},
+		{func() error { return os.Remove(path) }, 0, 1},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		samples, err := localCollect(t, c)
+		if v, _ := localValue(samples, `vitals_file_exists{file="marker"}`); v != step.exists || err != nil || len(samples) != step.series {
+			t.Errorf("Collect() = %v, %v, want exists %v and %d series", samples, err, step.exists, step.series)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package collectors_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/prometheus/prometheus/model/labels"
+	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// localPatience is how long tests wait for what happens in another goroutine.
+const localPatience = 10 * time.Second
+
+// localDecode reads a configuration block as the program does: defaults first, then
+// strictly.
+func localDecode(t testing.TB, text string, into collectors.Kind) {
+	t.Helper()
+	if k, ok := into.(interface{ SetDefaults() }); ok {
+		k.SetDefaults()
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		t.Fatalf("decode %q: %v", text, err)
+	}
+}
+
+// localNew makes the collector of a configuration block without mistakes.
+func localNew(t testing.TB, name, text string, kind collectors.Kind) collectors.Collector {
+	t.Helper()
+	localDecode(t, text, kind)
+	if problems := kind.Problems(); problems != nil {
+		t.Fatalf("Problems() = %v, want none", problems)
+	}
+	c, err := kind.New(collectors.Env{Name: name})
+	if err != nil {
+		t.Fatalf("New() = %v, want no error", err)
+	}
+	return c
+}
+
+// localProblems renders the mistakes of a configuration block, one a line.
+func localProblems(t testing.TB, text string, kind collectors.Kind) string {
+	t.Helper()
+	localDecode(t, text, kind)
+	var lines []string
+	for _, p := range kind.Problems() {
+		lines = append(lines, p.Path+": "+p.Text)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// localCollect collects once with a deadline.
+func localCollect(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), localPatience)
+	defer cancel()
+	return c.Collect(ctx)
+}
+
+// localExposition renders samples in the text format, in the order of the metrics'
+// descriptions; a metric without one comes last, so that a golden file shows it.
+func localExposition(samples []collectors.Sample, descs []collectors.Desc) string {
+	var out bytes.Buffer
+	left := slices.Clone(samples)
+	for _, d := range descs {
+		var lines []string
+		left = slices.DeleteFunc(left, func(s collectors.Sample) bool {
+			name := s.Labels.Get(labels.MetricName)
+			base := name
+			if d.Type == "histogram" || d.Type == "summary" {
+				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+					base = strings.TrimSuffix(base, suffix)
+				}
+			}
+			if base == d.Name {
+				lines = append(lines, localSample(s))
+			}
+			return base == d.Name
+		})
+		if len(lines) > 0 {
+			fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n%s", d.Name, d.Help, d.Name, d.Type, strings.Join(lines, ""))
+		}
+	}
+	for _, s := range left {
+		out.WriteString(localSample(s))
+	}
+	return out.String()
+}
+
+func localSample(s collectors.Sample) string {
+	var pairs []string
+	s.Labels.Range(func(l labels.Label) {
+		if l.Name != labels.MetricName {
+			pairs = append(pairs, fmt.Sprintf("%s=%q", l.Name, l.Value))
+		}
+	})
+	line := s.Labels.Get(labels.MetricName)
+	if len(pairs) > 0 {
+		line += "{" + strings.Join(pairs, ",") + "}"
+	}
+	line += fmt.Sprintf(" %v", s.Value)
+	if s.T != 0 {
+		line += fmt.Sprintf(" %d", s.T)
+	}
+	return line + "\n"
+}
+
+// localGolden holds an exposition against a file of testdata, and against the
+// conventions for metrics.
+func localGolden(t *testing.T, file, got string) {
+	t.Helper()
+	want, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("exposition differs from testdata/%s (-want +got):\n%s", file, diff)
+	}
+	findings, err := promlint.New(strings.NewReader(got)).Lint()
+	if err != nil || len(findings) > 0 {
+		t.Errorf("Lint() = %v, %v, want no findings", findings, err)
+	}
+}
+
+// localValue returns the value of one series, written as name{label="value"}.
+func localValue(samples []collectors.Sample, series string) (float64, bool) {
+	for _, s := range samples {
+		if line := localSample(s); strings.HasPrefix(line, series+" ") {
+			return s.Value, true
+		}
+	}
+	return 0, false
+}
+
+// localWait waits until a condition holds.
+func localWait(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	patience := time.After(localPatience)
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-patience:
+			t.Fatalf("waited %s in vain for: %s", localPatience, what)
+		}
+	}
+}
+
+// localRun runs a collector until the function it returns is called, which waits
+// for Run to return. The channel gets an element whenever a round is asked for.
+func localRun(t testing.TB, c collectors.Collector) (stop func(), rounds <-chan struct{}) {
+	t.Helper()
+	asked := make(chan struct{}, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.(collectors.Runner).Run(ctx, func() {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	return func() { cancel(); <-done }, asked
+}
+
+// localDir makes a directory whose name is short enough for sockets.
+func localDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func localWrite(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func localSorted(lines string) string {
+	all := strings.Split(lines, "\n")
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}

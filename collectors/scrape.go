@@ -1,0 +1,118 @@
+package collectors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// The reasons of vitals_scrape_failure beyond those of a dependency.
+const (
+	reasonTooLarge       Reason = "too_large"
+	reasonTooManySamples Reason = "too_many_samples"
+	reasonLabelLimit     Reason = "label_limit"
+)
+
+// scrapeReasons returns every reason of vitals_scrape_failure.
+func scrapeReasons() []Reason {
+	return append(Reasons(), reasonTooLarge, reasonTooManySamples, reasonLabelLimit)
+}
+
+// scrape is the collector of the kind scrape.
+type scrape struct {
+	name   string
+	limit  Size
+	client scrapeClient
+	parser seriesParser
+	// body is the last answer, decompressed; its memory is used again.
+	body bytes.Buffer
+	// families are the metrics of the last scrape, none after a failed one.
+	families []Desc
+}
+
+// scrapeError is an error that knows its reason.
+type scrapeError struct {
+	reason Reason
+	err    error
+}
+
+func (e *scrapeError) Error() string { return e.err.Error() }
+
+func (e *scrapeError) Unwrap() error { return e.err }
+
+// Collect scrapes once. A scrape that fails in any way yields none of the target's
+// samples, so their series go stale together, as they do in Prometheus.
+func (s *scrape) Collect(ctx context.Context) ([]Sample, error) {
+	start := time.Now()
+	parsed, err := s.scrape(ctx, start)
+	took := time.Since(start)
+
+	b := batch{samples: parsed.samples}
+	reason := scrapeReason(err)
+	b.add("vitals_scrape_up", number(err == nil), "component", s.name)
+	b.add("vitals_scrape_duration_seconds", took.Seconds(), "component", s.name)
+	b.add("vitals_scrape_samples", float64(len(parsed.samples)), "component", s.name)
+	b.add("vitals_scrape_dropped_samples", float64(parsed.dropped), "component", s.name)
+	b.add("vitals_scrape_body_bytes", float64(s.body.Len()), "component", s.name)
+	for _, r := range scrapeReasons() {
+		b.add("vitals_scrape_failure", number(r == reason), "component", s.name, "reason", string(r))
+	}
+	s.families = parsed.families
+	if err != nil {
+		return b.samples, errors.New(oneLine("scrape: "+withoutURL(err).Error(), maxReason))
+	}
+	return b.samples, nil
+}
+
+// Describe lists the collector's own metrics and those of the last scrape.
+func (s *scrape) Describe() []Desc {
+	own := []Desc{
+		{"vitals_scrape_up", "Whether the last scrape succeeded (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_scrape_duration_seconds", "How long the last scrape took, whether it succeeded or not.", model.MetricTypeGauge},
+		{"vitals_scrape_samples", "How many samples the last scrape yielded.", model.MetricTypeGauge},
+		{"vitals_scrape_dropped_samples", "How many samples of the last scrape repeated a series, or were more than ten minutes in the future.", model.MetricTypeGauge},
+		{"vitals_scrape_body_bytes", "Decompressed size of the last answer in bytes, as far as it was read.", model.MetricTypeGauge},
+		{"vitals_scrape_failure", "Why the last scrape failed: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+	}
+	return append(own, s.families...)
+}
+
+func (s *scrape) scrape(ctx context.Context, at time.Time) (exposition, error) {
+	s.body.Reset()
+	contentType, err := s.client.fetch(ctx, &s.body, int64(s.limit))
+	if err != nil {
+		return exposition{}, err
+	}
+	parsed, err := s.parser.parse(ctx, s.body.Bytes(), contentType, at)
+	if err != nil {
+		return exposition{}, err
+	}
+	return parsed, nil
+}
+
+// scrapeReason returns the reason that the error knows, or else that of a
+// transport error.
+func scrapeReason(err error) Reason {
+	if known, ok := errors.AsType[*scrapeError](err); ok {
+		return known.reason
+	}
+	return reasonOfError(err)
+}
+
+// withoutURL takes the URL out of an error of net/http: its query may hold a token.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+// failed makes an error with a reason.
+func failed(reason Reason, format string, args ...any) error {
+	return &scrapeError{reason, fmt.Errorf(format, args...)}
+}

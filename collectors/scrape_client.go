@@ -1,0 +1,212 @@
+package collectors
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+const (
+	// scrapeAccept asks for the text formats in Prometheus' order of preference.
+	// Source: https://prometheus.io/docs/instrumenting/content_negotiation/
+	scrapeAccept = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6," +
+		"application/openmetrics-text;version=0.0.1;q=0.5," +
+		"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4," +
+		"text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+	// maxScrapeHeader bounds an answer's header in bytes.
+	maxScrapeHeader = 64 << 10
+	// maxScrapeRedirects bounds redirects where they are followed.
+	maxScrapeRedirects = 5
+	// maxScrapeFile bounds certificates and secrets in bytes.
+	maxScrapeFile = 1 << 20
+)
+
+// scrapeClient asks one target. It is not safe for concurrent use.
+type scrapeClient struct {
+	config ScrapeConfig
+	// http is nil before the first scrape; ca is what its transport trusts.
+	http *http.Client
+	ca   []byte
+}
+
+// fetch asks the target once, writes the decompressed answer to body, and returns
+// its content type.
+func (c *scrapeClient) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (contentType string, err error) {
+	req, err := c.request(ctx)
+	if err != nil {
+		return "", failed(ReasonProtocol, "prepare request: %w", err)
+	}
+	if err := c.prepare(); err != nil {
+		return "", failed(ReasonTLS, "prepare tls: %w", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		reason := reasonOfStatus(resp.StatusCode)
+		if reason == "" {
+			reason = ReasonProtocol
+		}
+		return "", failed(reason, "answer has status %d: expected 200", resp.StatusCode)
+	}
+	plain, err := decompressed(resp)
+	if err != nil {
+		return "", err
+	}
+	n, err := body.ReadFrom(io.LimitReader(plain, limit+1))
+	if err != nil {
+		return "", fmt.Errorf("read answer: %w", err)
+	}
+	if n > limit {
+		return "", failed(reasonTooLarge, "answer is larger than body_size_limit, %s", Size(limit))
+	}
+	return resp.Header.Get("Content-Type"), nil
+}
+
+// request makes the request, with the secrets as their files hold them now.
+func (c *scrapeClient) request(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", scrapeAccept)
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", "vitals")
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline).Seconds()
+		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(left, 'f', 3, 64))
+	}
+	if auth := c.config.BasicAuth; auth != nil {
+		password, err := readScrapeFile(auth.PasswordFile)
+		if err != nil {
+			return nil, err
+		}
+		req.SetBasicAuth(auth.Username, string(bytes.TrimSpace(password)))
+	}
+	if file := c.config.BearerTokenFile; file != "" {
+		token, err := readScrapeFile(file)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	}
+	return req, nil
+}
+
+// prepare makes the client, and makes a new one when the trusted certificates change.
+func (c *scrapeClient) prepare() error {
+	var ca []byte
+	if t := c.config.TLS; t != nil && t.CAFile != "" {
+		var err error
+		if ca, err = readScrapeFile(t.CAFile); err != nil {
+			return err
+		}
+	}
+	if c.http != nil && bytes.Equal(ca, c.ca) {
+		return nil
+	}
+	settings, err := c.tls(ca)
+	if err != nil {
+		return err
+	}
+	if c.http != nil {
+		c.http.CloseIdleConnections()
+	}
+	c.ca = ca
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
+		DialContext:     c.dial,
+		TLSClientConfig: settings,
+		// Compression is asked for above, because the limit counts decompressed bytes.
+		DisableCompression:     true,
+		MaxConnsPerHost:        1,
+		MaxResponseHeaderBytes: maxScrapeHeader,
+		IdleConnTimeout:        time.Minute,
+	}}
+	return nil
+}
+
+func (c *scrapeClient) tls(ca []byte) (*tls.Config, error) {
+	settings := &tls.Config{MinVersion: tls.VersionTLS12}
+	t := c.config.TLS
+	if t == nil {
+		return settings, nil
+	}
+	settings.ServerName = t.ServerName
+	settings.InsecureSkipVerify = t.InsecureSkipVerify
+	if t.CAFile != "" {
+		settings.RootCAs = x509.NewCertPool()
+		if !settings.RootCAs.AppendCertsFromPEM(ca) {
+			return nil, fmt.Errorf("%s: expected certificates in PEM", t.CAFile)
+		}
+	}
+	if t.CertFile != "" {
+		// Called for each connection, so a renewed certificate is used.
+		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+			if err != nil {
+				return nil, fmt.Errorf("load client certificate: %w", err)
+			}
+			return &cert, nil
+		}
+	}
+	return settings, nil
+}
+
+func (c *scrapeClient) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	if c.config.UnixSocket != "" {
+		network, address = "unix", c.config.UnixSocket
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+func (c *scrapeClient) redirect(_ *http.Request, via []*http.Request) error {
+	if !c.config.FollowRedirects {
+		return http.ErrUseLastResponse
+	}
+	if len(via) > maxScrapeRedirects {
+		return failed(ReasonProtocol, "more than %d redirects", maxScrapeRedirects)
+	}
+	return nil
+}
+
+// decompressed returns the plain body of an answer.
+func decompressed(resp *http.Response) (io.Reader, error) {
+	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip":
+		plain, err := gzip.NewReader(resp.Body)
+		if err != nil {
+			return nil, fmt.Errorf("decompress answer: %w", err)
+		}
+		return plain, nil
+	default:
+		return nil, failed(ReasonProtocol, "answer has the encoding %q: expected gzip or none", encoding)
+	}
+}
+
+// readScrapeFile reads a small file.
+func readScrapeFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxScrapeFile))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,186 @@
+package collectors
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// ScrapeConfig configures the kind scrape: the metrics that a component itself
+// exposes in the Prometheus text format or as OpenMetrics.
+type ScrapeConfig struct {
+	// URL of the metrics, http or https, without credentials in it.
+	URL string `yaml:"url"`
+	// UnixSocket is the path of the socket to connect to instead of the URL's host.
+	UnixSocket string `yaml:"unix_socket,omitempty"`
+	// Keep holds regular expressions, anchored at both ends, for the names of the
+	// metrics that are taken. Without any, all are.
+	Keep []string `yaml:"keep,omitempty"`
+	// HonorTimestamps takes the timestamps that samples carry; on by default.
+	HonorTimestamps bool `yaml:"honor_timestamps"`
+	// FollowRedirects is off by default: a component's metrics do not move.
+	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
+
+	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit
+	// (10MiB) counts decompressed bytes, SampleLimit (10,000) the samples kept,
+	// LabelLimit (64) the labels of a series with the name and the label component,
+	// LabelValueLengthLimit (2,048) the bytes of a label's value or name.
+	BodySizeLimit         Size `yaml:"body_size_limit"`
+	SampleLimit           int  `yaml:"sample_limit"`
+	LabelLimit            int  `yaml:"label_limit"`
+	LabelValueLengthLimit int  `yaml:"label_value_length_limit"`
+
+	BasicAuth *ScrapeBasicAuth `yaml:"basic_auth,omitempty"`
+	// BearerTokenFile is read at every scrape, so a token may be rotated.
+	BearerTokenFile string     `yaml:"bearer_token_file,omitempty"`
+	TLS             *ScrapeTLS `yaml:"tls,omitempty"`
+}
+
+// ScrapeBasicAuth is a user name and where the password is.
+type ScrapeBasicAuth struct {
+	Username string `yaml:"username"`
+	// PasswordFile is read at every scrape, without the white space around its content.
+	PasswordFile string `yaml:"password_file"`
+}
+
+// ScrapeTLS is what an https URL may need. Files are read again when they change.
+type ScrapeTLS struct {
+	// CAFile holds the certificates to trust, in PEM; the system's where it is not set.
+	CAFile string `yaml:"ca_file,omitempty"`
+	// CertFile and KeyFile hold the client's own certificate and key, in PEM.
+	CertFile string `yaml:"cert_file,omitempty"`
+	KeyFile  string `yaml:"key_file,omitempty"`
+	// ServerName is the name in the server's certificate, where it is not the URL's host.
+	ServerName         string `yaml:"server_name,omitempty"`
+	InsecureSkipVerify bool   `yaml:"insecure_skip_verify,omitempty"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *ScrapeConfig) SetDefaults() {
+	c.HonorTimestamps = true
+	c.BodySizeLimit = 10 << 20
+	c.SampleLimit = 10_000
+	c.LabelLimit = 64
+	c.LabelValueLengthLimit = 2048
+}
+
+// Problems implements Kind.
+func (c *ScrapeConfig) Problems() []Problem {
+	problems := c.urlProblems()
+	if c.UnixSocket != "" {
+		problems = append(problems, scrapePathProblem("unix_socket", c.UnixSocket)...)
+		if len(c.UnixSocket) > maxSocketPath {
+			problems = append(problems, Problem{"unix_socket", fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), maxSocketPath)})
+		}
+	}
+	for i, expr := range c.Keep {
+		if _, err := regexp.Compile(expr); err != nil {
+			problems = append(problems, Problem{fmt.Sprintf("keep[%d]", i), fmt.Sprintf("keep %q: expected a regular expression: %v", expr, err)})
+		}
+	}
+	problems = append(problems, c.limitProblems()...)
+	return append(problems, c.authProblems()...)
+}
+
+func (c *ScrapeConfig) urlProblems() []Problem {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		// The text is not repeated: it may hold a password.
+		return []Problem{{"url", "expected a URL such as http://127.0.0.1:9100/metrics"}}
+	case u.User != nil:
+		return []Problem{{"url", "credentials in the URL: expected them in basic_auth"}}
+	}
+	return nil
+}
+
+func (c *ScrapeConfig) limitProblems() []Problem {
+	var problems []Problem
+	for _, limit := range []struct {
+		path  string
+		value int64
+	}{
+		{"body_size_limit", int64(c.BodySizeLimit)},
+		{"sample_limit", int64(c.SampleLimit)},
+		{"label_limit", int64(c.LabelLimit)},
+		{"label_value_length_limit", int64(c.LabelValueLengthLimit)},
+	} {
+		if limit.value <= 0 {
+			problems = append(problems, Problem{limit.path, fmt.Sprintf("%s %d: expected more than 0", limit.path, limit.value)})
+		}
+	}
+	return problems
+}
+
+func (c *ScrapeConfig) authProblems() []Problem {
+	var problems []Problem
+	if auth := c.BasicAuth; auth != nil {
+		if auth.Username == "" {
+			problems = append(problems, Problem{"basic_auth.username", "no user name: expected one"})
+		}
+		problems = append(problems, scrapePathProblem("basic_auth.password_file", auth.PasswordFile)...)
+		if c.BearerTokenFile != "" {
+			problems = append(problems, Problem{"bearer_token_file", "bearer_token_file beside basic_auth: expected one of them"})
+		}
+	}
+	if c.BearerTokenFile != "" {
+		problems = append(problems, scrapePathProblem("bearer_token_file", c.BearerTokenFile)...)
+	}
+	if c.TLS == nil {
+		return problems
+	}
+	for path, file := range map[string]string{"tls.ca_file": c.TLS.CAFile, "tls.cert_file": c.TLS.CertFile, "tls.key_file": c.TLS.KeyFile} {
+		if file != "" {
+			problems = append(problems, scrapePathProblem(path, file)...)
+		}
+	}
+	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
+		problems = append(problems, Problem{"tls", "cert_file and key_file: expected both or none"})
+	}
+	return problems
+}
+
+func scrapePathProblem(path, file string) []Problem {
+	if filepath.IsAbs(file) {
+		return nil
+	}
+	return []Problem{{path, fmt.Sprintf("path %q: expected an absolute path", file)}}
+}
+
+// External implements Kind. A target on loopback or behind a Unix socket is on
+// this host, and so is whatever has the unspecified address.
+func (c *ScrapeConfig) External() bool {
+	u, err := url.Parse(c.URL)
+	if c.UnixSocket != "" || err == nil && strings.EqualFold(u.Hostname(), "localhost") {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return err != nil || !addr.Unmap().IsLoopback() && !addr.IsUnspecified()
+}
+
+// Uses implements Kind.
+func (c *ScrapeConfig) Uses() []string { return nil }
+
+// New implements Kind.
+func (c *ScrapeConfig) New(env Env) (Collector, error) {
+	s := &scrape{name: env.Name, client: scrapeClient{config: *c}, limit: c.BodySizeLimit}
+	s.parser = seriesParser{
+		component: env.Name, honorTimestamps: c.HonorTimestamps,
+		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
+		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
+	}
+	if len(c.Keep) > 0 {
+		keep, err := regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("compile keep: %w", err)
+		}
+		s.parser.keep = keep
+	}
+	return s, nil
+}
