@@ -1,0 +1,132 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// maxReport bounds a report's body. Its reason is one short sentence.
+const maxReport = 4 << 10
+
+// report is the body of PUT /api/v1/components/NAME. What is left out stays as it was.
+type report struct {
+	Alive  *bool  `json:"alive"`
+	Ready  *bool  `json:"ready"`
+	Reason string `json:"reason"`
+}
+
+// component takes a component's report.
+func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, local bool) {
+	if r.Method != http.MethodPut {
+		notAllowed(w, r, http.MethodPut)
+		return
+	}
+	if s.opts.Report == nil || name == "" || strings.Contains(name, "/") {
+		sentence(w, http.StatusNotFound, "there is no component here: a component reports to "+pathComponents+"NAME, where the configuration has a components collector")
+		return
+	}
+	if code, text := s.mayReport(r, local); code != 0 {
+		if code == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
+		}
+		sentence(w, code, text)
+		return
+	}
+	if !validComponent(name) {
+		sentence(w, http.StatusBadRequest, "this is no name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
+		return
+	}
+	rep, code, err := readReport(w, r)
+	if err != nil {
+		sentence(w, code, line(err.Error(), maxLine))
+		return
+	}
+	s.takeReport(w, name, rep)
+}
+
+// mayReport returns 0, or the status and sentence of the refusal.
+func (s *Server) mayReport(r *http.Request, local bool) (int, string) {
+	if err := s.origins.Check(r); err != nil {
+		return http.StatusForbidden, "a page of another origin may not send this"
+	}
+	if local {
+		return 0, ""
+	}
+	if s.opts.ReportToken == "" {
+		return http.StatusForbidden, "reports are taken on the Unix socket only: there is no token for reports over the network"
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	// Digests of equal length: the comparison's time says nothing about the token's length either.
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.opts.ReportToken))
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		return http.StatusUnauthorized, "a report over the network needs the header Authorization: Bearer TOKEN with the configured token"
+	}
+	return 0, ""
+}
+
+// validComponent says whether a configuration could name a component so.
+func validComponent(name string) bool {
+	alnum := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+	if name == "" || len(name) > 63 || !alnum(name[0]) || !alnum(name[len(name)-1]) {
+		return false
+	}
+	for i := range len(name) {
+		if !alnum(name[i]) && strings.IndexByte("._-", name[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// readReport decodes the body strictly. A body that is too long is not read to its
+// end: the connection is closed instead.
+func readReport(w http.ResponseWriter, r *http.Request) (collectors.Report, int, error) {
+	tooLong := fmt.Errorf("the report is longer than %d bytes", maxReport)
+	if r.ContentLength > maxReport {
+		w.Header().Set("Connection", "close")
+		return collectors.Report{}, http.StatusRequestEntityTooLarge, tooLong
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxReport+1))
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return collectors.Report{}, http.StatusBadRequest, fmt.Errorf("read report: %w", err)
+	}
+	if len(body) > maxReport {
+		w.Header().Set("Connection", "close")
+		return collectors.Report{}, http.StatusRequestEntityTooLarge, tooLong
+	}
+	var in report
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return collectors.Report{}, http.StatusBadRequest, fmt.Errorf(`read report: %w: expected JSON such as {"alive": true, "ready": false, "reason": "..."}`, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return collectors.Report{}, http.StatusBadRequest, errors.New("read report: expected one JSON object and nothing after it")
+	}
+	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason}, 0, nil
+}
+
+// takeReport hands the report over and answers with what became of it.
+func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.Report) {
+	switch err := s.opts.Report(name, rep); {
+	case err == nil:
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusNoContent)
+	case errors.Is(err, collectors.ErrUnknownComponent):
+		sentence(w, http.StatusNotFound, line(err.Error(), maxLine)+": no components collector expects "+name)
+	case errors.Is(err, collectors.ErrInvalidReport):
+		sentence(w, http.StatusBadRequest, line(err.Error(), maxLine))
+	default:
+		s.opts.Logger.Warn("take component report", "component", name, "err", err)
+		sentence(w, http.StatusInternalServerError, line(err.Error(), maxLine))
+	}
+}

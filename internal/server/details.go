@@ -1,0 +1,209 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// wishes are what a request asks of a state beyond its verdict.
+type wishes struct {
+	verbose bool
+	// excluded are the names of the rules that shall not count.
+	excluded map[string]bool
+	// unmatched are the excluded names that no rule of the state has, sorted.
+	unmatched []string
+}
+
+// readWishes reads the query. Parameters that are none of ours are ignored, as
+// Kubernetes does.
+func readWishes(query string, v *view, st evaluator.State) wishes {
+	values, _ := url.ParseQuery(query) // What can be read counts; the rest is no wish.
+	w := wishes{verbose: values.Has("verbose"), excluded: map[string]bool{}}
+	unmatched := map[string]bool{}
+	for _, name := range values["exclude"] {
+		switch {
+		case name == "":
+		case v.hasRule(st, name):
+			w.excluded[name] = true
+		default:
+			unmatched[name] = true
+		}
+	}
+	w.unmatched = slices.Sorted(maps.Keys(unmatched))
+	return w
+}
+
+// hasRule says whether a rule of that name feeds the state.
+func (v *view) hasRule(st evaluator.State, name string) bool {
+	return slices.ContainsFunc(st.Rules, func(i int) bool { return v.snap.Rules[i].Name == name })
+}
+
+// verdict is the state's verdict without the excluded rules. What fails for a
+// reason of the state's own keeps failing.
+func (v *view) verdict(st evaluator.State, excluded map[string]bool) evaluator.Verdict {
+	if len(excluded) == 0 {
+		return st.Verdict
+	}
+	counts := func(i int) bool { return !excluded[v.snap.Rules[i].Name] }
+	if st.Verdict == evaluator.Fail && (st.Reason != "" || len(st.Deciding) == 0 || slices.ContainsFunc(st.Deciding, counts)) {
+		return evaluator.Fail
+	}
+	if slices.ContainsFunc(st.Rules, func(i int) bool { return v.snap.Rules[i].Warns && counts(i) }) {
+		return evaluator.Warn
+	}
+	return evaluator.Pass
+}
+
+// serveDetails answers a state as text or JSON with what the query asks for.
+func (s *Server) serveDetails(w http.ResponseWriter, r *http.Request, v *view, st evaluator.State) {
+	ws := readWishes(r.URL.RawQuery, v, st)
+	verdict := v.verdict(st, ws.excluded)
+	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
+		output := ""
+		if verdict == evaluator.Fail {
+			output, _, _ = strings.Cut(failingText(v, st, ws.excluded), "\n")
+		}
+		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, ws, st.Rules, output))
+		return
+	}
+	plain(w, s.code(verdict), detailsText(v, st, verdict, ws))
+}
+
+// serveRule answers /STATE/RULE: the rule's own line, without the state's reasons.
+// A stalled snapshot fails every rule, because it says nothing any more.
+func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st evaluator.State, name string) {
+	verdict, output := evaluator.Pass, ""
+	var rules []int
+	var text strings.Builder
+	for _, i := range st.Rules {
+		rule := &v.snap.Rules[i]
+		if rule.Name != name {
+			continue
+		}
+		rules = append(rules, i)
+		text.WriteString(ruleLine(rule, nil))
+		if rule.Decides && output == "" {
+			verdict, output = evaluator.Fail, line(ruleText(rule), maxLine)
+		} else if rule.Warns && verdict == evaluator.Pass {
+			verdict = evaluator.Warn
+		}
+	}
+	if len(rules) == 0 {
+		sentence(w, http.StatusNotFound, "the state "+st.Name+" has no rule of this name: "+v.ruleNames(st))
+		return
+	}
+	if v.stale(st) {
+		verdict, output = evaluator.Fail, st.Reason
+		text.WriteString(reasonLine(st))
+	}
+	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
+		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, wishes{}, rules, output))
+		return
+	}
+	plain(w, s.code(verdict), text.String())
+}
+
+// stale says whether the state fails because the snapshot is too old, so that
+// what its rules say is no longer evidence.
+func (v *view) stale(st evaluator.State) bool {
+	return v.stalled && st.Reason == "evaluator stalled"
+}
+
+// ruleNames lists the state's rules for a 404.
+func (v *view) ruleNames(st evaluator.State) string {
+	if len(st.Rules) == 0 {
+		return "it has no rules"
+	}
+	var names []string
+	for _, i := range st.Rules {
+		names = append(names, v.snap.Rules[i].Name)
+	}
+	return "its rules are " + line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
+}
+
+func (s *Server) code(verdict evaluator.Verdict) int {
+	if verdict == evaluator.Fail {
+		return s.opts.FailingStatus
+	}
+	return http.StatusOK
+}
+
+// detailsText is the Kubernetes text protocol under ?verbose, and otherwise what
+// the plain probe says; unknown excludes are named in both.
+func detailsText(v *view, st evaluator.State, verdict evaluator.Verdict, ws wishes) string {
+	var b strings.Builder
+	switch {
+	case ws.verbose:
+		for _, i := range st.Rules {
+			b.WriteString(ruleLine(&v.snap.Rules[i], ws.excluded))
+		}
+		if st.Reason != "" {
+			b.WriteString(reasonLine(st))
+		}
+	case verdict == evaluator.Fail:
+		b.WriteString(failingText(v, st, ws.excluded))
+	default:
+		b.WriteString("ok")
+		if len(ws.unmatched) > 0 {
+			b.WriteByte('\n')
+		}
+	}
+	for _, warning := range ws.warnings(st) {
+		b.WriteString("warn: " + warning + "\n")
+	}
+	if ws.verbose && verdict == evaluator.Fail {
+		b.WriteString(st.Name + " check failed\n")
+	} else if ws.verbose {
+		b.WriteString(st.Name + " check passed\n")
+	}
+	return b.String()
+}
+
+// warnings says which excludes have no effect.
+func (ws wishes) warnings(st evaluator.State) []string {
+	if len(ws.unmatched) == 0 {
+		return nil
+	}
+	return []string{line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
+}
+
+// reasonLine is the line for a state that fails without a rule.
+func reasonLine(st evaluator.State) string {
+	return "[-]" + st.Name + " failing: " + line(st.Reason, maxLine) + "\n"
+}
+
+// ruleLine is a rule's line of the text protocol: [-] where it makes its state
+// fail, [+] where it does not, with the reason for that if the rule is not ok.
+func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
+	text := "[+]" + r.Name + " " + r.Status.String()
+	switch {
+	case excluded[r.Name]:
+		text = "[+]" + r.Name + " excluded: ok"
+	case r.Status == evaluator.OK:
+	case r.Decides:
+		text = "[-]" + ruleText(r)
+	default:
+		text += leniency(r) + why(r)
+	}
+	return line(text, maxLine+len("[+]")) + "\n"
+}
+
+// leniency says why a rule that is not ok does not make its state fail.
+func leniency(r *evaluator.Rule) string {
+	switch {
+	case r.Status == evaluator.Pending:
+		return ""
+	case r.Observe:
+		return " (mode: observe)"
+	case r.Severity == "warning":
+		return " (severity: warning)"
+	case r.Status == evaluator.Unknown && r.NoData != "":
+		return " (no_data: " + r.NoData + ")"
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// health is a state's answer in the shape of draft-inadarei-api-health-check-06.
+// The draft's names are kept where it has one; threshold, since, reason and the
+// others are additions, which it allows.
+type health struct {
+	Status      string                   `json:"status"`
+	Description string                   `json:"description"`
+	Generation  uint64                   `json:"generation"`
+	Output      string                   `json:"output,omitempty"`
+	Notes       []string                 `json:"notes,omitempty"`
+	Checks      map[string][]healthCheck `json:"checks"`
+}
+
+// healthCheck is one rule. Rules of one name stand in one list.
+type healthCheck struct {
+	// Status is pass, warn or fail: what the rule means to the state.
+	Status string `json:"status"`
+	// RuleStatus is ok, pending, failing or unknown: what the rule itself says.
+	RuleStatus    string    `json:"ruleStatus"`
+	ObservedValue *number   `json:"observedValue,omitempty"`
+	Threshold     string    `json:"threshold"`
+	Since         time.Time `json:"since,omitzero"`
+	Time          time.Time `json:"time"`
+	Reason        string    `json:"reason,omitempty"`
+	Severity      string    `json:"severity,omitempty"`
+	CausedBy      string    `json:"causedBy,omitempty"`
+	Observe       bool      `json:"observe,omitempty"`
+	Excluded      bool      `json:"excluded,omitempty"`
+}
+
+// jsonType returns the JSON media type that the client prefers to text, or "".
+func jsonType(accept []string) string {
+	offers := []offer{{"text", "plain", ""}, {"application", "json", ""}, {"application", "health+json", ""}}
+	if i := negotiate(accept, offers); i > 0 {
+		return offers[i].kind + "/" + offers[i].subtype
+	}
+	return ""
+}
+
+// healthJSON renders the given rules of a state. Output is the first thing that
+// makes it fail, and empty where it does not.
+func healthJSON(v *view, st evaluator.State, verdict evaluator.Verdict, ws wishes, rules []int, output string) []byte {
+	h := health{
+		Status:      verdict.String(),
+		Description: "state " + st.Name,
+		Generation:  v.snap.Generation,
+		Output:      output,
+		Notes:       ws.warnings(st),
+		Checks:      map[string][]healthCheck{},
+	}
+	for _, i := range rules {
+		r := &v.snap.Rules[i]
+		h.Checks[r.Name] = append(h.Checks[r.Name], checkOf(v, st, r, ws.excluded[r.Name]))
+	}
+	return encode(h)
+}
+
+// checkOf renders a rule. Every rule of a state that stalled fails with it.
+func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) healthCheck {
+	c := healthCheck{
+		Status:     evaluator.Pass.String(),
+		RuleStatus: r.Status.String(),
+		Threshold:  r.Expr,
+		Since:      r.Since.UTC(),
+		Time:       v.snap.At.UTC(),
+		Severity:   r.Severity,
+		CausedBy:   r.Cause,
+		Observe:    r.Observe,
+		Excluded:   excluded,
+	}
+	switch {
+	case excluded:
+	case r.Decides || v.stale(st):
+		c.Status = evaluator.Fail.String()
+	case r.Warns:
+		c.Status = evaluator.Warn.String()
+	}
+	if r.Observed != nil {
+		value := number(*r.Observed)
+		c.ObservedValue = &value
+	}
+	switch r.Status {
+	case evaluator.OK:
+	case evaluator.Unknown:
+		c.Reason = line(r.Reason, maxLine)
+	default:
+		c.Reason = line(r.Summary, maxLine)
+	}
+	return c
+}
+
+// number is a float in JSON: a number where JSON has one, and otherwise the
+// string that Prometheus writes: "NaN", "+Inf" or "-Inf".
+type number float64
+
+// MarshalJSON writes the number.
+func (n number) MarshalJSON() ([]byte, error) {
+	f := float64(n)
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte(strconv.Quote(text)), nil
+	}
+	return []byte(text), nil
+}
+
+// encode writes indented JSON for people who read it with curl. Expressions keep
+// their < and >: nothing that is served here is HTML.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return b.Bytes()
+}

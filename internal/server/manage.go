@@ -1,0 +1,53 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// healthy says that the process answers. Whether the workload is well is what the
+// states say.
+func (s *Server) healthy(w http.ResponseWriter, _ *http.Request, _ *view) {
+	sentence(w, http.StatusOK, "Vitals is healthy.")
+}
+
+// processReady says whether the process itself does its work: it has measured
+// everything once and is not about to leave.
+func (s *Server) processReady(w http.ResponseWriter, _ *http.Request, v *view) {
+	started, ok := v.stateOf("started")
+	switch {
+	case v.snap.ShuttingDown:
+		sentence(w, http.StatusServiceUnavailable, "Vitals is shutting down.")
+	case ok && started.Verdict == evaluator.Fail:
+		sentence(w, http.StatusServiceUnavailable, "Vitals is starting.")
+	default:
+		sentence(w, http.StatusOK, "Vitals is ready.")
+	}
+}
+
+// reload loads the configuration again and answers with what became of it.
+func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
+	if s.opts.Reload == nil {
+		sentence(w, http.StatusForbidden, "reloading over HTTP is off: start vitals with --web.enable-lifecycle")
+		return
+	}
+	if err := s.origins.Check(r); err != nil {
+		sentence(w, http.StatusForbidden, "a page of another origin may not send this")
+		return
+	}
+	if err := s.opts.Reload(); err != nil {
+		sentence(w, http.StatusInternalServerError, "reload configuration: "+line(err.Error(), maxFailingText))
+		return
+	}
+	sentence(w, http.StatusOK, "The configuration was reloaded.")
+}
+
+// config shows the configuration without its secrets.
+func (s *Server) config(w http.ResponseWriter, _ *http.Request, _ *view) {
+	if s.opts.Config == nil {
+		sentence(w, http.StatusNotFound, "this process has no configuration to show")
+		return
+	}
+	send(w, http.StatusOK, "text/yaml; charset=utf-8", s.opts.Config())
+}

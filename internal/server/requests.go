@@ -1,0 +1,63 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	promcollectors "github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/collectors/version"
+)
+
+// ownMetrics are the metrics of the serving process itself. They come from
+// memory and /proc: nothing that they show is waited for.
+func ownMetrics() (*prometheus.Registry, *prometheus.CounterVec) {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vitals_http_requests_total",
+		Help: "Requests answered, by the path's pattern and the status code.",
+	}, []string{"path", "code"})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		requests,
+		version.NewCollector("vitals"),
+		promcollectors.NewGoCollector(),
+		promcollectors.NewProcessCollector(promcollectors.ProcessCollectorOpts{}),
+	)
+	return registry, requests
+}
+
+// counted returns a writer that names the generation in the header and counts the
+// answer under pattern, which is one of a closed set.
+func (s *Server) counted(w http.ResponseWriter, v *view, pattern string) http.ResponseWriter {
+	w.Header()[generationHeader] = v.generation
+	return &countedWriter{ResponseWriter: w, count: func(code int) {
+		s.requests.WithLabelValues(pattern, strconv.Itoa(code)).Inc()
+	}}
+}
+
+// countedWriter counts the first status code that is written.
+type countedWriter struct {
+	http.ResponseWriter
+	count func(code int)
+	done  bool
+}
+
+// WriteHeader counts the code, unless it is an informational one.
+func (w *countedWriter) WriteHeader(code int) {
+	if !w.done && code >= http.StatusOK {
+		w.done = true
+		w.count(code)
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write counts a 200 where no other code was written before.
+func (w *countedWriter) Write(p []byte) (int, error) {
+	if !w.done {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController, and http.MaxBytesReader, the writer of the connection.
+func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

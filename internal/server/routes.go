@@ -1,0 +1,166 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// The paths that do not belong to a state.
+const (
+	pathMetrics    = "/metrics"
+	pathSLIs       = "/metrics/slis"
+	pathStatus     = "/api/v1/status"
+	pathComponents = "/api/v1/components/"
+	pathHealthy    = "/-/healthy"
+	pathReady      = "/-/ready"
+	pathReload     = "/-/reload"
+	pathConfig     = "/config"
+	pathFaults     = "/demo/faults"
+)
+
+// generationHeader names the snapshot that a response was rendered from.
+const generationHeader = "X-Vitals-Generation"
+
+// route is what a fixed path answers.
+type route struct {
+	// methods are the allowed ones; nil leaves the choice to the handler.
+	methods []string
+	handle  func(w http.ResponseWriter, r *http.Request, v *view)
+}
+
+// read are the methods of everything that only looks.
+func read() []string { return []string{http.MethodGet, http.MethodHead} }
+
+func (s *Server) fixedRoutes() map[string]route {
+	routes := map[string]route{
+		pathMetrics: {read(), s.metrics},
+		pathSLIs:    {read(), s.slis},
+		pathStatus:  {read(), s.status},
+		pathHealthy: {read(), s.healthy},
+		pathReady:   {read(), s.processReady},
+		pathReload:  {[]string{http.MethodPost, http.MethodPut}, s.reload},
+		pathConfig:  {read(), s.config},
+	}
+	for path, a := range pageAssets() {
+		routes[path] = route{read(), s.asset(a)}
+	}
+	for path, h := range s.opts.ExternalExtra {
+		routes[path] = route{nil, s.extra(h)}
+	}
+	return routes
+}
+
+// serve answers one request. Paths are compared as they are: nothing is cleaned
+// and nothing redirects, because a kubelet takes a redirect for a success.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, local bool) {
+	v := s.current()
+	if s.serveState(w, r, v) {
+		return
+	}
+	if name, ok := strings.CutPrefix(r.URL.Path, pathComponents); ok {
+		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, local)
+		return
+	}
+	rt, ok := s.routes[r.URL.Path]
+	switch {
+	case !ok:
+		s.notFound(w, v, s.fixedPaths()...)
+	case rt.methods != nil && !slices.Contains(rt.methods, r.Method):
+		notAllowed(s.counted(w, v, r.URL.Path), r, rt.methods...)
+	default:
+		rt.handle(s.counted(w, v, r.URL.Path), r, v)
+	}
+}
+
+// fixedPaths are the paths that a 404 names beside those of the states.
+func (s *Server) fixedPaths() []string {
+	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathHealthy, pathReady, pathReload, pathConfig}
+	for path := range s.opts.ExternalExtra {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// aliases are the other names of a state's path. /healthz, which Kubernetes has
+// deprecated in favour of /livez and /readyz, answers as /ready: it is the union
+// of both, and ready implies alive.
+func aliases(state string) []string {
+	switch state {
+	case "ready":
+		return []string{"ready", "readyz", "healthz"}
+	case "alive":
+		return []string{"alive", "livez"}
+	case "started":
+		return []string{"started", "startupz"}
+	}
+	return []string{state}
+}
+
+// notFound says what exists: the states with their rules, and other paths.
+func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
+	var paths []string
+	for _, st := range v.states {
+		paths = append(paths, "/"+st.Name)
+	}
+	paths = append(append(paths, "/STATE/RULE"), others...)
+	sentence(s.counted(w, v, "other"), http.StatusNotFound, "there is nothing at this path: there are "+strings.Join(paths, ", "))
+}
+
+// notAllowed answers a method that the path does not know.
+func notAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	sentence(w, http.StatusMethodNotAllowed, "method "+line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
+}
+
+// sentence answers with one line of plain text.
+func sentence(w http.ResponseWriter, code int, text string) {
+	plain(w, code, text+"\n")
+}
+
+// plain answers with plain text of a known length that nobody may cache.
+func plain(w http.ResponseWriter, code int, body string) {
+	send(w, code, "text/plain; charset=utf-8", []byte(body))
+}
+
+// send answers with a body of a known length that nobody may cache or sniff at.
+func send(w http.ResponseWriter, code int, contentType string, body []byte) {
+	sendAs(w, code, contentType, "no-store", body)
+}
+
+// sendAs is send with a caching policy. net/http leaves the body out of an answer to HEAD.
+func sendAs(w http.ResponseWriter, code int, contentType, caching string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", caching)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // The client is gone: there is nobody to tell.
+}
+
+// extra serves a handler of the program around the server. A browser may send it
+// something that changes anything only from the page itself.
+func (s *Server) extra(h http.Handler) func(http.ResponseWriter, *http.Request, *view) {
+	return func(w http.ResponseWriter, r *http.Request, _ *view) {
+		if err := s.origins.Check(r); err != nil {
+			sentence(w, http.StatusForbidden, "a page of another origin may not send this")
+			return
+		}
+		h.ServeHTTP(w, r)
+	}
+}
+
+// stateOf finds a state in the view, as it stands at the view's moment.
+func (v *view) stateOf(name string) (evaluator.State, bool) {
+	for _, st := range v.states {
+		if st.Name == name {
+			return st, true
+		}
+	}
+	return evaluator.State{}, false
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// Status is the body of /api/v1/status: the whole snapshot. Times are RFC 3339 in
+// UTC and left out where there is none yet; durations are in seconds.
+type Status struct {
+	Version string `json:"version"`
+	// Generation counts the snapshots since the process started.
+	Generation uint64 `json:"generation"`
+	// At is when the rules were evaluated. The ages of everything else are to be
+	// reckoned from it, so that no clock but the server's matters.
+	At time.Time `json:"at"`
+	// Started is when the process started.
+	Started           time.Time `json:"started"`
+	EvaluationSeconds float64   `json:"evaluation_seconds"`
+	// MaxAgeSeconds is the age beyond which the snapshot says nothing any more.
+	MaxAgeSeconds float64 `json:"max_age_seconds"`
+	// Stalled is set when the snapshot is older than that.
+	Stalled      bool `json:"stalled"`
+	ShuttingDown bool `json:"shutting_down"`
+	// Demo is set where /demo/faults exists.
+	Demo       bool              `json:"demo"`
+	States     []StateStatus     `json:"states"`
+	Rules      []RuleStatus      `json:"rules"`
+	Collectors []CollectorStatus `json:"collectors"`
+	Components []ComponentStatus `json:"components"`
+	Reload     ReloadStatus      `json:"reload"`
+}
+
+// StateStatus is a state's verdict.
+type StateStatus struct {
+	Name string `json:"name"`
+	// Verdict is pass, warn or fail.
+	Verdict     string    `json:"verdict"`
+	Since       time.Time `json:"since,omitzero"`
+	Transitions uint64    `json:"transitions"`
+	// Reason says why the state fails where no rule decided it.
+	Reason string `json:"reason,omitempty"`
+	// Deciding are the names of the rules that make it fail, or warn, causes first.
+	Deciding []string `json:"deciding"`
+}
+
+// RuleStatus is one alerting rule.
+type RuleStatus struct {
+	Name  string `json:"name"`
+	Group string `json:"group"`
+	File  string `json:"file"`
+	// State is the state that the rule feeds; empty for an ordinary alert.
+	State                string   `json:"state"`
+	Severity             string   `json:"severity,omitempty"`
+	Expr                 string   `json:"expr"`
+	ForSeconds           float64  `json:"for_seconds"`
+	KeepFiringForSeconds float64  `json:"keep_firing_for_seconds"`
+	Observe              bool     `json:"observe"`
+	NoData               string   `json:"no_data,omitempty"`
+	ExitCode             int      `json:"exit_code,omitempty"`
+	DependsOn            []string `json:"depends_on,omitempty"`
+	// Status is ok, pending, failing or unknown.
+	Status  string    `json:"status"`
+	Since   time.Time `json:"since,omitzero"`
+	Decides bool      `json:"decides"`
+	Warns   bool      `json:"warns"`
+	Summary string    `json:"summary,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	// Cause names the failing rule that this one is a consequence of.
+	Cause string `json:"cause,omitempty"`
+	// Observed is the value of the deciding alert: a number, or the string "NaN",
+	// "+Inf" or "-Inf".
+	Observed   *number       `json:"observed,omitempty"`
+	Alerts     []AlertStatus `json:"alerts"`
+	AlertCount int           `json:"alert_count"`
+}
+
+// AlertStatus is one label set for which a rule's expression is true.
+type AlertStatus struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	Firing      bool              `json:"firing"`
+	Value       number            `json:"value"`
+	ActiveAt    time.Time         `json:"active_at,omitzero"`
+}
+
+// CollectorStatus is how a collector itself is doing.
+type CollectorStatus struct {
+	Name            string    `json:"name"`
+	Kind            string    `json:"kind"`
+	External        bool      `json:"external"`
+	Ran             bool      `json:"ran"`
+	Success         bool      `json:"success"`
+	Error           string    `json:"error,omitempty"`
+	DurationSeconds float64   `json:"duration_seconds"`
+	IntervalSeconds float64   `json:"interval_seconds"`
+	LastRun         time.Time `json:"last_run,omitzero"`
+	LastSuccess     time.Time `json:"last_success,omitzero"`
+}
+
+// ComponentStatus is what a component reported last. A nil pointer means that it
+// did not say.
+type ComponentStatus struct {
+	Name       string    `json:"name"`
+	Alive      *bool     `json:"alive,omitempty"`
+	Ready      *bool     `json:"ready,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
+	LastReport time.Time `json:"last_report,omitzero"`
+}
+
+// ReloadStatus is the outcome of the last attempt to load the configuration.
+type ReloadStatus struct {
+	OK          bool      `json:"ok"`
+	At          time.Time `json:"at,omitzero"`
+	LastSuccess time.Time `json:"last_success,omitzero"`
+	Error       string    `json:"error,omitempty"`
+}
+
+func (s *Server) renderStatus(v *view) []byte {
+	snap := v.snap
+	_, demo := s.opts.ExternalExtra[pathFaults]
+	out := Status{
+		Version:           s.opts.Version,
+		Generation:        snap.Generation,
+		At:                snap.At.UTC(),
+		Started:           snap.Started.UTC(),
+		EvaluationSeconds: snap.Took.Seconds(),
+		MaxAgeSeconds:     snap.MaxAge.Seconds(),
+		Stalled:           v.stalled,
+		ShuttingDown:      snap.ShuttingDown,
+		Demo:              demo,
+		States:            []StateStatus{},
+		Rules:             []RuleStatus{},
+		Collectors:        []CollectorStatus{},
+		Components:        []ComponentStatus{},
+		Reload: ReloadStatus{
+			OK: snap.Reload.OK, Error: snap.Reload.Error,
+			At: utc(snap.Reload.At), LastSuccess: utc(snap.Reload.LastSuccess),
+		},
+	}
+	for _, st := range v.states {
+		out.States = append(out.States, v.stateStatus(st))
+	}
+	for i := range snap.Rules {
+		out.Rules = append(out.Rules, ruleStatus(&snap.Rules[i]))
+	}
+	for _, c := range snap.Collectors {
+		out.Collectors = append(out.Collectors, collectorStatus(c))
+	}
+	if s.opts.Components != nil {
+		out.Components = append(out.Components, s.opts.Components()...)
+	}
+	return encode(out)
+}
+
+func (v *view) stateStatus(st evaluator.State) StateStatus {
+	out := StateStatus{
+		Name: st.Name, Verdict: st.Verdict.String(), Since: utc(st.Since),
+		Transitions: st.Transitions, Reason: st.Reason, Deciding: []string{},
+	}
+	for _, i := range st.Deciding {
+		out.Deciding = append(out.Deciding, v.snap.Rules[i].Name)
+	}
+	return out
+}
+
+func ruleStatus(r *evaluator.Rule) RuleStatus {
+	out := RuleStatus{
+		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity, Expr: r.Expr,
+		ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
+		Observe: r.Observe, NoData: r.NoData, ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		Status: r.Status.String(), Since: utc(r.Since), Decides: r.Decides, Warns: r.Warns,
+		Summary: r.Summary, Reason: r.Reason, Cause: r.Cause,
+		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,
+	}
+	if r.Observed != nil {
+		value := number(*r.Observed)
+		out.Observed = &value
+	}
+	for _, a := range r.Alerts {
+		out.Alerts = append(out.Alerts, AlertStatus{
+			Labels: a.Labels.Map(), Annotations: a.Annotations,
+			Firing: a.Firing, Value: number(a.Value), ActiveAt: utc(a.ActiveAt),
+		})
+	}
+	return out
+}
+
+func collectorStatus(c evaluator.CollectorStatus) CollectorStatus {
+	return CollectorStatus{
+		Name: c.Name, Kind: c.Kind, External: c.External, Ran: c.Ran, Success: c.Success, Error: c.Error,
+		DurationSeconds: c.Duration.Seconds(), IntervalSeconds: c.Interval.Seconds(),
+		LastRun: utc(c.LastRun), LastSuccess: utc(c.LastSuccess),
+	}
+}
+
+// utc drops the monotonic reading and the location; the zero time stays zero.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// Bounds of what people read. The kubelet copies a failing body into an event of at
+// most 1 KiB; 4 KiB leave room for those who ask by hand.
+const (
+	maxFailingText = 4 << 10
+	maxLine        = 512
+)
+
+// failingText is the body of a failing probe: the state's own reason, then one line
+// a deciding rule, causes first, with their consequences folded under them.
+func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
+	var lines []string
+	if st.Reason != "" {
+		lines = append(lines, line(st.Reason, maxLine))
+	}
+	roots, folded := v.deciding(st, excluded)
+	for _, i := range roots {
+		lines = append(lines, line(ruleText(&v.snap.Rules[i]), maxLine))
+		if n := len(folded[i]); n > 0 {
+			lines = append(lines, line(fmt.Sprintf("... and %s: %s", plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{st.Name + " is failing"}
+	}
+	return bounded(lines, maxFailingText)
+}
+
+// deciding returns the indexes of the rules that make the state fail, without those
+// whose cause is among them, and for each the names that are folded under it. A
+// stalled snapshot has no deciding rules: what it says is no longer evidence.
+func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []int, folded map[int][]string) {
+	if v.stale(st) || st.Verdict != evaluator.Fail {
+		return nil, nil
+	}
+	byName := map[string]int{}
+	var all []int
+	for _, i := range st.Deciding {
+		r := &v.snap.Rules[i]
+		if !r.Decides || excluded[r.Name] {
+			continue
+		}
+		all = append(all, i)
+		if _, seen := byName[r.Name]; !seen {
+			byName[r.Name] = i
+		}
+	}
+	folded = map[int][]string{}
+	for _, i := range all {
+		if root := v.root(i, byName); root != i {
+			folded[root] = append(folded[root], v.snap.Rules[i].Name)
+		} else {
+			roots = append(roots, i)
+		}
+	}
+	return roots, folded
+}
+
+// root follows the causes of a rule as long as they are in byName. A cycle, which
+// the configuration refuses, ends where it began.
+func (v *view) root(i int, byName map[string]int) int {
+	at := i
+	for range len(byName) {
+		cause, ok := byName[v.snap.Rules[at].Cause]
+		if !ok {
+			return at
+		}
+		at = cause
+	}
+	return i
+}
+
+// ruleText says what a rule that is not ok found: its name, its status, why,
+// and in brackets the value, since when, and its cause.
+func ruleText(r *evaluator.Rule) string {
+	return r.Name + " " + r.Status.String() + why(r)
+}
+
+// why is the second half of a rule's line.
+func why(r *evaluator.Rule) string {
+	text := r.Summary
+	if r.Status == evaluator.Unknown {
+		text = r.Reason
+	}
+	var facts []string
+	if r.Observed != nil {
+		facts = append(facts, "value "+formatValue(*r.Observed))
+	}
+	if !r.Since.IsZero() {
+		facts = append(facts, "since "+r.Since.UTC().Format(time.RFC3339))
+	}
+	if r.AlertCount > 1 {
+		facts = append(facts, plural(r.AlertCount, "alert"))
+	}
+	if r.Cause != "" {
+		facts = append(facts, "caused by "+r.Cause)
+	}
+	// The facts are kept whole: a long text gives way to them.
+	tail := ""
+	if len(facts) > 0 {
+		tail = " (" + strings.Join(facts, ", ") + ")"
+	}
+	if text == "" {
+		return tail
+	}
+	return ": " + line(text, max(maxLine/4, maxLine-len(tail)-len(r.Name)-64)) + tail
+}
+
+// bounded joins lines into a text of at most limit bytes and says how many were left out.
+func bounded(lines []string, limit int) string {
+	var b strings.Builder
+	for i, l := range lines {
+		left, reserve := len(lines)-i, 0
+		if left > 1 {
+			reserve = len("... and 1000000 more lines\n")
+		}
+		if b.Len()+len(l)+1 > limit-reserve {
+			fmt.Fprintf(&b, "... and %s\n", plural(left, "more line"))
+			break
+		}
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// line makes any text fit for one line of at most limit bytes: control characters
+// become spaces, invalid UTF-8 is replaced, and what is too long is cut.
+func line(s string, limit int) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "�"))
+	if len(clean) <= limit {
+		return clean
+	}
+	cut := limit - len("...")
+	for cut > 0 && !utf8.RuneStart(clean[cut]) {
+		cut--
+	}
+	return clean[:cut] + "..."
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}

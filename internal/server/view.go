@@ -1,0 +1,155 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// view is one snapshot with what was rendered from it. A view is immutable; what
+// few ask for is rendered when the first one asks.
+type view struct {
+	snap *evaluator.Snapshot
+	// stalled is set when the snapshot had become too old before the view was made.
+	stalled bool
+	// states are the snapshot's, as they stood when the view was made.
+	states     []evaluator.State
+	generation []string
+	// probes are the states by path, without the slash: aliases included.
+	probes map[string]*probe
+	// exposition has one function a format, each rendering once.
+	exposition [formats]func() *exposition
+	statusJSON func() []byte
+}
+
+// probe is a state's path and its prerendered answer.
+type probe struct {
+	state  evaluator.State
+	answer answer
+}
+
+// answer is a whole response. Its header values are shared by all requests, so
+// that an answer allocates nothing.
+type answer struct {
+	status      int
+	body        []byte
+	contentType []string
+	length      []string
+	count       prometheus.Counter
+}
+
+// current returns the view of the current snapshot. Where two requests meet a new
+// generation at once both render it, which harms nobody.
+func (s *Server) current() *view {
+	snap := s.opts.Snapshot()
+	stalled := snap.Stalled(s.opts.Now())
+	if v := s.view.Load(); v != nil && v.snap == snap && v.stalled == stalled {
+		return v
+	}
+	v := s.render(snap, stalled)
+	s.view.Store(v)
+	return v
+}
+
+func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
+	v := &view{
+		snap:       snap,
+		stalled:    stalled,
+		generation: []string{strconv.FormatUint(snap.Generation, 10)},
+		probes:     make(map[string]*probe, 2*len(snap.States)),
+	}
+	at := snap.At
+	if stalled {
+		at = at.Add(snap.MaxAge + 1)
+	}
+	for _, st := range snap.States {
+		st, _ = snap.State(st.Name, at)
+		v.states = append(v.states, st)
+		p := &probe{state: st, answer: s.plainAnswer(v, st)}
+		for _, name := range aliases(st.Name) {
+			if _, taken := v.probes[name]; !taken && !reserved(name) {
+				v.probes[name] = p
+			}
+		}
+	}
+	for f := range v.exposition {
+		v.exposition[f] = sync.OnceValue(func() *exposition { return expose(snap.Batches, format(f)) })
+	}
+	v.statusJSON = sync.OnceValue(func() []byte { return s.renderStatus(v) })
+	return v
+}
+
+// reserved says whether a state of that name would hide a path of the server.
+func reserved(name string) bool {
+	switch name {
+	case "", "-", "metrics", "api", "config", "demo", "assets":
+		return true
+	}
+	return false
+}
+
+// plainAnswer is what a probe without any wishes gets.
+func (s *Server) plainAnswer(v *view, st evaluator.State) answer {
+	a := answer{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
+	if st.Verdict == evaluator.Fail {
+		a.status = s.opts.FailingStatus
+		a.body = []byte(failingText(v, st, nil))
+	}
+	a.length = []string{strconv.Itoa(len(a.body))}
+	a.count = s.requests.WithLabelValues("/"+st.Name, strconv.Itoa(a.status))
+	return a
+}
+
+// serveState answers /STATE and /STATE/RULE. It returns false where the path names no state.
+func (s *Server) serveState(w http.ResponseWriter, r *http.Request, v *view) bool {
+	if len(r.URL.Path) < 2 {
+		return false
+	}
+	name, rule, one := strings.Cut(r.URL.Path[1:], "/")
+	p, ok := v.probes[name]
+	if !ok || r.URL.Path[0] != '/' {
+		return false
+	}
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		notAllowed(s.counted(w, v, p.pattern(one)), r, read()...)
+	case one:
+		s.serveRule(s.counted(w, v, p.pattern(true)), r, v, p.state, rule)
+	case r.URL.RawQuery == "" && !mentionsJSON(r.Header["Accept"]):
+		s.answer(w, r, v, &p.answer)
+	default:
+		s.serveDetails(s.counted(w, v, p.pattern(false)), r, v, p.state)
+	}
+	return true
+}
+
+// pattern names the path in the metric of requests.
+func (p *probe) pattern(rule bool) string {
+	if rule {
+		return "/" + p.state.Name + "/RULE"
+	}
+	return "/" + p.state.Name
+}
+
+// answer is the path that kubelets take: five header values that are shared, one
+// counter and the body.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *view, a *answer) {
+	h := w.Header()
+	h["Content-Type"] = a.contentType
+	h["X-Content-Type-Options"] = s.nosniff
+	h["Cache-Control"] = s.noStore
+	h["Content-Length"] = a.length
+	h[generationHeader] = v.generation
+	a.count.Inc()
+	if a.status != http.StatusOK {
+		w.WriteHeader(a.status)
+	}
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(a.body) // The client is gone: there is nobody to tell.
+	}
+}
