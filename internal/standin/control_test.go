@@ -35,7 +35,7 @@ func TestHandlerSwitchesFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			l.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c.method, "/demo/faults", strings.NewReader(c.body)))
+			standin.Handler(l).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c.method, "/demo/faults", strings.NewReader(c.body)))
 			if w.Code != c.want || !strings.Contains(w.Body.String(), c.text) {
 				t.Errorf("%s %s = %d %q, want %d with %q", c.method, c.body, w.Code, w.Body, c.want, c.text)
 			}
@@ -50,7 +50,7 @@ func TestHandlerShowsFaults(t *testing.T) {
 	l := start(t, standin.Options{})
 	l.set("keystone", "hang")
 	w := httptest.NewRecorder()
-	l.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/demo/faults", nil))
+	standin.Handler(l).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/demo/faults", nil))
 	var got []standin.Dependency
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestHandlerRefusesAnotherOrigin(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/demo/faults", strings.NewReader(`{"dependency":"keystone","fault":"500"}`))
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	w := httptest.NewRecorder()
-	l.Handler().ServeHTTP(w, r)
+	standin.Handler(l).ServeHTTP(w, r)
 	if w.Code != http.StatusForbidden {
 		t.Errorf("POST from another site = %d, want 403", w.Code)
 	}
