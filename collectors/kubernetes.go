@@ -59,7 +59,7 @@ func (c *KubernetesConfig) New(env Env) (Collector, error) {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Server != "" && c.TokenFile != "" && !c.sendsToken() {
-		logger.Warn("token_file is not used: a token is not sent unencrypted to another host", "collector", env.Name)
+		logger.Warn("token_file is not used: a token is not sent unencrypted to another host")
 	}
 	k := &kubernetes{name: env.Name, config: config}
 	if k.asking, err = newKubeClient(config); err != nil {
@@ -81,7 +81,7 @@ func (c *KubernetesConfig) New(env Env) (Collector, error) {
 		target, _ := parseKubeResource(resource)
 		k.watches = append(k.watches, &kubeWatch{
 			client: k.watching, resource: resource, target: target, tried: make(chan struct{}),
-			idle: time.Duration(c.WatchIdleTimeout), logger: logger.With("collector", env.Name),
+			idle: time.Duration(c.WatchIdleTimeout), logger: logger,
 		})
 	}
 	return k, nil
