@@ -159,7 +159,7 @@ func (d *decoder) list(at *yaml.Node, v reflect.Value, path string) {
 	list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, c := range n.Content {
 		setDefaults(list.Index(i))
-		d.value(c, list.Index(i), pathIndex(path, i))
+		d.value(c, list.Index(i), PathIndex(path, i))
 	}
 	v.Set(list)
 }
@@ -182,7 +182,7 @@ func (d *decoder) mapping(at *yaml.Node, v reflect.Value, path string) {
 		if old := v.MapIndex(key); old.IsValid() {
 			element.Set(old)
 		}
-		d.value(e.value, element, pathKey(path, e.key.Value))
+		d.value(e.value, element, PathKey(path, e.key.Value))
 		v.SetMapIndex(key, element)
 	}
 }
@@ -202,13 +202,13 @@ func (d *decoder) anything(at *yaml.Node, path string) any {
 	case n.Kind == yaml.MappingNode:
 		m := map[string]any{}
 		for _, e := range d.entries(at, path) {
-			m[e.key.Value] = d.anything(e.value, pathKey(path, e.key.Value))
+			m[e.key.Value] = d.anything(e.value, PathKey(path, e.key.Value))
 		}
 		return m
 	case n.Kind == yaml.SequenceNode:
 		list := make([]any, len(n.Content))
 		for i, c := range n.Content {
-			list[i] = d.anything(c, pathIndex(path, i))
+			list[i] = d.anything(c, PathIndex(path, i))
 		}
 		return list
 	}

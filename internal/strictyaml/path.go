@@ -11,9 +11,9 @@ type step struct {
 	index int // -1 for a key
 }
 
-// pathKey appends a key to a path: "a.b", or `a["b.c"]` for a key that would be
+// PathKey appends a key to a path: "a.b", or `a["b.c"]` for a key that would be
 // ambiguous.
-func pathKey(path, key string) string {
+func PathKey(path, key string) string {
 	switch {
 	case key == "" || strings.ContainsAny(key, ".[]\"\n"):
 		return path + "[" + strconv.Quote(key) + "]"
@@ -23,7 +23,8 @@ func pathKey(path, key string) string {
 	return path + "." + key
 }
 
-func pathIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+// PathIndex appends an index to a path: "a[2]".
+func PathIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // steps reads a path; it stops at what is no path.
 func steps(path string) []step {

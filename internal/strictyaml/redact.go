@@ -49,14 +49,14 @@ func (r *redactor) mark(n *yaml.Node, path, key string, hide bool) {
 		}
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
-			r.mark(c, pathIndex(path, i), key, hide)
+			r.mark(c, PathIndex(path, i), key, hide)
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if k := deref(n.Content[i]); isMerge(k) {
 				r.markMerged(n.Content[i+1], path, key, hide)
 			} else {
-				r.mark(n.Content[i+1], pathKey(path, k.Value), k.Value, hide)
+				r.mark(n.Content[i+1], PathKey(path, k.Value), k.Value, hide)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (d *decoder) structure(at *yaml.Node, v reflect.Value, path string) {
 			d.fail(e.key, path, "unknown key %s, %s", quote(e.key.Value), expectedKeys(e.key.Value, keys(known)))
 			continue
 		}
-		d.value(e.value, v.FieldByIndex(f.index), pathKey(path, f.key))
+		d.value(e.value, v.FieldByIndex(f.index), PathKey(path, f.key))
 	}
 }
 

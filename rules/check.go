@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// Check looks for mistakes that concern several rules: an alert of the same name
+// and labels twice, and depends_on that names no alert or leads back to the rule
+// itself. files are all files that are loaded together. The errors are
+// *strictyaml.Error, in the order of the files.
+func Check(files []*File) []error {
+	c := checker{first: map[string]string{}, alerts: map[string]*node{}}
+	for _, f := range files {
+		for _, g := range f.Groups {
+			for i := range g.Rules {
+				c.add(f, g.Name, &g.Rules[i])
+			}
+		}
+	}
+	for _, n := range c.rules {
+		c.unknown(n)
+	}
+	for _, n := range c.rules {
+		c.cycles(c.alerts[n.rule.Alert], nil)
+	}
+	return c.errs
+}
+
+// node is an alert in the graph of depends_on. Alerts of the same name are one
+// node, which stands where the first of them does.
+type node struct {
+	rule      *Rule
+	file      string
+	group     string
+	dependsOn []string
+	visited   bool
+}
+
+type checker struct {
+	// first says where a name with its labels was met first.
+	first map[string]string
+	// rules are all alerts in order, alerts the same ones by name.
+	rules  []*node
+	alerts map[string]*node
+	errs   []error
+}
+
+func (c *checker) add(f *File, group string, r *Rule) {
+	if r.Alert == "" {
+		return
+	}
+	n := &node{rule: r, file: f.Name, group: group, dependsOn: r.DependsOn}
+	identity := r.Alert + labels.FromMap(r.Labels).String()
+	if where, ok := c.first[identity]; ok {
+		c.fail(n, "duplicate alert, expected another name or other labels than the rule at %s", where)
+	} else {
+		c.first[identity] = fmt.Sprintf("%s:%d", f.Name, r.Line)
+	}
+	c.rules = append(c.rules, n)
+	if known := c.alerts[r.Alert]; known != nil {
+		known.dependsOn = append(slices.Clip(known.dependsOn), r.DependsOn...)
+	} else {
+		same := *n
+		c.alerts[r.Alert] = &same
+	}
+}
+
+func (c *checker) unknown(n *node) {
+	for _, name := range n.rule.DependsOn {
+		if c.alerts[name] == nil {
+			c.fail(n, "depends_on names %q, expected the name of an alert in one of the rule files", clip(name))
+		}
+	}
+}
+
+// cycles walks the graph depth first, every alert once; path leads to n.
+func (c *checker) cycles(n *node, path []string) {
+	name := n.rule.Alert
+	if i := slices.Index(path, name); i >= 0 {
+		cycle := append(slices.Clone(path[i:]), name)
+		c.fail(c.alerts[name], "depends_on leads back to the rule: %s", strings.Join(cycle, " -> "))
+		return
+	}
+	if n.visited {
+		return
+	}
+	n.visited = true
+	for _, cause := range n.dependsOn {
+		if next := c.alerts[cause]; next != nil {
+			c.cycles(next, append(path, name))
+		}
+	}
+}
+
+func (c *checker) fail(n *node, format string, args ...any) {
+	c.errs = append(c.errs, &strictyaml.Error{
+		File: n.file, Line: n.rule.Line, Col: n.rule.Col,
+		Where: fmt.Sprintf("group %q, rule %q", clip(n.group), clip(n.rule.Alert)),
+		Text:  fmt.Sprintf(format, args...),
+	})
+}

@@ -1,0 +1,70 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+func TestCheck(t *testing.T) {
+	type alert struct{ name, extra string }
+	depends := func(name, on string) alert { return alert{name, "annotations: {depends_on: '" + on + "'}"} }
+	tests := []struct {
+		name  string
+		files [][]alert
+		want  []string
+	}{
+		{"nothing", nil, nil},
+		{"same name, other labels", [][]alert{{{"A", "labels: {x: y}"}, {"A", "labels: {x: z}"}}}, nil},
+		{"same name and labels in one file", [][]alert{{{"A", "labels: {x: y}"}, {"B", ""}, {"A", "labels: {x: y}"}}},
+			[]string{`0.yml:6:7: group "g", rule "A": duplicate alert, expected another name or other labels than the rule at 0.yml:4`}},
+		{"same name and labels in two files", [][]alert{{{"A", ""}}, {{"A", "for: 5s"}}},
+			[]string{`1.yml:4:7: group "g", rule "A": duplicate alert, expected another name or other labels than the rule at 0.yml:4`}},
+		{"cause in another file", [][]alert{{depends("A", "B")}, {{"B", ""}}}, nil},
+		{"cause that is no rule", [][]alert{{depends("A", "B, C"), {"B", ""}}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on names "C", expected the name of an alert in one of the rule files`}},
+		{"cause with several rules", [][]alert{{depends("A", "B"), {"B", "labels: {x: y}"}, {"B", ""}}}, nil},
+		{"its own cause", [][]alert{{depends("A", "A")}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> A`}},
+		{"cycle of two", [][]alert{{depends("A", "B"), depends("B", "A")}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`}},
+		{"cycle behind a rule, over two files", [][]alert{{depends("A", "B")}, {depends("B", "C"), depends("C", "B")}},
+			[]string{`1.yml:4:7: group "g", rule "B": depends_on leads back to the rule: B -> C -> B`}},
+		{"cycle through the second rule of a name", [][]alert{{{"A", ""}, depends("B", "A"), {"A", "labels: {x: y}, annotations: {depends_on: B}"}}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`}},
+		{"two ways to one cause", [][]alert{{depends("A", "B, C"), depends("B", "D"), depends("C", "D"), {"D", ""}}}, nil},
+		{"two cycles", [][]alert{{depends("A", "B, C"), depends("B", "A"), depends("C", "A")}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`,
+				`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> C -> A`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var (
+				files []*rules.File
+				got   []string
+			)
+			for i, alerts := range tt.files {
+				var b strings.Builder
+				b.WriteString("groups:\n  - name: g\n    rules:\n")
+				for _, a := range alerts {
+					fmt.Fprintf(&b, "    - {alert: %s, expr: up, %s}\n", a.name, a.extra)
+				}
+				f, errs := rules.Parse(fmt.Sprintf("%d.yml", i), []byte(b.String()), states())
+				if len(errs) > 0 {
+					t.Fatal(errs)
+				}
+				files = append(files, f)
+			}
+			for _, e := range rules.Check(files) {
+				got = append(got, e.Error())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Check() differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

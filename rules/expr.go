@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"errors"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// maxExpr bounds an expression, in bytes, and with it how deep it can be nested.
+const maxExpr = 64 << 10
+
+// maxParseErrors is how many of the parser's errors are shown for an expression;
+// the first ones cause the others.
+const maxParseErrors = 3
+
+// expr parses the expression of the rule at path.
+func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
+	switch {
+	case text == "":
+		if !p.doc.Broken(path) {
+			p.fail(path, "expected an expression in expr, got none")
+		}
+		return nil
+	case len(text) > maxExpr:
+		p.fail(path+".expr", "expression of %d bytes, expected at most %d", len(text), maxExpr)
+		return nil
+	}
+	path += ".expr"
+	ast, err := p.promql.ParseExpr(text)
+	if err != nil {
+		p.syntax(path, err)
+		return nil
+	}
+	switch ast.Type() {
+	case parser.ValueTypeVector, parser.ValueTypeScalar:
+	default:
+		p.fail(path, "expression yields a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
+	}
+	if alerting {
+		p.topLevelBool(path, ast)
+	}
+	return ast
+}
+
+// syntax reports the errors of the PromQL parser where they are in the file.
+func (p *fileParser) syntax(path string, err error) {
+	var list parser.ParseErrors
+	if !errors.As(err, &list) {
+		p.fail(path, "not valid PromQL: %s", clip(err.Error()))
+		return
+	}
+	for _, e := range list[:min(len(list), maxParseErrors)] {
+		p.add(p.doc.ErrorAt(path, int(e.PositionRange.Start), "not valid PromQL: %s", clip(e.Err.Error())))
+	}
+}
+
+// topLevelBool refuses an alert whose expression is a comparison with "bool":
+// such a comparison has a result whether it is true or not, and an alert fires on
+// any result.
+func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
+	for {
+		paren, ok := ast.(*parser.ParenExpr)
+		if !ok {
+			break
+		}
+		ast = paren.Expr
+	}
+	b, ok := ast.(*parser.BinaryExpr)
+	if !ok || !b.ReturnBool {
+		return
+	}
+	cure := `remove "bool"`
+	if b.Type() == parser.ValueTypeScalar {
+		cure = `remove "bool" and make one side a vector with vector(...)`
+	}
+	p.add(p.doc.ErrorAt(path, int(b.PositionRange().Start),
+		`comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: %s`, cure))
+}

@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// probePaths are the places of what makes a probe of an alert.
+type probePaths struct {
+	rule, labels, groupLabels string
+	// own are the rule's labels without its group's.
+	own map[string]string
+}
+
+// label returns the path of a label: in the rule, or else in its group.
+func (at probePaths) label(name string) string {
+	if _, ok := at.own[name]; ok {
+		return at.labels + "." + name
+	}
+	return at.groupLabels + "." + name
+}
+
+func (at probePaths) annotation(name string) string { return at.rule + ".annotations." + name }
+
+// probe reads the labels and annotations that Vitals gives a meaning. An empty
+// value is none, as an empty label is none in Prometheus.
+func (p *fileParser) probe(at probePaths, r *Rule) {
+	p.state(at, r)
+	switch mode := r.Annotations["mode"]; mode {
+	case "":
+	case "observe":
+		r.Observe = true
+	default:
+		p.fail(at.annotation("mode"), `mode %q, expected "observe" or none`, clip(mode))
+	}
+	switch noData := NoData(r.Annotations["no_data"]); noData {
+	case "", NoDataFail, NoDataPass, NoDataHold:
+		r.NoData = noData
+	default:
+		p.fail(at.annotation("no_data"), "no_data %q, expected fail, pass or hold", clip(string(noData)))
+	}
+	if code := r.Annotations["exit_code"]; code != "" {
+		n, err := strconv.Atoi(code)
+		if err != nil || n < 10 || n > 119 {
+			p.fail(at.annotation("exit_code"), "exit_code %q, expected a whole number from 10 to 119", clip(code))
+		}
+		r.ExitCode = n
+	}
+	p.dependsOn(at, r)
+}
+
+func (p *fileParser) state(at probePaths, r *Rule) {
+	state := r.Labels["state"]
+	if state == "" {
+		return
+	}
+	if !slices.Contains(p.states, state) {
+		p.fail(at.label("state"), "state %q is not configured, expected one of %s", clip(state), strings.Join(p.states, ", "))
+		return
+	}
+	r.State = state
+	switch r.Severity {
+	case "":
+		r.Severity = SeverityCritical
+	case SeverityCritical, SeverityWarning:
+	default:
+		p.fail(at.label("severity"), "severity %q of a rule with a state, expected critical or warning", clip(r.Severity))
+	}
+}
+
+func (p *fileParser) dependsOn(at probePaths, r *Rule) {
+	list := r.Annotations["depends_on"]
+	if list == "" {
+		return
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case !alertName.MatchString(name):
+			p.fail(at.annotation("depends_on"), "depends_on %q, expected names of alerts, separated by commas", clip(list))
+			return
+		case !slices.Contains(r.DependsOn, name):
+			r.DependsOn = append(r.DependsOn, name)
+		}
+	}
+}

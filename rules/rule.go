@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// alertName is what can stand in a path of the probe endpoints unescaped.
+var alertName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
+
+// rule checks and converts one rule. groupPath and groupLabels belong to its group.
+func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabels map[string]string) Rule {
+	r := Rule{
+		Alert: raw.Alert, Record: raw.Record, Expr: raw.Expr,
+		For: time.Duration(raw.For), KeepFiringFor: time.Duration(raw.KeepFiringFor),
+		Annotations: raw.Annotations,
+	}
+	r.Line, r.Col = p.doc.Position(path)
+	r.Labels = merge(groupLabels, raw.Labels)
+	r.Severity = r.Labels["severity"]
+	if !p.doc.Broken(path + ".expr") {
+		r.AST = p.expr(path, raw.Expr, raw.Alert != "")
+	}
+	if p.doc.Broken(path) {
+		return r
+	}
+	p.names(path, raw)
+	p.labelNames(path+".labels", raw.Labels)
+	for _, name := range slices.Sorted(maps.Keys(raw.Annotations)) {
+		if !model.UTF8Validation.IsValidLabelName(name) {
+			p.fail(strictyaml.PathKey(path+".annotations", name), "invalid annotation name %q", clip(name))
+		}
+	}
+	if raw.Alert == "" {
+		p.recording(path, raw)
+		return r
+	}
+	p.templates(path+".labels", raw.Labels)
+	p.templates(path+".annotations", raw.Annotations)
+	at := probePaths{rule: path, labels: path + ".labels", groupLabels: groupPath + ".labels", own: raw.Labels}
+	p.probe(at, &r)
+	return r
+}
+
+// names checks what the rule is called.
+func (p *fileParser) names(path string, raw rawRule) {
+	switch {
+	case raw.Record != "" && raw.Alert != "":
+		p.fail(path, `expected one of "record" and "alert", got both`)
+	case raw.Record == "" && raw.Alert == "":
+		p.fail(path, `expected one of "record" and "alert", got none`)
+	}
+	if raw.Alert != "" && !alertName.MatchString(raw.Alert) {
+		p.fail(path+".alert", "invalid alert name %q, expected letters, digits and _, a letter first, such as KeystoneDown", clip(raw.Alert))
+	}
+	if raw.Record == "" {
+		return
+	}
+	switch {
+	case strings.ContainsAny(raw.Record, "{}"):
+		p.fail(path+".record", "braces in the name %q, expected a metric name; an expression belongs to expr", clip(raw.Record))
+	case !model.UTF8Validation.IsValidMetricName(raw.Record):
+		p.fail(path+".record", "invalid metric name %q", clip(raw.Record))
+	}
+}
+
+// recording checks what a recording rule, or a rule without a name, must not have.
+func (p *fileParser) recording(path string, raw rawRule) {
+	if raw.Record == "" {
+		return
+	}
+	if len(raw.Annotations) > 0 {
+		p.fail(path+".annotations", "annotations in a recording rule, expected them in alerting rules only")
+	}
+	if raw.For != 0 {
+		p.fail(path+".for", "for in a recording rule, expected it in alerting rules only")
+	}
+	if raw.KeepFiringFor != 0 {
+		p.fail(path+".keep_firing_for", "keep_firing_for in a recording rule, expected it in alerting rules only")
+	}
+	if raw.Labels["state"] != "" {
+		p.fail(path+".labels.state", "state of a recording rule, expected it in alerting rules only: only an alert can feed a state")
+	}
+}
+
+// labelNames checks the names and values of labels as Prometheus does.
+func (p *fileParser) labelNames(path string, labels map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if !model.UTF8Validation.IsValidLabelName(name) || name == model.MetricNameLabel {
+			p.fail(strictyaml.PathKey(path, name), "invalid label name %q", clip(name))
+		}
+		if !model.LabelValue(labels[name]).IsValid() {
+			p.fail(strictyaml.PathKey(path, name), "invalid label value %q", clip(labels[name]))
+		}
+	}
+}
+
+// merge returns the labels of a rule: its own, and the ones of its group that it
+// has not itself.
+func merge(group, own map[string]string) map[string]string {
+	if len(group) == 0 {
+		return own
+	}
+	merged := maps.Clone(group)
+	maps.Copy(merged, own)
+	return merged
+}
