@@ -38,6 +38,8 @@ type kubernetes struct {
 	crds             []*kubeCRD
 	watches          []*kubeWatch
 	waited           bool // the first round is over
+	// told is what the last round found out, in short.
+	told string
 }
 
 // kubeQuestion is one access review. The entry is nil for the question that only
@@ -78,11 +80,7 @@ func (c *KubernetesConfig) New(env Env) (Collector, error) {
 		k.crds = append(k.crds, &kubeCRD{name: name})
 	}
 	for _, resource := range c.Watch {
-		target, _ := parseKubeResource(resource)
-		k.watches = append(k.watches, &kubeWatch{
-			client: k.watching, resource: resource, target: target, tried: make(chan struct{}),
-			idle: time.Duration(c.WatchIdleTimeout), logger: logger,
-		})
+		k.watches = append(k.watches, newKubeWatch(k.watching, resource, time.Duration(c.WatchIdleTimeout), logger.With("collector", env.Name)))
 	}
 	return k, nil
 }
@@ -126,10 +124,26 @@ func (k *kubernetes) Collect(ctx context.Context) ([]Sample, error) {
 	for _, w := range k.watches {
 		b.kubeWatch(k.name, w.resource, w.snapshot())
 	}
-	if round.reason() == ReasonTimeout {
+	k.conclude(round)
+	return b.samples, k.problems(round)
+}
+
+// conclude draws from a round what concerns the next one.
+func (k *kubernetes) conclude(r *kubeRound) {
+	reason := r.reason()
+	if reason == ReasonTimeout {
 		k.asking.closeIdle() // the next round must not wait for the same silent connection
 	}
-	return b.samples, k.problems(round)
+	told := fmt.Sprint(reason, r.allowed, r.present)
+	if told != k.told && reason == "" {
+		// The API server has come back, or a right or a definition has. A watch that
+		// is pausing need not wait for what is known already; the interval between
+		// two rounds bounds how often this happens.
+		for _, w := range k.watches {
+			w.retry()
+		}
+	}
+	k.told = told
 }
 
 // kubeDeadline bounds a round by a little less than what ctx leaves.

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -195,13 +197,19 @@ func kubeStatusReason(status int) Reason {
 	return ReasonProtocol
 }
 
+// kubeFailingCheck finds the checks that fail in the answer of /readyz, such as
+// "[-]etcd failed: reason withheld".
+var kubeFailingCheck = regexp.MustCompile(`(?m)^\[-\]\S+`)
+
 // kubeStatusError describes a status and what the server said with it: the message
-// of a Status object, or else the start of the body.
+// of a Status object, the health checks that fail, or else the start of the body.
 func kubeStatusError(status int, body []byte) error {
 	var object struct{ Message string }
 	text := string(bytes.TrimSpace(body))
 	if json.Unmarshal(body, &object) == nil && object.Message != "" {
 		text = object.Message
+	} else if failing := kubeFailingCheck.FindAllString(text, -1); failing != nil {
+		text = strings.Join(failing, " ")
 	}
 	err := fmt.Errorf("status %d", status)
 	if text != "" {

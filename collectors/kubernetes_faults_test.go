@@ -68,6 +68,18 @@ func TestKubernetesDependencyFaults(t *testing.T) {
 	}
 }
 
+func TestKubernetesErrorNamesTheFailingChecks(t *testing.T) {
+	api := newKubeAPI(t)
+	api.fault("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		kubeText("[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[-]informer-sync failed: reason withheld\nreadyz check failed\n")(w, nil)
+	})
+	_, err := kubeCollect(t, kubeNew(t, api.config()), 5*time.Second)
+	if want := `get /readyz: status 500: "[-]etcd [-]informer-sync"`; err == nil || err.Error() != want {
+		t.Errorf("Collect() = %v, want %s", err, want)
+	}
+}
+
 func TestKubernetesUnreachable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -49,6 +49,8 @@ type kubeWatch struct {
 	// position the resourceVersion from which to go on. Both belong to run.
 	groupVersion, position string
 
+	// again ends the pause after a failure; it has room for one value.
+	again chan struct{}
 	// tried is closed as soon as the first attempt has succeeded or failed.
 	tried chan struct{}
 	mu    sync.Mutex // guards what follows
@@ -88,6 +90,24 @@ func (e kubeWatchEnd) resumable() bool {
 	return e.lived >= kubeSteady && (e.err == nil || outdated) || outdated && !e.fresh
 }
 
+// newKubeWatch makes a watch on one resource, which does nothing before run.
+func newKubeWatch(client *kubeClient, resource string, idle time.Duration, logger *slog.Logger) *kubeWatch {
+	target, _ := parseKubeResource(resource) // checked with the configuration
+	return &kubeWatch{
+		client: client, resource: resource, target: target, idle: idle, logger: logger,
+		again: make(chan struct{}, 1), tried: make(chan struct{}),
+	}
+}
+
+// retry ends a pause early: something has changed at the API server, so that the
+// next attempt may succeed.
+func (w *kubeWatch) retry() {
+	select {
+	case w.again <- struct{}{}:
+	default:
+	}
+}
+
 // run keeps the watch open until ctx ends.
 func (w *kubeWatch) run(ctx context.Context, changed func()) {
 	var pause kubePause
@@ -105,7 +125,7 @@ func (w *kubeWatch) run(ctx context.Context, changed func()) {
 		w.forget(end.err)
 		if !end.resumable() {
 			w.failed(end.err, changed)
-			if !pause.wait(ctx) {
+			if !pause.wait(ctx, w.again) {
 				return
 			}
 		}
@@ -233,16 +253,21 @@ func kubeWatchReason(err error) Reason {
 // kubePause is the pause between failed attempts. The zero value starts anew.
 type kubePause struct{ length time.Duration }
 
-// wait pauses, twice as long as the last time and with a jitter of a fifth, and
-// says whether ctx lasted.
-func (p *kubePause) wait(ctx context.Context) bool {
+// wait pauses, twice as long as the last time and with a jitter of a fifth, or
+// until again, and says whether ctx lasted.
+func (p *kubePause) wait(ctx context.Context, again <-chan struct{}) bool {
 	p.length = min(max(2*p.length, kubeFirstPause), kubeLastPause)
 	timer := time.NewTimer(p.length*4/5 + rand.N(p.length*2/5))
 	defer timer.Stop()
 	select {
+	case <-again: // is from before the failure
+	default:
+	}
+	select {
 	case <-ctx.Done():
 		return false
+	case <-again:
 	case <-timer.C:
-		return true
 	}
+	return true
 }

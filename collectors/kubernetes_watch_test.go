@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // kubeScript answers the requests of a watch inside a synctest bubble. list and
@@ -46,6 +48,14 @@ func (s *kubeScript) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
+// CloseIdleConnections does nothing: there are no connections.
+func (s *kubeScript) CloseIdleConnections() {}
+
+// kubeFakeClient is a client without a network.
+func kubeFakeClient(transport http.RoundTripper) *kubeClient {
+	return &kubeClient{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: transport}}
+}
+
 // kubeFor lasts for d and then ends the stream in order.
 func kubeFor(ctx context.Context, d time.Duration) error {
 	select {
@@ -59,10 +69,7 @@ func kubeFor(ctx context.Context, d time.Duration) error {
 // kubeWatchFor runs a watch against a script for d of the bubble's time and
 // returns it with the number of calls for a round.
 func kubeWatchFor(s *kubeScript, d time.Duration) (*kubeWatch, int32) {
-	w := &kubeWatch{
-		client: &kubeClient{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: s}}, resource: "pods",
-		target: kubeResource{name: "pods"}, idle: 90 * time.Second, logger: slog.New(slog.DiscardHandler), tried: make(chan struct{}),
-	}
+	w := newKubeWatch(kubeFakeClient(s), "pods", 90*time.Second, slog.New(slog.DiscardHandler))
 	var changed atomic.Int32
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -203,13 +210,13 @@ func (h *kubeHole) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
+// CloseIdleConnections does nothing: there are no connections.
+func (h *kubeHole) CloseIdleConnections() {}
+
 func TestKubernetesWatchOfABlackHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hole kubeHole
-		w := &kubeWatch{
-			client: &kubeClient{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: &hole}},
-			target: kubeResource{name: "pods"}, idle: time.Minute, logger: slog.New(slog.DiscardHandler), tried: make(chan struct{}),
-		}
+		w := newKubeWatch(kubeFakeClient(&hole), "pods", time.Minute, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		began := time.Now()
@@ -239,7 +246,7 @@ func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
 		want := kubeFirstPause
 		for range 10 {
 			began := time.Now()
-			if !pause.wait(t.Context()) {
+			if !pause.wait(t.Context(), nil) {
 				t.Fatal("wait() = false, want true while the context lasts")
 			}
 			if took := time.Since(began); took < want*4/5 || took > want*6/5 {
@@ -249,9 +256,69 @@ func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if pause.wait(ctx) {
+		if pause.wait(ctx, nil) {
 			t.Error("wait() = true, want false after the context ended")
 		}
+	})
+}
+
+// kubeOutage answers 503 to everything while it lasts.
+type kubeOutage struct {
+	kubeScript
+	over atomic.Bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o *kubeOutage) RoundTrip(req *http.Request) (*http.Response, error) {
+	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req, Body: http.NoBody}
+	switch {
+	case !o.over.Load():
+		res.StatusCode = http.StatusServiceUnavailable
+	case req.Method == http.MethodPost:
+		res.Body = io.NopCloser(strings.NewReader(`{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`))
+	case req.URL.Path != "/readyz":
+		return o.kubeScript.RoundTrip(req)
+	}
+	return res, nil
+}
+
+func TestKubernetesWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outage := &kubeOutage{}
+		outage.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		client := kubeFakeClient(outage)
+		w := newKubeWatch(client, "pods", time.Hour, slog.New(slog.DiscardHandler))
+		k := &kubernetes{
+			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
+			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{w},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.Run(ctx, func() {})
+		}()
+		round := func() {
+			_, _ = k.Collect(ctx) // what it returns is not the point
+			synctest.Wait()
+		}
+		for range 60 { // ten minutes: the pauses are half a minute long by now
+			round()
+			time.Sleep(10 * time.Second)
+		}
+		if w.snapshot().connected {
+			t.Error("connected = true, want false during the outage")
+		}
+		outage.over.Store(true)
+		round()
+		if !w.snapshot().connected {
+			t.Error("connected = false right after the round that found the API server, want true")
+		}
+		cancel()
+		<-done
 	})
 }
 
