@@ -152,7 +152,7 @@ func kubeDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	return context.WithTimeout(ctx, left-min(left/10, kubeMargin))
+	return context.WithTimeout(ctx, left-min(left/5, kubeMargin))
 }
 
 // ask sends the requests of a round, some at a time.

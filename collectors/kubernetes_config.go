@@ -34,9 +34,9 @@ type KubernetesConfig struct {
 	// Watch lists the resources on which a watch is kept open, each as
 	// "resource" or "group/resource".
 	Watch []string `yaml:"watch,omitempty"`
-	// WatchIdleTimeout is how long an open watch may stay silent before it counts
-	// as hung; 90 s where it is not set, as an API server sends a bookmark about
-	// each minute.
+	// WatchIdleTimeout is how long an open watch may stay silent; 90 s where it is
+	// not set, as an API server sends a bookmark about each minute. Then a watch
+	// that has delivered something counts as hung, and any other is opened anew.
 	WatchIdleTimeout model.Duration `yaml:"watch_idle_timeout,omitempty"`
 	// Access lists what the account has to be allowed to do.
 	Access []KubernetesAccess `yaml:"access,omitempty"`

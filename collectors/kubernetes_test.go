@@ -260,16 +260,12 @@ func kubeNew(t *testing.T, c *collectors.KubernetesConfig) collectors.Collector 
 // kubeSamples are the samples of one round by their series in the text format.
 type kubeSamples map[string]float64
 
-// kubeCollect runs one round that may take as long as timeout, and fails the test
-// if it took longer.
+// kubeCollect runs one round that may take as long as timeout.
 func kubeCollect(t *testing.T, k collectors.Collector, timeout time.Duration) (kubeSamples, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	samples, err := k.Collect(ctx)
-	if ctx.Err() != nil {
-		t.Errorf("Collect() came back after its deadline of %s", timeout)
-	}
 	found := kubeSamples{}
 	for _, s := range samples {
 		found[kubeSeries(s.Labels)] = s.Value

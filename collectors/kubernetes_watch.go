@@ -81,13 +81,24 @@ type kubeWatchEnd struct {
 	fresh bool
 }
 
-// resumable says whether the end is a part of normal operation: the server's own
-// time-out, or a position that it no longer knows, after a watch that worked. A
-// position that was just listed cannot be outdated, so that no server can make
-// this a hot loop.
+// resumable says whether the end is a part of normal operation, so that the watch
+// goes on at once and nothing has failed:
+//
+//   - the server's own time-out, after a watch that worked;
+//   - a position that the server no longer knows, unless it was just listed;
+//   - silence from the very start. An API server sends bookmarks only for a
+//     resource of which it has seen an event since it started, or, without any,
+//     once etcd reports progress, which is every 10 minutes. Whether such a watch
+//     hangs is found out by opening it anew.
+//
+// None of them can become a hot loop: a watch has to live for kubeSteady first, and
+// a position cannot be outdated twice.
 func (e kubeWatchEnd) resumable() bool {
-	outdated := kubeFailedWith(e.err, http.StatusGone)
-	return e.lived >= kubeSteady && (e.err == nil || outdated) || outdated && !e.fresh
+	if kubeFailedWith(e.err, http.StatusGone) {
+		return !e.fresh || e.lived >= kubeSteady
+	}
+	quiet := errors.Is(e.err, errKubeHung) && !e.delivered
+	return e.lived >= kubeSteady && (e.err == nil || quiet)
 }
 
 // newKubeWatch makes a watch on one resource, which does nothing before run.
@@ -177,11 +188,11 @@ func (w *kubeWatch) follow(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 }
 
-// forget drops what an answer has shown to be wrong. After a connection that was
-// lost, the watch goes on where it was.
+// forget drops what an answer, or silence, has put in doubt. After a connection
+// that was lost, the watch goes on where it was.
 func (w *kubeWatch) forget(err error) {
 	var failure *kubeFailure
-	if errors.As(err, &failure) {
+	if errors.As(err, &failure) || errors.Is(err, errKubeHung) {
 		w.position = ""
 	}
 	if kubeFailedWith(err, http.StatusNotFound) {

@@ -3,6 +3,7 @@ package collectors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -125,8 +126,17 @@ func TestKubernetesWatchAttempts(t *testing.T) {
 			lasts: time.Hour, least: 15, most: 16, lists: 1, connected: true, changed: 1,
 		},
 		{
-			name: "silent after the headers",
+			name: "silent from the start, as for a resource without any event",
 			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+			lasts: 10 * time.Minute, least: 7, most: 7, lists: 7, connected: true, changed: 1,
+		},
+		{
+			name: "silent after a bookmark",
+			script: &kubeScript{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
+				_, _ = io.WriteString(w, kubeBookmark)
 				<-ctx.Done()
 				return ctx.Err()
 			}},
@@ -240,6 +250,38 @@ func TestKubernetesWatchOfABlackHole(t *testing.T) {
 	})
 }
 
+func TestKubernetesRoundOfABlackHoleEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := kubeFakeClient(&kubeHole{})
+		k := &kubernetes{
+			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
+			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{newKubeWatch(client, "pods", time.Minute, slog.New(slog.DiscardHandler))},
+		}
+		for i := range 10 {
+			k.crds = append(k.crds, &kubeCRD{name: fmt.Sprintf("c%d.example.org", i)})
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		samples, err := k.Collect(ctx)
+		if took := time.Since(began); took != 5*time.Second-kubeMargin {
+			t.Errorf("Collect() took %s, want %s less than its 5 s", took, kubeMargin)
+		}
+		if err == nil || len(err.Error()) > 512 {
+			t.Errorf("Collect() = %v, want an error of at most 512 bytes", err)
+		}
+		for _, s := range samples {
+			want := number(s.Labels.Get("reason") == string(ReasonTimeout))
+			if s.Value != want {
+				t.Errorf("%s = %v, want %v", s.Labels, s.Value, want)
+			}
+		}
+		if len(samples) != 1+len(Reasons()) {
+			t.Errorf("Collect() gave %d samples, want up and the reasons: nothing else was measured", len(samples))
+		}
+	})
+}
+
 func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pause kubePause
@@ -332,7 +374,7 @@ func TestKubernetesStream(t *testing.T) {
 		{"empty", "", 0, ""},
 		{"one event a line", kubeBookmark + "\n" + kubeBookmark + "\n", 2, ""},
 		{"events without a break", kubeBookmark + kubeBookmark, 2, ""},
-		{"many events that are long together", strings.Repeat(long, 3), 3, ""},
+		{"many events that are long together", strings.Repeat(long, 2), 2, ""},
 		{"one event that is too long", strings.Replace(long, "x", strings.Repeat("x", kubeEventLimit), 1), 0, ReasonProtocol},
 		{"event cut short", kubeBookmark + `{"type":`, 1, ReasonProtocol},
 		{"object of another shape", `{"type":"ADDED","object":[]}`, 0, ReasonProtocol},
