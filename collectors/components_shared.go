@@ -14,8 +14,8 @@ import (
 const (
 	// booleanPoll is how often a shared boolean is read. A write through mmap raises
 	// no event that could be waited for, see inotify(7), so it is polled: at 20 ms a
-	// change reaches a probe within the budget of 50 ms. One look is one pread(2),
-	// less than a microsecond (BenchmarkSharedBoolean).
+	// change reaches a probe within the budget of 50 ms. One look is one pread(2), of
+	// about a microsecond and without an allocation (BenchmarkSharedBoolean).
 	booleanPoll = 20 * time.Millisecond
 	// booleanLooks is after how many looks the file itself is checked: each second.
 	booleanLooks = int(time.Second / booleanPoll)

@@ -1,0 +1,57 @@
+package collectors
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// localBoolean makes a collector with one shared boolean.
+func localBoolean(b *testing.B) *Components {
+	path := filepath.Join(b.TempDir(), "watcher")
+	if err := os.WriteFile(path, []byte{1}, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	config := ComponentsConfig{SharedBooleans: map[string]string{"watcher": path}}
+	c, err := config.New(Env{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c.(*Components)
+}
+
+// BenchmarkSharedBoolean is the cost of one look, of which there are 50 a second.
+func BenchmarkSharedBoolean(b *testing.B) {
+	c := localBoolean(b)
+	defer c.booleans[0].close()
+	c.lookAt(c.booleans[0], true)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.lookAt(c.booleans[0], false)
+	}
+}
+
+// BenchmarkSharedBooleanWatch is the share of a core, in percent, that watching a
+// shared boolean takes, for waking up mostly. One operation is a second of it.
+func BenchmarkSharedBooleanWatch(b *testing.B) {
+	c := localBoolean(b)
+	before, start := localCPU(b), time.Now()
+	for b.Loop() {
+		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+		c.Run(ctx, func() {})
+		cancel()
+	}
+	b.ReportMetric(100*float64(localCPU(b)-before)/float64(time.Since(start)), "%core")
+}
+
+// localCPU is the processor time that the process has used.
+func localCPU(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
