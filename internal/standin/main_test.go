@@ -3,6 +3,8 @@ package standin_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
@@ -36,7 +38,13 @@ func start(t *testing.T, opts standin.Options) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{Cloud: c, t: t, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(c.Authority()) {
+		t.Fatal("Authority() has no certificate, want one")
+	}
+	l := &lab{Cloud: c, t: t, client: &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+	}}}
 	t.Cleanup(func() {
 		l.client.CloseIdleConnections()
 		if err := c.Close(); err != nil {

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -19,13 +20,17 @@ type running struct {
 	conns  sync.WaitGroup // one for each connection's goroutine
 }
 
-// serve listens on addr and serves h until stop.
-func serve(addr string, h http.Handler) (*running, error) {
+// serve listens on addr, with TLS unless its configuration is nil, and serves h
+// until stop.
+func serve(addr string, secure *tls.Config, h http.Handler) (*running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		cancel()
 		return nil, err
+	}
+	if secure != nil {
+		ln = tls.NewListener(ln, secure)
 	}
 	r := &running{cancel: cancel}
 	r.server = &http.Server{

@@ -3,6 +3,7 @@ package standin
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,8 @@ type service struct {
 	name   string
 	slow   time.Duration
 	logger *slog.Logger
+	// secure is the configuration of TLS; nil is plain HTTP.
+	secure *tls.Config
 	// answer serves the requests that no common fault decides.
 	answer http.Handler
 	// deny answers with an error status in the shape of this API.
@@ -70,7 +73,12 @@ func (s *service) start() error {
 }
 
 // url is the server's root, without a slash at its end. It stays the same for life.
-func (s *service) url() string { return "http://" + s.port.addr }
+func (s *service) url() string {
+	if s.secure != nil {
+		return "https://" + s.port.addr
+	}
+	return "http://" + s.port.addr
+}
 
 // state returns the active fault and a channel that is closed when it changes.
 func (s *service) state() (fault string, changed <-chan struct{}) {
@@ -127,7 +135,7 @@ func (s *service) close() error {
 }
 
 func (s *service) listenLocked() error {
-	r, err := serve(s.port.addr, s)
+	r, err := serve(s.port.addr, s.secure, s)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,18 @@
 // Package standin imitates the three services that a Kuryr controller depends on,
 // the Kubernetes API, Keystone and Neutron, closely enough for health checks:
-// real HTTP on loopback, the real shapes of answers and errors, and faults that
-// are switched while it runs. The demo and the tests use it; it is no client and
-// no simulator of what the services do.
+// real HTTP on loopback (with TLS for the Kubernetes API), the real shapes of
+// answers and errors, and faults that are switched while it runs. The demo and the
+// tests use it; it is no simulator of what the services do.
 package standin
 
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -50,6 +52,7 @@ type Cloud struct {
 	neutron    *neutron
 	password   string
 	token      string
+	authority  []byte
 
 	stop  context.CancelFunc
 	alive sync.WaitGroup
@@ -58,9 +61,14 @@ type Cloud struct {
 // Start runs the three stand-ins on ports of 127.0.0.1 that are free, until Close.
 func Start(opts Options) (*Cloud, error) {
 	opts = opts.withDefaults()
-	c := &Cloud{password: rand.Text(), token: rand.Text()}
+	secure, authority, err := certify(time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("start stand-in kubernetes: %w", err)
+	}
+	c := &Cloud{password: rand.Text(), token: rand.Text(), authority: authority}
 	neutron := newService("neutron", opts)
 	c.kubernetes = newKubernetes(newService("kubernetes", opts), c.token, opts.BookmarkInterval)
+	c.kubernetes.service.secure = secure
 	c.keystone = newKeystone(newService("keystone", opts), neutron.url, c.password, opts.TokenLifetime)
 	c.neutron = newNeutron(neutron, c.keystone)
 	for _, step := range []func(*service) error{(*service).choose, (*service).start} {
@@ -85,7 +93,8 @@ func (c *Cloud) Close() error {
 	return err
 }
 
-// KubernetesURL is the root of the Kubernetes API, without a slash at its end.
+// KubernetesURL is the root of the Kubernetes API, with TLS and without a slash at
+// its end.
 func (c *Cloud) KubernetesURL() string { return c.kubernetes.service.url() }
 
 // KeystoneURL is the auth_url, which ends in /v3.
@@ -115,15 +124,18 @@ func (c *Cloud) Region() string { return region }
 // Token is the bearer token that the Kubernetes API accepts, made anew at every start.
 func (c *Cloud) Token() string { return c.token }
 
+// Authority is the certificate, in PEM, that vouches for the Kubernetes API.
+func (c *Cloud) Authority() []byte { return slices.Clone(c.authority) }
+
 // Kubeconfig is a kubeconfig file for the Kubernetes API, token included.
 func (c *Cloud) Kubeconfig() []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
-clusters: [{name: standin, cluster: {server: %q}}]
+clusters: [{name: standin, cluster: {server: %q, certificate-authority-data: %q}}]
 users: [{name: standin, user: {token: %q}}]
 contexts: [{name: standin, context: {cluster: standin, user: standin}}]
 current-context: standin
-`, c.KubernetesURL(), c.token)
+`, c.KubernetesURL(), base64.StdEncoding.EncodeToString(c.authority), c.token)
 }
 
 func (c *Cloud) services() []*service {
