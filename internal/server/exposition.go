@@ -179,18 +179,12 @@ func add(families map[string]*family, known map[string]collectors.Desc, batch in
 func resolve(known map[string]collectors.Desc, name string) (collectors.Desc, bool) {
 	if i := strings.LastIndexByte(name, '_'); i > 0 {
 		base, suffix := known[name[:i]], name[i:]
-		switch base.Type {
-		case model.MetricTypeHistogram, model.MetricTypeSummary:
-			if slices.Contains(children(base.Type), suffix) {
-				return base, true
-			}
-			if suffix == "_created" {
-				return base, false
-			}
-		case model.MetricTypeCounter:
-			if suffix == "_created" {
-				return base, false
-			}
+		if slices.Contains(children(base.Type), suffix) {
+			return base, true
+		}
+		counter := known[name[:i]+"_total"].Type == model.MetricTypeCounter
+		if suffix == "_created" && (counter || len(children(base.Type)) > 0) {
+			return base, false
 		}
 	}
 	if d, ok := known[name]; ok {

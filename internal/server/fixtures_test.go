@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
@@ -80,14 +81,14 @@ func failing() *evaluator.Snapshot {
 		evaluator.Rule{Name: "SlowNeutron", Group: "trial", File: "rules/trial.yml", State: "ready", Severity: "critical", Expr: "vitals_dependency_latency_seconds > 1", Observe: true, NoData: "fail"},
 		evaluator.Rule{Name: "LeaderUnknown", Group: "trial", File: "rules/trial.yml", State: "ready", Severity: "critical", Expr: "leader == 0", NoData: "pass"},
 	)
-	set := func(i int, status evaluator.Status, summary string, value *float64) *evaluator.Rule {
+	set := func(i int, status evaluator.Status, summary string, observed *float64) *evaluator.Rule {
 		r := &s.Rules[i]
-		r.Status, r.Since, r.Summary, r.Observed = status, since, summary, value
-		if value != nil {
+		r.Status, r.Since, r.Summary, r.Observed = status, since, summary, observed
+		if observed != nil {
 			r.AlertCount = 1
 			r.Alerts = []evaluator.Alert{{
 				Labels:      labels.FromStrings("alertname", r.Name, "dependency", "keystone", "state", "ready"),
-				Annotations: map[string]string{"summary": summary}, Firing: status == evaluator.Failing, Value: *value, ActiveAt: since,
+				Annotations: map[string]string{"summary": summary}, Firing: status == evaluator.Failing, Value: *observed, ActiveAt: since,
 			}}
 		}
 		return r
@@ -207,3 +208,6 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s differs (-want +got):\n%s", path, diff)
 	}
 }
+
+// staleNaN marks a series that its collector stopped exporting.
+func staleNaN() float64 { return math.Float64frombits(value.StaleNaN) }
