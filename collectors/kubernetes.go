@@ -80,7 +80,7 @@ func (c *KubernetesConfig) New(env Env) (Collector, error) {
 		k.crds = append(k.crds, &kubeCRD{name: name})
 	}
 	for _, resource := range c.Watch {
-		k.watches = append(k.watches, newKubeWatch(k.watching, resource, time.Duration(c.WatchIdleTimeout), logger.With("collector", env.Name)))
+		k.watches = append(k.watches, newKubeWatch(k.watching, resource, time.Duration(c.WatchIdleTimeout), logger))
 	}
 	return k, nil
 }
