@@ -53,9 +53,10 @@ type ignored struct{}
 func (*ignored) UnmarshalYAML(func(any) error) error { return nil }
 
 // Parse reads a rule file. states are the names that the label state may have. It
-// returns the file or, in the order of the file, its mistakes; each of them is a
-// *strictyaml.Error and names the group and the rule. What concerns several rules
-// is left to Check.
+// returns the mistakes in the order of the file; each of them is a
+// *strictyaml.Error and names the group and the rule. The file is never nil: with
+// mistakes it holds what could be read, and is good for Check only, to which
+// everything is left that concerns several rules.
 func Parse(file string, data []byte, states []string) (*File, []error) {
 	var raw rawFile
 	doc, mistakes := strictyaml.Decode(file, data, &raw)
@@ -79,10 +80,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 		seen[g.Name] = true
 		result.Groups = append(result.Groups, p.group(path, g))
 	}
-	if len(p.errs) > 0 {
-		return nil, p.sorted()
-	}
-	return result, nil
+	return result, p.sorted()
 }
 
 // isObject says whether the file is meant as a Kubernetes object.

@@ -186,7 +186,7 @@ func TestParseMistakes(t *testing.T) {
 			for _, m := range mistakes[name] {
 				want = append(want, name+":"+m)
 			}
-			if diff := cmp.Diff(want, got); diff != "" || parsed != nil {
+			if diff := cmp.Diff(want, got); diff != "" || parsed == nil {
 				t.Errorf("Parse(%s) = %v, mistakes differ (-want +got):\n%s", name, parsed, diff)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// File is a rule file without a mistake.
+// File is a rule file.
 type File struct {
 	// Name is the name that was given to Parse.
 	Name   string

@@ -66,6 +66,8 @@ type Template struct {
 	plain string
 	trees map[string]*parse.Tree
 	funcs map[string]function
+	// dynamic is set if a word of the text may be the function query or now.
+	dynamic bool
 }
 
 // Parse parses text. The name appears in errors; Prometheus uses "__alert_" and the
@@ -83,8 +85,13 @@ func Parse(name, text string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("error parsing template %s: %w", name, err)
 	}
-	return &Template{name: name, trees: trees, funcs: funcs}, nil
+	dynamic := strings.Contains(text, "query") || strings.Contains(text, "now")
+	return &Template{name: name, trees: trees, funcs: funcs, dynamic: dynamic}, nil
 }
+
+// Dynamic says whether the result may depend on more than the labels and the value:
+// on the time, or on a query.
+func (t *Template) Dynamic() bool { return t.dynamic }
 
 // Expand returns the text with every action replaced by its result. The function
 // query fails if q is nil. An error has no partial result; see ErrorText.

@@ -141,3 +141,21 @@ func Example() {
 	fmt.Println(text)
 	// Output: db-1 is 93% full
 }
+
+func TestDynamic(t *testing.T) {
+	for text, want := range map[string]bool{
+		"plain now and query":                 false,
+		"{{ $value }} of {{ $labels.x }}":     false,
+		`{{ query "up" | first | value }}`:    true,
+		"{{ now | toTime }}":                  true,
+		"{{ if gt $value 1.0 }}high{{ end }}": false,
+	} {
+		tmpl, err := expand.Parse("t", text)
+		if err != nil {
+			t.Fatalf("Parse(%q) = %v, want no error", text, err)
+		}
+		if got := tmpl.Dynamic(); got != want {
+			t.Errorf("Dynamic() of %q = %t, want %t", text, got, want)
+		}
+	}
+}
