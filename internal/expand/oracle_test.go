@@ -82,10 +82,11 @@ func ours(text string, d expand.Data) (string, error) {
 	return tmpl.Expand(context.Background(), d, query)
 }
 
-// comparable hides what differs on purpose: addresses, and the names of types that
+// comparable hides what differs on purpose: addresses (in hexadecimal
+// and decimal), and the names of types that
 // are not exported.
 func comparable(text string) string {
-	text = regexp.MustCompile(`0x[0-9a-f]{9,}`).ReplaceAllString(text, "POINTER")
+	text = regexp.MustCompile(`(0[xX])?[0-9a-fA-F]{12,14}`).ReplaceAllString(text, "POINTER")
 	return strings.NewReplacer("expand.vector", "template.queryResult", "expand.sample", "template.sample", "expand.safeHTML", "template.HTML").Replace(text)
 }
 

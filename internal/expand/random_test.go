@@ -3,6 +3,7 @@ package expand_test
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -131,12 +132,18 @@ func (w *writer) atom() string {
 	return rapid.SampledFrom(atoms).Draw(w.t, "atom")
 }
 
+// bound matches the errors of templates that exceed a bound.
+var bound = regexp.MustCompile(`(takes more than \d+ steps|makes more than \d+ bytes|does too much work|more than \d+ deep)$`)
+
 func TestRandomTemplatesExpandAsPrometheus(t *testing.T) {
 	good := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := &writer{t: t}
 		text := `{{ define "t" }}<` + w.list(1) + `>{{ end }}{{ define "u" }}{{ . }}{{ end }}` + w.list(rapid.IntRange(0, 3).Draw(t, "depth"))
 		value := rapid.SampledFrom([]float64{0, 1, 2.5, -7, 1e9, math.NaN(), math.Inf(1)}).Draw(t, "value")
+		if _, err := ours(text, data(value)); err != nil && bound.MatchString(err.Error()) {
+			return // Prometheus has no bounds: some of these would take it forever.
+		}
 		if _, err := same(t, text, data(value)); err == nil {
 			good++
 		}
