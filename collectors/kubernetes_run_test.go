@@ -64,7 +64,6 @@ func kubeAwait(t *testing.T, k collectors.Collector, changed <-chan struct{}, wh
 
 const (
 	kubeConnected = `vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`
-	kubeContact   = `vitals_kubernetes_watch_last_contact_timestamp_seconds{dependency="kubernetes",resource="pods"}`
 	kubePods      = "/api/v1/pods"
 )
 
@@ -215,42 +214,6 @@ func TestKubernetesWatchOfAGroupFollowsItsVersion(t *testing.T) {
 		kubeText(`{"metadata":{"resourceVersion":"1"}}`)(w, r)
 	})
 	kubeAwait(t, k, changed, "a watch of the new version", func(s kubeSamples) bool { return s[series] == 1 })
-}
-
-func TestKubernetesFirstRound(t *testing.T) {
-	t.Run("waits for the first outcome of the watches", func(t *testing.T) {
-		api := newKubeAPI(t)
-		api.fault(kubePods, api.onWatch(func(w http.ResponseWriter, r *http.Request) {
-			<-time.After(50 * time.Millisecond) // longer than the rest of the round takes
-			api.watch(w, r)
-		}))
-		c := api.config()
-		c.Watch = []string{"pods", "services"}
-		k := kubeNew(t, c)
-		kubeRun(t, k)
-		if samples, err := kubeCollect(t, k, 10*time.Second); samples[kubeConnected] != 1 || samples[kubeContact] == 0 {
-			t.Errorf("first round: connected = %v (error %v), want 1", samples[kubeConnected], err)
-		}
-	})
-	t.Run("does not wait for ever, and does not guess", func(t *testing.T) {
-		api := newKubeAPI(t)
-		api.fault(kubePods, api.silent)
-		c := api.config()
-		c.Watch = []string{"pods"}
-		k := kubeNew(t, c)
-		kubeRun(t, k)
-		began := time.Now()
-		samples, _ := kubeCollect(t, k, 10*time.Second)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("first round took %s, want about 1 s", took)
-		}
-		if v, found := samples[kubeConnected]; found {
-			t.Errorf("%s = %v, want it absent before the first outcome", kubeConnected, v)
-		}
-		if reason := samples.down(t); reason != "" {
-			t.Errorf("reason = %q, want up", reason)
-		}
-	})
 }
 
 // kubeFreezer passes bytes on to a server until it freezes: connections stay open

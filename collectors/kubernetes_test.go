@@ -345,7 +345,10 @@ func TestKubernetesExposition(t *testing.T) {
 	}
 	c.CRDs = []string{"kuryrports.openstack.org", "kuryrnetworks.openstack.org"}
 	k := kubeNew(t, c)
-	kubeRun(t, k)
+	changed, _ := kubeRun(t, k)
+	kubeAwait(t, k, changed, "both watches open", func(s kubeSamples) bool {
+		return s[kubeConnected] == 1 && s[strings.Replace(kubeConnected, "pods", "apps/deployments", 1)] == 1
+	})
 	samples, err := k.Collect(t.Context())
 	if err != nil {
 		t.Errorf("Collect() = %v, want no error", err)

@@ -3,7 +3,6 @@ package collectors
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -13,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"k8s.io/client-go/rest"
 )
 
 // kubeScript answers the requests of a watch inside a synctest bubble. list and
@@ -250,38 +247,6 @@ func TestKubernetesWatchOfABlackHole(t *testing.T) {
 	})
 }
 
-func TestKubernetesRoundOfABlackHoleEndsInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := kubeFakeClient(&kubeHole{})
-		k := &kubernetes{
-			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
-			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{newKubeWatch(client, "pods", time.Minute, slog.New(slog.DiscardHandler))},
-		}
-		for i := range 10 {
-			k.crds = append(k.crds, &kubeCRD{name: fmt.Sprintf("c%d.example.org", i)})
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		samples, err := k.Collect(ctx)
-		if took := time.Since(began); took != 5*time.Second-kubeMargin {
-			t.Errorf("Collect() took %s, want %s less than its 5 s", took, kubeMargin)
-		}
-		if err == nil || len(err.Error()) > 512 {
-			t.Errorf("Collect() = %v, want an error of at most 512 bytes", err)
-		}
-		for _, s := range samples {
-			want := number(s.Labels.Get("reason") == string(ReasonTimeout))
-			if s.Value != want {
-				t.Errorf("%s = %v, want %v", s.Labels, s.Value, want)
-			}
-		}
-		if len(samples) != 1+len(Reasons()) {
-			t.Errorf("Collect() gave %d samples, want up and the reasons: nothing else was measured", len(samples))
-		}
-	})
-}
-
 func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pause kubePause
@@ -302,97 +267,4 @@ func TestKubernetesPauseDoublesToItsLimit(t *testing.T) {
 			t.Error("wait() = true, want false after the context ended")
 		}
 	})
-}
-
-// kubeOutage answers 503 to everything while it lasts.
-type kubeOutage struct {
-	kubeScript
-	over atomic.Bool
-}
-
-// RoundTrip implements http.RoundTripper.
-func (o *kubeOutage) RoundTrip(req *http.Request) (*http.Response, error) {
-	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req, Body: http.NoBody}
-	switch {
-	case !o.over.Load():
-		res.StatusCode = http.StatusServiceUnavailable
-	case req.Method == http.MethodPost:
-		res.Body = io.NopCloser(strings.NewReader(`{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`))
-	case req.URL.Path != "/readyz":
-		return o.kubeScript.RoundTrip(req)
-	}
-	return res, nil
-}
-
-func TestKubernetesWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		outage := &kubeOutage{}
-		outage.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		client := kubeFakeClient(outage)
-		w := newKubeWatch(client, "pods", time.Hour, slog.New(slog.DiscardHandler))
-		k := &kubernetes{
-			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
-			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{w},
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			k.Run(ctx, func() {})
-		}()
-		round := func() {
-			_, _ = k.Collect(ctx) // what it returns is not the point
-			synctest.Wait()
-		}
-		for range 60 { // ten minutes: the pauses are half a minute long by now
-			round()
-			time.Sleep(10 * time.Second)
-		}
-		if w.snapshot().connected {
-			t.Error("connected = true, want false during the outage")
-		}
-		outage.over.Store(true)
-		round()
-		if !w.snapshot().connected {
-			t.Error("connected = false right after the round that found the API server, want true")
-		}
-		cancel()
-		<-done
-	})
-}
-
-func TestKubernetesStream(t *testing.T) {
-	long := `{"type":"ADDED","object":{"data":"` + strings.Repeat("x", kubeEventLimit*3/4) + `"}}`
-	for _, test := range []struct {
-		name, stream string
-		events       int
-		reason       Reason // of the end; empty for an end in order
-	}{
-		{"empty", "", 0, ""},
-		{"one event a line", kubeBookmark + "\n" + kubeBookmark + "\n", 2, ""},
-		{"events without a break", kubeBookmark + kubeBookmark, 2, ""},
-		{"many events that are long together", strings.Repeat(long, 2), 2, ""},
-		{"one event that is too long", strings.Replace(long, "x", strings.Repeat("x", kubeEventLimit), 1), 0, ReasonProtocol},
-		{"event cut short", kubeBookmark + `{"type":`, 1, ReasonProtocol},
-		{"object of another shape", `{"type":"ADDED","object":[]}`, 0, ReasonProtocol},
-		{"gone", kubeBookmark + `{"type":"ERROR","object":{"code":410}}`, 1, ReasonClientError},
-		{"error that says it is fine", `{"type":"ERROR","object":{"code":200}}`, 0, ReasonProtocol},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			stream := newKubeStream(strings.NewReader(test.stream))
-			events, err := 0, error(nil)
-			for ; err == nil; events++ {
-				_, err = stream.next()
-			}
-			if err == io.EOF {
-				err = nil
-			}
-			if got := kubeReason(err); events-1 != test.events || got != test.reason {
-				t.Errorf("next() gave %d events and then %q (%v), want %d and %q", events-1, got, err, test.events, test.reason)
-			}
-		})
-	}
 }

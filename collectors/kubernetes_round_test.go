@@ -1,0 +1,175 @@
+package collectors
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// kubeOutage answers 503 to everything while it lasts.
+type kubeOutage struct {
+	kubeScript
+	over atomic.Bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o *kubeOutage) RoundTrip(req *http.Request) (*http.Response, error) {
+	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req, Body: http.NoBody}
+	switch {
+	case !o.over.Load():
+		res.StatusCode = http.StatusServiceUnavailable
+	case req.Method == http.MethodPost:
+		res.Body = io.NopCloser(strings.NewReader(`{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`))
+	case req.URL.Path != "/readyz":
+		return o.kubeScript.RoundTrip(req)
+	}
+	return res, nil
+}
+
+// kubeLate passes requests on after a while.
+type kubeLate struct {
+	next  http.RoundTripper
+	after time.Duration
+}
+
+// RoundTrip implements http.RoundTripper.
+func (l kubeLate) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := kubeFor(req.Context(), l.after); err != io.EOF {
+		return nil, err
+	}
+	return l.next.RoundTrip(req)
+}
+
+// CloseIdleConnections does nothing: there are no connections.
+func (l kubeLate) CloseIdleConnections() {}
+
+func TestKubernetesFirstRound(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		late, took time.Duration
+		samples    bool
+	}{
+		{"waits for the first outcome of the watches", 300 * time.Millisecond, 600 * time.Millisecond, true},
+		{"does not wait for ever, and does not guess", 2 * time.Second, kubeFirstWait, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				api := &kubeOutage{}
+				api.over.Store(true)
+				api.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				watching := kubeFakeClient(kubeLate{api, test.late}) // once for the list, once for the watch
+				k := &kubernetes{
+					name: "kubernetes", config: &rest.Config{}, asking: kubeFakeClient(api), watching: watching,
+					questions: []kubeQuestion{{body: kubeReviewBody(nil)}},
+					watches:   []*kubeWatch{newKubeWatch(watching, "pods", time.Minute, slog.New(slog.DiscardHandler))},
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					k.Run(ctx, func() {})
+				}()
+				for i, want := range []time.Duration{test.took, 0} {
+					began := time.Now()
+					samples, err := k.Collect(ctx)
+					if took := time.Since(began); took != want || err != nil {
+						t.Errorf("round %d took %s with error %v, want %s without", i, took, err, want)
+					}
+					exported := slices.ContainsFunc(samples, func(s Sample) bool {
+						return s.Labels.Get("__name__") == "vitals_kubernetes_watch_connected"
+					})
+					if exported != test.samples {
+						t.Errorf("round %d exports the watch: %t, want %t", i, exported, test.samples)
+					}
+				}
+				cancel()
+				<-done
+			})
+		})
+	}
+}
+
+func TestKubernetesRoundOfABlackHoleEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := kubeFakeClient(&kubeHole{})
+		k := &kubernetes{
+			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
+			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{newKubeWatch(client, "pods", time.Minute, slog.New(slog.DiscardHandler))},
+		}
+		for i := range 10 {
+			k.crds = append(k.crds, &kubeCRD{name: fmt.Sprintf("c%d.example.org", i)})
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		samples, err := k.Collect(ctx)
+		if took := time.Since(began); took != 5*time.Second-kubeMargin {
+			t.Errorf("Collect() took %s, want %s less than its 5 s", took, kubeMargin)
+		}
+		if err == nil || len(err.Error()) > 512 {
+			t.Errorf("Collect() = %v, want an error of at most 512 bytes", err)
+		}
+		for _, s := range samples {
+			want := number(s.Labels.Get("reason") == string(ReasonTimeout))
+			if s.Value != want {
+				t.Errorf("%s = %v, want %v", s.Labels, s.Value, want)
+			}
+		}
+		if len(samples) != 1+len(Reasons()) {
+			t.Errorf("Collect() gave %d samples, want up and the reasons: nothing else was measured", len(samples))
+		}
+	})
+}
+
+func TestKubernetesWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outage := &kubeOutage{}
+		outage.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		client := kubeFakeClient(outage)
+		w := newKubeWatch(client, "pods", time.Hour, slog.New(slog.DiscardHandler))
+		k := &kubernetes{
+			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
+			questions: []kubeQuestion{{body: kubeReviewBody(nil)}}, watches: []*kubeWatch{w},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.Run(ctx, func() {})
+		}()
+		round := func() {
+			_, _ = k.Collect(ctx) // what it returns is not the point
+			synctest.Wait()
+		}
+		for range 60 { // ten minutes: the pauses are half a minute long by now
+			round()
+			time.Sleep(10 * time.Second)
+		}
+		if w.snapshot().connected {
+			t.Error("connected = true, want false during the outage")
+		}
+		outage.over.Store(true)
+		round()
+		if !w.snapshot().connected {
+			t.Error("connected = false right after the round that found the API server, want true")
+		}
+		cancel()
+		<-done
+	})
+}
