@@ -293,20 +293,21 @@ func TestNeutronDoesNotWaitLongerThanItsDeadlineForAFrozenKeystone(t *testing.T)
 	cloud := osNewCloud(t)
 	k := cloud.newKeystone(nil)
 	n := cloud.newNeutron(k, nil)
-	cloud.set(func(c *osCloud) { c.atKeystone = c.hangs })
-	ctx, cancel := context.WithCancel(context.Background())
+	entered := make(chan struct{}, 1)
+	cloud.set(func(c *osCloud) {
+		c.atKeystone = func(w http.ResponseWriter, r *http.Request) {
+			entered <- struct{}{}
+			c.hangs(w, r)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, _ = k.Collect(ctx) // Holds the turn to log in, far beyond the deadline below.
 	}()
-	k.session.turn <- struct{}{} // The turn is taken, by that login or by the test.
-	start := time.Now()
-	series, _ := osCollectWithin(t, n, 200*time.Millisecond)
-	if got := osReason(t, series, "neutron"); got != ReasonTimeout || time.Since(start) > 3*time.Second {
-		t.Errorf("reason %q after %s, want %q after 200ms", got, time.Since(start), ReasonTimeout)
-	}
-	<-k.session.turn
+	<-entered
+	osFault{want: ReasonTimeout, says: "wait for another authentication", within: 200 * time.Millisecond}.check(t, n, "neutron")
 	cancel()
 	<-done
 }

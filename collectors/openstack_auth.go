@@ -67,6 +67,10 @@ func (a *OpenStackAuth) SetDefaults() {
 	a.Reauthenticate = model.Duration(defaultReauthenticate)
 }
 
+// String says nothing of what is in the block. Package fmt calls it where the block
+// is a field of what is printed; with some verbs a Secret inside would show itself.
+func (a OpenStackAuth) String() string { return "<credentials>" }
+
 // identityKeys returns the keys that are set and say who logs in, and where.
 func (a *OpenStackAuth) identityKeys() []string {
 	var keys []string
@@ -241,11 +245,15 @@ func authURLProblem(text string) string {
 // version discovery would cost a call, and follow links that installations behind
 // a proxy often publish wrongly.
 func identityEndpoint(authURL string) string {
-	base := strings.TrimRight(authURL, "/")
-	if last := path.Base(base); apiVersion.MatchString(last) {
-		base = strings.TrimRight(strings.TrimSuffix(base, last), "/")
+	u, err := url.Parse(authURL)
+	if err != nil {
+		return authURL // The request says what is wrong with it.
 	}
-	return base + "/v3/"
+	u.Path = strings.TrimRight(u.Path, "/")
+	if last := path.Base(u.Path); apiVersion.MatchString(last) {
+		u.Path = strings.TrimSuffix(u.Path, last)
+	}
+	return u.JoinPath("v3/").String()
 }
 
 var apiVersion = regexp.MustCompile(`^v[0-9]+(\.[0-9]+)?$`)
