@@ -65,7 +65,12 @@ func localProblems(t testing.TB, text string, kind collectors.Kind) string {
 // localCollect collects once with a deadline.
 func localCollect(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), localPatience)
+	return localCollectWithin(t, c, localPatience)
+}
+
+func localCollectWithin(t testing.TB, c collectors.Collector, timeout time.Duration) ([]collectors.Sample, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	return c.Collect(ctx)
 }
@@ -90,9 +95,13 @@ func localExposition(samples []collectors.Sample, descs []collectors.Desc) strin
 			}
 			return base == d.Name
 		})
-		if len(lines) > 0 {
-			fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n%s", d.Name, d.Help, d.Name, d.Type, strings.Join(lines, ""))
+		if len(lines) == 0 {
+			continue
 		}
+		if d.Help != "" {
+			fmt.Fprintf(&out, "# HELP %s %s\n", d.Name, d.Help)
+		}
+		fmt.Fprintf(&out, "# TYPE %s %s\n%s", d.Name, d.Type, strings.Join(lines, ""))
 	}
 	for _, s := range left {
 		out.WriteString(localSample(s))

@@ -78,6 +78,11 @@ func (p *seriesParser) parse(ctx context.Context, body []byte, contentType strin
 	if err != nil || media != "text/plain" && media != openMetrics {
 		return exposition{}, failed(ReasonProtocol, "answer has the content type %.100q: expected text/plain or %s", contentType, openMetrics)
 	}
+	// The parser takes a NUL byte between two tokens for the end of the answer and
+	// would lose what follows.
+	if bytes.IndexByte(body, 0) >= 0 {
+		return exposition{}, failed(ReasonProtocol, "parse answer: there is a NUL byte in it")
+	}
 	text, err := textparse.New(body, contentType, nil, textparse.ParserOptions{})
 	if err != nil {
 		return exposition{}, failed(ReasonProtocol, "read content type: %w", err)
