@@ -28,11 +28,12 @@ type asset struct {
 func pageAssets() map[string]asset {
 	assets := map[string]asset{}
 	for path, f := range map[string][2]string{
-		"/":                 {"index.html", "text/html; charset=utf-8"},
-		"/assets/page.css":  {"page.css", "text/css; charset=utf-8"},
-		"/assets/page.js":   {"page.js", "text/javascript; charset=utf-8"},
-		"/assets/icon.svg":  {"icon.svg", "image/svg+xml"},
-		"/assets/render.js": {"render.js", "text/javascript; charset=utf-8"},
+		"/":                {"index.html", "text/html; charset=utf-8"},
+		"/assets/page.css": {"page.css", "text/css; charset=utf-8"},
+		"/assets/page.js":  {"page.js", "text/javascript; charset=utf-8"},
+		"/assets/icon.svg": {"icon.svg", "image/svg+xml"},
+		"/assets/view.js":  {"view.js", "text/javascript; charset=utf-8"},
+		"/assets/dom.js":   {"dom.js", "text/javascript; charset=utf-8"},
 	} {
 		body, err := files.ReadFile("assets/" + f[0])
 		if err != nil {

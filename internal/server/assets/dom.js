@@ -1,0 +1,61 @@
+// Building and updating the page. All text goes through text nodes and attributes
+// of a fixed list of names: nothing from the server is ever parsed as HTML.
+
+/** Makes an element. Children are nodes, strings, arrays, or null for nothing. */
+export function el(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === false || value == null) continue;
+    if (name === "onclick") node.onclick = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((c) => c != null && c !== "" && c !== false));
+  return node;
+}
+
+/** Gives an element other children, changing only what differs: focus, selection and scrolling stay. */
+export function update(parent, children) {
+  const next = children.flat(Infinity).filter((c) => c != null && c !== "").map((c) => (typeof c === "string" ? document.createTextNode(c) : c));
+  while (parent.childNodes.length > next.length) parent.lastChild.remove();
+  next.forEach((node, i) => {
+    const old = parent.childNodes[i];
+    if (!old) parent.append(node);
+    else if (old.nodeName !== node.nodeName) old.replaceWith(node);
+    else if (old.nodeType === Node.TEXT_NODE) {
+      if (old.data !== node.data) old.data = node.data;
+    } else morph(old, node);
+  });
+}
+
+function morph(old, node) {
+  for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  old.onclick = node.onclick;
+  update(old, [...node.childNodes]);
+}
+
+/** A span of time in seconds, for people: "0.3 s", "90 s", "5 min", "3 h", "2 d". */
+export function span(seconds) {
+  const s = Math.max(0, seconds);
+  if (s < 0.001) return `${Math.round(s * 1e6)}\u00a0µs`;
+  if (s < 1) return `${Math.round(s * 1e3)}\u00a0ms`;
+  if (s < 10) return `${s.toFixed(1)}\u00a0s`;
+  if (s < 120) return `${Math.floor(s)}\u00a0s`;
+  if (s < 7200) return `${Math.floor(s / 60)}\u00a0min`;
+  if (s < 172800) return `${Math.floor(s / 3600)}\u00a0h`;
+  return `${Math.floor(s / 86400)}\u00a0d`;
+}
+
+/** An age, in whole seconds at first. */
+export function age(seconds) {
+  if (seconds < 1) return "just now";
+  return `${seconds < 120 ? `${Math.floor(seconds)} s` : span(seconds)} ago`;
+}
+
+/** A moment: the time of day, and the date where it is not today's. */
+export function moment(iso) {
+  const at = new Date(iso);
+  const today = at.toDateString() === new Date().toDateString();
+  const text = today ? at.toLocaleTimeString() : at.toLocaleString();
+  return el("time", { datetime: iso, title: iso }, text);
+}
