@@ -24,6 +24,9 @@ type notification struct {
 	deadline time.Duration
 	// invalid says that the datagram, or a part of it, was not understood.
 	invalid bool
+
+	// status, fault and phase are what may become the report's reason.
+	status, fault, phase string
 }
 
 // parseNotification reads the assignments of a datagram, one a line. It knows
@@ -32,53 +35,63 @@ type notification struct {
 func parseNotification(data []byte) notification {
 	var n notification
 	if len(data) > maxNotification {
-		return notification{invalid: true}
+		n.invalid = true
+		return n
 	}
 	// A sender in C may count the string's end in.
 	text := strings.Trim(strings.TrimSuffix(string(data), "\x00"), "\n")
-	var status, fault, phase string
 	for line := range strings.SplitSeq(text, "\n") {
-		key, value, ok := strings.Cut(line, "=")
-		if !ok || !isAssignable(key) {
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || !isAssignable(name) {
 			n.invalid = true
 			continue
 		}
-		switch key {
-		case "STATUS":
-			n.invalid = n.invalid || !utf8.ValidString(value)
-			status = value
-			n.said()
-		case "WATCHDOG_USEC":
-			n.setDeadline(value)
-		case "ERRNO":
-			fault = firstOf(n.errno(value), fault)
-		case "READY", "STOPPING", "RELOADING", "WATCHDOG":
-			switch key + "=" + value {
-			case "READY=1":
-				n.said().Alive, n.said().Ready = new(true), new(true)
-				phase = ""
-			case "STOPPING=1":
-				n.said().Ready = new(false)
-				phase = "stopping"
-			case "RELOADING=1":
-				n.said().Alive = new(true)
-				phase = "reloading"
-			case "WATCHDOG=1":
-				n.said().Alive = new(true)
-			case "WATCHDOG=trigger":
-				fault = firstOf(fault, "watchdog trigger")
-			default:
-				n.invalid = true
-			}
-		}
+		n.assign(name, value)
 	}
-	if fault != "" {
+	if n.fault != "" {
 		n.said().Alive = new(false)
 	}
 	if n.report != nil {
-		n.report.Reason = firstOf(status, fault, phase)
+		n.report.Reason = firstOf(n.status, n.fault, n.phase)
 	}
 	return n
+}
+
+// assign takes one assignment.
+func (n *notification) assign(name, value string) {
+	switch name {
+	case "STATUS":
+		n.invalid = n.invalid || !utf8.ValidString(value)
+		n.status = value
+		n.said()
+	case "WATCHDOG_USEC":
+		n.setDeadline(value)
+	case "ERRNO":
+		n.fault = firstOf(n.errno(value), n.fault)
+	case "READY", "STOPPING", "RELOADING", "WATCHDOG":
+		n.change(name + "=" + value)
+	}
+}
+
+// change takes one of the assignments that have few values.
+func (n *notification) change(assignment string) {
+	switch assignment {
+	case "READY=1":
+		n.said().Alive, n.said().Ready = new(true), new(true)
+		n.phase = ""
+	case "STOPPING=1":
+		n.said().Ready = new(false)
+		n.phase = "stopping"
+	case "RELOADING=1":
+		n.said().Alive = new(true)
+		n.phase = "reloading"
+	case "WATCHDOG=1":
+		n.said().Alive = new(true)
+	case "WATCHDOG=trigger":
+		n.fault = firstOf(n.fault, "watchdog trigger")
+	default:
+		n.invalid = true
+	}
 }
 
 // said returns the report, which is there from the first time on.
