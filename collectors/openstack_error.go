@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -132,6 +133,9 @@ func isError[E error](err error) bool {
 func detailOfOpenStack(err error, secrets []string) string {
 	e, ok := findError[gophercloud.ErrUnexpectedResponseCode](err)
 	if !ok {
+		if transport, ok := errors.AsType[*url.Error](err); ok && transport.Err != nil {
+			err = transport.Err // The address is in the operation already.
+		}
 		return withoutSecrets(err.Error(), secrets)
 	}
 	text := fmt.Sprintf("%d %s", e.Actual, http.StatusText(e.Actual))
