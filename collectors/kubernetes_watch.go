@@ -110,9 +110,12 @@ func newKubeWatch(client *kubeClient, resource string, idle time.Duration, logge
 	}
 }
 
-// retry ends a pause early: something has changed at the API server, so that the
-// next attempt may succeed.
+// retry ends the pause of a watch that is not open, or the next one if an attempt
+// is under way: something has changed at the API server, so that it may succeed.
 func (w *kubeWatch) retry() {
+	if w.snapshot().connected {
+		return
+	}
 	select {
 	case w.again <- struct{}{}:
 	default:
@@ -208,6 +211,10 @@ func (w *kubeWatch) succeeded(at time.Time, changed func()) {
 	before := w.update(func(s *kubeWatchState) {
 		s.connected, s.contact, s.err = true, at, nil
 	})
+	select {
+	case <-w.again: // was for this attempt
+	default:
+	}
 	if !before.connected {
 		w.logger.Info("watch is open", "resource", w.resource)
 		changed()
@@ -270,10 +277,6 @@ func (p *kubePause) wait(ctx context.Context, again <-chan struct{}) bool {
 	p.length = min(max(2*p.length, kubeFirstPause), kubeLastPause)
 	timer := time.NewTimer(p.length*4/5 + rand.N(p.length*2/5))
 	defer timer.Stop()
-	select {
-	case <-again: // is from before the failure
-	default:
-	}
 	select {
 	case <-ctx.Done():
 		return false
