@@ -67,7 +67,7 @@ func (c *Cloud) Set(dependency, fault string) error {
 		}
 		names = append(names, s.name)
 	}
-	return fmt.Errorf("%w dependency %.64q: expected one of %s", ErrUnknown, dependency, strings.Join(names, ", "))
+	return fmt.Errorf("%w dependency %.32q: expected one of %s", ErrUnknown, dependency, strings.Join(names, ", "))
 }
 
 // checkFault returns an error unless the dependency has the fault.
@@ -76,7 +76,7 @@ func checkFault(dependency, fault string) error {
 	if slices.Contains(names, fault) {
 		return nil
 	}
-	return fmt.Errorf("%w fault %.64q of %s: expected one of %s", ErrUnknown, fault, dependency, strings.Join(names, ", "))
+	return fmt.Errorf("%w fault %.32q of %s: expected one of %s", ErrUnknown, fault, dependency, strings.Join(names, ", "))
 }
 
 func faultsOf(dependency string) []string {

@@ -1,0 +1,145 @@
+package kuryrconf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// maxSize bounds a file, in bytes. The sample that Kuryr generates, with every
+// option explained, is a twentieth of it.
+const maxSize = 1 << 20
+
+// Load reads a kuryr.conf. It returns the whole configuration, or every mistake in
+// the file, each as "file:line: what, and what is expected" and in the order of the
+// lines. No error holds a password.
+func Load(path string) (*Config, []error) {
+	text, err := read(path)
+	if err != nil {
+		return nil, []error{err}
+	}
+	config, mistakes := interpret(text)
+	if len(mistakes) == 0 {
+		return config, nil
+	}
+	errs := make([]error, 0, len(mistakes))
+	for _, m := range mistakes {
+		errs = append(errs, fmt.Errorf("%s:%d: %s", path, m.line, m.text))
+	}
+	return nil, errs
+}
+
+// interpret is the configuration that a file's text means, and the mistakes in it.
+func interpret(text string) (*Config, []mistake) {
+	parsed, mistakes := parse(text)
+	r := &reader{file: parsed, mistakes: mistakes}
+	config := Default()
+	config.read(r)
+	slices.SortStableFunc(r.mistakes, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
+	return config, r.mistakes
+}
+
+// read returns the content of a regular file of a sane size.
+func read(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("read kuryr.conf: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("read kuryr.conf: %s is a %s: expected a file", path, kindOf(info))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read kuryr.conf: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("read kuryr.conf: %w", err)
+	}
+	if len(data) > maxSize {
+		return "", fmt.Errorf("read kuryr.conf: %s has more than %d bytes: expected a configuration file", path, maxSize)
+	}
+	return string(data), nil
+}
+
+func kindOf(info os.FileInfo) string {
+	if info.IsDir() {
+		return "directory"
+	}
+	return "device, pipe or socket"
+}
+
+// read takes every option over.
+func (c *Config) read(r *reader) {
+	r.port(&c.Health.Port, "health_server", "port")
+	r.port(&c.CNIHealth.Port, "cni_health_server", "port")
+	r.number(&c.CNIHealth.MaxMemoryUsage, "cni_health_server", "max_memory_usage",
+		func(n int) bool { return n == -1 || n >= 1 }, "a number of MiB, 1 or more, or -1 for no limit")
+	r.text(&c.CNIHealth.CgPath, "cni_health_server", "cg_path")
+	r.text(&c.CNIDaemon.BindAddress, "cni_daemon", "bind_address")
+	r.number(&c.CNIDaemon.FailuresCount, "cni_daemon", "cni_failures_count",
+		func(n int) bool { return n >= 0 }, "a number of failures, 0 or more")
+	r.text(&c.NeutronDefaults.Project, "neutron_defaults", "project")
+	r.text(&c.NeutronDefaults.OVSBridge, "neutron_defaults", "ovs_bridge")
+	r.port(&c.PrometheusExporter.ControllerExporterPort, "prometheus_exporter", "controller_exporter_port")
+	r.port(&c.PrometheusExporter.CNIExporterPort, "prometheus_exporter", "cni_exporter_port")
+	c.Kubernetes.read(r)
+	c.Neutron.read(r)
+}
+
+func (k *Kubernetes) read(r *reader) {
+	const section = "kubernetes"
+	r.link(&k.APIRoot, section, "api_root")
+	r.text(&k.TokenFile, section, "token_file")
+	r.text(&k.SSLCACrtFile, section, "ssl_ca_crt_file")
+	r.text(&k.SSLClientCrtFile, section, "ssl_client_crt_file")
+	r.text(&k.SSLClientKeyFile, section, "ssl_client_key_file")
+	r.boolean(&k.SSLVerifyServerCrt, section, "ssl_verify_server_crt")
+	r.text(&k.VIFPoolDriver, section, "vif_pool_driver")
+	r.list(&k.EnabledHandlers, section, "enabled_handlers")
+	r.boolean(&k.ControllerHA, section, "controller_ha")
+	r.port(&k.ControllerHAElectorPort, section, "controller_ha_elector_port")
+	r.seconds(&k.WatchRetryTimeout, section, "watch_retry_timeout")
+	r.seconds(&k.WatchConnectionTimeout, section, "watch_connection_timeout")
+	r.seconds(&k.WatchReadTimeout, section, "watch_read_timeout")
+	r.seconds(&k.WatchReconcilePeriod, section, "watch_reconcile_period")
+}
+
+func (n *Neutron) read(r *reader) {
+	const section = "neutron"
+	n.readAuth(r, section)
+	r.text(&n.RegionName, section, "region_name")
+	r.choice(&n.EndpointType, section, "endpoint_type", "public", "internal", "admin")
+	r.list(&n.ValidInterfaces, section, "valid_interfaces")
+	r.text(&n.CAFile, section, "cafile")
+	r.text(&n.CertFile, section, "certfile")
+	r.text(&n.KeyFile, section, "keyfile")
+	r.boolean(&n.Insecure, section, "insecure")
+	r.seconds(&n.Timeout, section, "timeout")
+}
+
+// readAuth takes the options of keystoneauth's plugins, under their names of today
+// and of the past.
+func (n *Neutron) readAuth(r *reader, section string) {
+	r.text(&section, section, "auth_section")
+	section = normal(section)
+	r.text(&n.AuthType, section, "auth_type", "auth_plugin")
+	r.link(&n.AuthURL, section, "auth_url")
+	r.text(&n.Username, section, "username", "user_name", "user-name")
+	r.text(&n.UserID, section, "user_id")
+	r.secret(&n.Password, section, "password")
+	r.text(&n.UserDomainName, section, "user_domain_name")
+	r.text(&n.UserDomainID, section, "user_domain_id")
+	r.text(&n.ProjectName, section, "project_name", "tenant_name", "tenant-name")
+	r.text(&n.ProjectID, section, "project_id", "tenant_id", "tenant-id")
+	r.text(&n.ProjectDomainName, section, "project_domain_name")
+	r.text(&n.ProjectDomainID, section, "project_domain_id")
+	r.text(&n.DefaultDomainName, section, "default_domain_name")
+	r.text(&n.DefaultDomainID, section, "default_domain_id")
+	r.text(&n.ApplicationCredentialID, section, "application_credential_id")
+	r.text(&n.ApplicationCredentialName, section, "application_credential_name")
+	r.secret(&n.ApplicationCredentialSecret, section, "application_credential_secret")
+}
