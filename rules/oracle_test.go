@@ -13,120 +13,134 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// verdict is what becomes of a file in Prometheus and here.
-type verdict int
-
-const (
-	accepted verdict = iota
-	refused
-	// stricter files load into Prometheus and are refused here, on purpose.
-	stricter
-)
+// snippet is a rule file, named after what is special about it.
+type snippet struct{ name, given string }
 
 // rule wraps one rule, in flow style, into a file.
 func rule(body string) string {
 	return "groups: [{name: g, rules: [{" + body + "}]}]"
 }
 
+// accepted are files that load into Prometheus and here.
+func accepted() []snippet {
+	return []snippet{
+		{"no groups", "groups: []"},
+		{"empty mapping", "{}"},
+		{"null groups", "groups:"},
+		{"group without rules", "groups: [{name: g}]"},
+		{"group with everything", "groups: [{name: g, interval: 1m, limit: 3, query_offset: 5s, labels: {a: b}, rules: []}]"},
+		{"limit as a float", `groups: [{name: g, limit: 5.0}]`},
+		{"alert", rule("alert: A, expr: up == 0")},
+		{"alert with everything", rule("alert: A, expr: up == 0, for: 1h30m, keep_firing_for: 5m, labels: {a: b}, annotations: {c: d}")},
+		{"recording rule", rule("record: 'a:b', expr: sum(up), labels: {x: y}")},
+		{"number as the expression", rule("alert: A, expr: 1")},
+		{"number as a label", rule("alert: A, expr: 1, labels: {a: 1, b: true}")},
+		{"empty label", rule("alert: A, expr: 1, labels: {a: }")},
+		{"label in UTF-8", rule(`alert: A, expr: 1, labels: {"größe.x": y}`)},
+		{"annotation in UTF-8", rule(`alert: A, expr: 1, annotations: {"ins-tance": y}`)},
+		{"metric name in UTF-8", rule(`record: "größe.x", expr: 1`)},
+		{"empty durations", rule("alert: A, expr: 1, for: , keep_firing_for: ")},
+		{"zero duration", rule("alert: A, expr: 1, for: 0")},
+		{"recording rule with zero for", rule("record: a, expr: up, for: 0s")},
+		{"recording rule with empty annotations", rule("record: a, expr: up, annotations: {}")},
+		{"recording rule with a broken template", rule("record: a, expr: up, labels: {a: '{{'}")},
+		{"template", rule("alert: A, expr: up, annotations: {a: '{{ $labels.x }} {{ $value | humanize1024 }} {{ .ExternalURL }}'}")},
+		{"template with control flow", rule(`alert: A, expr: up, annotations: {a: '{{ range query "up" }}{{ .Labels.job }}{{ break }}{{ end }}'}`)},
+		{"template that defines", rule(`alert: A, expr: up, annotations: {a: '{{ define "x" }}y{{ end }}{{ template "x" }}'}`)},
+		{"alias", "groups: [{name: g, rules: [{alert: A, expr: &e up}, {alert: B, expr: *e}]}]"},
+		{"merge key", "groups: [{name: g, rules: [&a {alert: A, expr: up}, {<<: *a, alert: B}]}]"},
+		{"Windows line ends", "groups:\r\n- name: g\r\n  rules:\r\n  - alert: A\r\n    expr: up\r\n"},
+	}
+}
+
+// refused are files that neither loads.
+func refused() []snippet {
+	return []snippet{
+		{"group without a name", "groups: [{rules: []}]"},
+		{"group with an empty name", `groups: [{name: "", rules: []}]`},
+		{"group twice", "groups: [{name: g}, {name: g}]"},
+		{"group with an unknown key", "groups: [{name: g, partial_response_strategy: warn}]"},
+		{"group label __name__", "groups: [{name: g, labels: {__name__: x}}]"},
+		{"group label with an empty name", `groups: [{name: g, labels: {"": x}}]`},
+		{"group interval that is no duration", "groups: [{name: g, interval: 5}]"},
+		{"negative interval", "groups: [{name: g, interval: -5s}]"},
+		{"limit in quotes", `groups: [{name: g, limit: "5"}]`},
+		{"groups as a mapping", "groups: {name: g}"},
+		{"unknown key at the top", "groups: []\nrules: []"},
+		{"not YAML", "groups: ["},
+		{"tab", "groups:\n\t- name: g"},
+		{"list at the top", "- groups: []"},
+		{"neither alert nor record", rule("expr: up")},
+		{"alert and record", rule("alert: A, record: b, expr: up")},
+		{"no expression", rule("alert: A")},
+		{"empty expression", rule(`alert: A, expr: ""`)},
+		{"expression that does not parse", rule("alert: A, expr: up ==")},
+		{"expression of wrong types", rule("alert: A, expr: rate(up)")},
+		{"unknown function", rule("alert: A, expr: rote(up)")},
+		{"experimental function", rule("alert: A, expr: 'sort_by_label(up, \"a\")'")},
+		{"selector that matches all", rule("alert: A, expr: '{}'")},
+		{"duplicate key", "groups: [{name: g, rules: [{alert: A, expr: up, expr: down}]}]"},
+		{"unknown key", rule("alert: A, expr: up, annotation: {}")},
+		{"list as labels", rule("alert: A, expr: up, labels: [a]")},
+		{"mapping as a label", rule("alert: A, expr: up, labels: {a: {}}")},
+		{"list as the expression", rule("alert: A, expr: [up]")},
+		{"duration with a space", rule("alert: A, expr: up, for: 5 m")},
+		{"duration with a fraction", rule("alert: A, expr: up, for: 1.5h")},
+		{"duration of the wrong order", rule("alert: A, expr: up, for: 5s1m")},
+		{"duration out of range", rule("alert: A, expr: up, for: 300y")},
+		{"recording rule with for", rule("record: a, expr: up, for: 5s")},
+		{"recording rule with keep_firing_for", rule("record: a, expr: up, keep_firing_for: 5s")},
+		{"recording rule with annotations", rule("record: a, expr: up, annotations: {a: b}")},
+		{"recording rule with braces", rule("record: 'a{b=\"c\"}', expr: up")},
+		{"label __name__", rule("alert: A, expr: up, labels: {__name__: x}")},
+		{"label with an empty name", rule(`alert: A, expr: up, labels: {"": x}`)},
+		{"annotation with an empty name", rule(`alert: A, expr: up, annotations: {"": x}`)},
+		{"unclosed template", rule("alert: A, expr: up, annotations: {a: '{{ $value'}")},
+		{"unknown template function", rule("alert: A, expr: up, annotations: {a: '{{ $value | humanise }}'}")},
+		{"unknown template variable", rule("alert: A, expr: up, annotations: {a: '{{ $val }}'}")},
+		{"template in a label", rule("alert: A, expr: up, labels: {a: '{{ end }}'}")},
+		{"merge key with a mistake", "groups: [{name: g, rules: [{<<: {alert: A, exp: up}, expr: up}]}]"},
+	}
+}
+
+// stricter are files that load into Prometheus and are refused here, on purpose.
+func stricter() []snippet {
+	return []snippet{
+		{"limit that is no whole number", `groups: [{name: g, limit: 5.5}]`},
+		{"two documents", "groups: []\n---\ngroups: []"},
+		{"empty file", ""},
+		{"only a comment", "# nothing"},
+		{"alert name that is no path element", rule("alert: a b, expr: up")},
+		{"range vector, which no evaluation accepts", rule("alert: A, expr: 'up[5m]'")},
+		{"string, which no evaluation accepts", rule(`record: a, expr: '"a"'`)},
+		{"alert on a comparison with bool", rule("alert: A, expr: up == bool 0")},
+		{"template of a group's label", "groups: [{name: g, labels: {a: '{{'}, rules: [{alert: A, expr: up}]}]"},
+		{"unknown state", rule("alert: A, expr: up, labels: {state: x}")},
+		{"reserved annotation", rule("alert: A, expr: up, annotations: {mode: x}")},
+		{"binary tag", rule("alert: A, expr: !!binary dXA=")},
+	}
+}
+
 // TestParseAgainstPrometheus holds Parse against Prometheus' own parser: what that
 // one refuses is refused here, and what is refused beyond it is listed.
 func TestParseAgainstPrometheus(t *testing.T) {
 	tests := []struct {
-		name, given string
-		want        verdict
+		snippets     []snippet
+		theirs, ours bool
 	}{
-		{"no groups", "groups: []", accepted},
-		{"empty mapping", "{}", accepted},
-		{"null groups", "groups:", accepted},
-		{"group without rules", "groups: [{name: g}]", accepted},
-		{"group with everything", "groups: [{name: g, interval: 1m, limit: 3, query_offset: 5s, labels: {a: b}, rules: []}]", accepted},
-		{"group without a name", "groups: [{rules: []}]", refused},
-		{"group with an empty name", `groups: [{name: "", rules: []}]`, refused},
-		{"group twice", "groups: [{name: g}, {name: g}]", refused},
-		{"group with an unknown key", "groups: [{name: g, partial_response_strategy: warn}]", refused},
-		{"group label __name__", "groups: [{name: g, labels: {__name__: x}}]", refused},
-		{"group label with an empty name", `groups: [{name: g, labels: {"": x}}]`, refused},
-		{"group interval that is no duration", "groups: [{name: g, interval: 5}]", refused},
-		{"negative interval", "groups: [{name: g, interval: -5s}]", refused},
-		{"limit in quotes", `groups: [{name: g, limit: "5"}]`, refused},
-		{"limit as a float", `groups: [{name: g, limit: 5.0}]`, accepted},
-		{"groups as a mapping", "groups: {name: g}", refused},
-		{"unknown key at the top", "groups: []\nrules: []", refused},
-		{"not YAML", "groups: [", refused},
-		{"tab", "groups:\n\t- name: g", refused},
-		{"list at the top", "- groups: []", refused},
-
-		{"alert", rule("alert: A, expr: up == 0"), accepted},
-		{"alert with everything", rule("alert: A, expr: up == 0, for: 1h30m, keep_firing_for: 5m, labels: {a: b}, annotations: {c: d}"), accepted},
-		{"recording rule", rule("record: 'a:b', expr: sum(up), labels: {x: y}"), accepted},
-		{"number as the expression", rule("alert: A, expr: 1"), accepted},
-		{"number as a label", rule("alert: A, expr: 1, labels: {a: 1, b: true}"), accepted},
-		{"empty label", rule("alert: A, expr: 1, labels: {a: }"), accepted},
-		{"label in UTF-8", rule(`alert: A, expr: 1, labels: {"größe.x": y}`), accepted},
-		{"annotation in UTF-8", rule(`alert: A, expr: 1, annotations: {"ins-tance": y}`), accepted},
-		{"metric name in UTF-8", rule(`record: "größe.x", expr: 1`), accepted},
-		{"empty durations", rule("alert: A, expr: 1, for: , keep_firing_for: "), accepted},
-		{"zero duration", rule("alert: A, expr: 1, for: 0"), accepted},
-		{"neither alert nor record", rule("expr: up"), refused},
-		{"alert and record", rule("alert: A, record: b, expr: up"), refused},
-		{"no expression", rule("alert: A"), refused},
-		{"empty expression", rule(`alert: A, expr: ""`), refused},
-		{"expression that does not parse", rule("alert: A, expr: up =="), refused},
-		{"expression of wrong types", rule("alert: A, expr: rate(up)"), refused},
-		{"unknown function", rule("alert: A, expr: rote(up)"), refused},
-		{"experimental function", rule("alert: A, expr: 'sort_by_label(up, \"a\")'"), refused},
-		{"selector that matches all", rule("alert: A, expr: '{}'"), refused},
-		{"duplicate key", "groups: [{name: g, rules: [{alert: A, expr: up, expr: down}]}]", refused},
-		{"unknown key", rule("alert: A, expr: up, annotation: {}"), refused},
-		{"list as labels", rule("alert: A, expr: up, labels: [a]"), refused},
-		{"mapping as a label", rule("alert: A, expr: up, labels: {a: {}}"), refused},
-		{"list as the expression", rule("alert: A, expr: [up]"), refused},
-		{"duration with a space", rule("alert: A, expr: up, for: 5 m"), refused},
-		{"duration with a fraction", rule("alert: A, expr: up, for: 1.5h"), refused},
-		{"duration of the wrong order", rule("alert: A, expr: up, for: 5s1m"), refused},
-		{"duration out of range", rule("alert: A, expr: up, for: 300y"), refused},
-		{"recording rule with for", rule("record: a, expr: up, for: 5s"), refused},
-		{"recording rule with zero for", rule("record: a, expr: up, for: 0s"), accepted},
-		{"recording rule with keep_firing_for", rule("record: a, expr: up, keep_firing_for: 5s"), refused},
-		{"recording rule with annotations", rule("record: a, expr: up, annotations: {a: b}"), refused},
-		{"recording rule with empty annotations", rule("record: a, expr: up, annotations: {}"), accepted},
-		{"recording rule with braces", rule("record: 'a{b=\"c\"}', expr: up"), refused},
-		{"recording rule with a broken template", rule("record: a, expr: up, labels: {a: '{{'}"), accepted},
-		{"label __name__", rule("alert: A, expr: up, labels: {__name__: x}"), refused},
-		{"label with an empty name", rule(`alert: A, expr: up, labels: {"": x}`), refused},
-		{"annotation with an empty name", rule(`alert: A, expr: up, annotations: {"": x}`), refused},
-		{"template", rule("alert: A, expr: up, annotations: {a: '{{ $labels.x }} {{ $value | humanize1024 }} {{ .ExternalURL }}'}"), accepted},
-		{"template with control flow", rule(`alert: A, expr: up, annotations: {a: '{{ range query "up" }}{{ .Labels.job }}{{ break }}{{ end }}'}`), accepted},
-		{"template that defines", rule(`alert: A, expr: up, annotations: {a: '{{ define "x" }}y{{ end }}{{ template "x" }}'}`), accepted},
-		{"unclosed template", rule("alert: A, expr: up, annotations: {a: '{{ $value'}"), refused},
-		{"unknown template function", rule("alert: A, expr: up, annotations: {a: '{{ $value | humanise }}'}"), refused},
-		{"unknown template variable", rule("alert: A, expr: up, annotations: {a: '{{ $val }}'}"), refused},
-		{"template in a label", rule("alert: A, expr: up, labels: {a: '{{ end }}'}"), refused},
-		{"alias", "groups: [{name: g, rules: [{alert: A, expr: &e up}, {alert: B, expr: *e}]}]", accepted},
-		{"merge key", "groups: [{name: g, rules: [&a {alert: A, expr: up}, {<<: *a, alert: B}]}]", accepted},
-		{"merge key with a mistake", "groups: [{name: g, rules: [{<<: {alert: A, exp: up}, expr: up}]}]", refused},
-		{"Windows line ends", "groups:\r\n- name: g\r\n  rules:\r\n  - alert: A\r\n    expr: up\r\n", accepted},
-
-		{"limit that is no whole number", `groups: [{name: g, limit: 5.5}]`, stricter},
-		{"two documents", "groups: []\n---\ngroups: []", stricter},
-		{"empty file", "", stricter},
-		{"only a comment", "# nothing", stricter},
-		{"alert name that is no path element", rule("alert: a b, expr: up"), stricter},
-		{"range vector, which no evaluation accepts", rule("alert: A, expr: 'up[5m]'"), stricter},
-		{"string, which no evaluation accepts", rule(`record: a, expr: '"a"'`), stricter},
-		{"alert on a comparison with bool", rule("alert: A, expr: up == bool 0"), stricter},
-		{"template of a group's label", "groups: [{name: g, labels: {a: '{{'}, rules: [{alert: A, expr: up}]}]", stricter},
-		{"unknown state", rule("alert: A, expr: up, labels: {state: x}"), stricter},
-		{"reserved annotation", rule("alert: A, expr: up, annotations: {mode: x}"), stricter},
-		{"binary tag", rule("alert: A, expr: !!binary dXA="), stricter},
+		{accepted(), true, true},
+		{refused(), false, false},
+		{stricter(), true, false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			theirs, ours := prometheusAccepts(tt.given), accepts(tt.given)
-			if wantTheirs, wantOurs := tt.want != refused, tt.want == accepted; theirs != wantTheirs || ours != wantOurs {
-				t.Errorf("Prometheus accepts: %t, Parse accepts: %t; want %t and %t", theirs, ours, wantTheirs, wantOurs)
-			}
-		})
+		for _, s := range tt.snippets {
+			t.Run(s.name, func(t *testing.T) {
+				theirs, ours := prometheusAccepts(s.given), accepts(s.given)
+				if theirs != tt.theirs || ours != tt.ours {
+					t.Errorf("Prometheus accepts: %t, Parse accepts: %t; want %t and %t", theirs, ours, tt.theirs, tt.ours)
+				}
+			})
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 		doc: doc, states: states, promql: parser.NewParser(parser.Options{}),
 		groups: raw.Groups, root: "groups",
 	}
-	if raw.isObject() {
+	if slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "status"}, doc.Has) {
 		p.object(raw)
 	}
 	for _, m := range mistakes {
@@ -82,9 +82,6 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 	}
 	return result, p.sorted()
 }
-
-// isObject says whether the file is meant as a Kubernetes object.
-func (f *rawFile) isObject() bool { return f.APIVersion != "" || f.Kind != "" || f.Spec != nil }
 
 // fileParser parses one file and gathers its mistakes.
 type fileParser struct {
@@ -109,9 +106,11 @@ func (p *fileParser) object(raw rawFile) {
 	if len(raw.Groups) > 0 {
 		p.fail("groups", "expected the groups of a %s under spec", kind)
 	}
+	if raw.Spec == nil || !p.doc.Has("spec.groups") {
+		p.fail("spec", "expected a spec with groups, got none")
+	}
 	if raw.Spec == nil {
 		raw.Spec = &rawSpec{}
-		p.fail("spec", "expected a spec with groups, got none")
 	}
 	p.root, p.groups = "spec.groups", raw.Spec.Groups
 }

@@ -150,6 +150,9 @@ var mistakes = map[string][]string{
 	"object_kind": {
 		`1:13: apiVersion: expected "monitoring.coreos.com/v1", got "v1"`,
 		`2:7: kind: expected "PrometheusRule", got "ConfigMap"`},
+	"object_empty": {
+		`1:1: apiVersion: expected "monitoring.coreos.com/v1", got ""`,
+		`3:1: spec: expected a spec with groups, got none`},
 	"object_without_spec": {
 		`1:1: spec: expected a spec with groups, got none`,
 		`3:1: groups: expected the groups of a PrometheusRule under spec`},

@@ -34,6 +34,7 @@ type config struct {
 	Labels   map[string]string  `yaml:"labels"`
 	More     map[string]*limits `yaml:"more"`
 	Other    any                `yaml:"other"`
+	Picky    picky              `yaml:"picky"`
 	Ignored  string             `yaml:"-"`
 	hidden   string
 }
@@ -100,6 +101,19 @@ func (t *target) UnmarshalYAML(unmarshal func(any) error) error {
 	}
 	type plain target
 	return unmarshal((*plain)(t))
+}
+
+// picky decodes a block and then refuses it, with its content in the error.
+type picky struct {
+	Word string `yaml:"word"`
+}
+
+func (p *picky) UnmarshalYAML(unmarshal func(any) error) error {
+	type plain picky
+	if err := unmarshal((*plain)(p)); err != nil {
+		return err
+	}
+	return fmt.Errorf("the word %s is taken", p.Word)
 }
 
 func expand(s string) (string, error) {
@@ -228,7 +242,12 @@ var mistakes = map[string][]string{
 		`2:8: ratio: expected a number, got "${SECRET}"`,
 		`3:11: interval: expected a duration such as 10s or 5m, got "${SECRET}"`,
 		`4:10: address: invalid value, got "${SECRET}"`,
-		`5:9: custom: invalid value, got "${SECRET}"`},
+		`5:9: custom: invalid value, got "${SECRET}"`,
+		`7:3: picky: invalid value, got a mapping`},
+	"own_method": {
+		`1:9: custom: invalid value, got "s3cret": "s3cret" is not allowed`,
+		`3:3: picky: invalid value, got a mapping: the word s3cret is taken`},
+	"own_method_inner": {`2:3: picky: unknown key "ward", did you mean "word"?`},
 	"many_at_once": {
 		`1:1: unknown key "zap", expected one of name, interval, pause, ratio, size, address, custom, target, empty, enabled, nested, pointed, ...`,
 		`2:7: name: expected a single text, got a list`,
@@ -284,10 +303,11 @@ func TestDecodeBounds(t *testing.T) {
 			t.Errorf("Decode() = %d mistakes, last %v, want 101 and %q", len(errs), errs[len(errs)-1], want)
 		}
 	})
-	t.Run("largest list that fits", func(t *testing.T) {
-		data := []byte("other: [" + strings.Repeat("1,", (1<<20-12)/2) + "]")
-		if _, errs := strictyaml.Decode("f", data, new(config)); len(errs) > 0 {
-			t.Errorf("Decode() = %v, want no mistakes", errs)
+	t.Run("densest file that fits", func(t *testing.T) {
+		data := []byte("listeners: {" + strings.Repeat("a,", (1<<20-13)/2) + "}")
+		_, errs := strictyaml.Decode("f", data, new(config))
+		if want := "f:1:12: listeners: expected a list, got a mapping"; len(errs) != 1 || errs[0].Error() != want {
+			t.Errorf("Decode() = %v, want %s", errs, want)
 		}
 	})
 	t.Run("message with a long value", func(t *testing.T) {

@@ -22,8 +22,14 @@ type Document struct {
 // A scalar stands where its value begins, a block where its key begins. If the
 // path does not exist, it is the place of the nearest ancestor that does.
 func (d *Document) Position(path string) (line, col int) {
-	at, _ := d.find(path)
+	at, _, _ := d.find(path)
 	return place(at)
+}
+
+// Has says whether the document has something at path, be it empty.
+func (d *Document) Has(path string) bool {
+	_, _, ok := d.find(path)
+	return ok
 }
 
 // Errorf makes an error at the position of path, which it also names.
@@ -52,10 +58,11 @@ func (d *Document) Broken(path string) bool {
 }
 
 // find returns the node of a path, aliases followed, and the node at which a
-// mistake in it is reported. Both are nil if the document has no root.
-func (d *Document) find(path string) (at, n *yaml.Node) {
+// mistake in it is reported. If the path does not exist, they are the ones of the
+// nearest ancestor; both are nil if the document has no root.
+func (d *Document) find(path string) (at, n *yaml.Node, ok bool) {
 	if d.root == nil {
-		return nil, nil
+		return nil, nil, false
 	}
 	at, n = d.root, deref(d.root)
 	for _, s := range steps(path) {
@@ -63,7 +70,7 @@ func (d *Document) find(path string) (at, n *yaml.Node) {
 		case n.Kind == yaml.MappingNode && s.index < 0:
 			e, ok := lookup(n, s.key)
 			if !ok {
-				return at, n
+				return at, n, false
 			}
 			if at, n = e.value, deref(e.value); n.Kind != yaml.ScalarNode || isNull(n) {
 				at = e.key
@@ -72,10 +79,10 @@ func (d *Document) find(path string) (at, n *yaml.Node) {
 			at = n.Content[s.index]
 			n = deref(at)
 		default:
-			return at, n
+			return at, n, false
 		}
 	}
-	return at, n
+	return at, n, true
 }
 
 func lookup(n *yaml.Node, key string) (entry, bool) {

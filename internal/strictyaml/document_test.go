@@ -62,6 +62,14 @@ func TestDocumentPosition(t *testing.T) {
 			}
 		})
 	}
+	for path, want := range map[string]bool{
+		"": true, "name": true, "collectors[1].null_block": true, "alias.deep": true, "merged.deep": true,
+		"nobody": false, "name.x": false, "collectors[2]": false, "collectors.name": false,
+	} {
+		if got := doc.Has(path); got != want {
+			t.Errorf("Has(%q) = %t, want %t", path, got, want)
+		}
+	}
 	want := "f:4:5: collectors[0].keystone.auth_url: expected a URL"
 	if got := doc.Errorf("collectors[0].keystone.auth_url", "expected a %s", "URL").Error(); got != want {
 		t.Errorf("Errorf() = %q, want %q", got, want)

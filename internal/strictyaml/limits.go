@@ -9,9 +9,9 @@ import (
 const (
 	// maxExpanded bounds what a file becomes once its aliases are followed; every
 	// node counts nodeCost and the length of its text. A file of maxSize without
-	// aliases stays below it, whatever it contains.
+	// aliases stays below it: at its densest, "{a,b,c}", YAML has a node a byte.
 	maxExpanded = 16 << 20
-	nodeCost    = 16
+	nodeCost    = 8
 	// maxDepth bounds how deep lists and mappings may be nested.
 	maxDepth = 100
 )

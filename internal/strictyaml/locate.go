@@ -14,7 +14,7 @@ import (
 // and escapes only, so the place is found by counting visible characters. If the
 // scalar was expanded or is none, it is the place of the whole.
 func (d *Document) Locate(path string, offset int) (line, col int) {
-	at, n := d.find(path)
+	at, n, _ := d.find(path)
 	if n == nil || n.Kind != yaml.ScalarNode {
 		return place(at)
 	}
