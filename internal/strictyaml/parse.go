@@ -85,14 +85,6 @@ func invalidText(data []byte) (line, col int, what string) {
 	return 0, 0, ""
 }
 
-// parserProblems are the messages for which the YAML library counts lines from
-// zero; it counts all others from one.
-var parserProblems = []string{
-	"did not find expected key", "did not find expected '-' indicator",
-	"did not find expected ',' or", "did not find expected node content",
-	"did not find expected <document start>",
-}
-
 // syntaxError turns an error of the YAML library into one of ours. The library
 // knows the line only, and for errors within a block the line of its beginning.
 func syntaxError(file string, data []byte, err error) *Error {
@@ -102,10 +94,8 @@ func syntaxError(file string, data []byte, err error) *Error {
 		number, after, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(number); err == nil {
 			e.Line, text = n, after
-			for _, p := range parserProblems {
-				if strings.HasPrefix(text, p) {
-					e.Line = n + 1
-				}
+			if countsFromZero(text) {
+				e.Line++
 			}
 		}
 	}
@@ -116,6 +106,21 @@ func syntaxError(file string, data []byte, err error) *Error {
 		}
 	}
 	return e
+}
+
+// countsFromZero says whether the YAML library counts lines from zero for this
+// message: it does for those of its parser, not for those of its scanner.
+func countsFromZero(problem string) bool {
+	rest, ok := strings.CutPrefix(problem, "did not find expected ")
+	if !ok {
+		return false
+	}
+	for _, what := range [...]string{"key", "'-' indicator", "',' or", "node content", "<document start>"} {
+		if strings.HasPrefix(rest, what) {
+			return true
+		}
+	}
+	return false
 }
 
 // indentingTab finds the tab that indents the line, or one next to it.
