@@ -38,8 +38,10 @@ type kubernetes struct {
 	crds             []*kubeCRD
 	watches          []*kubeWatch
 	waited           bool // the first round is over
-	// told is what the last round found out, in short.
-	told string
+	// told is what the last round found out, in short, and silent whether it was
+	// a time-out.
+	told   string
+	silent bool
 }
 
 // kubeQuestion is one access review. The entry is nil for the question that only
@@ -111,6 +113,11 @@ type kubeRound struct {
 func (k *kubernetes) Collect(ctx context.Context) ([]Sample, error) {
 	ctx, cancel := kubeDeadline(ctx)
 	defer cancel()
+	if k.silent {
+		// The same connection may be silent for ever. It is dropped now and not right
+		// after the time-out, when it was still busy with what had been given up.
+		k.asking.closeIdle()
+	}
 	first := time.NewTimer(kubeFirstWait)
 	defer first.Stop()
 	round := k.ask(ctx)
@@ -131,9 +138,7 @@ func (k *kubernetes) Collect(ctx context.Context) ([]Sample, error) {
 // conclude draws from a round what concerns the next one.
 func (k *kubernetes) conclude(r *kubeRound) {
 	reason := r.reason()
-	if reason == ReasonTimeout {
-		k.asking.closeIdle() // the next round must not wait for the same silent connection
-	}
+	k.silent = reason == ReasonTimeout
 	told := fmt.Sprint(reason, r.allowed, r.present)
 	if told != k.told && reason == "" {
 		// The API server has come back, or a right or a definition has. A watch that

@@ -128,20 +128,40 @@ func TestKubernetesUnreachable(t *testing.T) {
 	}
 }
 
-func TestKubernetesRecoversFromASilentConnection(t *testing.T) {
+func TestKubernetesAsksOnANewConnectionAfterATimeout(t *testing.T) {
 	api := newKubeAPI(t)
-	k := kubeNew(t, api.config())
-	for _, path := range []string{"/readyz", kubeReviews} {
-		api.fault(path, api.silent)
+	c := api.config()
+	c.TokenFile = kubeFile(t, "token", "secret")
+	k := kubeNew(t, c)
+	from := make(chan string, 1)
+	round := func(answer http.HandlerFunc, timeout time.Duration, want string) string {
+		t.Helper()
+		api.fault("/readyz", func(w http.ResponseWriter, r *http.Request) {
+			from <- r.RemoteAddr
+			answer(w, r)
+		})
+		if samples, err := kubeCollect(t, k, timeout); samples.down(t) != want {
+			t.Errorf("reason = %q (error %v), want %q", samples.down(t), err, want)
+		}
+		select {
+		case connection := <-from:
+			return connection
+		case <-time.After(5 * time.Second):
+			t.Fatal("no request arrived")
+			return ""
+		}
 	}
-	if samples, _ := kubeCollect(t, k, 200*time.Millisecond); samples.down(t) != "timeout" {
-		t.Errorf("reason = %q, want timeout", samples.down(t))
+	first := round(kubeText("ok"), 5*time.Second, "")
+	if second := round(kubeText("ok"), 5*time.Second, ""); second != first {
+		t.Errorf("second round came from %s, want the connection of the first, %s", second, first)
 	}
-	api.fault("/readyz", nil)
-	api.fault(kubeReviews, nil)
-	if samples, err := kubeCollect(t, k, 5*time.Second); samples.down(t) != "" {
-		t.Errorf("reason = %q (error %v), want up again", samples.down(t), err)
+	// The transport frees a connection some moments after a request was given up.
+	for tries := 0; round(api.silent, time.Second, "timeout") == first; tries++ {
+		if tries == 10 {
+			t.Fatalf("%d rounds of silence used the same connection, want a new one", tries)
+		}
 	}
+	round(kubeText("ok"), 5*time.Second, "")
 }
 
 func TestKubernetesDefinitions(t *testing.T) {

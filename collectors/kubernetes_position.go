@@ -36,12 +36,12 @@ func (w *kubeWatch) open(ctx context.Context) (io.ReadCloser, error) {
 		"timeoutSeconds":      {strconv.Itoa(kubeWatchSeconds + rand.IntN(kubeWatchSpread+1))},
 	}})
 	if err != nil {
-		return nil, kubeAsked("watch", err)
+		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
 		defer res.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, kubeBodyLimit)) // only makes the error clearer
-		return nil, kubeAsked("watch", kubeStatusError(res.StatusCode, body))
+		return nil, kubeStatusError(res.StatusCode, body)
 	}
 	return res.Body, nil
 }

@@ -142,6 +142,7 @@ func (w *kubeWatch) run(ctx context.Context, changed func()) {
 			if !pause.wait(ctx, w.again) {
 				return
 			}
+			w.client.closeIdle() // a connection that hangs would serve the next attempt as badly
 		}
 		w.update(func(s *kubeWatchState) { s.restarts++ })
 	}
@@ -180,7 +181,7 @@ func (w *kubeWatch) follow(ctx context.Context, cancel context.CancelCauseFunc, 
 			return delivered, nil
 		}
 		if err != nil {
-			return delivered, kubeAsked("watch", kubeCause(ctx, err))
+			return delivered, kubeCause(ctx, err)
 		}
 		silent.Reset(w.idle)
 		delivered = true
@@ -200,10 +201,6 @@ func (w *kubeWatch) forget(err error) {
 	}
 	if kubeFailedWith(err, http.StatusNotFound) {
 		w.groupVersion = ""
-	}
-	if err != nil {
-		// A connection that hangs would serve the next attempt as badly.
-		w.client.closeIdle()
 	}
 }
 
