@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Installs what the end-to-end tests run against; what is there already is left alone.
+#
+#   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
+#   install.sh prometheus    Debian's Prometheus, unpacked into the cache, not installed
+#   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
+#
+# The cache is $VITALS_E2E_CACHE, by default ~/.cache/vitals-e2e.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+
+# The libraries bring no daemon, no user and no question to answer.
+packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl)
+
+apt() {
+    DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+        -o Dpkg::Options::=--force-unsafe-io "$@" </dev/null
+}
+
+# updated COMMAND... tries once more with fresh package lists.
+updated() { "$@" || { apt update && "$@"; }; }
+
+# without_services COMMAND... keeps packages from starting a service.
+without_services() {
+    local guard=/usr/sbin/policy-rc.d
+    if [ ! -e "$guard" ]; then
+        trap "rm -f $guard" EXIT
+        printf '#!/bin/sh\nexit 101\n' >"$guard"
+        chmod 755 "$guard"
+    fi
+    "$@"
+}
+
+installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+install_packages() {
+    local package missing=()
+    for package in "${packages[@]}"; do
+        installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" = 0 ] || die "run once as root to install ${missing[*]}"
+    without_services updated apt install --no-install-recommends "${missing[@]}" || die "Debian 12's packages cannot be installed: ${missing[*]}"
+}
+
+install_prometheus() {
+    local to=$cache/prometheus
+    [ ! -x "$to/usr/bin/promtool" ] || return 0
+    mkdir -p "$to"
+    (cd "$to" && updated apt download prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb)
+}
+
+# build PROGRAM PACKAGE makes one program of the tools module.
+build() {
+    local version to
+    version=$(kubernetes_version)
+    to=$cache/kubernetes-$version/$1
+    [ ! -x "$to" ] || return 0
+    (cd "$here/tools" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$to.new" \
+        -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$version" "$2")
+    mv "$to.new" "$to"
+}
+
+install_kubernetes() {
+    build etcd go.etcd.io/etcd/server/v3
+    build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+}
+
+case ${1:-} in
+packages | prometheus | kubernetes) "install_$1" ;;
+*) die "usage: ${0##*/} packages|prometheus|kubernetes" ;;
+esac
