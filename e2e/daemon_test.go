@@ -1,0 +1,234 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pollEvery is the pause between two looks at a program that is expected to change.
+const pollEvery = 200 * time.Millisecond
+
+// program is a process that a test owns.
+type program struct {
+	// url is where it listens.
+	url string
+	log string
+	cmd *exec.Cmd
+}
+
+// address returns a loopback address that nothing listens on.
+func address(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// launch starts a program that listens on the address, with a log among those of the
+// stacks. It ends with the test, and must then leave with code 0.
+func launch(t *testing.T, address string, command ...string) *program {
+	t.Helper()
+	name := strings.ReplaceAll(t.Name(), "/", "-") + "-" + filepath.Base(command[0])
+	p := &program{
+		url: "http://" + address,
+		log: filepath.Join(env(t).state, "log", name+".log"),
+		cmd: exec.Command(command[0], command[1:]...),
+	}
+	log, err := os.Create(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(env(t).state, "openstack", "clouds.yaml"))
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.stop(t) })
+	return p
+}
+
+// stop asks the program to leave and kills it when it does not within ten seconds.
+func (p *program) stop(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("%s ended by itself: %v\n%s", p.cmd.Path, p.cmd.Wait(), p.tail())
+		return
+	}
+	kill := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer kill.Stop()
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("%s: %v on SIGTERM, want exit code 0 within 10s\n%s", p.cmd.Path, err, p.tail())
+	}
+}
+
+// tail returns the end of the program's log.
+func (p *program) tail() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-2000):])
+}
+
+// get returns the status and the body of one answer.
+func (p *program) get(path string) (int, string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(body), err
+}
+
+// await polls until check finds nothing wrong and returns how long that took. The test
+// ends when the time is over.
+func await(t *testing.T, what string, within time.Duration, check func() error) time.Duration {
+	t.Helper()
+	start := time.Now()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		err := check()
+		took := time.Since(start)
+		if err == nil {
+			return took
+		}
+		if took > within {
+			t.Fatalf("%s: not within %s:\n%v", what, within, err)
+		}
+		<-tick.C
+	}
+}
+
+// daemon is a running Vitals.
+type daemon struct{ *program }
+
+// startVitals runs Vitals with the configuration and waits until it answers.
+func startVitals(t *testing.T) daemon {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e2e") // a socket's path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	listen := address(t)
+	d := daemon{launch(t, listen, env(t).vitals, "run", "--config.file=testdata/vitals.yml",
+		"--web.listen-address="+listen, "--web.unix-socket="+filepath.Join(dir, "vitals.sock"), "--web.shutdown-delay=0s")}
+	t.Cleanup(func() { d.keepsSecrets(t) })
+	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
+	return d
+}
+
+// want compares the status of one answer.
+func (d daemon) want(path string, status int) error {
+	got, body, err := d.get(path)
+	if err == nil && got != status {
+		err = fmt.Errorf("GET %s = %d %q, want %d", path, got, body, status)
+	}
+	return err
+}
+
+// awaitHealthy waits until the daemon is ready, whatever was broken before.
+func (d daemon) awaitHealthy(t *testing.T) {
+	t.Helper()
+	await(t, "healthy before the fault", time.Minute, func() error { return d.want("/ready", http.StatusOK) })
+}
+
+// staysAlive asks the liveness probe all through the test and reports every answer that
+// would restart the workload.
+func (d daemon) staysAlive(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	var failures []error
+	wg.Go(func() {
+		tick := time.NewTicker(pollEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			if err := d.want("/alive", http.StatusOK); err != nil {
+				failures = append(failures, err)
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+		if len(failures) > 0 {
+			t.Errorf("alive failed %d times, as in:\n%v", len(failures), errors.Join(failures[:min(3, len(failures))]...))
+		}
+	})
+}
+
+// keepsSecrets looks for credentials in all that the daemon shows.
+func (d daemon) keepsSecrets(t *testing.T) {
+	t.Helper()
+	shown := map[string]string{}
+	log, err := os.ReadFile(d.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown["the log"] = string(log)
+	for _, path := range []string{"/metrics", "/ready?verbose", "/api/v1/status", "/config", "/"} {
+		if _, shown[path], err = d.get(path); err != nil {
+			t.Error(err)
+		}
+	}
+	for where, text := range shown {
+		for _, secret := range []string{"test-password", "test-token"} {
+			if i := strings.Index(text, secret); i >= 0 {
+				t.Errorf("%s shows a secret: %q", where, text[max(0, i-80):i+len(secret)])
+			}
+		}
+	}
+}
+
+// stack runs a verb of one of the scripts.
+func stack(t *testing.T, name string, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command("./"+name+".sh", args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out.String())
+	}
+}
+
+// broken makes a fault and returns what heals it. The fault is healed at the end of the
+// test at the latest.
+func broken(t *testing.T, name, fault string) (heal func()) {
+	t.Helper()
+	heal = sync.OnceFunc(func() { stack(t, name, "heal", fault) })
+	t.Cleanup(heal)
+	stack(t, name, "fault", fault)
+	return heal
+}
