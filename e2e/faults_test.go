@@ -15,7 +15,7 @@ import (
 const (
 	// round is the longest interval of a collector together with its timeout, as
 	// testdata/vitals.yml sets them.
-	round = 4 * time.Second
+	round = 6 * time.Second
 	// slack is for what a test cannot know: the evaluation's own second, the poll, and a
 	// machine that does other things as well.
 	slack = 4 * time.Second
