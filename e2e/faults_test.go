@@ -49,7 +49,7 @@ var faults = []fault{
 	{stack: "openstack", name: "neutron-database-gone", dependency: "neutron", reasons: []string{"server_error"}, rule: "NeutronDown"},
 	{stack: "openstack", name: "endpoint-missing", dependency: "neutron", reasons: []string{"missing_endpoint"}, rule: "NeutronDown"},
 	{stack: "openstack", name: "service-account-broken", dependency: "neutron", reasons: []string{"server_error"}, rule: "NeutronDown"},
-	{stack: "openstack", name: "port-quota-exhausted", rule: "PortQuotaExhausted", series: map[string]float64{
+	{stack: "openstack", name: "port-quota-exhausted", rule: "QuotaExhausted", series: map[string]float64{
 		series("vitals_neutron_quota_limit", "dependency", "neutron", "resource", "port"): 1,
 		series("vitals_neutron_quota_used", "dependency", "neutron", "resource", "port"):  1,
 	}},
@@ -64,7 +64,7 @@ var faults = []fault{
 		series("vitals_kubernetes_watch_connected", "dependency", "kubernetes", "resource", "pods"):                      0,
 		series("vitals_kubernetes_watch_failure", "dependency", "kubernetes", "resource", "pods", "reason", "forbidden"): 1,
 	}},
-	{stack: "kubernetes", name: "crd-removed", rule: "KuryrCRDMissing", series: map[string]float64{
+	{stack: "kubernetes", name: "crd-removed", rule: "CRDMissing", series: map[string]float64{
 		series("vitals_kubernetes_crd_present", "dependency", "kubernetes", "crd", "kuryrports.openstack.org"):    0,
 		series("vitals_kubernetes_crd_present", "dependency", "kubernetes", "crd", "kuryrnetworks.openstack.org"): 1,
 	}},

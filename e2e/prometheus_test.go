@@ -109,7 +109,7 @@ func TestPrometheusAgrees(t *testing.T) {
 	// agreesOn waits until both agree on all rules, with this status of the one.
 	agreesOn := func(what, status string) {
 		t.Helper()
-		within := round + time.Duration(keystone.For) + time.Duration(keystone.KeepFiringFor) + 2*slack
+		within := round + time.Duration(keystone.For) + time.Duration(keystone.KeepFiringFor) + 3*slack
 		await(t, what, within, func() error {
 			m, err := vitals.metrics()
 			if err != nil {
