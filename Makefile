@@ -1,0 +1,55 @@
+# Everything that one does with this repository. "make" alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMON  := github.com/prometheus/common/version
+LDFLAGS := -s -w -X $(COMMON).Version=$(VERSION) \
+	-X $(COMMON).Revision=$(shell git rev-parse --short HEAD 2>/dev/null) -X $(COMMON).Branch=$(shell git branch --show-current 2>/dev/null)
+# grpcnotrace keeps the linker's dead code elimination on: see docs/decisions.md.
+TAGS    := grpcnotrace
+# The race detector needs a C compiler.
+RACE    := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race,)
+# The largest stripped binary that we accept, in bytes.
+MAX_BINARY := 40000000
+
+export CGO_ENABLED ?= $(if $(RACE),1,0)
+
+.PHONY: help run build test lint bench e2e cover
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
+
+run: build ## build, and run the demo: stand-ins of the Kubernetes API, Keystone and Neutron with buttons to break them
+	./bin/vitals demo
+
+build: ## build bin/vitals, static and stripped
+	@mkdir -p bin
+	@echo "building bin/vitals (the first build takes a minute or two)"
+	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/vitals ./cmd/vitals
+
+test: ## run all tests that need no root, no network and no installed server
+	$(GO) test $(RACE) -tags $(TAGS) -timeout 10m ./...
+	cd internal/oracle && $(GO) test $(RACE) -timeout 10m ./...
+
+lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker trap
+	@out=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$out" ]; then echo "not gofmt'ed: $$out"; exit 1; fi
+	$(GO) vet -tags $(TAGS) ./...
+	$(GO) vet -tags $(TAGS),e2e ./e2e/...
+	cd internal/oracle && $(GO) vet ./...
+	$(GO) tool -modfile=.ci/tools/go.mod staticcheck -tags $(TAGS) ./...
+	@for f in $$(git ls-files '*.sh' .ci/run e2e/run); do bash -n "$$f"; done
+	.ci/binary $(MAX_BINARY)
+
+bench: ## run the benchmarks: ratios within one run, as in docs/performance.md
+	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+
+e2e: ## install what is needed (apt, root), start the real programs and run against them
+	e2e/run
+
+cover: ## write coverage.html
+	$(GO) test -tags $(TAGS) -coverprofile=coverage.out ./...
+	$(GO) tool cover -html=coverage.out -o coverage.html
+	@$(GO) tool cover -func=coverage.out | tail -1
