@@ -94,6 +94,7 @@ func reasonOfError(err error) Reason {
 		unknown x509.UnknownAuthorityError
 		invalid x509.CertificateInvalidError
 		host    x509.HostnameError
+		op      *net.OpError
 		network net.Error
 	)
 	switch {
@@ -107,7 +108,9 @@ func reasonOfError(err error) Reason {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
 		return ReasonTimeout
 	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert),
-		errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &host):
+		errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &host),
+		errors.Is(err, http.ErrSchemeMismatch),
+		errors.As(err, &op) && op.Op == "remote error": // crypto/tls: the other side refused the handshake
 		return ReasonTLS
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, os.ErrNotExist):
 		return ReasonRefused

@@ -71,8 +71,6 @@ func reasonOfOpenStack(err error) Reason {
 		return ReasonNotFound
 	case lacksCredentials(err):
 		return ReasonAuth
-	case errors.Is(err, http.ErrSchemeMismatch):
-		return ReasonTLS // Plain HTTP behind an https URL.
 	}
 	return reasonOfError(err)
 }

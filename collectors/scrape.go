@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"time"
 
@@ -101,11 +100,6 @@ func (s *scrape) scrape(ctx context.Context, at time.Time) (exposition, error) {
 func scrapeReason(err error) Reason {
 	if known, ok := errors.AsType[*scrapeError](err); ok {
 		return known.reason
-	}
-	// crypto/tls reports so that the other side refused, for instance because it
-	// wants a client certificate; the alert's own type is not exported.
-	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" {
-		return ReasonTLS
 	}
 	return reasonOfError(err)
 }
