@@ -1,0 +1,149 @@
+package window
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql"
+)
+
+// family is all series of one metric name.
+type family struct {
+	name string
+	// retention is in milliseconds.
+	retention int64
+	series    []*series
+	sorted    bool
+}
+
+func (f *family) add(s *series) {
+	s.index = len(f.series)
+	f.series = append(f.series, s)
+	f.sorted = len(f.series) == 1
+}
+
+// remove puts the last series in the place of s.
+func (f *family) remove(s *series) {
+	last := len(f.series) - 1
+	f.series[s.index] = f.series[last]
+	f.series[s.index].index = s.index
+	f.series[last] = nil
+	f.series = f.series[:last]
+	f.sorted = f.sorted && s.index == last
+}
+
+func (f *family) sort() {
+	if f.sorted {
+		return
+	}
+	slices.SortFunc(f.series, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	for i, s := range f.series {
+		s.index = i
+	}
+	f.sorted = true
+}
+
+// series is one series and its samples.
+type series struct {
+	labels labels.Labels
+	family *family
+	index  int // in the family
+	hash   uint64
+	next   *series // with the same hash
+
+	// points are in the order of time. Without history there is one, kept in one.
+	points []promql.FPoint
+	one    [1]promql.FPoint
+
+	// mark is how a source sees what its round contains, see Source.End.
+	mark uint64
+	// sources is how many sources had the series in their last round.
+	sources int
+	// explicit says that the last sample came with a timestamp of its own.
+	explicit bool
+	// gone says that the window has forgotten the series.
+	gone bool
+}
+
+func (s *series) last() promql.FPoint { return s.points[len(s.points)-1] }
+
+// append adds a sample. What is older than the last one is dropped; what is as old
+// replaces it, or is dropped if the timestamp is explicit.
+func (s *series) append(p promql.FPoint, now int64, explicit bool) {
+	if n := len(s.points); n > 0 {
+		switch last := s.points[n-1]; {
+		case p.T < last.T, p.T == last.T && explicit:
+			return
+		case p.T == last.T:
+			s.points[n-1] = p
+			s.explicit = explicit
+			return
+		}
+	}
+	s.explicit = explicit
+	if s.family.retention == 0 {
+		s.one[0] = p
+		s.points = s.one[:]
+		return
+	}
+	if n := len(s.points); n == cap(s.points) {
+		// A quarter more than needed: an append then copies four samples on average.
+		s.points = append(make([]promql.FPoint, 0, n+n/4+4), s.points...)
+	}
+	s.points = append(s.points, p)
+	s.prune(now)
+}
+
+// prune drops the samples that the retention does not cover, except for the last one.
+func (s *series) prune(now int64) {
+	if s.family.retention == 0 {
+		s.one[0] = s.last()
+		s.points = s.one[:]
+		return
+	}
+	cutoff := now - s.family.retention
+	if s.points[0].T > cutoff {
+		return
+	}
+	drop := min(after(s.points, cutoff), len(s.points)-1)
+	kept := s.points[drop:]
+	if drop > len(kept) {
+		kept = slices.Clone(kept) // Lets go of the memory as well.
+	}
+	s.points = kept
+}
+
+// expired reports whether no source exports the series and no query can see anything
+// of it any more.
+func (s *series) expired(now int64) bool {
+	if s.sources > 0 {
+		return false
+	}
+	last := s.last()
+	if value.IsStaleNaN(last.F) {
+		return s.family.retention == 0 || last.T <= now-s.family.retention
+	}
+	return last.T <= now-max(s.family.retention, Lookback.Milliseconds())
+}
+
+// between returns the samples from mint to maxt, both included.
+func (s *series) between(mint, maxt int64) []promql.FPoint {
+	points := s.points
+	if len(points) == 0 || s.last().T < mint {
+		return nil
+	}
+	if s.last().T > maxt {
+		points = points[:after(points, maxt)]
+	}
+	if len(points) > 0 && points[0].T < mint {
+		points = points[after(points, mint-1):]
+	}
+	return points
+}
+
+// after returns the index of the first sample later than t.
+func after(points []promql.FPoint, t int64) int {
+	return sort.Search(len(points), func(i int) bool { return points[i].T > t })
+}

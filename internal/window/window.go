@@ -1,0 +1,209 @@
+// Package window keeps the samples of the last minutes in memory, as a
+// storage.Queryable for Prometheus' PromQL engine.
+//
+// It keeps no more than queries need: for each metric name as much history as
+// SetRetention says, and otherwise the last value only. Series that their sources
+// stop exporting are marked stale, as Prometheus marks them.
+package window
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql"
+)
+
+const (
+	// DefaultLimit is how many series a window holds unless SetLimit says otherwise.
+	// With five labels and no history they take about 300 MB.
+	DefaultLimit = 1_000_000
+	// Lookback is how long a series that got no more samples is kept: Prometheus'
+	// default for how far an instant selector looks back. An engine that looks back
+	// further needs a retention of that length.
+	Lookback = 5 * time.Minute
+	// sweepInterval is the time between two searches for what is not needed any more,
+	// in milliseconds of the rounds' time.
+	sweepInterval = 30_000
+)
+
+// ErrLimit is what Add fails with when the window is full.
+var ErrLimit = errors.New("too many series")
+
+// Window holds samples. It has a single writer, and queries run in the goroutine of
+// that writer, between two rounds: nothing in it is locked. What a query returned is
+// valid until the next round begins.
+//
+// All times are milliseconds since the epoch. The window's own time is the latest
+// one that a round began with; history is counted back from there.
+type Window struct {
+	families map[string]*family
+	byHash   map[uint64]*series
+	count    int
+	limit    int
+
+	perName map[string]time.Duration
+	rest    time.Duration
+
+	now     int64
+	swept   int64
+	counter uint64 // the last mark that was given out, see Source.End
+}
+
+// New returns an empty window that keeps last values only.
+func New() *Window {
+	return &Window{
+		families: map[string]*family{},
+		byHash:   map[uint64]*series{},
+		limit:    DefaultLimit,
+		now:      math.MinInt64,
+		swept:    math.MinInt64,
+	}
+}
+
+// SetLimit sets the number of series beyond which Add returns an error. Series that
+// are there already stay.
+func (w *Window) SetLimit(series int) { w.limit = series }
+
+// Len returns the number of series, stale ones included that history is kept of.
+func (w *Window) Len() int { return w.count }
+
+// SetRetention sets how much history is kept: perName for the metric names in it, rest
+// for all others. Zero keeps the last value only. What is kept of a name is every
+// sample later than the window's time less its retention, and always the last one.
+//
+// An instant selector without offset needs none, if it is evaluated at the window's
+// time or later. A range selector needs its range, an offset adds to that, and an
+// instant selector with an offset needs the offset and the engine's lookback.
+//
+// A shorter retention takes effect at once; a longer one as samples come in.
+func (w *Window) SetRetention(perName map[string]time.Duration, rest time.Duration) {
+	w.perName, w.rest = maps.Clone(perName), rest
+	for name, f := range w.families {
+		f.retention = w.retention(name)
+	}
+	w.sweep()
+}
+
+func (w *Window) retention(name string) int64 {
+	if d, ok := w.perName[name]; ok {
+		return d.Milliseconds()
+	}
+	return w.rest.Milliseconds()
+}
+
+// Shift moves every sample by d. It is for a step of the clock: history and staleness
+// then go on as if time had always been counted as it is now.
+func (w *Window) Shift(d time.Duration) {
+	ms := d.Milliseconds()
+	for _, f := range w.families {
+		for _, s := range f.series {
+			for i := range s.points {
+				s.points[i].T += ms
+			}
+		}
+	}
+	if w.now != math.MinInt64 {
+		w.now += ms
+		w.swept += ms
+	}
+}
+
+// advance moves the window's time to t, if that is later.
+func (w *Window) advance(t int64) {
+	w.now = max(w.now, t)
+	w.swept = max(w.swept, w.now-2*sweepInterval) // From the first round on, swept can be subtracted from.
+}
+
+// find returns the series with these labels, or nil.
+func (w *Window) find(hash uint64, l labels.Labels) *series {
+	for s := w.byHash[hash]; s != nil; s = s.next {
+		if labels.Equal(s.labels, l) {
+			return s
+		}
+	}
+	return nil
+}
+
+// create makes a series without samples.
+func (w *Window) create(hash uint64, l labels.Labels) (*series, error) {
+	if w.count >= w.limit {
+		w.sweepIfDue(1)
+	}
+	if w.count >= w.limit {
+		return nil, fmt.Errorf("%w: the limit is %d", ErrLimit, w.limit)
+	}
+	name := l.Get(labels.MetricName)
+	f := w.families[name]
+	if f == nil {
+		f = &family{name: name, retention: w.retention(name)}
+		w.families[name] = f
+	}
+	s := &series{labels: l, hash: hash, family: f, next: w.byHash[hash]}
+	w.byHash[hash] = s
+	f.add(s)
+	w.count++
+	return s, nil
+}
+
+// remove forgets a series.
+func (w *Window) remove(s *series) {
+	s.gone = true
+	s.family.remove(s)
+	if len(s.family.series) == 0 {
+		delete(w.families, s.family.name)
+	}
+	w.count--
+	first := w.byHash[s.hash]
+	if first == s && s.next == nil {
+		delete(w.byHash, s.hash)
+		return
+	}
+	if first == s {
+		w.byHash[s.hash] = s.next
+		return
+	}
+	for first.next != s {
+		first = first.next
+	}
+	first.next = s.next
+}
+
+// markStale ends a series at t. Without history, the marker would say no more than
+// that there is no value, so the series goes.
+func (w *Window) markStale(s *series, t int64) {
+	if s.family.retention == 0 {
+		w.remove(s)
+		return
+	}
+	s.append(promql.FPoint{T: t, F: math.Float64frombits(value.StaleNaN)}, w.now, false)
+}
+
+// sweepIfDue sweeps if the last time is at least so many milliseconds ago.
+func (w *Window) sweepIfDue(interval int64) {
+	if w.now-w.swept >= interval {
+		w.sweep()
+	}
+}
+
+// sweep removes the samples and series that no query can need any more.
+func (w *Window) sweep() {
+	if w.now == math.MinInt64 {
+		return
+	}
+	w.swept = w.now
+	for _, f := range w.families {
+		for i := len(f.series) - 1; i >= 0; i-- { // Backwards, as remove moves the last series forward.
+			s := f.series[i]
+			if s.expired(w.now) {
+				w.remove(s)
+				continue
+			}
+			s.prune(w.now)
+		}
+	}
+}
