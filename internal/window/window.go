@@ -22,9 +22,10 @@ const (
 	// DefaultLimit is how many series a window holds unless SetLimit says otherwise.
 	// With five labels and no history they take about 300 MB.
 	DefaultLimit = 1_000_000
-	// Lookback is how long a series that got no more samples is kept: Prometheus'
-	// default for how far an instant selector looks back. An engine that looks back
-	// further needs a retention of that length.
+	// Lookback is how long a series is kept that nobody exports any more and that is
+	// not marked stale, because its timestamps are explicit: Prometheus' default for
+	// how far an instant selector looks back. An engine that looks back further needs
+	// a retention of that length.
 	Lookback = 5 * time.Minute
 	// sweepInterval is the time between two searches for what is not needed any more,
 	// in milliseconds of the rounds' time.
