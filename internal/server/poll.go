@@ -10,7 +10,7 @@ import (
 // cancel the request; 64 waiters are more pages than people keep open, and cost a
 // few hundred KiB.
 const (
-	maxWait    = 5 * time.Second
+	maxWait    = 4 * time.Second
 	maxWaiters = 64
 )
 

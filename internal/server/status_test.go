@@ -41,7 +41,7 @@ func TestStatusWaitsForAnotherGeneration(t *testing.T) {
 		{"no wish to wait", "", time.Second, false, 7, 0},
 		{"another generation than the one that is known", "?wait=3", time.Second, false, 7, 0},
 		{"the next one comes", "?wait=7", time.Second, false, 8, time.Second},
-		{"the next one does not come", "?wait=7", 0, false, 7, 5 * time.Second},
+		{"the next one does not come", "?wait=7", 0, false, 7, 4 * time.Second},
 		{"nobody waits for a process that leaves", "?wait=7", 0, true, 7, 0},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,195 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// bare is what every probe is measured against.
+func bare() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
+}
+
+// live is a server with the real clock over a snapshot that stays fresh.
+func live(s *evaluator.Snapshot) server.Options {
+	s.At, s.MaxAge = time.Now(), 24*time.Hour
+	return server.Options{Snapshot: func() *evaluator.Snapshot { return s }}
+}
+
+// discard is a response writer that allocates nothing.
+type discard struct{ header http.Header }
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(int)             {}
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) WriteString(s string) (int, error) {
+	return len(s), nil
+}
+
+// TestProbeAllocatesNothing holds the budget: a plain probe costs no allocation
+// beyond those of net/http.
+func TestProbeAllocatesNothing(t *testing.T) {
+	for name, snap := range map[string]*evaluator.Snapshot{"ok": healthy(), "failing": failing()} {
+		h := server.New(fixed(snap)).Handler()
+		for target, accept := range map[string]string{"/ready": "*/*", "/livez": ""} {
+			r := httptest.NewRequest("GET", target, nil)
+			r.Header.Set("Accept", accept)
+			w := &discard{http.Header{}}
+			if n := testing.AllocsPerRun(100, func() { h.ServeHTTP(w, r) }); n != 0 {
+				t.Errorf("%s: GET %s makes %v allocations, want 0", name, target, n)
+			}
+		}
+	}
+}
+
+func BenchmarkProbeHandler(b *testing.B) {
+	for _, bm := range []struct {
+		name string
+		h    http.Handler
+	}{{"bare", bare()}, {"ready", server.New(live(healthy())).Handler()}, {"failing", server.New(live(failing())).Handler()}} {
+		b.Run(bm.name, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/ready", nil)
+			r.Header.Set("Accept", "*/*")
+			w := &discard{http.Header{}}
+			b.ReportAllocs()
+			for b.Loop() {
+				bm.h.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
+// BenchmarkProbeAgainstBare alternates short blocks of requests to /ready and to a bare
+// handler, so that both see the same machine. The metric ready/bare is the ratio of
+// their requests a second, ready/unlimited that to a bare handler on a server
+// without any limits: medians over all blocks, which a busy machine disturbs least.
+func BenchmarkProbeAgainstBare(b *testing.B) {
+	addresses := [3]string{serve(b, server.New(live(healthy())).Handler()), serve(b, bare()), serveWith(b, &http.Server{Handler: bare()})}
+	for i := range addresses {
+		addresses[i] = strings.TrimPrefix(addresses[i], "http://")
+	}
+	for name, ask := range map[string]func(string) error{"keep-alive": keepAlive, "new connection a request": newConnections} {
+		b.Run(name, func(b *testing.B) {
+			var perSecond, toBare, toUnlimited []float64
+			for i := 0; b.Loop(); i++ {
+				var took [3]float64
+				for j := range addresses { // None may always come first.
+					k := (i + j) % len(addresses)
+					took[k] = block(b, addresses[k], ask).Seconds()
+				}
+				perSecond = append(perSecond, blockRequests*blockClients/took[0])
+				toBare = append(toBare, took[1]/took[0])
+				toUnlimited = append(toUnlimited, took[2]/took[0])
+			}
+			b.ReportMetric(median(toBare), "ready/bare")
+			b.ReportMetric(median(toUnlimited), "ready/unlimited")
+			b.ReportMetric(median(perSecond), "req/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+const (
+	blockRequests = 100
+	blockClients  = 4
+)
+
+// block sends the requests of a block from several clients at once.
+func block(b *testing.B, address string, ask func(string) error) time.Duration {
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range blockClients {
+		wg.Go(func() {
+			if err := ask(address); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func keepAlive(address string) error {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for range blockRequests {
+		if err := exchange(c, "keep-alive"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newConnections(address string) error {
+	for range blockRequests {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return err
+		}
+		if err := exchange(c, "close"); err != nil {
+			return err
+		}
+		if err := c.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange sends what a kubelet sends and reads the answer, which fits into one read.
+func exchange(c net.Conn, connection string) error {
+	const request = "GET /ready HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: kube-probe/1.37\r\nAccept: */*\r\nConnection: "
+	if _, err := io.WriteString(c, request+connection+"\r\n\r\n"); err != nil {
+		return err
+	}
+	var answer [2048]byte
+	n, err := c.Read(answer[:])
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 200") || !strings.HasSuffix(string(answer[:n]), "ok") {
+		return fmt.Errorf("answer = %q", answer[:n])
+	}
+	return nil
+}
+
+func BenchmarkMetrics(b *testing.B) {
+	for _, n := range []int{500, 10_000} {
+		b.Run(fmt.Sprintf("%d series", n), func(b *testing.B) {
+			snap := healthy()
+			batch := evaluator.Batch{Descs: []collectors.Desc{{Name: "x", Help: "Help.", Type: model.MetricTypeGauge}}}
+			for i := range n {
+				batch.Samples = append(batch.Samples, collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "x", "i", fmt.Sprint(i)), Value: 1})
+			}
+			snap.Batches = []evaluator.Batch{batch}
+			b.ReportAllocs()
+			for b.Loop() {
+				h := server.New(fixed(snap)).Handler() // A new one each time: nothing is rendered yet.
+				h.ServeHTTP(&discard{http.Header{}}, httptest.NewRequest("GET", "/metrics", nil))
+			}
+		})
+	}
+}
