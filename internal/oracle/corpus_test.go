@@ -1,4 +1,4 @@
-package window_test
+package oracle
 
 import (
 	"context"

@@ -1,0 +1,275 @@
+package evaluator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+
+	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// maxShownAlerts bounds the alerts of one rule that a snapshot holds and whose
+// annotations are expanded; the others still count.
+const maxShownAlerts = 100
+
+var errDuplicateAlert = errors.New("the result has two elements with the same labels once the rule's labels are applied; aggregate them or drop the label that hides the difference")
+
+// alerting is one alerting rule with its active alerts. It counts time as
+// Prometheus does: per label set, from the evaluation that first saw it.
+type alerting struct {
+	rule  rules.Rule
+	group *group
+	// labels and annotations in order of their names.
+	labels, annotations []templated
+	active              map[uint64]*active
+
+	// status is what the last evaluation said, since the time it said so first.
+	status Status
+	since  time.Time
+	reason string
+	// held is the last status that was not Unknown; Unknown if there was none.
+	held Status
+}
+
+// templated is a label or an annotation with its template.
+type templated struct {
+	name string
+	text *expand.Template
+}
+
+// active is one label set for which the expression is true, or was until
+// keep_firing_for lets go of it.
+type active struct {
+	labels           labels.Labels
+	sample           promql.Sample
+	firing           bool
+	activeAt         time.Time
+	keepFiringSince  time.Time
+	seen             bool
+	annotations      map[string]string
+	annotationsValid bool
+}
+
+func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
+	a := &alerting{rule: r, group: g, active: map[uint64]*active{}, since: at}
+	var err error
+	if a.labels, err = parseTemplates(r.Alert, r.Labels); err != nil {
+		return nil, err
+	}
+	a.annotations, err = parseTemplates(r.Alert, r.Annotations)
+	return a, err
+}
+
+func parseTemplates(alert string, texts map[string]string) ([]templated, error) {
+	var all []templated
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		t, err := expand.Parse("__alert_"+alert, texts[name])
+		if err != nil {
+			return nil, fmt.Errorf("template of %q: %w", name, err)
+		}
+		all = append(all, templated{name, t})
+	}
+	return all, nil
+}
+
+// evaluate takes the result of the rule's expression at at and advances the state
+// of every alert. An error leaves the alerts as they were.
+func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, q expand.Query) error {
+	next, err := a.match(ctx, at, result, q)
+	if err != nil {
+		return err
+	}
+	for _, al := range a.active {
+		al.seen = false
+	}
+	for h, s := range next {
+		old, ok := a.active[h]
+		if !ok {
+			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
+			continue
+		}
+		old.annotationsValid = old.annotationsValid && old.sample.F == s.sample.F
+		old.sample, old.seen = s.sample, true
+	}
+	a.advance(at)
+	if limit := a.group.Limit; limit > 0 && len(a.active) > limit {
+		count := len(a.active)
+		clear(a.active)
+		return fmt.Errorf("the group's limit of %d alerts is exceeded by %d active alerts", limit, count)
+	}
+	return nil
+}
+
+type matched struct {
+	labels labels.Labels
+	sample promql.Sample
+}
+
+// match gives every element of the result its alert's labels.
+func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector, q expand.Query) (map[uint64]matched, error) {
+	if len(result) == 0 {
+		return nil, nil
+	}
+	next := make(map[uint64]matched, len(result))
+	b := labels.NewBuilder(labels.EmptyLabels())
+	for _, s := range result {
+		b.Reset(s.Metric)
+		b.Del(model.MetricNameLabel)
+		for _, l := range a.labels {
+			b.Set(l.name, l.expand(ctx, at, s, q))
+		}
+		b.Set(model.AlertNameLabel, a.rule.Alert)
+		ls := b.Labels()
+		h := ls.Hash()
+		if _, twice := next[h]; twice {
+			return nil, errDuplicateAlert
+		}
+		next[h] = matched{ls, s}
+	}
+	return next, nil
+}
+
+// expand is the template's text for one element; an error becomes its text, as in
+// Prometheus.
+func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, q expand.Query) string {
+	text, err := t.text.Expand(ctx, expand.Data{Labels: s.Metric.Map(), Value: s.F, At: at}, q)
+	if err != nil {
+		return expand.ErrorText(err)
+	}
+	return text
+}
+
+// advance moves every alert on to at: those that were seen towards firing, those
+// that were not towards the end.
+func (a *alerting) advance(at time.Time) {
+	for h, al := range a.active {
+		if !al.seen && !a.keeps(al, at) {
+			delete(a.active, h)
+			continue
+		}
+		if al.seen {
+			al.keepFiringSince = time.Time{}
+		}
+		switch held := at.Sub(al.activeAt) >= a.rule.For; {
+		case held:
+			al.firing = true
+		case al.firing:
+			// The rule was reloaded with a longer for, or the clock stepped back.
+			al.firing, al.keepFiringSince = false, time.Time{}
+		}
+	}
+}
+
+// keeps says whether keep_firing_for holds an alert that the result no longer has.
+func (a *alerting) keeps(al *active, at time.Time) bool {
+	if !al.firing || a.rule.KeepFiringFor <= 0 {
+		return false
+	}
+	if al.keepFiringSince.IsZero() {
+		al.keepFiringSince = at
+	}
+	return at.Sub(al.keepFiringSince) < a.rule.KeepFiringFor
+}
+
+// conclude turns the alerts, or their absence, into the rule's status.
+func (a *alerting) conclude(at time.Time, missing string, err error) {
+	status := OK
+	for _, al := range a.active {
+		if al.firing {
+			status = Failing
+			break
+		}
+		status = Pending
+	}
+	a.reason = ""
+	switch {
+	case err != nil:
+		a.reason = bound(err.Error())
+		if status != Failing {
+			status = Unknown
+		}
+	case len(a.active) == 0 && missing != "":
+		status, a.reason = Unknown, missing
+	}
+	if status != a.status {
+		a.status, a.since = status, at
+	}
+	if status != Unknown {
+		a.held = status
+	}
+}
+
+// sorted returns the active alerts, the deciding one first: firing before
+// pending, longest active first, then by their labels.
+func (a *alerting) sorted() []*active {
+	all := slices.Collect(maps.Values(a.active))
+	slices.SortFunc(all, func(x, y *active) int {
+		if x.firing != y.firing {
+			if x.firing {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(x.activeAt.Compare(y.activeAt), labels.Compare(x.labels, y.labels))
+	})
+	return all
+}
+
+// alerts renders the first alerts for a snapshot, the deciding one first.
+func (a *alerting) alerts(ctx context.Context, at time.Time, q expand.Query) []Alert {
+	all := a.sorted()
+	shown := make([]Alert, 0, min(len(all), maxShownAlerts))
+	for _, al := range all[:min(len(all), maxShownAlerts)] {
+		if !al.annotationsValid {
+			al.annotations = make(map[string]string, len(a.annotations))
+			fixed := true
+			for _, t := range a.annotations {
+				al.annotations[t.name] = t.expand(ctx, at, al.sample, q)
+				fixed = fixed && !t.text.Dynamic()
+			}
+			al.annotationsValid = fixed
+		}
+		shown = append(shown, Alert{
+			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,
+			Value: al.sample.F, ActiveAt: al.activeAt,
+		})
+	}
+	return shown
+}
+
+// shift moves all times by d: the clock stepped.
+func (a *alerting) shift(d time.Duration) {
+	a.since = a.since.Add(d)
+	for _, al := range a.active {
+		al.activeAt = al.activeAt.Add(d)
+		if !al.keepFiringSince.IsZero() {
+			al.keepFiringSince = al.keepFiringSince.Add(d)
+		}
+	}
+}
+
+// inherit takes over the state of the same rule before a reload.
+func (a *alerting) inherit(old *alerting) {
+	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
+	for _, al := range a.active {
+		al.annotationsValid = false
+	}
+}
+
+// bound cuts a text that may hold what somebody else wrote to 512 bytes.
+func bound(s string) string {
+	const limit = 512
+	if len(s) <= limit {
+		return s
+	}
+	return s[:limit-3] + "..."
+}

@@ -1,0 +1,103 @@
+package evaluator
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// Config is what the evaluator works on; a reload replaces it as a whole.
+type Config struct {
+	// Interval between two passes over the rules when nothing else asks for one; 1 s if zero.
+	Interval time.Duration
+	// States in the order in which they are shown. Ready, alive and started are
+	// added in front where they are missing.
+	States []StatePolicy
+	Files  []*rules.File
+	// Sources are the collectors. One whose Collector is the same value as before a
+	// reload, with the same times, keeps running.
+	Sources []Source
+}
+
+// StatePolicy says what a state makes of missing evidence.
+type StatePolicy struct {
+	Name string
+	// NoData is what unknown means for rules that do not say it themselves.
+	NoData rules.NoData
+}
+
+// Source is one collector and when it is asked.
+type Source struct {
+	Name     string
+	Kind     string
+	External bool
+	Interval time.Duration
+	Timeout  time.Duration
+	// Collector must be comparable: a pointer.
+	Collector collectors.Collector
+}
+
+// Options are what stays the same over reloads.
+type Options struct {
+	// Logger is told what changes, once; nil logs nothing.
+	Logger *slog.Logger
+	// MaxSamples bounds the samples that one query may load; 5,000,000 if zero.
+	MaxSamples int
+}
+
+// The names of the states that always exist.
+const (
+	Ready   = "ready"
+	Alive   = "alive"
+	Started = "started"
+)
+
+const (
+	defaultInterval   = time.Second
+	defaultMaxSamples = 5_000_000
+	// minLookback is Prometheus' default: how old the last sample of a series may
+	// be. A series that ends is marked stale, so it is only a safety net.
+	minLookback = 5 * time.Minute
+	// stallIntervals and minStall are the stall guard: 3 evaluation intervals, at least 5 s.
+	stallIntervals = 3
+	minStall       = 5 * time.Second
+)
+
+// withDefaults fills in what the configuration left out.
+func (c Config) withDefaults() Config {
+	if c.Interval <= 0 {
+		c.Interval = defaultInterval
+	}
+	states := []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataFail}}
+	for _, s := range c.States {
+		known := false
+		for i := range states {
+			if states[i].Name == s.Name {
+				known = true
+				if s.NoData != "" {
+					states[i].NoData = s.NoData
+				}
+			}
+		}
+		if !known {
+			if s.NoData == "" {
+				s.NoData = rules.NoDataFail
+			}
+			states = append(states, s)
+		}
+	}
+	c.States = states
+	return c
+}
+
+// lookback is how old the last sample of a series may be: three of the longest
+// collection intervals, so that a slow collector's values do not blink.
+func (c Config) lookback() time.Duration {
+	longest := minLookback
+	for _, s := range c.Sources {
+		longest = max(longest, 3*s.Interval)
+	}
+	return longest
+}

@@ -1,0 +1,276 @@
+package evaluator
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/window"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// core is the evaluator without its clock and goroutines: everything that changes
+// a verdict goes through its methods, which take the time as an argument. It is
+// not safe for concurrent use; the loop owns it.
+type core struct {
+	opts   Options
+	cfg    Config
+	window *window.Window
+	query  querier
+	absent evidence
+
+	groups  []*group
+	sources []*source
+	states  []*state
+	own     *ownMetrics
+
+	started      time.Time
+	generation   uint64
+	reload       Reload
+	shuttingDown bool
+}
+
+// newCore makes a core that knows cfg and has seen nothing yet.
+func newCore(cfg Config, opts Options, at time.Time) (*core, error) {
+	if opts.MaxSamples <= 0 {
+		opts.MaxSamples = defaultMaxSamples
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &core{opts: opts, window: window.New(), started: at, reload: Reload{OK: true, At: at, LastSuccess: at}}
+	return c, c.apply(cfg, at)
+}
+
+// apply replaces the configuration. Rules that stay the same keep their timers,
+// sources that stay the same keep their series. On an error nothing has changed.
+func (c *core) apply(cfg Config, at time.Time) error {
+	cfg = cfg.withDefaults()
+	groups, err := c.newGroups(cfg, at)
+	if err != nil {
+		return err
+	}
+	c.cfg, c.groups = cfg, groups
+	c.replaceSources(at)
+	c.replaceStates(at)
+
+	lookback := cfg.lookback()
+	c.query = querier{engine: newEngine(lookback, c.opts.MaxSamples, cfg.Interval), window: c.window}
+	c.absent = evidence{history: c.window, lookback: lookback}
+	perName, rest := rules.Retention(c.expressions(), lookback)
+	if lookback > window.Lookback { // or the window would let go of what the engine still sees
+		rest = max(rest, lookback)
+		for name, d := range perName {
+			perName[name] = max(d, lookback)
+		}
+	}
+	c.window.SetRetention(perName, rest)
+	c.own = newOwnMetrics(c)
+	return nil
+}
+
+// expressions returns all rules' expressions for the window's retention. A group
+// that is evaluated in the past needs history like a subquery of that range.
+func (c *core) expressions() []parser.Expr {
+	var all []parser.Expr
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			ast := e.rule().AST
+			if g.QueryOffset > 0 {
+				ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
+			}
+			all = append(all, ast)
+		}
+	}
+	return all
+}
+
+// newEngine makes Prometheus' engine with the options of its default
+// configuration. A query may not take longer than an evaluation interval, and at
+// least a second, or the stall guard would blame the evaluator.
+func newEngine(lookback time.Duration, maxSamples int, interval time.Duration) *promql.Engine {
+	return promql.NewEngine(promql.EngineOpts{
+		MaxSamples:               maxSamples,
+		Timeout:                  max(interval, time.Second),
+		LookbackDelta:            lookback,
+		NoStepSubqueryIntervalFn: func(int64) int64 { return max(interval, time.Second).Milliseconds() },
+		EnableAtModifier:         true,
+		EnableNegativeOffset:     true,
+		Parser:                   parser.NewParser(parser.Options{}),
+	})
+}
+
+// newGroups makes the groups of a configuration; rules that were there before
+// bring their state along.
+func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
+	type previous struct {
+		evaluated
+		group *group
+	}
+	before := map[string][]previous{}
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			id := identity(g, e.rule())
+			before[id] = append(before[id], previous{e, g})
+		}
+	}
+	var groups []*group
+	for _, f := range cfg.Files {
+		for _, fg := range f.Groups {
+			g := &group{Group: fg, file: f.Name}
+			for _, r := range fg.Rules {
+				id := identity(g, r)
+				var old evaluated
+				if list := before[id]; len(list) > 0 {
+					old, before[id] = list[0].evaluated, list[1:]
+					g.last = list[0].group.last
+				}
+				e, err := c.newEvaluated(g, r, old, at)
+				if err != nil {
+					return nil, fmt.Errorf("%s: group %q, rule %q: %w", f.Name, fg.Name, r.Alert+r.Record, err)
+				}
+				g.rules = append(g.rules, e)
+			}
+			groups = append(groups, g)
+		}
+	}
+	for _, list := range before {
+		for _, p := range list {
+			if p.recording != nil {
+				p.recording.source.Stale(at.UnixMilli())
+			}
+		}
+	}
+	return groups, nil
+}
+
+func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time) (evaluated, error) {
+	if r.Record != "" {
+		if old.recording != nil {
+			return evaluated{recording: &recording{rule: r, source: old.recording.source, err: old.recording.err}}, nil
+		}
+		return evaluated{recording: &recording{rule: r, source: c.window.Source()}}, nil
+	}
+	a, err := newAlerting(g, r, at)
+	if err != nil {
+		return evaluated{}, err
+	}
+	if old.alerting != nil {
+		a.inherit(old.alerting)
+	}
+	return evaluated{alerting: a}, nil
+}
+
+func (e evaluated) rule() rules.Rule {
+	if e.recording != nil {
+		return e.recording.rule
+	}
+	return e.alerting.rule
+}
+
+// rules returns all rules of all groups.
+func (c *core) rules() []rules.Rule {
+	var all []rules.Rule
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			all = append(all, e.rule())
+		}
+	}
+	return all
+}
+
+// evaluate makes one pass over all rules as of at.
+func (c *core) evaluate(ctx context.Context, at time.Time) {
+	for _, g := range c.groups {
+		if !g.due(at) {
+			continue
+		}
+		g.last = at
+		for _, e := range g.rules {
+			c.evaluateRule(ctx, g, e, at)
+		}
+	}
+}
+
+func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time) {
+	asOf := at.Add(-g.QueryOffset)
+	result, err := c.query.instant(ctx, e.rule().Expr, asOf)
+	if e.recording != nil {
+		c.record(g, e.recording, asOf, result, err)
+		return
+	}
+	a := e.alerting
+	if err == nil {
+		err = a.evaluate(ctx, at, result, c.templateQuery(g.QueryOffset))
+	}
+	var missing string
+	if err == nil && len(result) == 0 {
+		if selector := c.absent.missing(a.rule.AST, asOf.UnixMilli(), 0); selector != "" {
+			missing = "no data for " + bound(selector)
+		}
+	}
+	a.conclude(at, missing, err)
+}
+
+// record takes over the result of a recording rule. After an error the rule's
+// series end, and the log says why, once.
+func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vector, err error) {
+	if err == nil {
+		err = r.write(asOf, g.Limit, result)
+	}
+	if err != nil {
+		r.source.Stale(asOf.UnixMilli())
+	}
+	if (err != nil) != (r.err != nil) {
+		if err != nil {
+			c.opts.Logger.Warn("recording rule fails", "group", g.Name, "rule", r.rule.Record, "err", bound(err.Error()))
+		} else {
+			c.opts.Logger.Info("recording rule succeeds", "group", g.Name, "rule", r.rule.Record)
+		}
+	}
+	r.err = err
+}
+
+// templateQuery is the function query of templates, shifted by the group's offset.
+func (c *core) templateQuery(offset time.Duration) expand.Query {
+	return func(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
+		vector, err := c.query.instant(ctx, expr, at.Add(-offset))
+		if err != nil {
+			return nil, err
+		}
+		samples := make([]expand.Sample, 0, len(vector))
+		for _, s := range vector {
+			samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
+		}
+		return samples, nil
+	}
+}
+
+// shift moves everything that was noted down by d, because the clock stepped by d:
+// history, timers and ages stay what they were.
+func (c *core) shift(d time.Duration) {
+	c.window.Shift(d)
+	c.started = c.started.Add(d)
+	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
+	for _, g := range c.groups {
+		if !g.last.IsZero() {
+			g.last = g.last.Add(d)
+		}
+		for _, e := range g.rules {
+			if e.alerting != nil {
+				e.alerting.shift(d)
+			}
+		}
+	}
+	for _, s := range c.states {
+		s.since = s.since.Add(d)
+	}
+	for _, s := range c.sources {
+		s.shift(d)
+	}
+}

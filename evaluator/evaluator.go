@@ -1,0 +1,246 @@
+package evaluator
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// coalesce is how long a pass over the rules waits for more results after the
+// first one, so that a burst costs one pass. It is part of the time from a report
+// to the changed probe answer, for which 50 ms are promised.
+const coalesce = 10 * time.Millisecond
+
+// Evaluator runs the collectors and the rules. Its methods are safe for concurrent
+// use.
+type Evaluator struct {
+	opts    Options
+	core    *core
+	current atomic.Pointer[published]
+
+	results  chan result
+	requests chan func(at time.Time)
+	done     chan struct{}
+}
+
+// published is a snapshot and the channel that is closed when it is not the newest
+// any more.
+type published struct {
+	snapshot *Snapshot
+	replaced chan struct{}
+}
+
+// New makes an evaluator and publishes its first snapshot, in which nothing has
+// been measured yet. It starts nothing; Run does.
+func New(cfg Config, opts Options) (*Evaluator, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	now := time.Now()
+	c, err := newCore(cfg, opts, now)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluator{
+		opts: opts, core: c,
+		results:  make(chan result),
+		requests: make(chan func(time.Time)),
+		done:     make(chan struct{}),
+	}
+	c.evaluate(context.Background(), now)
+	e.publish(c.snapshot(context.Background(), now, time.Since(now)))
+	return e, nil
+}
+
+// Snapshot returns the newest snapshot: never nil, never changed.
+func (e *Evaluator) Snapshot() *Snapshot { return e.current.Load().snapshot }
+
+// Changed returns a channel that is closed when a snapshot newer than the one that
+// Snapshot returned before the call, or at the call, has been published.
+func (e *Evaluator) Changed() <-chan struct{} { return e.current.Load().replaced }
+
+// Apply replaces the configuration while Run runs. Rules that stay the same keep
+// their timers, collectors that stay the same go on. An error changes nothing but
+// the outcome of the reload, which the next snapshot carries.
+func (e *Evaluator) Apply(cfg Config) error {
+	answer := make(chan error, 1)
+	e.request(func(at time.Time) {
+		err := e.core.apply(cfg, at)
+		e.core.reloaded(err, at)
+		answer <- err
+	})
+	select {
+	case err := <-answer:
+		return err
+	case <-e.done:
+		return context.Canceled
+	}
+}
+
+// ReloadFailed notes that a new configuration could not even be read; err must hold
+// no secret.
+func (e *Evaluator) ReloadFailed(err error) {
+	e.request(func(at time.Time) { e.core.reloaded(err, at) })
+}
+
+// Shutdown makes ready fail with the reason "shutting down", for good. It returns
+// once that is published.
+func (e *Evaluator) Shutdown() {
+	e.request(func(time.Time) { e.core.shuttingDown = true })
+	for {
+		changed := e.Changed()
+		if e.Snapshot().ShuttingDown {
+			return
+		}
+		select {
+		case <-changed:
+		case <-e.done:
+			return
+		}
+	}
+}
+
+// request has the loop call f between two passes, and then makes a pass.
+func (e *Evaluator) request(f func(at time.Time)) {
+	select {
+	case e.requests <- f:
+	case <-e.done:
+	}
+}
+
+// Run collects and evaluates until ctx ends. It must be called once.
+func (e *Evaluator) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	workers := newWorkers(e.results, e.opts.Logger)
+	defer func() {
+		cancel()
+		close(e.done)
+		workers.stop()
+	}()
+	workers.replace(ctx, e.core.cfg.Sources)
+	watch := newStepWatch(time.Now())
+	interval := e.core.cfg.Interval
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var soon <-chan time.Time
+	for {
+		pass := false
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-e.results:
+			e.adjust(&watch)
+			if e.core.take(r, time.Now()) && soon == nil {
+				soon = time.After(coalesce)
+			}
+		case f := <-e.requests:
+			e.adjust(&watch)
+			f(time.Now())
+			workers.replace(ctx, e.core.cfg.Sources)
+			if interval != e.core.cfg.Interval {
+				interval = e.core.cfg.Interval
+				ticker.Reset(interval)
+			}
+			pass = true
+		case <-ticker.C:
+			pass = true
+		case <-soon:
+			pass = true
+		}
+		if pass {
+			soon = nil
+			e.adjust(&watch)
+			e.pass(ctx)
+		}
+	}
+}
+
+// pass evaluates all rules and publishes what is then known.
+func (e *Evaluator) pass(ctx context.Context) {
+	now := time.Now()
+	e.core.evaluate(ctx, now)
+	if ctx.Err() != nil {
+		return // queries were cut short: that says nothing about the rules
+	}
+	e.publish(e.core.snapshot(ctx, now, time.Since(now)))
+}
+
+func (e *Evaluator) publish(s *Snapshot) {
+	old := e.current.Swap(&published{s, make(chan struct{})})
+	if old == nil {
+		return
+	}
+	close(old.replaced)
+	e.logChanges(old.snapshot, s)
+}
+
+// logChanges logs every state that began or ceased to fail, once.
+func (e *Evaluator) logChanges(old, s *Snapshot) {
+	for _, st := range s.States {
+		before, ok := old.State(st.Name, old.At)
+		if ok && (before.Verdict == Fail) == (st.Verdict == Fail) {
+			continue
+		}
+		if st.Verdict != Fail {
+			e.opts.Logger.Info("state passes", "state", st.Name)
+			continue
+		}
+		var rules []string
+		for _, i := range st.Deciding {
+			rules = append(rules, s.Rules[i].Name)
+		}
+		e.opts.Logger.Warn("state fails", "state", st.Name, "reason", st.Reason, "rules", rules)
+	}
+}
+
+// adjust moves everything that was noted down when the wall clock has stepped.
+func (e *Evaluator) adjust(w *stepWatch) {
+	if d := w.step(time.Now()); d != 0 {
+		e.opts.Logger.Warn("the clock stepped", "by", d)
+		e.core.shift(d)
+	}
+}
+
+// workers are the running collectors.
+type workers struct {
+	results chan<- result
+	logger  *slog.Logger
+	running map[Source]context.CancelFunc
+	wg      sync.WaitGroup
+}
+
+func newWorkers(results chan<- result, logger *slog.Logger) *workers {
+	return &workers{results: results, logger: logger, running: map[Source]context.CancelFunc{}}
+}
+
+// replace starts and stops collectors until exactly those of sources run.
+func (w *workers) replace(ctx context.Context, sources []Source) {
+	wanted := map[Source]bool{}
+	for _, s := range sources {
+		wanted[s] = true
+	}
+	for s, cancel := range w.running {
+		if !wanted[s] {
+			cancel()
+			delete(w.running, s)
+		}
+	}
+	for _, s := range sources {
+		if _, ok := w.running[s]; ok {
+			continue
+		}
+		collecting, cancel := context.WithCancel(ctx)
+		w.running[s] = cancel
+		w.wg.Go(func() { newWorker(s, w.results, w.logger).run(collecting) })
+	}
+}
+
+// stop waits for all of them.
+func (w *workers) stop() {
+	for _, cancel := range w.running {
+		cancel()
+	}
+	w.wg.Wait()
+}

@@ -1,0 +1,110 @@
+package evaluator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+
+	"github.com/vitals-health/vitals/internal/window"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// group is a rule group: its rules are evaluated one after another, so that a
+// rule sees what the recording rules before it wrote.
+type group struct {
+	rules.Group
+	file  string
+	rules []evaluated
+	// last is when the group was evaluated last; zero before that.
+	last time.Time
+}
+
+// evaluated is one rule of a group: exactly one of the two is set.
+type evaluated struct {
+	alerting  *alerting
+	recording *recording
+}
+
+// due says whether the group is to be evaluated at at. A group without an interval
+// of its own takes part in every pass.
+func (g *group) due(at time.Time) bool {
+	return g.Interval <= 0 || g.last.IsZero() || at.Sub(g.last) >= g.Interval
+}
+
+// recording is one recording rule and the source of the series that it writes.
+// They live in the window for other rules to use and are not exported: a
+// Prometheus that loads the same rule file records them itself.
+type recording struct {
+	rule   rules.Rule
+	source *window.Source
+	// err is the last evaluation's error, nil after a success.
+	err error
+}
+
+// write turns the result of the expression into the rule's series.
+func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
+	if limit > 0 && len(result) > limit {
+		return fmt.Errorf("the group's limit of %d series is exceeded by %d results", limit, len(result))
+	}
+	b := labels.NewBuilder(labels.EmptyLabels())
+	seen := make(map[uint64]struct{}, len(result))
+	for i, s := range result {
+		b.Reset(s.Metric)
+		b.Set(model.MetricNameLabel, r.rule.Record)
+		for name, value := range r.rule.Labels {
+			b.Set(name, value)
+		}
+		result[i].Metric = b.Labels()
+		h := result[i].Metric.Hash()
+		if _, twice := seen[h]; twice {
+			return fmt.Errorf("the result has two elements with the labels %s once the rule's are applied", result[i].Metric)
+		}
+		seen[h] = struct{}{}
+	}
+	r.source.Round(at.UnixMilli())
+	defer r.source.End()
+	for _, s := range result {
+		if err := r.source.Add(s.Metric, s.F, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identity tells whether a rule of a reloaded file is still the same one, so that
+// it may keep its timers.
+func identity(g *group, r rules.Rule) string {
+	return fmt.Sprintf("%q %q %q %q %s %s %s", g.Name, r.Alert, r.Record, r.Expr, r.For, r.KeepFiringFor, labels.FromMap(r.Labels))
+}
+
+// querier runs PromQL over the window.
+type querier struct {
+	engine *promql.Engine
+	window *window.Window
+}
+
+// instant evaluates expr at at. Only instant vectors and scalars can be the result
+// of a rule; a scalar is a vector of one element without labels, as in Prometheus.
+func (q querier) instant(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
+	query, err := q.engine.NewInstantQuery(ctx, q.window, nil, expr, at)
+	if err != nil {
+		return nil, err
+	}
+	defer query.Close()
+	result := query.Exec(ctx)
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	switch v := result.Value.(type) {
+	case promql.Vector:
+		return slices.Clone(v), nil
+	case promql.Scalar:
+		return promql.Vector{{T: v.T, F: v.V, Metric: labels.EmptyLabels()}}, nil
+	}
+	return nil, fmt.Errorf("the expression's result is a %s: expected an instant vector or a scalar", result.Value.Type())
+}

@@ -1,0 +1,100 @@
+package evaluator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// snapshot gathers what is known after a pass into what readers see. took is how
+// long the pass took.
+func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *Snapshot {
+	s := &Snapshot{
+		At:           at,
+		Started:      c.started,
+		Took:         took,
+		MaxAge:       max(stallIntervals*c.cfg.Interval, minStall),
+		Rules:        c.describeRules(ctx, at),
+		Reload:       c.reload,
+		ShuttingDown: c.shuttingDown,
+	}
+	fold(s.Rules)
+	s.States = c.judge(s.Rules, at)
+	c.generation++
+	s.Generation = c.generation
+	for _, src := range c.sources {
+		s.Collectors = append(s.Collectors, src.status)
+		s.Batches = append(s.Batches, src.batch)
+	}
+	own := c.own.batch(s)
+	s.Batches = append(s.Batches, own)
+	c.own.feed(own, at)
+	return s
+}
+
+// describeRules renders the alerting rules, each with whether it decides or warns.
+func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
+	var all []Rule
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			if e.alerting != nil {
+				all = append(all, c.describeRule(ctx, g, e.alerting, at))
+			}
+		}
+	}
+	return all
+}
+
+func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.Time) Rule {
+	r := a.rule
+	d := Rule{
+		Name: r.Alert, Group: g.Name, File: g.file, State: r.State, Severity: r.Severity,
+		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
+		NoData: string(c.policy(r)), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active),
+	}
+	if len(a.active) > 0 {
+		d.Alerts = a.alerts(ctx, at, c.templateQuery(g.QueryOffset))
+		d.Summary = d.Alerts[0].Annotations["summary"]
+		value := d.Alerts[0].Value
+		d.Observed = &value
+	}
+	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {
+		d.Warns = r.Severity == rules.SeverityWarning
+		d.Decides = !d.Warns
+	}
+	return d
+}
+
+// fold notes for every rule that is not ok the failing rule that explains it,
+// following depends_on to its root. It changes no verdict.
+func fold(all []Rule) {
+	troubled := map[string][]string{}
+	for _, r := range all {
+		if r.Status == Failing || r.Status == Pending || r.Decides {
+			troubled[r.Name] = append(troubled[r.Name], r.DependsOn...)
+		}
+	}
+	for i := range all {
+		if _, ok := troubled[all[i].Name]; ok {
+			all[i].Cause = root(all[i].DependsOn, troubled, []string{all[i].Name})
+		}
+	}
+}
+
+// root finds the first troubled rule that names no troubled rule itself; path
+// guards against a cycle, which the rule files' check forbids.
+func root(names []string, troubled map[string][]string, path []string) string {
+	for _, name := range names {
+		if _, ok := troubled[name]; !ok || slices.Contains(path, name) {
+			continue
+		}
+		if deeper := root(troubled[name], troubled, append(path, name)); deeper != "" {
+			return deeper
+		}
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,414 @@
+package evaluator_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// stub is a collector made of functions.
+type stub struct {
+	collect func(ctx context.Context) ([]collectors.Sample, error)
+	run     func(ctx context.Context, changed func())
+	rounds  atomic.Int64
+	busy    atomic.Int64
+	overlap atomic.Bool
+}
+
+func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	if s.busy.Add(1) > 1 {
+		s.overlap.Store(true)
+	}
+	defer s.busy.Add(-1)
+	s.rounds.Add(1)
+	return s.collect(ctx)
+}
+
+func (s *stub) Describe() []collectors.Desc { return nil }
+
+func (s *stub) Run(ctx context.Context, changed func()) {
+	if s.run != nil {
+		s.run(ctx, changed)
+		return
+	}
+	<-ctx.Done()
+}
+
+func sample(v float64, name string, pairs ...string) collectors.Sample {
+	return collectors.Sample{Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, name)...), Value: v}
+}
+
+// gauge is a collector whose value the test sets.
+func gauge(name string) (*stub, *atomic.Int64) {
+	var v atomic.Int64
+	return &stub{collect: func(context.Context) ([]collectors.Sample, error) {
+		return []collectors.Sample{sample(float64(v.Load()), name)}, nil
+	}}, &v
+}
+
+func source(name string, c collectors.Collector) evaluator.Source {
+	return evaluator.Source{Name: name, Kind: "stub", Interval: 10 * time.Second, Timeout: 5 * time.Second, Collector: c}
+}
+
+func parse(t *testing.T, text string) []*rules.File {
+	t.Helper()
+	f, errs := rules.Parse("test.yml", []byte(text), []string{"ready", "alive", "started"})
+	if len(errs) > 0 {
+		t.Fatalf("Parse() = %v, want no error", errs)
+	}
+	return []*rules.File{f}
+}
+
+const upRule = `
+groups:
+  - name: g
+    rules:
+      - alert: Down
+        expr: up == 0
+        labels: {state: ready}
+`
+
+// start runs an evaluator until the returned function is called.
+func start(t *testing.T, cfg evaluator.Config) (*evaluator.Evaluator, func()) {
+	t.Helper()
+	e, err := evaluator.New(cfg, evaluator.Options{})
+	if err != nil {
+		t.Fatalf("New() = %v, want no error", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Run(ctx)
+	}()
+	return e, func() {
+		cancel()
+		<-done
+	}
+}
+
+func verdict(t *testing.T, e *evaluator.Evaluator, state string) evaluator.State {
+	t.Helper()
+	s, ok := e.Snapshot().State(state, time.Now())
+	if !ok {
+		t.Fatalf("State(%q) does not exist", state)
+	}
+	return s
+}
+
+func collector(t *testing.T, e *evaluator.Evaluator, name string) evaluator.CollectorStatus {
+	t.Helper()
+	for _, c := range e.Snapshot().Collectors {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("collector %q is not in the snapshot", name)
+	return evaluator.CollectorStatus{}
+}
+
+func TestFirstSnapshotKnowsNothing(t *testing.T) {
+	c, _ := gauge("up")
+	e, err := evaluator.New(evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}}, evaluator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[string]evaluator.Verdict{"ready": evaluator.Fail, "alive": evaluator.Pass, "started": evaluator.Fail} {
+		if got := verdict(t, e, state).Verdict; got != want {
+			t.Errorf("State(%q) = %s, want %s", state, got, want)
+		}
+	}
+	if got := e.Snapshot().Generation; got != 1 {
+		t.Errorf("Generation = %d, want 1", got)
+	}
+}
+
+func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stuck := &stub{collect: func(context.Context) ([]collectors.Sample, error) {
+			<-release
+			return []collectors.Sample{sample(1, "stuck")}, nil
+		}}
+		c, v := gauge("up")
+		v.Store(1)
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("stuck", stuck), source("c", c)}})
+		time.Sleep(time.Second)
+		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
+			t.Errorf("ready while a collector hangs = %s, want pass", got)
+		}
+		if got := collector(t, e, "stuck"); got.Ran {
+			t.Errorf("collector before its deadline = %+v, want no round yet", got)
+		}
+		time.Sleep(5 * time.Second)
+		got := collector(t, e, "stuck")
+		if !got.Ran || got.Success || !strings.Contains(got.Error, "timeout of 5s") {
+			t.Errorf("collector after its deadline = %+v, want a failure that names the timeout", got)
+		}
+		time.Sleep(time.Minute)
+		if n := stuck.rounds.Load(); n != 1 {
+			t.Errorf("rounds of a collector that is still busy = %d, want 1", n)
+		}
+		if n := c.rounds.Load(); n < 6 {
+			t.Errorf("rounds of the other collector in a minute = %d, want at least 6", n)
+		}
+		close(release)
+		time.Sleep(time.Second)
+		for _, b := range e.Snapshot().Batches {
+			for _, s := range b.Samples {
+				if s.Labels.Get(model.MetricNameLabel) == "stuck" && collector(t, e, "stuck").LastSuccess.IsZero() {
+					t.Error("the late result was taken over, want it dropped")
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+		if stuck.rounds.Load() < 2 || !collector(t, e, "stuck").Success {
+			t.Errorf("collector after it came back = %+v, want new rounds that succeed", collector(t, e, "stuck"))
+		}
+		stop()
+	})
+}
+
+func TestStopDoesNotWaitForAStuckCollector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stuck := &stub{
+			collect: func(context.Context) ([]collectors.Sample, error) { <-release; return nil, nil },
+			run:     func(context.Context, func()) { <-release },
+		}
+		_, stop := start(t, evaluator.Config{Sources: []evaluator.Source{source("stuck", stuck)}})
+		time.Sleep(time.Second)
+		begin := time.Now()
+		stop()
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("stop took %s, want at most 2s", took)
+		}
+		close(release)
+	})
+}
+
+func TestCollectorThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		c := &stub{
+			collect: func(context.Context) ([]collectors.Sample, error) {
+				if calls++; calls < 3 {
+					panic("out of cheese")
+				}
+				return []collectors.Sample{sample(1, "up")}, nil
+			},
+			run: func(context.Context, func()) { panic("out of cheese too") },
+		}
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(time.Second)
+		if got := collector(t, e, "c"); got.Success || !strings.Contains(got.Error, "panic: out of cheese") {
+			t.Errorf("collector after a panic = %+v, want a failure that names it", got)
+		}
+		time.Sleep(30 * time.Second)
+		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
+			t.Errorf("ready after recovery = %s, want pass", got)
+		}
+		stop()
+	})
+}
+
+func TestRoundsNeverOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &stub{
+			collect: func(ctx context.Context) ([]collectors.Sample, error) {
+				time.Sleep(4 * time.Second)
+				return nil, nil
+			},
+			run: func(ctx context.Context, changed func()) {
+				for ctx.Err() == nil {
+					changed()
+					time.Sleep(100 * time.Millisecond)
+				}
+			},
+		}
+		_, stop := start(t, evaluator.Config{Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(time.Minute)
+		stop()
+		time.Sleep(5 * time.Second) // the last round ends
+		if c.overlap.Load() {
+			t.Error("two rounds ran at the same time, want one at a time")
+		}
+		if n := c.rounds.Load(); n < 14 || n > 16 {
+			t.Errorf("rounds of 4s in a minute of constant asking = %d, want 14 to 16", n)
+		}
+	})
+}
+
+func TestReportChangesTheVerdictWithinMilliseconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, v := gauge("up")
+		ask := make(chan func(), 1)
+		c.run = func(ctx context.Context, changed func()) {
+			ask <- changed
+			<-ctx.Done()
+		}
+		v.Store(1)
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		changed := <-ask
+		time.Sleep(3*time.Second + 500*time.Millisecond) // between two ticks
+		for _, want := range []evaluator.Verdict{evaluator.Fail, evaluator.Pass} {
+			v.Store(1 - v.Load())
+			before := time.Now()
+			changed()
+			for verdict(t, e, "ready").Verdict != want {
+				<-e.Changed()
+			}
+			if took := time.Since(before); took > 50*time.Millisecond {
+				t.Errorf("from the report to the verdict %s took %s, want at most 50ms", want, took)
+			}
+		}
+		stop()
+	})
+}
+
+func TestConstantReportsCostABoundedNumberOfPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := gauge("up")
+		c.run = func(ctx context.Context, changed func()) {
+			for ctx.Err() == nil {
+				changed()
+				time.Sleep(time.Millisecond)
+			}
+		}
+		e, stop := start(t, evaluator.Config{Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(10 * time.Second)
+		if got := e.Snapshot().Generation; got > 1100 {
+			t.Errorf("generations in 10s = %d, want at most 100 a second", got)
+		}
+		stop()
+	})
+}
+
+func TestFailedRoundLeavesWhatItMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &stub{collect: func(context.Context) ([]collectors.Sample, error) {
+			return []collectors.Sample{sample(0, "up")}, errors.New(strings.Repeat("x", 2000))
+		}}
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(time.Second)
+		got := collector(t, e, "c")
+		if got.Success || len(got.Error) != 512 {
+			t.Errorf("collector = success %t, error of %d bytes, want a failure with a bounded error", got.Success, len(got.Error))
+		}
+		if s := verdict(t, e, "ready"); s.Verdict != evaluator.Fail || e.Snapshot().Rules[0].Status != evaluator.Failing {
+			t.Errorf("rule = %s, want failing: unreachable is a measurement", e.Snapshot().Rules[0].Status)
+		}
+		stop()
+	})
+}
+
+func TestApply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept, v := gauge("up")
+		v.Store(1)
+		stopped := make(chan struct{})
+		removed, _ := gauge("old")
+		removed.run = func(ctx context.Context, _ func()) {
+			<-ctx.Done()
+			close(stopped)
+		}
+		added, _ := gauge("new")
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("kept", kept), source("removed", removed)}})
+		time.Sleep(time.Second)
+		rounds := kept.rounds.Load()
+
+		cfg := evaluator.Config{
+			Files:    parse(t, upRule),
+			States:   []evaluator.StatePolicy{{Name: "gold", NoData: rules.NoDataFail}},
+			Interval: 200 * time.Millisecond,
+			Sources:  []evaluator.Source{source("kept", kept), source("added", added)},
+		}
+		if err := e.Apply(cfg); err != nil {
+			t.Fatalf("Apply() = %v, want no error", err)
+		}
+		<-stopped
+		time.Sleep(2 * time.Second)
+		if got := kept.rounds.Load(); got != rounds {
+			t.Errorf("rounds of the collector that stayed = %d, want %d: it was not started anew", got, rounds)
+		}
+		if added.rounds.Load() == 0 {
+			t.Error("the added collector had no round")
+		}
+		s := e.Snapshot()
+		if len(s.States) != 4 || s.States[3].Name != "gold" || len(s.Collectors) != 2 {
+			t.Errorf("states %v, collectors %v, want the new ones", s.States, s.Collectors)
+		}
+		if !s.Reload.OK || s.Reload.At.IsZero() {
+			t.Errorf("Reload = %+v, want a success", s.Reload)
+		}
+		e.ReloadFailed(errors.New("vitals.yml:3:1: no"))
+		time.Sleep(time.Second)
+		if got := e.Snapshot().Reload; got.OK || got.Error != "vitals.yml:3:1: no" || got.LastSuccess.IsZero() {
+			t.Errorf("Reload = %+v, want a failure that remembers the last success", got)
+		}
+		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
+			t.Errorf("ready after a bad reload = %s, want pass: the last good one goes on", got)
+		}
+		stop()
+		if err := e.Apply(cfg); err == nil {
+			t.Error("Apply() after the end = nil, want an error")
+		}
+	})
+}
+
+func TestShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, v := gauge("up")
+		v.Store(1)
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(time.Second)
+		e.Shutdown()
+		if got := verdict(t, e, "ready"); got.Verdict != evaluator.Fail || got.Reason != "shutting down" {
+			t.Errorf("ready = %s %q, want fail \"shutting down\"", got.Verdict, got.Reason)
+		}
+		if got := verdict(t, e, "alive").Verdict; got != evaluator.Pass {
+			t.Errorf("alive = %s, want pass", got)
+		}
+		stop()
+	})
+}
+
+func TestStalledEvaluatorIsNotAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, v := gauge("up")
+		v.Store(1)
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		time.Sleep(time.Second)
+		s := e.Snapshot()
+		stop()
+		for age, want := range map[time.Duration]evaluator.Verdict{5 * time.Second: evaluator.Pass, 5*time.Second + time.Millisecond: evaluator.Fail} {
+			for _, state := range []string{"alive", "ready"} {
+				got, _ := s.State(state, s.At.Add(age))
+				if got.Verdict != want {
+					t.Errorf("%s of a snapshot that is %s old = %s, want %s", state, age, got.Verdict, want)
+				}
+				if want == evaluator.Fail && got.Reason != "evaluator stalled" {
+					t.Errorf("reason = %q, want \"evaluator stalled\"", got.Reason)
+				}
+			}
+		}
+		slow, err := evaluator.New(evaluator.Config{Interval: 10 * time.Second}, evaluator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slow.Snapshot().MaxAge; got != 30*time.Second {
+			t.Errorf("MaxAge at an interval of 10s = %s, want 30s", got)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package evaluator
+
+import (
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/window"
+)
+
+// Descs lists the metrics that the evaluator itself exports.
+func Descs() []collectors.Desc {
+	gauge, counter := model.MetricTypeGauge, model.MetricTypeCounter
+	return []collectors.Desc{
+		{Name: "vitals_state", Type: gauge, Help: "Whether the state passes (1) or fails (0): what its probe endpoint answers."},
+		{Name: "vitals_state_transitions_total", Type: counter, Help: "How often the state changed between failing and not failing."},
+		{Name: "vitals_rule_status", Type: gauge, Help: "The status of the rule: 1 for the one that it has, 0 for all others. Several rules of one name and state show the worst."},
+		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last round ended in time and without an error."},
+		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last round took."},
+		{Name: "vitals_collector_last_success_timestamp_seconds", Type: gauge, Help: "When the collector last succeeded, in seconds since the epoch."},
+		{Name: "vitals_evaluation_duration_seconds", Type: gauge, Help: "How long the last pass over all rules took."},
+		{Name: "vitals_evaluation_timestamp_seconds", Type: gauge, Help: "When the rules were last evaluated, in seconds since the epoch."},
+		{Name: "vitals_config_last_reload_successful", Type: gauge, Help: "Whether the last attempt to load the configuration succeeded."},
+		{Name: "vitals_config_last_reload_success_timestamp_seconds", Type: gauge, Help: "When the configuration was last loaded with success, in seconds since the epoch."},
+	}
+}
+
+// ownMetrics renders the evaluator's own metrics. The labels are made once a
+// configuration, so that a pass only writes numbers.
+type ownMetrics struct {
+	states, transitions              []labels.Labels
+	success, duration, lastSuccess   []labels.Labels
+	took, at, reloaded, reloadedTime labels.Labels
+	rules                            []ruleSeries
+	series                           *window.Source
+	now                              time.Time
+}
+
+// ruleSeries are the state set of all rules with one name and state.
+type ruleSeries struct {
+	name, state string
+	status      []labels.Labels
+}
+
+func metric(name string, pairs ...string) labels.Labels {
+	return labels.FromStrings(append(pairs, model.MetricNameLabel, name)...)
+}
+
+func newOwnMetrics(c *core) *ownMetrics {
+	m := &ownMetrics{
+		took:         metric("vitals_evaluation_duration_seconds"),
+		at:           metric("vitals_evaluation_timestamp_seconds"),
+		reloaded:     metric("vitals_config_last_reload_successful"),
+		reloadedTime: metric("vitals_config_last_reload_success_timestamp_seconds"),
+	}
+	if c.own != nil {
+		m.series = c.own.series
+	} else {
+		m.series = c.window.Source()
+	}
+	for _, s := range c.cfg.States {
+		m.states = append(m.states, metric("vitals_state", "state", s.Name))
+		m.transitions = append(m.transitions, metric("vitals_state_transitions_total", "state", s.Name))
+	}
+	for _, s := range c.cfg.Sources {
+		m.success = append(m.success, metric("vitals_collector_success", "collector", s.Name))
+		m.duration = append(m.duration, metric("vitals_collector_duration_seconds", "collector", s.Name))
+		m.lastSuccess = append(m.lastSuccess, metric("vitals_collector_last_success_timestamp_seconds", "collector", s.Name))
+	}
+	known := map[[2]string]bool{}
+	for _, r := range c.rules() {
+		if id := [2]string{r.Alert, r.State}; r.Alert != "" && !known[id] {
+			known[id] = true
+			series := ruleSeries{name: r.Alert, state: r.State}
+			for _, status := range Statuses() {
+				series.status = append(series.status, metric("vitals_rule_status", "rule", r.Alert, "state", r.State, "status", status.String()))
+			}
+			m.rules = append(m.rules, series)
+		}
+	}
+	return m
+}
+
+// batch renders the metrics of a snapshot.
+func (m *ownMetrics) batch(s *Snapshot) Batch {
+	var out []collectors.Sample
+	add := func(ls labels.Labels, v float64) {
+		out = append(out, collectors.Sample{Labels: ls, Value: v})
+	}
+	for i, st := range s.States {
+		add(m.states[i], number(st.Verdict != Fail))
+		add(m.transitions[i], float64(st.Transitions))
+	}
+	for i, c := range s.Collectors {
+		if !c.Ran {
+			continue
+		}
+		add(m.success[i], number(c.Success))
+		add(m.duration[i], c.Duration.Seconds())
+		if !c.LastSuccess.IsZero() {
+			add(m.lastSuccess[i], seconds(c.LastSuccess))
+		}
+	}
+	worst := worstStatuses(s.Rules)
+	for _, r := range m.rules {
+		is := worst[[2]string{r.name, r.state}]
+		for i, status := range Statuses() {
+			add(r.status[i], number(status == is))
+		}
+	}
+	add(m.took, s.Took.Seconds())
+	add(m.at, seconds(s.At))
+	add(m.reloaded, number(s.Reload.OK))
+	add(m.reloadedTime, seconds(s.Reload.LastSuccess))
+	return Batch{Descs: Descs(), Samples: out}
+}
+
+// feed lets the rules of the next pass see the metrics too.
+func (m *ownMetrics) feed(b Batch, at time.Time) {
+	m.series.Round(at.UnixMilli())
+	defer m.series.End()
+	for _, s := range b.Samples {
+		// The window can only be full, and then the collectors say so.
+		_ = m.series.Add(s.Labels, s.Value, 0)
+	}
+}
+
+// worstStatuses is the status of all rules that share a name and a state: failing
+// before unknown before pending before ok.
+func worstStatuses(all []Rule) map[[2]string]Status {
+	rank := map[Status]int{OK: 0, Pending: 1, Unknown: 2, Failing: 3}
+	worst := make(map[[2]string]Status, len(all))
+	for _, r := range all {
+		id := [2]string{r.Name, r.State}
+		if is, ok := worst[id]; !ok || rank[r.Status] > rank[is] {
+			worst[id] = r.Status
+		}
+	}
+	return worst
+}
+
+func number(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,102 @@
+package evaluator
+
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/window"
+)
+
+// source is a collector as the core sees it: what came of its last round, and the
+// series that it owns.
+type source struct {
+	Source
+	series *window.Source
+	status CollectorStatus
+	batch  Batch
+}
+
+// result is the outcome of one round of a collector.
+type result struct {
+	collector collectors.Collector
+	samples   []collectors.Sample
+	descs     []collectors.Desc
+	err       error
+	took      time.Duration
+	// late is set when the collector did not return in time: there are no samples,
+	// and whatever it returns later is dropped.
+	late bool
+}
+
+// replaceSources takes over the sources that stay and ends the series of the others.
+func (c *core) replaceSources(at time.Time) {
+	before := map[collectors.Collector]*source{}
+	for _, s := range c.sources {
+		before[s.Collector] = s
+	}
+	c.sources = nil
+	for _, cfg := range c.cfg.Sources {
+		s := before[cfg.Collector]
+		delete(before, cfg.Collector)
+		if s == nil {
+			s = &source{series: c.window.Source()}
+		}
+		s.Source = cfg
+		s.status.Name, s.status.Kind, s.status.External, s.status.Interval = cfg.Name, cfg.Kind, cfg.External, cfg.Interval
+		c.sources = append(c.sources, s)
+	}
+	for _, s := range before {
+		s.series.Stale(at.UnixMilli())
+	}
+}
+
+// take takes over the result of a round that ended at at. It says whether the
+// collector is still configured.
+func (c *core) take(r result, at time.Time) bool {
+	for _, s := range c.sources {
+		if s.Collector == r.collector {
+			s.take(r, at)
+			return true
+		}
+	}
+	return false
+}
+
+func (s *source) take(r result, at time.Time) {
+	err := r.err
+	if r.late {
+		s.series.Stale(at.UnixMilli())
+		s.batch = Batch{}
+	} else {
+		s.batch = Batch{Descs: r.descs, Samples: r.samples}
+		if full := s.write(r.samples, at); err == nil {
+			err = full
+		}
+	}
+	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
+	s.status.Duration, s.status.LastRun = r.took, at
+	if err != nil {
+		s.status.Error = bound(err.Error())
+		return
+	}
+	s.status.LastSuccess = at
+}
+
+// write feeds the window; series that the round no longer has are marked stale.
+func (s *source) write(samples []collectors.Sample, at time.Time) error {
+	s.series.Round(at.UnixMilli())
+	defer s.series.End()
+	for _, sample := range samples {
+		if err := s.series.Add(sample.Labels, sample.Value, sample.T); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *source) shift(d time.Duration) {
+	s.status.LastRun = s.status.LastRun.Add(d)
+	if !s.status.LastSuccess.IsZero() {
+		s.status.LastSuccess = s.status.LastSuccess.Add(d)
+	}
+}

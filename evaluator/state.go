@@ -1,0 +1,178 @@
+package evaluator
+
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// The reasons why a state fails without a rule that decides it.
+const (
+	reasonStarting     = "starting"
+	reasonNoRules      = "no rules"
+	reasonNotAlive     = "not alive"
+	reasonShuttingDown = "shutting down"
+	reasonStalled      = "evaluator stalled"
+)
+
+// state is what a state remembers from pass to pass.
+type state struct {
+	StatePolicy
+	verdict     Verdict
+	since       time.Time
+	transitions uint64
+	// passed is set once the state has not failed: started stays ok from then on.
+	passed bool
+}
+
+// replaceStates takes over the states that stay.
+func (c *core) replaceStates(at time.Time) {
+	before := c.states
+	c.states = nil
+	for _, p := range c.cfg.States {
+		s := &state{since: at}
+		for _, old := range before {
+			if old.Name == p.Name {
+				s = old
+			}
+		}
+		s.StatePolicy = p
+		c.states = append(c.states, s)
+	}
+}
+
+// policy is what unknown means for a rule.
+func (c *core) policy(r rules.Rule) rules.NoData {
+	if r.NoData != "" {
+		return r.NoData
+	}
+	for _, s := range c.states {
+		if s.Name == r.State {
+			return s.NoData
+		}
+	}
+	return rules.NoDataPass
+}
+
+// bad says whether a rule speaks against its state: it fails, or it lacks evidence
+// and its policy takes that for a failure. Under hold the last known status goes
+// on; without one nothing is good yet.
+func (a *alerting) bad(policy rules.NoData) bool {
+	if a.status != Unknown {
+		return a.status == Failing
+	}
+	switch policy {
+	case rules.NoDataPass:
+		return false
+	case rules.NoDataHold:
+		return a.held == Unknown || a.held == Failing
+	}
+	return true
+}
+
+// judge renders the verdict of every state from the rules of the pass. Rules
+// already carry whether they decide or warn.
+func (c *core) judge(all []Rule, at time.Time) []State {
+	verdicts := make([]State, len(c.states))
+	for i, s := range c.states {
+		verdicts[i] = c.judgeOne(s, all)
+	}
+	c.connect(verdicts)
+	for i, s := range c.states {
+		v := &verdicts[i]
+		if failed := v.Verdict == Fail; failed != (s.verdict == Fail) {
+			s.since = at
+			s.transitions++
+		}
+		s.verdict = v.Verdict
+		s.passed = s.passed || v.Verdict != Fail
+		v.Since, v.Transitions = s.since, s.transitions
+	}
+	return verdicts
+}
+
+// judgeOne looks at a state's own rules only.
+func (c *core) judgeOne(s *state, all []Rule) State {
+	v := State{Name: s.Name, Verdict: Pass}
+	obeyed := 0
+	var warns []int
+	for i, r := range all {
+		if r.State != s.Name {
+			continue
+		}
+		v.Rules = append(v.Rules, i)
+		if !r.Observe {
+			obeyed++
+		}
+		if r.Decides {
+			v.Deciding = append(v.Deciding, i)
+		}
+		if r.Warns {
+			warns = append(warns, i)
+		}
+	}
+	switch {
+	case len(v.Deciding) > 0:
+		v.Verdict = Fail
+	case len(warns) > 0:
+		v.Verdict, v.Deciding = Warn, warns
+	}
+	if obeyed == 0 && s.Name != Alive && s.Name != Started {
+		v.Verdict, v.Reason = Fail, reasonNoRules
+	}
+	causesFirst(v.Deciding, all)
+	return v
+}
+
+// causesFirst moves the rules that are folded under another one to the end,
+// keeping the order otherwise.
+func causesFirst(deciding []int, all []Rule) {
+	sorted := make([]int, 0, len(deciding))
+	for _, folded := range []bool{false, true} {
+		for _, i := range deciding {
+			if (all[i].Cause != "") == folded {
+				sorted = append(sorted, i)
+			}
+		}
+	}
+	copy(deciding, sorted)
+}
+
+// connect applies what states owe to each other and to the process.
+func (c *core) connect(verdicts []State) {
+	var ready, alive *State
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch v.Name {
+		case Ready:
+			ready = v
+		case Alive:
+			alive = v
+		case Started:
+			c.judgeStarted(v, c.states[i].passed)
+		}
+	}
+	if alive.Verdict == Fail && ready.Verdict != Fail {
+		ready.Verdict, ready.Reason = Fail, reasonNotAlive
+	}
+	if c.shuttingDown {
+		ready.Verdict, ready.Reason = Fail, reasonShuttingDown
+	}
+}
+
+// judgeStarted is ok once every collector has finished a round and no rule of the
+// state speaks against it, and stays so.
+func (c *core) judgeStarted(v *State, passed bool) {
+	if passed {
+		*v = State{Name: v.Name, Verdict: Pass, Rules: v.Rules}
+		return
+	}
+	for _, s := range c.sources {
+		if !s.status.Ran {
+			v.Verdict, v.Reason = Fail, reasonStarting
+		}
+	}
+	if c.generation == 0 {
+		v.Verdict, v.Reason = Fail, reasonStarting
+	}
+}
