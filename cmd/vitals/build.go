@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// builder turns configurations into what the evaluator works on. It remembers the
+// collectors of the last one, so that a reload keeps those that did not change.
+type builder struct {
+	logger *slog.Logger
+	built  map[string]built
+}
+
+// built is a collector and the configuration that it was made from.
+type built struct {
+	cfg       collectors.Config
+	collector collectors.Collector
+}
+
+// build makes the collectors of l. The builder changes only when all of them could
+// be made, and commit is called.
+func (b *builder) build(l *loaded) (cfg evaluator.Config, commit func(), err error) {
+	next := map[string]built{}
+	cfg = evaluator.Config{Interval: time.Duration(l.cfg.EvaluationInterval), Files: l.files}
+	for _, name := range l.cfg.stateNames() {
+		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(l.cfg.States[name].NoData)})
+	}
+	for _, c := range inOrderOfUse(l.cfg.Collectors) {
+		made, err := b.collector(c, next)
+		if err != nil {
+			return cfg, nil, err
+		}
+		next[c.Name] = made
+	}
+	for _, c := range l.cfg.Collectors {
+		kindName, kind := c.Kind()
+		cfg.Sources = append(cfg.Sources, evaluator.Source{
+			Name: c.Name, Kind: kindName, External: kind.External(),
+			Interval: time.Duration(c.Interval), Timeout: time.Duration(c.Timeout),
+			Collector: next[c.Name].collector,
+		})
+	}
+	return cfg, func() { b.built = next }, nil
+}
+
+// collector makes a collector, or takes over the one that was made from the same
+// configuration and from the same others.
+func (b *builder) collector(c collectors.Config, next map[string]built) (built, error) {
+	_, kind := c.Kind()
+	old, known := b.built[c.Name]
+	same := known && reflect.DeepEqual(old.cfg.Kinds, c.Kinds)
+	for _, name := range kind.Uses() {
+		same = same && next[name].collector == b.built[name].collector
+	}
+	if same {
+		return built{c, old.collector}, nil
+	}
+	collector, err := kind.New(collectors.Env{
+		Name:   c.Name,
+		Logger: b.logger.With("collector", c.Name),
+		Peer:   func(name string) collectors.Collector { return next[name].collector },
+	})
+	if err != nil {
+		return built{}, fmt.Errorf("collector %q: %w", c.Name, err)
+	}
+	return built{c, collector}, nil
+}
+
+// inOrderOfUse moves collectors behind those that they use.
+func inOrderOfUse(all []collectors.Config) []collectors.Config {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(x, y collectors.Config) int { return len(uses(x)) - len(uses(y)) })
+	return sorted
+}
+
+func uses(c collectors.Config) []string {
+	_, kind := c.Kind()
+	return kind.Uses()
+}

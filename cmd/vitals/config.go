@@ -1,0 +1,279 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// Config is the configuration file. The types of its parts sit with the code that
+// they configure.
+type Config struct {
+	// EvaluationInterval is the time between two passes over the rules; 1 s by default.
+	EvaluationInterval model.Duration `yaml:"evaluation_interval,omitempty"`
+	// RuleFiles are globs relative to this file, or builtin:NAME for a shipped file.
+	RuleFiles []string `yaml:"rule_files,omitempty"`
+	// States are added to ready, alive and started, or change what no data means for those.
+	States     map[string]StateConfig `yaml:"states,omitempty"`
+	Collectors []collectors.Config    `yaml:"collectors,omitempty"`
+	Server     ServerConfig           `yaml:"server,omitempty"`
+}
+
+// StateConfig configures one state.
+type StateConfig struct {
+	// NoData is what unknown means for the state's rules: fail, pass or hold.
+	NoData string `yaml:"no_data,omitempty"`
+}
+
+// ServerConfig configures what the probe endpoints answer.
+type ServerConfig struct {
+	// ListenAddress is where to listen where --web.listen-address is not given.
+	ListenAddress string `yaml:"listen_address,omitempty"`
+	// FailingStatus is the HTTP status of a failing state; 503 by default.
+	FailingStatus int `yaml:"failing_status,omitempty"`
+	// ComponentToken lets components report over TCP; without it they report over
+	// the Unix socket only.
+	ComponentToken collectors.Secret `yaml:"component_token,omitempty"`
+}
+
+// SetDefaults sets what the file may leave out.
+func (c *Config) SetDefaults() { c.EvaluationInterval = model.Duration(time.Second) }
+
+// SetDefaults sets what the file may leave out.
+func (c *ServerConfig) SetDefaults() { c.FailingStatus = 503 }
+
+// loaded is a configuration that has been read and checked, with all its rules.
+type loaded struct {
+	cfg   Config
+	files []*rules.File
+	// redacted is the configuration file without its secrets.
+	redacted []byte
+	// read lists the files that were read: a change in one is a change of the configuration.
+	read []string
+	// globs are patterns whose matches are part of the configuration.
+	globs []string
+}
+
+// maxFile bounds a configuration or rule file.
+const maxFile = 1 << 20
+
+// loadFile reads the configuration file and everything that it names. All mistakes
+// are reported at once, in the order of the file.
+func loadFile(path string) (*loaded, []error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, []error{fmt.Errorf("%s: %w: give a configuration with --config.file or a shipped one with --profile", path, err)}
+	}
+	return load(path, data, nil)
+}
+
+// load checks a configuration; adjust, where it is set, changes what was read
+// before it is checked.
+func load(path string, data []byte, adjust func(*Config) []error) (*loaded, []error) {
+	l := &loaded{read: []string{path}}
+	vars := expander{}
+	doc, mistakes := strictyaml.Decode(path, data, &l.cfg, strictyaml.WithExpand(vars.expand))
+	l.read = append(l.read, vars.files...)
+	var errs []error
+	if adjust != nil {
+		errs = adjust(&l.cfg)
+	}
+	mistakes = append(mistakes, l.cfg.problems(doc)...)
+	slices.SortStableFunc(mistakes, func(x, y *strictyaml.Error) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	})
+	errs = append(errs, asErrors(mistakes)...)
+	errs = append(errs, l.loadRules(path, doc)...)
+	l.redacted = doc.Redacted(secretKey)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return l, nil
+}
+
+// secretKey says whether the value of a key is not to be shown.
+func secretKey(_, key string) bool {
+	return strings.HasSuffix(key, "password") || strings.HasSuffix(key, "secret") || strings.HasSuffix(key, "token")
+}
+
+func asErrors(mistakes []*strictyaml.Error) []error {
+	errs := make([]error, 0, len(mistakes))
+	for _, m := range mistakes {
+		errs = append(errs, m)
+	}
+	return errs
+}
+
+// readFile reads a file of bounded size.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("there is no such file")
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("is a directory, expected a file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("has %d bytes, expected at most %d", info.Size(), maxFile)
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, errors.New("may not be read by this user")
+	}
+	return data, err
+}
+
+// problems finds the mistakes that the decoder cannot see.
+func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
+	var found []*strictyaml.Error
+	report := func(path, format string, args ...any) {
+		if doc.Broken(path) { // it would only be blamed twice
+			return
+		}
+		found = append(found, doc.Errorf(path, format, args...))
+	}
+	if c.EvaluationInterval < model.Duration(100*time.Millisecond) {
+		report("evaluation_interval", "evaluation_interval %s: expected at least 100ms", c.EvaluationInterval)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.States)) {
+		if text := stateProblem(name); text != "" {
+			report("states."+name, "state %q: %s", name, text)
+		}
+		if policy := c.States[name].NoData; policy != "" && !slices.Contains(noDataPolicies(), policy) {
+			report("states."+name+".no_data", "state %q has no_data %q: expected fail, pass or hold", name, policy)
+		}
+	}
+	if s := c.Server.FailingStatus; s < 400 || s > 599 {
+		report("server.failing_status", "failing_status %d: expected 400 to 599, which is what the kubelet takes for a failure", s)
+	}
+	first := map[string]int{}
+	for i, col := range c.Collectors {
+		path := fmt.Sprintf("collectors[%d]", i)
+		for _, p := range col.Problems() {
+			report(strings.TrimSuffix(path+"."+p.Path, "."), "%s", p.Text)
+		}
+		if j, twice := first[col.Name]; twice && col.Name != "" {
+			line, _ := doc.Position(fmt.Sprintf("collectors[%d].name", j))
+			report(path+".name", "collector %q: the name is taken by the collector in line %d, expected one of its own", col.Name, line)
+		} else {
+			first[col.Name] = i
+		}
+	}
+	for i, col := range c.Collectors {
+		c.checkUses(col, func(text string) { report(fmt.Sprintf("collectors[%d]", i), "%s", text) })
+	}
+	return found
+}
+
+// checkUses checks that what a collector shares with others exists.
+func (c *Config) checkUses(col collectors.Config, report func(string)) {
+	_, kind := col.Kind()
+	if kind == nil {
+		return
+	}
+	for _, name := range kind.Uses() {
+		known := slices.ContainsFunc(c.Collectors, func(o collectors.Config) bool { return o.Name == name && o.Name != col.Name })
+		if !known {
+			report(fmt.Sprintf("collector %q uses %q: expected the name of another collector", col.Name, name))
+		}
+	}
+}
+
+var validState = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// stateProblem says why a state may not have that name.
+func stateProblem(name string) string {
+	reserved := []string{"metrics", "api", "assets", "config", "demo", "readyz", "livez", "startupz", "healthz"}
+	switch {
+	case !validState.MatchString(name):
+		return "expected a lower-case letter and then letters, digits or '_'"
+	case slices.Contains(reserved, name):
+		return "the path /" + name + " is taken, expected another name"
+	}
+	return ""
+}
+
+func noDataPolicies() []string {
+	return []string{string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)}
+}
+
+// stateNames are all states: those that always exist and those of the file.
+func (c *Config) stateNames() []string {
+	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
+	for _, n := range slices.Sorted(maps.Keys(c.States)) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// builtinPrefix marks the name of a shipped rule file.
+const builtinPrefix = "builtin:"
+
+// loadRules reads the rule files of a configuration at path.
+func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
+	var errs []error
+	parse := func(name string, data []byte) {
+		f, mistakes := rules.Parse(name, data, l.cfg.stateNames())
+		errs = append(errs, mistakes...)
+		l.files = append(l.files, f)
+	}
+	for i, pattern := range l.cfg.RuleFiles {
+		where := fmt.Sprintf("rule_files[%d]", i)
+		if name, ok := strings.CutPrefix(pattern, builtinPrefix); ok {
+			data, err := fs.ReadFile(rules.Shipped(), name+".yml")
+			if err != nil {
+				errs = append(errs, doc.Errorf(where, "rule file %q: expected one of the shipped files %s", pattern, strings.Join(shippedRules(), ", ")))
+				continue
+			}
+			parse(pattern, data)
+			continue
+		}
+		if !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(filepath.Dir(path), pattern)
+		}
+		l.globs = append(l.globs, pattern)
+		matches, err := filepath.Glob(pattern)
+		if err != nil || len(matches) == 0 {
+			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", l.cfg.RuleFiles[i]))
+			continue
+		}
+		for _, m := range matches {
+			data, err := readFile(m)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", m, err))
+				continue
+			}
+			l.read = append(l.read, m)
+			parse(m, data)
+		}
+	}
+	return append(errs, rules.Check(l.files)...)
+}
+
+// shippedRules lists the rule files inside the program.
+func shippedRules() []string {
+	entries, _ := fs.ReadDir(rules.Shipped(), ".")
+	var names []string
+	for _, e := range entries {
+		names = append(names, builtinPrefix+strings.TrimSuffix(e.Name(), ".yml"))
+	}
+	return names
+}

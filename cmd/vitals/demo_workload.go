@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/standin"
+)
+
+// workloadDeadline is how long a component of the demo may be silent.
+const workloadDeadline = model.Duration(5 * time.Second)
+
+// workloadComponents are the components of the demo's workload.
+func workloadComponents() []string { return []string{"watcher", "vif-handler"} }
+
+// workload plays the controller: its components report every second, as long as
+// they are well.
+type workload struct {
+	report func(name string, r collectors.Report) error
+	kick   chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	faults map[string]string
+}
+
+// The faults of a component.
+const (
+	faultDead     = "dead"
+	faultNotReady = "not-ready"
+	faultSilent   = "silent"
+)
+
+func newWorkload(report func(string, collectors.Report) error) *workload {
+	return &workload{report: report, kick: make(chan struct{}, 1), faults: map[string]string{}}
+}
+
+// Faults lists the components and what is wrong with them.
+func (w *workload) Faults() []standin.Dependency {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []standin.Dependency
+	for _, name := range workloadComponents() {
+		active := w.faults[name]
+		if active == "" {
+			active = standin.None
+		}
+		all = append(all, standin.Dependency{Dependency: name, Faults: []string{faultDead, faultNotReady, faultSilent}, Active: active})
+	}
+	return all
+}
+
+// Set breaks or heals a component.
+func (w *workload) Set(name, fault string) error {
+	if !slices.Contains(workloadComponents(), name) {
+		return fmt.Errorf("%w dependency %.64q: expected one of %s", standin.ErrUnknown, name, strings.Join(workloadComponents(), ", "))
+	}
+	if !slices.Contains([]string{standin.None, faultDead, faultNotReady, faultSilent}, fault) {
+		return fmt.Errorf("%w fault %.64q of %s", standin.ErrUnknown, fault, name)
+	}
+	w.mu.Lock()
+	w.faults[name] = fault
+	w.mu.Unlock()
+	select {
+	case w.kick <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// run reports until ctx ends.
+func (w *workload) run(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		for _, name := range workloadComponents() {
+			w.speak(name)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-w.kick:
+		}
+	}
+}
+
+func (w *workload) speak(name string) {
+	w.mu.Lock()
+	fault := w.faults[name]
+	w.mu.Unlock()
+	alive, ready, reason := true, true, ""
+	switch fault {
+	case faultSilent:
+		return
+	case faultDead:
+		alive, reason = false, "the demo says so"
+	case faultNotReady:
+		ready, reason = false, "the demo says so"
+	}
+	_ = w.report(name, collectors.Report{Alive: &alive, Ready: &ready, Reason: reason}) // expected by name: never refused
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/kuryrconf"
+)
+
+// poolsMarker is the file that the controller writes once its port pools are
+// loaded (kuryr_kubernetes/controller/drivers/vif_pool.py).
+const poolsMarker = "/tmp/pools_loaded"
+
+// kuryrCRDs are the custom resources that each handler of the controller works on.
+func kuryrCRDs() map[string]string {
+	return map[string]string{
+		"kuryrport":          "kuryrports.openstack.org",
+		"kuryrloadbalancer":  "kuryrloadbalancers.openstack.org",
+		"namespace":          "kuryrnetworks.openstack.org",
+		"kuryrnetwork":       "kuryrnetworks.openstack.org",
+		"policy":             "kuryrnetworkpolicies.openstack.org",
+		"kuryrnetworkpolicy": "kuryrnetworkpolicies.openstack.org",
+	}
+}
+
+// adjustKuryrController applies kuryr.conf and --set to the controller's profile.
+func adjustKuryrController(p *program, c *Config) []error {
+	errs := p.setComponents(c)
+	if p.kuryrConf == "" {
+		return errs
+	}
+	conf, mistakes := kuryrconf.Load(p.kuryrConf)
+	if len(mistakes) > 0 {
+		return append(errs, mistakes...)
+	}
+	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.Health.Port)
+	for i := range c.Collectors {
+		switch col := &c.Collectors[i]; {
+		case col.Kubernetes != nil:
+			useKuryrKubernetes(col.Kubernetes, conf.Kubernetes)
+		case col.Keystone != nil:
+			useKuryrNeutron(&col.Keystone.OpenStackAuth, conf.Neutron)
+		case col.Neutron != nil:
+			col.Neutron.Project = conf.NeutronDefaults.Project
+		}
+	}
+	if conf.Kubernetes.VIFPoolDriver != "noop" {
+		c.RuleFiles = append(c.RuleFiles, builtinPrefix+"kuryr-controller-pools")
+		pools := collectors.Config{Name: "pools", Kinds: collectors.Kinds{File: &collectors.FileConfig{Path: poolsMarker}}}
+		pools.SetDefaults()
+		c.Collectors = append(c.Collectors, pools)
+	}
+	return errs
+}
+
+// setComponents applies --set components=NAME,...
+func (p *program) setComponents(c *Config) []error {
+	var errs []error
+	for key, value := range p.set {
+		if key != "components" {
+			errs = append(errs, fmt.Errorf("--set %s=...: the profile has no such variable, expected components", key))
+			continue
+		}
+		for i := range c.Collectors {
+			if comps := c.Collectors[i].Components; comps != nil {
+				comps.Expect = strings.Split(value, ",")
+			}
+		}
+	}
+	return errs
+}
+
+// useKuryrKubernetes takes over how the controller reaches the Kubernetes API, and
+// which custom resources its handlers need.
+func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
+	k.Server = conf.APIRoot
+	k.TokenFile = conf.TokenFile
+	k.CAFile = conf.SSLCACrtFile
+	if conf.TokenFile == "" {
+		k.CertFile, k.KeyFile = conf.SSLClientCrtFile, conf.SSLClientKeyFile
+	}
+	k.InsecureSkipVerify = !conf.SSLVerifyServerCrt
+	if k.InsecureSkipVerify || !strings.HasPrefix(k.Server, "https:") {
+		k.CAFile = ""
+	}
+	k.CRDs = nil
+	for _, handler := range conf.EnabledHandlers {
+		if crd, ok := kuryrCRDs()[handler]; ok && !slices.Contains(k.CRDs, crd) {
+			k.CRDs = append(k.CRDs, crd)
+		}
+	}
+}
+
+// useKuryrNeutron takes over the credentials of the section [neutron].
+func useKuryrNeutron(a *collectors.OpenStackAuth, conf kuryrconf.Neutron) {
+	if conf.AuthURL == "" {
+		return // nothing is configured there: the environment may say it
+	}
+	a.AuthURL, a.Region = conf.AuthURL, conf.RegionName
+	a.CAFile, a.CertFile, a.KeyFile, a.Insecure = conf.CAFile, conf.CertFile, conf.KeyFile, conf.Insecure
+	a.Interface = strings.TrimSuffix(conf.EndpointType, "URL")
+	if len(conf.ValidInterfaces) > 0 {
+		a.Interface = conf.ValidInterfaces[0]
+	}
+	if conf.ApplicationCredentialID != "" || conf.ApplicationCredentialName != "" {
+		a.ApplicationCredentialID, a.ApplicationCredentialName = conf.ApplicationCredentialID, conf.ApplicationCredentialName
+		a.ApplicationCredentialSecret = collectors.Secret(conf.ApplicationCredentialSecret)
+		if conf.ApplicationCredentialID != "" {
+			return
+		}
+	}
+	a.Username, a.UserID = conf.Username, conf.UserID
+	a.UserDomainName, a.UserDomainID = domain(conf.UserID == "", conf.UserDomainName, conf.UserDomainID, conf)
+	a.Password = collectors.Secret(conf.Password)
+	a.ProjectName, a.ProjectID = conf.ProjectName, conf.ProjectID
+	a.ProjectDomainName, a.ProjectDomainID = domain(conf.ProjectID == "", conf.ProjectDomainName, conf.ProjectDomainID, conf)
+}
+
+// domain chooses among a domain's name and its identifier, which may be given
+// both, and the default domain; needed is false where an identifier says it all.
+func domain(needed bool, name, id string, conf kuryrconf.Neutron) (string, string) {
+	switch {
+	case !needed:
+		return "", ""
+	case id != "":
+		return "", id
+	case name != "":
+		return name, ""
+	case conf.DefaultDomainID != "":
+		return "", conf.DefaultDomainID
+	}
+	return conf.DefaultDomainName, ""
+}

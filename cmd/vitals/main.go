@@ -1,0 +1,167 @@
+// Command vitals evaluates the health of a workload: it collects gauges, judges
+// them by rules in Prometheus' format and serves the verdicts as probe endpoints.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/promslog"
+	promslogflag "github.com/prometheus/common/promslog/flag"
+	"github.com/prometheus/common/version"
+	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+)
+
+// The exit codes of every command.
+const (
+	exitOK      = 0
+	exitFailing = 1
+	exitUnknown = 2
+	exitConfig  = 3
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// program holds what the commands share.
+type program struct {
+	stdout, stderr io.Writer
+	log            *promslog.Config
+
+	configFile, profile, kuryrConf string
+	set                            map[string]string
+	poll                           time.Duration
+
+	web           *web.FlagConfig
+	listenGiven   bool
+	unixSocket    string
+	probeAddress  string
+	lifecycle     bool
+	shutdownDelay time.Duration
+	// adjust, where set, changes the profile's configuration after the flags did.
+	adjust func(*Config)
+	// welcome, where set, is printed once the process listens; it takes the base URL.
+	welcome string
+}
+
+func (p *program) logger() *slog.Logger { return promslog.New(p.log) }
+
+const help = `Health evaluator: collectors measure, rules in Prometheus' alerting-rule format judge, and probes, metrics and alerts read one truth.
+
+Start with "vitals demo" and open the address that it prints. Then write a configuration, or print a shipped one with "vitals profiles show NAME", check it with "vitals check config FILE", and start "vitals run --config.file=FILE".
+
+Exit codes: 0 ok, 1 failing, 2 unknown, 3 usage or configuration, 10-119 the exit_code of the rule that decides.`
+
+// run is main with its surroundings as arguments; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) (code int) {
+	p := &program{stdout: stdout, stderr: stderr, log: &promslog.Config{Writer: stderr}}
+	app := kingpin.New("vitals", help).UsageWriter(stdout).ErrorWriter(stderr)
+	app.Terminate(func(status int) { panic(terminated(status)) })
+	app.HelpFlag.Short('h')
+	app.Version(version.Print("vitals")).VersionFlag.Short('v')
+	promslogflag.AddFlags(app, p.log)
+
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case terminated:
+			code = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	p.commands(app, func(f func() int) kingpin.Action {
+		return func(*kingpin.ParseContext) error {
+			code = f()
+			return nil
+		}
+	})
+	if len(args) == 0 {
+		args = []string{"run"}
+	}
+	if _, err := app.Parse(args); err != nil {
+		fmt.Fprintf(stderr, "vitals: %v; see vitals --help\n", err)
+		return exitConfig
+	}
+	return code
+}
+
+// terminated ends run from within the flag parser, which has shown help or the
+// version and would otherwise end the process.
+type terminated int
+
+// commands declares the commands and their flags.
+func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	runCmd := app.Command("run", "Collect, evaluate and serve until asked to stop: SIGTERM fails ready at once and ends the process after --web.shutdown-delay, SIGHUP reloads the configuration.").Default()
+	p.configFlags(runCmd)
+	p.webFlags(runCmd, ":8080")
+	runCmd.Flag("config.poll-interval", "How often to look for a changed configuration; 0 never looks.").Default("5s").DurationVar(&p.poll)
+	runCmd.Action(do(p.runDaemon))
+
+	demo := app.Command("demo", "Run the controller profile against stand-ins of the Kubernetes API, Keystone and Neutron inside the program, with buttons that break and heal them.")
+	p.webFlags(demo, "127.0.0.1:8080")
+	demo.Action(do(p.runDemo))
+
+	once := app.Command("once", "Collect and evaluate once, print the verdict of STATE and exit with its code. One look cannot wait: a rule whose condition holds counts as failing whatever its for.")
+	p.configFlags(once)
+	var state string
+	var timeout time.Duration
+	once.Arg("state", "The state to judge.").Default("ready").StringVar(&state)
+	once.Flag("timeout", "How long to wait for collectors.").Default("15s").DurationVar(&timeout)
+	once.Action(do(func() int { return p.runOnce(state, timeout) }))
+
+	check := app.Command("check", "Check files without starting anything.")
+	var file string
+	var files []string
+	checkConfig := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3.")
+	checkConfig.Arg("file", "The configuration file.").Required().StringVar(&file)
+	checkConfig.Action(do(func() int { return p.checkConfig(file) }))
+	checkRules := check.Command("rules", "Check rule files and PrometheusRule objects.")
+	checkRules.Arg("file", "The rule files.").Required().StringsVar(&files)
+	var states []string
+	checkRules.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
+	checkRules.Action(do(func() int { return p.checkRules(files, states) }))
+
+	profiles := app.Command("profiles", "The shipped configurations.")
+	profiles.Command("list", "List them.").Default().Action(do(p.listProfiles))
+	var name, dir string
+	show := profiles.Command("show", "Print a profile's configuration and rules as plain files, to start one's own from.")
+	show.Arg("name", "The profile.").Required().StringVar(&name)
+	show.Flag("write", "Write the files below this directory instead; existing files are left alone.").PlaceHolder("DIR").StringVar(&dir)
+	show.Action(do(func() int { return p.showProfile(name, dir) }))
+}
+
+// configFlags declares where the configuration comes from.
+func (p *program) configFlags(cmd *kingpin.CmdClause) {
+	p.set = map[string]string{}
+	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
+	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller.").PlaceHolder("NAME").StringVar(&p.profile)
+	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf to take ports, credentials and limits from.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
+	cmd.Flag("set", "With a profile: a variable of the profile, such as components=watcher,server. Repeatable.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
+}
+
+// webFlags declares where and how to listen, as Prometheus' exporters do.
+func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
+	flags := kingpinflag.AddFlags(cmd, address)
+	given := func(*kingpin.ParseContext) error { p.web = flags; return nil }
+	cmd.PreAction(given)
+	cmd.GetFlag("web.listen-address").IsSetByUser(&p.listenGiven)
+	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+defaultSocket+" where its directory is writable; empty for none.").Default(defaultSocket).StringVar(&p.unixSocket)
+	cmd.Flag("probe.listen-address", "A listener of its own for the probe paths, without TLS and authentication.").PlaceHolder("ADDRESS").StringVar(&p.probeAddress)
+	cmd.Flag("web.enable-lifecycle", "Allow POST /-/reload.").BoolVar(&p.lifecycle)
+	cmd.Flag("web.shutdown-delay", "How long to go on answering after SIGTERM, with ready failing, so that load balancers notice.").Default("5s").DurationVar(&p.shutdownDelay)
+}
+
+// fail prints mistakes and returns the code of a configuration error.
+func (p *program) fail(errs ...error) int {
+	fmt.Fprintln(p.stderr, errors.Join(errs...))
+	if len(errs) > 1 {
+		fmt.Fprintf(p.stderr, "%d mistakes; nothing was started\n", len(errs))
+	}
+	return exitConfig
+}

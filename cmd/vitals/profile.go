@@ -1,0 +1,133 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+//go:embed profiles/*.yml
+var shippedProfiles embed.FS
+
+// profile is a shipped configuration.
+type profile struct {
+	name, about string
+	// adjust applies what the flags say to the configuration.
+	adjust func(p *program, c *Config) []error
+}
+
+// profiles returns the shipped configurations.
+func profiles() []profile {
+	return []profile{
+		{"kuryr-controller", "the Kuryr-Kubernetes controller's health manager: /ready and /alive on port 8082", adjustKuryrController},
+	}
+}
+
+func findProfile(name string) (profile, error) {
+	var names []string
+	for _, pr := range profiles() {
+		if pr.name == name {
+			return pr, nil
+		}
+		names = append(names, pr.name)
+	}
+	return profile{}, fmt.Errorf("there is no profile %q: expected one of %s", name, strings.Join(names, ", "))
+}
+
+// config is the profile's configuration file.
+func (pr profile) config() []byte {
+	data, err := shippedProfiles.ReadFile("profiles/" + pr.name + ".yml")
+	if err != nil {
+		panic("internal error: " + err.Error())
+	}
+	return data
+}
+
+// loadProfile loads the profile that the flags name.
+func (p *program) loadProfile() (*loaded, []error) {
+	pr, err := findProfile(p.profile)
+	if err != nil {
+		return nil, []error{err}
+	}
+	l, errs := load(builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
+		errs := pr.adjust(p, c)
+		if p.adjust != nil {
+			p.adjust(c)
+		}
+		return errs
+	})
+	if l != nil && p.kuryrConf != "" {
+		l.read = append(l.read, p.kuryrConf)
+	}
+	return l, errs
+}
+
+// listProfiles is the command profiles list.
+func (p *program) listProfiles() int {
+	for _, pr := range profiles() {
+		fmt.Fprintf(p.stdout, "%-18s %s\n", pr.name, pr.about)
+	}
+	return exitOK
+}
+
+// showProfile prints a profile's files, or writes them to a directory.
+func (p *program) showProfile(name, dir string) int {
+	pr, err := findProfile(name)
+	if err != nil {
+		return p.fail(err)
+	}
+	files := pr.files()
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if dir == "" {
+			fmt.Fprintf(p.stdout, "# ---- %s\n%s\n", path, files[path])
+			continue
+		}
+		full := filepath.Join(dir, path)
+		if err := writeNew(full, files[path]); err != nil {
+			return p.fail(err)
+		}
+		fmt.Fprintf(p.stdout, "wrote %s\n", full)
+	}
+	return exitOK
+}
+
+// files are the profile as plain files: vitals.yml and rules/NAME.yml.
+func (pr profile) files() map[string]string {
+	config := string(pr.config())
+	files := map[string]string{}
+	entries, _ := fs.ReadDir(rules.Shipped(), ".")
+	for _, e := range entries {
+		reference := builtinPrefix + strings.TrimSuffix(e.Name(), ".yml")
+		if !strings.Contains(config, reference+"\n") {
+			continue
+		}
+		data, _ := fs.ReadFile(rules.Shipped(), e.Name())
+		config = strings.ReplaceAll(config, reference+"\n", "rules/"+e.Name()+"\n")
+		files["rules/"+e.Name()] = string(data)
+	}
+	files["vitals.yml"] = config
+	return files
+}
+
+// writeNew writes a file that does not exist yet.
+func writeNew(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

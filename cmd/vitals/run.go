@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/common/version"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// load reads the configuration that the flags name.
+func (p *program) load() (*loaded, []error) {
+	switch {
+	case p.configFile != "" && p.profile != "":
+		return nil, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
+	case p.profile != "":
+		return p.loadProfile()
+	case p.configFile != "":
+		return loadFile(p.configFile)
+	}
+	return nil, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
+}
+
+// runDaemon is the command run.
+func (p *program) runDaemon() int {
+	logger := p.logger()
+	l, errs := p.load()
+	if len(errs) > 0 {
+		return p.fail(errs...)
+	}
+	if !p.listenGiven && l.cfg.Server.ListenAddress != "" {
+		*p.web.WebListenAddresses = []string{l.cfg.Server.ListenAddress}
+	}
+	logger.Info("starting vitals", "version", version.Info())
+	d, err := p.newDaemon(l, logger)
+	if err != nil {
+		return p.fail(err)
+	}
+	return d.serve(p, nil)
+}
+
+// daemon is everything that runs.
+type daemon struct {
+	logger *slog.Logger
+	loaded atomic.Pointer[loaded]
+	// components is the collector that takes reports; nil where none is configured.
+	components atomic.Pointer[collectors.Components]
+	eval       *evaluator.Evaluator
+	reloader   *reloader
+}
+
+// newDaemon wires a loaded configuration. It starts nothing.
+func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
+	d := &daemon{logger: logger}
+	b := &builder{logger: logger}
+	cfg, commit, err := b.build(l)
+	if err != nil {
+		return nil, err
+	}
+	d.eval, err = evaluator.New(cfg, evaluator.Options{Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	commit()
+	d.reloader = &reloader{load: p.load, builder: b, eval: d.eval, logger: logger, apply: func(l *loaded) { d.use(l, b) }}
+	d.reloader.use(l)
+	return d, nil
+}
+
+// use notes the configuration that has become the running one.
+func (d *daemon) use(l *loaded, b *builder) {
+	d.loaded.Store(l)
+	var components *collectors.Components
+	for _, made := range b.built {
+		if c, ok := made.collector.(*collectors.Components); ok {
+			components = c
+		}
+	}
+	d.components.Store(components)
+}
+
+// report hands a component's report to the collector that takes them.
+func (d *daemon) report(name string, r collectors.Report) error {
+	if c := d.components.Load(); c != nil {
+		return c.Report(name, r)
+	}
+	return collectors.ErrUnknownComponent
+}
+
+// reports returns what the components said last.
+func (d *daemon) reports() []server.ComponentStatus {
+	c := d.components.Load()
+	if c == nil {
+		return nil
+	}
+	var all []server.ComponentStatus
+	for _, s := range c.Status() {
+		all = append(all, server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: s.Reason, LastReport: s.LastReport})
+	}
+	return all
+}
+
+func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
+	l := d.loaded.Load()
+	opts := server.Options{
+		Snapshot:      d.eval.Snapshot,
+		Changed:       d.eval.Changed,
+		FailingStatus: l.cfg.Server.FailingStatus,
+		Report:        d.report,
+		Components:    d.reports,
+		ReportToken:   l.cfg.Server.ComponentToken.Value(),
+		Config:        func() []byte { return d.loaded.Load().redacted },
+		Version:       version.Version,
+		ExternalExtra: extra,
+		Logger:        d.logger,
+	}
+	if p.lifecycle {
+		opts.Reload = d.reloader.reload
+	}
+	return server.New(opts)
+}
+
+// serve listens, runs the evaluator and waits for the end: SIGTERM or SIGINT make
+// ready fail, and after the shutdown delay everything stops. A second signal does
+// not wait.
+func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
+	s, err := p.listen(d.newServer(p, extra), d.logger)
+	if err != nil {
+		return p.fail(err)
+	}
+	defer s.close()
+
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(signals)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	evaluated := make(chan struct{})
+	go func() {
+		defer close(evaluated)
+		d.eval.Run(ctx)
+	}()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		d.reloader.watch(ctx, p.poll)
+	}()
+	defer func() {
+		cancel()
+		<-evaluated
+		<-watched
+	}()
+	failed := s.start()
+	p.announce(s)
+	for {
+		select {
+		case err := <-failed:
+			d.logger.Error("listener ended", "err", err)
+			return exitFailing
+		case sig := <-signals:
+			if sig == syscall.SIGHUP {
+				_ = d.reloader.reload() // logged, and in the snapshot
+				continue
+			}
+			d.lameDuck(p.shutdownDelay, signals)
+			return exitOK
+		}
+	}
+}
+
+// lameDuck answers on, with ready failing, until the delay is over or another
+// signal comes.
+func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
+	d.logger.Info("shutting down", "delay", delay)
+	d.eval.Shutdown()
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-signals:
+	}
+}
