@@ -132,6 +132,7 @@ func TestAnEndlessBodyIsNotRead(t *testing.T) {
 	s, _ := reporting("")
 	for target, length := range map[string]string{
 		"PUT /api/v1/components/watcher": "Content-Length: 10000000",
+		"PUT /api/v1/components/asking":  "Content-Length: 10000000\r\nExpect: 100-continue",
 		"PUT /api/v1/components/chunked": "Transfer-Encoding: chunked",
 		"POST /ready":                    "Content-Length: 10000000",
 	} {

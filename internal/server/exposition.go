@@ -31,7 +31,6 @@ type series struct {
 	// rank orders the children of a group, bound the buckets and quantiles.
 	rank  int
 	bound float64
-	batch int
 	value float64
 	t     int64
 }
@@ -95,12 +94,11 @@ func (e *exposition) section(i int) []byte {
 func group(batches []evaluator.Batch, f format) []family {
 	families := map[string]*family{}
 	known := describe(batches)
-	for n, batch := range batches {
+	for _, batch := range batches {
 		for i := range batch.Samples {
-			if value.IsStaleNaN(batch.Samples[i].Value) {
-				continue
+			if !value.IsStaleNaN(batch.Samples[i].Value) {
+				add(families, known, &batch.Samples[i])
 			}
-			add(families, known, n, &batch.Samples[i])
 		}
 	}
 	if f == openMetrics {
@@ -154,7 +152,7 @@ func common(kind model.MetricType) model.MetricType {
 }
 
 // add puts one sample into its family.
-func add(families map[string]*family, known map[string]collectors.Desc, batch int, s *collectors.Sample) {
+func add(families map[string]*family, known map[string]collectors.Desc, s *collectors.Sample) {
 	ls := legacyLabels(s.Labels)
 	name := ls.Get(model.MetricNameLabel)
 	if name == "" {
@@ -169,7 +167,7 @@ func add(families map[string]*family, known map[string]collectors.Desc, batch in
 		fam = &family{name: desc.Name, help: desc.Help, kind: desc.Type}
 		families[desc.Name] = fam
 	}
-	fam.series = append(fam.series, newSeries(fam, ls, batch, s))
+	fam.series = append(fam.series, newSeries(fam, ls, s))
 }
 
 // resolve finds the family of a sample. A name that nobody described is a family

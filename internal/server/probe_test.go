@@ -51,6 +51,7 @@ func TestProbes(t *testing.T) {
 			keystoneText + "warn: no rule of ready is named Keystone: nothing excluded for it\n"},
 		{"an exclude that no rule has while ok", "/ready?exclude=b&exclude=a&exclude=", healthy(), 200,
 			"ok\nwarn: no rule of ready is named a, b: nothing excluded for it\n"},
+		{"everything that decides excluded, and a reason", "/ready?exclude=KeystoneDown&exclude=NeutronDown&exclude=PortQuotaExhausted", dead, 503, "not alive\n"},
 		{"an exclude cannot hide the state's own reason", "/ready?exclude=KeystoneDown", stopping, 503, "shutting down\n"},
 		{"one rule, ok", "/ready/KubernetesDown", failing(), 200, "[+]KubernetesDown ok\n"},
 		{"one rule, failing", "/readyz/KeystoneDown", failing(), 503,
@@ -121,6 +122,35 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 	r := ask(t, h, "GET", "/ready", "", "Accept", "application/json")
 	if body := text(t, r); r.StatusCode != 503 || !strings.Contains(body, `"output": "evaluator stalled"`) || strings.Contains(body, `"status": "pass"`) {
 		t.Errorf("JSON of a stalled snapshot = %d %s", r.StatusCode, body)
+	}
+}
+
+func TestAFailureThatStalledIsNoEvidence(t *testing.T) {
+	o := fixed(failing())
+	o.Now = func() time.Time { return noon().Add(time.Minute) }
+	r := ask(t, server.New(o).Handler(), "GET", "/ready", "")
+	if body := text(t, r); r.StatusCode != 503 || body != "evaluator stalled\n" {
+		t.Errorf("GET /ready = %d %q, want 503 without the rules of old", r.StatusCode, body)
+	}
+}
+
+func TestRulesOfOneName(t *testing.T) {
+	snap := failing()
+	snap.Rules = append(snap.Rules, snap.Rules[1], snap.Rules[1])
+	for _, i := range []int{10, 11} {
+		snap.States[0].Rules = append(snap.States[0].Rules, i)
+		snap.Rules[i].Name = "Twice"
+	}
+	snap.Rules[10].Status, snap.Rules[10].Decides = evaluator.OK, false
+	h := server.New(fixed(snap)).Handler()
+	r := ask(t, h, "GET", "/ready/Twice", "")
+	const want = "[+]Twice ok\n[-]Twice failing: Keystone does not answer or rejects the credentials. (value 0, since 2026-01-02T11:58:30Z)\n"
+	if body := text(t, r); r.StatusCode != 503 || body != want {
+		t.Errorf("GET /ready/Twice = %d %q, want 503 %q", r.StatusCode, body, want)
+	}
+	slis := text(t, ask(t, h, "GET", "/metrics/slis", ""))
+	if !strings.Contains(slis, `kubernetes_healthcheck{name="Twice",type="readyz"} 0`) {
+		t.Errorf("one of two rules fails, want 0 in\n%s", slis)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // newSeries prepares a sample for its place in the family.
-func newSeries(fam *family, ls labels.Labels, batch int, s *collectors.Sample) series {
-	out := series{labels: ls, group: ls, batch: batch, value: s.Value, t: s.T}
+func newSeries(fam *family, ls labels.Labels, s *collectors.Sample) series {
+	out := series{labels: ls, group: ls, value: s.Value, t: s.T}
 	bound := ""
 	switch fam.kind {
 	case model.MetricTypeHistogram:
@@ -31,7 +31,7 @@ func newSeries(fam *family, ls labels.Labels, batch int, s *collectors.Sample) s
 	return out
 }
 
-// unique sorts series and keeps the one of the latest batch among equals.
+// unique sorts series and keeps the last one among equals: that of the latest batch.
 func unique(all []series) []series {
 	slices.SortStableFunc(all, func(a, b series) int {
 		return cmp.Or(
@@ -39,7 +39,6 @@ func unique(all []series) []series {
 			cmp.Compare(a.rank, b.rank),
 			cmp.Compare(a.bound, b.bound),
 			labels.Compare(a.labels, b.labels),
-			cmp.Compare(a.batch, b.batch),
 		)
 	})
 	kept := all[:0]
