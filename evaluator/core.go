@@ -65,9 +65,9 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	perName, rest := rules.Retention(c.expressions(), lookback)
 	if lookback > window.Lookback { // or the window would let go of what the engine still sees
 		rest = max(rest, lookback)
-		for name, d := range perName {
-			perName[name] = max(d, lookback)
-		}
+	}
+	for name, d := range perName {
+		perName[name] = max(d, rest)
 	}
 	c.window.SetRetention(perName, rest)
 	c.own = newOwnMetrics(c)
