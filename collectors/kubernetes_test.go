@@ -276,11 +276,11 @@ func kubeCollect(t *testing.T, k collectors.Collector, timeout time.Duration) (k
 func kubeSeries(l labels.Labels) string {
 	var pairs []string
 	l.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName {
+		if l.Name != model.MetricNameLabel {
 			pairs = append(pairs, fmt.Sprintf("%s=%q", l.Name, l.Value))
 		}
 	})
-	return l.Get(labels.MetricName) + "{" + strings.Join(pairs, ",") + "}"
+	return l.Get(model.MetricNameLabel) + "{" + strings.Join(pairs, ",") + "}"
 }
 
 // reason returns the reason whose series of the state set is 1, and "" without one.
@@ -316,7 +316,7 @@ func kubeRender(t *testing.T, descs []collectors.Desc, samples []collectors.Samp
 	t.Helper()
 	lines := map[string][]string{}
 	for _, s := range samples {
-		name := s.Labels.Get(labels.MetricName)
+		name := s.Labels.Get(model.MetricNameLabel)
 		lines[name] = append(lines[name], fmt.Sprintf("%s %v\n", kubeSeries(s.Labels), s.Value))
 	}
 	slices.SortFunc(descs, func(a, b collectors.Desc) int { return strings.Compare(a.Name, b.Name) })
@@ -354,7 +354,7 @@ func TestKubernetesExposition(t *testing.T) {
 		t.Errorf("Collect() = %v, want no error", err)
 	}
 	for i, s := range samples {
-		switch s.Labels.Get(labels.MetricName) {
+		switch s.Labels.Get(model.MetricNameLabel) {
 		case "vitals_dependency_latency_seconds":
 			if s.Value <= 0 || s.Value > 5 {
 				t.Errorf("latency = %v s, want a plausible one", s.Value)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"gopkg.in/yaml.v3"
 
@@ -83,7 +84,7 @@ func localExposition(samples []collectors.Sample, descs []collectors.Desc) strin
 	for _, d := range descs {
 		var lines []string
 		left = slices.DeleteFunc(left, func(s collectors.Sample) bool {
-			name := s.Labels.Get(labels.MetricName)
+			name := s.Labels.Get(model.MetricNameLabel)
 			base := name
 			if d.Type == "histogram" || d.Type == "summary" {
 				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
@@ -112,11 +113,11 @@ func localExposition(samples []collectors.Sample, descs []collectors.Desc) strin
 func localSample(s collectors.Sample) string {
 	var pairs []string
 	s.Labels.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName {
+		if l.Name != model.MetricNameLabel {
 			pairs = append(pairs, fmt.Sprintf("%s=%q", l.Name, l.Value))
 		}
 	})
-	line := s.Labels.Get(labels.MetricName)
+	line := s.Labels.Get(model.MetricNameLabel)
 	if len(pairs) > 0 {
 		line += "{" + strings.Join(pairs, ",") + "}"
 	}

@@ -125,11 +125,11 @@ func osSeries(samples []Sample) map[string]float64 {
 func osKey(l labels.Labels) string {
 	var b bytes.Buffer
 	l.Range(func(label labels.Label) {
-		if label.Name != labels.MetricName {
+		if label.Name != model.MetricNameLabel {
 			fmt.Fprintf(&b, ",%s=%q", label.Name, label.Value)
 		}
 	})
-	return l.Get(labels.MetricName) + "{" + strings.TrimPrefix(b.String(), ",") + "}"
+	return l.Get(model.MetricNameLabel) + "{" + strings.TrimPrefix(b.String(), ",") + "}"
 }
 
 // osNoSecrets fails the test if text holds a password or a token.

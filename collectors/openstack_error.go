@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,8 +28,6 @@ type openStackError struct {
 	op     string
 	reason Reason
 	detail string
-	// took is how long the service took to answer; zero if it did not.
-	took time.Duration
 }
 
 func (e *openStackError) Error() string {

@@ -29,7 +29,7 @@ func (e osExported) Describe(chan<- *prometheus.Desc) {}
 
 func (e osExported) Collect(metrics chan<- prometheus.Metric) {
 	for _, s := range e.samples {
-		name := s.Labels.Get(labels.MetricName)
+		name := s.Labels.Get(model.MetricNameLabel)
 		desc, ok := e.descs[name]
 		if !ok {
 			e.t.Errorf("%s is exported and not described", name)
@@ -40,7 +40,7 @@ func (e osExported) Collect(metrics chan<- prometheus.Metric) {
 		}
 		var names, values []string
 		s.Labels.Range(func(l labels.Label) {
-			if l.Name != labels.MetricName {
+			if l.Name != model.MetricNameLabel {
 				names, values = append(names, l.Name), append(values, l.Value)
 			}
 		})
@@ -61,7 +61,7 @@ func osExposition(t *testing.T, c Collector) string {
 		e.descs[d.Name] = d
 	}
 	for i, s := range samples {
-		if s.Labels.Get(labels.MetricName) == "vitals_dependency_latency_seconds" {
+		if s.Labels.Get(model.MetricNameLabel) == "vitals_dependency_latency_seconds" {
 			if s.Value <= 0 || s.Value > 10 {
 				t.Errorf("latency = %v, want the seconds that a request took", s.Value)
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"pgregory.net/rapid"
 )
 
@@ -117,7 +117,7 @@ func TestScrapeParseTakesAnything(t *testing.T) {
 				rt.Fatalf("parse() = %d samples and %v, want none beside an error", len(got.samples), err)
 			}
 			for _, s := range got.samples {
-				if s.Labels.Get(labels.MetricName) == "" || s.Labels.Get("component") == "" {
+				if s.Labels.Get(model.MetricNameLabel) == "" || s.Labels.Get("component") == "" {
 					rt.Fatalf("parse() = %s, want a name and a component", s.Labels)
 				}
 			}

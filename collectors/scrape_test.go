@@ -212,7 +212,7 @@ func TestScrapeAnswers(t *testing.T) {
 		{"429", status(429), "client_error"},
 		{"500", status(500), "server_error"},
 		{"204, an answer without metrics", status(204), "protocol"},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "protocol"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "protocol"},
 		{"huge header", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X", strings.Repeat("x", 1<<20))
 		}, "protocol"},

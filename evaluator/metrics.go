@@ -35,7 +35,6 @@ type ownMetrics struct {
 	took, at, reloaded, reloadedTime labels.Labels
 	rules                            []ruleSeries
 	series                           *window.Source
-	now                              time.Time
 }
 
 // ruleSeries are the state set of all rules with one name and state.

@@ -3,6 +3,7 @@ package rules
 import (
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -56,7 +57,7 @@ func history(s *parser.VectorSelector, path []parser.Node, lookback time.Duratio
 // metricName returns the one name that a selector can match, or nothing.
 func metricName(s *parser.VectorSelector) string {
 	for _, m := range s.LabelMatchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return m.Value
 		}
 	}

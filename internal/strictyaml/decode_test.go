@@ -36,7 +36,8 @@ type config struct {
 	Other    any                `yaml:"other"`
 	Picky    picky              `yaml:"picky"`
 	Ignored  string             `yaml:"-"`
-	hidden   string
+	//lint:ignore U1000 a field that is not exported is no key
+	hidden string
 }
 
 func (c *config) SetDefaults() {

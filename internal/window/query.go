@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -53,7 +54,7 @@ func (w *Window) any(matchers []*labels.Matcher, mint, maxt int64, ok func([]pro
 // matching visits the families that can contain series that match.
 func (w *Window) matching(matchers []*labels.Matcher) func(yield func(*family) bool) {
 	for _, m := range matchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return func(yield func(*family) bool) {
 				if f := w.families[m.Value]; f != nil {
 					yield(f)
@@ -72,7 +73,7 @@ func (w *Window) matching(matchers []*labels.Matcher) func(yield func(*family) b
 
 func matchesName(name string, matchers []*labels.Matcher) bool {
 	for _, m := range matchers {
-		if m.Name == labels.MetricName && !m.Matches(name) {
+		if m.Name == model.MetricNameLabel && !m.Matches(name) {
 			return false
 		}
 	}
@@ -83,7 +84,7 @@ func matchesName(name string, matchers []*labels.Matcher) bool {
 func (s *series) matches(matchers []*labels.Matcher) bool {
 	for _, m := range matchers {
 		v := s.family.name
-		if m.Name != labels.MetricName {
+		if m.Name != model.MetricNameLabel {
 			v = s.labels.Get(m.Name)
 		}
 		if !m.Matches(v) {

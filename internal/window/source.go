@@ -1,6 +1,7 @@
 package window
 
 import (
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 )
@@ -45,7 +46,7 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 	if found == nil {
 		hash := l.Hash()
 		if found = s.w.find(hash, l); found == nil {
-			if p.T <= s.w.now-max(s.w.retention(l.Get(labels.MetricName)), Lookback.Milliseconds()) {
+			if p.T <= s.w.now-max(s.w.retention(l.Get(model.MetricNameLabel)), Lookback.Milliseconds()) {
 				return nil // Nobody would ever see it.
 			}
 			var err error

@@ -13,6 +13,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -138,7 +139,7 @@ func (w *Window) create(hash uint64, l labels.Labels) (*series, error) {
 	if w.count >= w.limit {
 		return nil, fmt.Errorf("%w: the limit is %d", ErrLimit, w.limit)
 	}
-	name := l.Get(labels.MetricName)
+	name := l.Get(model.MetricNameLabel)
 	f := w.families[name]
 	if f == nil {
 		f = &family{name: name, retention: w.retention(name)}
