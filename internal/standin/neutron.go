@@ -17,12 +17,13 @@ import (
 type neutron struct {
 	service  *service
 	keystone *keystone
+	quotas   *quotas
 	// revoked is the number of the last token that the fault revoke-token rejects.
 	revoked atomic.Int64
 }
 
 func newNeutron(s *service, k *keystone) *neutron {
-	n := &neutron{service: s, keystone: k}
+	n := &neutron{service: s, keystone: k, quotas: newQuotas()}
 	s.answer, s.deny = n.routes(), n.deny
 	s.entered = func(fault string) {
 		last := 0

@@ -40,23 +40,8 @@ func link(rel, root string, query url.Values) map[string]string {
 	return map[string]string{"rel": rel, "href": root + "/v2.0/networks?" + query.Encode()}
 }
 
-// usage is the quota of one resource; a limit of -1 is none.
-type usage struct {
-	Limit    int `json:"limit"`
-	Used     int `json:"used"`
-	Reserved int `json:"reserved"`
-}
-
 func (n *neutron) usages() map[string]usage {
-	quota := map[string]usage{
-		"network":             {Limit: 100, Used: 2},
-		"subnet":              {Limit: 100, Used: 4},
-		"port":                {Limit: 100, Used: 5},
-		"router":              {Limit: 10, Used: 1},
-		"floatingip":          {Limit: 50, Used: 3, Reserved: 1},
-		"security_group":      {Limit: 10, Used: 2},
-		"security_group_rule": {Limit: -1, Used: 18},
-	}
+	quota := n.quotas.all()
 	switch fault, _ := n.service.state(); fault {
 	case faultExhaust:
 		quota["port"] = usage{Limit: 10, Used: 10}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,11 +19,13 @@ type running struct {
 	cancel context.CancelFunc
 	accept sync.WaitGroup // the goroutine that accepts connections
 	conns  sync.WaitGroup // one for each connection's goroutine
+	// accepted counts the connections.
+	accepted *atomic.Uint64
 }
 
 // serve listens on addr, with TLS unless its configuration is nil, and serves h
-// until stop.
-func serve(addr string, secure *tls.Config, h http.Handler) (*running, error) {
+// until stop. It counts the connections in accepted.
+func serve(addr string, secure *tls.Config, h http.Handler, accepted *atomic.Uint64) (*running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -32,7 +35,7 @@ func serve(addr string, secure *tls.Config, h http.Handler) (*running, error) {
 	if secure != nil {
 		ln = tls.NewListener(ln, secure)
 	}
-	r := &running{cancel: cancel}
+	r := &running{cancel: cancel, accepted: accepted}
 	r.server = &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: readTimeout,
@@ -62,6 +65,7 @@ func (r *running) track(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		r.conns.Add(1)
+		r.accepted.Add(1)
 	case http.StateClosed, http.StateHijacked:
 		r.conns.Done()
 	}

@@ -38,7 +38,8 @@ type service struct {
 	// entered is told about a fault just before it takes effect; it may be nil.
 	entered func(fault string)
 
-	port *port // from choose on
+	port    *port // from choose on
+	traffic traffic
 
 	// switching serialises changes of the fault and guards what follows.
 	switching sync.Mutex
@@ -135,7 +136,7 @@ func (s *service) close() error {
 }
 
 func (s *service) listenLocked() error {
-	r, err := serve(s.port.addr, s.secure, s)
+	r, err := serve(s.port.addr, s.secure, s, &s.traffic.connections)
 	if err != nil {
 		return err
 	}
@@ -152,6 +153,7 @@ func (s *service) silenceLocked() {
 
 // ServeHTTP lets the active fault decide about a request, or answers it.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.traffic.requests.Add(1)
 	if err := slurp(w, r); err != nil {
 		code := http.StatusBadRequest
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
