@@ -13,15 +13,23 @@ import (
 // loaded (kuryr_kubernetes/controller/drivers/vif_pool.py).
 const poolsMarker = "/tmp/pools_loaded"
 
-// kuryrCRDs are the custom resources that each handler of the controller works on.
-func kuryrCRDs() map[string]string {
+// kuryrGroup is the API group of Kuryr's custom resources.
+const kuryrGroup = "openstack.org"
+
+// kuryrResources are the custom resources that each handler of the controller
+// reads or writes. The handlers that are not listed need none.
+func kuryrResources() map[string]string {
 	return map[string]string{
-		"kuryrport":          "kuryrports.openstack.org",
-		"kuryrloadbalancer":  "kuryrloadbalancers.openstack.org",
-		"namespace":          "kuryrnetworks.openstack.org",
-		"kuryrnetwork":       "kuryrnetworks.openstack.org",
-		"policy":             "kuryrnetworkpolicies.openstack.org",
-		"kuryrnetworkpolicy": "kuryrnetworkpolicies.openstack.org",
+		"vif":                     "kuryrports",
+		"kuryrport":               "kuryrports",
+		"service":                 "kuryrloadbalancers",
+		"endpoints":               "kuryrloadbalancers",
+		"kuryrloadbalancer":       "kuryrloadbalancers",
+		"namespace":               "kuryrnetworks",
+		"kuryrnetwork":            "kuryrnetworks",
+		"kuryrnetwork_population": "kuryrnetworks",
+		"policy":                  "kuryrnetworkpolicies",
+		"kuryrnetworkpolicy":      "kuryrnetworkpolicies",
 	}
 }
 
@@ -85,12 +93,28 @@ func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernete
 	if k.InsecureSkipVerify || !strings.HasPrefix(k.Server, "https:") {
 		k.CAFile = ""
 	}
+	useKuryrHandlers(k, conf.EnabledHandlers)
+}
+
+// useKuryrHandlers replaces the custom resources of the profile by those of the
+// enabled handlers: their definitions, and the rights on their objects.
+func useKuryrHandlers(k *collectors.KubernetesConfig, handlers []string) {
 	k.CRDs = nil
-	for _, handler := range conf.EnabledHandlers {
-		if crd, ok := kuryrCRDs()[handler]; ok && !slices.Contains(k.CRDs, crd) {
-			k.CRDs = append(k.CRDs, crd)
+	needed := func(resource string) bool { return slices.Contains(k.CRDs, resource+"."+kuryrGroup) }
+	var lists []collectors.KubernetesAccess
+	for _, handler := range handlers {
+		resource, ok := kuryrResources()[handler]
+		if !ok || needed(resource) {
+			continue
 		}
+		k.CRDs = append(k.CRDs, resource+"."+kuryrGroup)
+		lists = append(lists, collectors.KubernetesAccess{Verb: "list", Resource: kuryrGroup + "/" + resource})
 	}
+	k.Access = slices.DeleteFunc(k.Access, func(a collectors.KubernetesAccess) bool {
+		resource, custom := strings.CutPrefix(a.Resource, kuryrGroup+"/")
+		return custom && (a.Verb == "list" || !needed(resource))
+	})
+	k.Access = append(k.Access, lists...)
 }
 
 // useKuryrNeutron takes over the credentials of the section [neutron].

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/standin"
+)
+
+// kuryrDependencyCases are the scenarios that need no more than the profile as it
+// is: no port pools, no component that reports.
+func kuryrDependencyCases() []kuryrCase {
+	return []kuryrCase{
+		{id: "C01", name: "everything answers", check: probesAskNobody},
+		{id: "C11", name: "no port pools, no marker", given: []step{noMarker}},
+		{id: "C17", name: "no component reports"},
+		{id: "A04", name: "the definitions are served", check: series(
+			`vitals_kubernetes_crd_present{crd="kuryrports.openstack.org",dependency="kubernetes"}`, "1",
+			`vitals_kubernetes_crd_present{crd="kuryrloadbalancers.openstack.org",dependency="kubernetes"}`, "1")},
+		{id: "A06", name: "the watch delivers events", check: watchHears},
+
+		{id: "C03", name: "Kubernetes answers 500", given: []step{fault("kubernetes", "500")},
+			ready: fails(kubernetesDown, watchFollows)},
+		{id: "C04", name: "Keystone answers 401", given: []step{fault("keystone", "401")},
+			ready: fails(keystoneDown, neutronFollows)},
+		{id: "C05", name: "Neutron answers 500", given: []step{fault("neutron", "500")},
+			ready: fails(neutronDown)},
+		{id: "C12", name: "everything fails at once",
+			given: []step{fault("kubernetes", "503"), fault("keystone", "503"), fault("neutron", "503")},
+			ready: fails(kubernetesDown, watchFollows, keystoneDown, neutronFollows)},
+		{id: "C13", name: "Kubernetes refuses the credentials", given: []step{fault("kubernetes", "401")},
+			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "auth")},
+		{id: "C14", name: "the password is wrong", given: []step{fault("keystone", "wrong-password")},
+			ready: fails(keystoneDown, neutronFollows), check: both(failure("keystone", "auth"), noSecrets)},
+		{id: "C15", name: "Neutron forbids the quota", given: []step{fault("neutron", "403")},
+			ready: fails(neutronDown), check: both(failure("neutron", "forbidden"), noSecrets)},
+		{id: "C20", name: "no port left, with the default handlers", given: []step{fault("neutron", "exhaust-ports")},
+			ready: fails(quotaExhausted("port", 0))},
+		{id: "C21", name: "the definitions are gone", given: []step{fault("kubernetes", "remove-crd")},
+			ready: fails("CRDMissing failing: The custom resource definition kuryrloadbalancers.openstack.org is not installed.")},
+		{id: "C22", name: "the custom resources are forbidden", given: []step{fault("kubernetes", "deny-access")},
+			ready: fails(accessDenied, watchFollows), check: series(
+				`vitals_kubernetes_access_allowed{dependency="kubernetes",resource="openstack.org/kuryrports",verb="list"}`, "0")},
+
+		{id: "A05", name: "the definitions get a client error", given: []step{fault("kubernetes", "deny-access")},
+			ready: fails(accessDenied, watchFollows), check: series(
+				`vitals_kubernetes_crd_present{crd="kuryrports.openstack.org",dependency="kubernetes"}`, "")},
+		{id: "A10", name: "a watch request fails", given: []step{fault("kubernetes", "empty")},
+			ready: fails(kubernetesDown, watchFollows), check: series(
+				`vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`, "0")},
+		{id: "A12", name: "the watch is opened again", given: []step{fault("kubernetes", "refuse")},
+			ready: fails(kubernetesDown, watchFollows), after: watchHears},
+		{id: "A27", name: "a GET is forbidden", given: []step{fault("kubernetes", "403")},
+			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "forbidden")},
+		{id: "A28", name: "the watch goes on where the server cut it", given: []step{fault("kubernetes", "503")},
+			ready: fails(kubernetesDown, watchFollows), after: watchHears},
+		{id: "A30", name: "a watch is forbidden", given: []step{fault("kubernetes", "deny-access")},
+			ready: fails(accessDenied, watchFollows), check: series(
+				`vitals_kubernetes_watch_failure{dependency="kubernetes",reason="forbidden",resource="pods"}`, "1")},
+		{id: "A32", name: "404 is an answer and not an outage", given: []step{fault("kubernetes", "remove-crd")},
+			ready: fails("CRDMissing failing: The custom resource definition kuryrloadbalancers.openstack.org is not installed."),
+			check: series(
+				`vitals_dependency_up{dependency="kubernetes"}`, "1",
+				`vitals_kubernetes_crd_present{crd="kuryrports.openstack.org",dependency="kubernetes"}`, "0")},
+		{id: "A33", name: "a GET gets 500", given: []step{fault("kubernetes", "500")},
+			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "server_error")},
+
+		{id: "L02", name: "Keystone refuses connections", given: []step{fault("keystone", "refuse")},
+			ready: fails(keystoneDown), check: failure("keystone", "refused")},
+		{id: "L03", name: "Keystone is silent", given: []step{fault("keystone", "hang")},
+			ready: fails(keystoneDown), check: failure("keystone", "timeout")},
+		{id: "L04", name: "Kubernetes refuses connections", given: []step{fault("kubernetes", "refuse")},
+			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "refused")},
+		{id: "L10", name: "Neutron answers 500", given: []step{fault("neutron", "500")},
+			ready: fails(neutronDown), check: failure("neutron", "server_error")},
+		{id: "L10", name: "Neutron answers 503", given: []step{fault("neutron", "503")},
+			ready: fails(neutronDown), check: failure("neutron", "server_error")},
+		{id: "L11", name: "Neutron closes without an answer", given: []step{fault("neutron", "empty")},
+			ready: fails(neutronDown), check: failure("neutron", "protocol")},
+		{id: "L12", name: "the catalog has no Neutron", given: []step{fault("keystone", "no-network-endpoint")},
+			ready: fails(neutronDown), check: failure("neutron", "missing_endpoint")},
+		{id: "L14", name: "Keystone closes without an answer", given: []step{fault("keystone", "empty")},
+			ready: fails(keystoneDown), check: failure("keystone", "protocol")},
+		{id: "L15", name: "Kubernetes answers 403", given: []step{fault("kubernetes", "403")},
+			ready: fails(kubernetesDown, watchFollows)},
+		{id: "L15", name: "Kubernetes answers 503", given: []step{fault("kubernetes", "503")},
+			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "server_error")},
+	}
+}
+
+func TestKuryrDependencies(t *testing.T) {
+	t.Parallel()
+	startKuryrLab(t, labOptions{}).runCases(t, kuryrDependencyCases())
+}
+
+// kuryrTLSCases are those of a lab in which Keystone's address is wrong from the start.
+func kuryrTLSCases() []kuryrCase {
+	return []kuryrCase{{id: "L13", name: "Keystone does not speak TLS", ready: fails(keystoneDown, neutronFollows)}}
+}
+
+func TestKuryrKeystoneWithoutTLS(t *testing.T) {
+	t.Parallel()
+	lab := startKuryrLab(t, labOptions{adjust: func(c *Config) {
+		for i := range c.Collectors {
+			if k := c.Collectors[i].Keystone; k != nil {
+				k.AuthURL = "https" + strings.TrimPrefix(k.AuthURL, "http")
+			}
+		}
+	}})
+	for _, c := range kuryrTLSCases() {
+		t.Run(c.id+" "+c.name, func(t *testing.T) {
+			lab.await(t, "ready", c.ready)
+			lab.await(t, "alive", c.alive)
+			failure("keystone", "tls")(t, lab)
+			if got := lab.transitions(t, "alive"); got != 1 {
+				t.Errorf("alive changed %d times, want once, at the start", got)
+			}
+		})
+	}
+}
+
+// probesAskNobody checks that probes read memory: the dependencies see the rounds
+// of the collectors and nothing else.
+func probesAskNobody(t *testing.T, l *kuryrLab) {
+	const probes = 500
+	count := func() (all uint64) {
+		for _, d := range []string{"kubernetes", "keystone", "neutron"} {
+			_, requests := l.cloud.Traffic(d)
+			all += requests
+		}
+		return all
+	}
+	l.round(t)
+	before, earlier := count(), l.daemon.eval.Snapshot().Collectors[0].LastRun
+	for range probes {
+		if got := l.get(t, "/ready"); got.code != 200 || got.body != "ok" {
+			t.Fatalf("GET /ready = %d %q, want 200 ok", got.code, got.body)
+		}
+	}
+	rounds := uint64(l.daemon.eval.Snapshot().Collectors[0].LastRun.Sub(earlier)/labInterval) + 2
+	if got, most := count()-before, rounds*20; got > most {
+		t.Errorf("%d probes went with %d requests to the dependencies, want at most %d: those of %d rounds", probes, got, most, rounds)
+	}
+}
+
+// watchHears checks that the watch is open and that something comes through it.
+func watchHears(t *testing.T, l *kuryrLab) {
+	contact := func() string {
+		return l.metric(t, `vitals_kubernetes_watch_last_contact_timestamp_seconds{dependency="kubernetes",resource="pods"}`)
+	}
+	series(`vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`, "1")(t, l)
+	before := contact()
+	eventually(t, func() string {
+		if now := contact(); now == before {
+			return "the last contact stays at " + now
+		}
+		return ""
+	})
+}
+
+// series checks series on /metrics, each with its value; "" means absent.
+func series(pairs ...string) func(*testing.T, *kuryrLab) {
+	return func(t *testing.T, l *kuryrLab) {
+		t.Helper()
+		for i := 0; i < len(pairs); i += 2 {
+			eventually(t, func() string {
+				if got := l.metric(t, pairs[i]); got != pairs[i+1] {
+					return fmt.Sprintf("%s = %q, want %q", pairs[i], got, pairs[i+1])
+				}
+				return ""
+			})
+		}
+	}
+}
+
+// both checks two things.
+func both(a, b func(*testing.T, *kuryrLab)) func(*testing.T, *kuryrLab) {
+	return func(t *testing.T, l *kuryrLab) {
+		t.Helper()
+		a(t, l)
+		b(t, l)
+	}
+}
+
+// noSecrets checks that no answer shows what the original's error texts did: URLs
+// and whatever else is in an exception.
+func noSecrets(t *testing.T, l *kuryrLab) {
+	secrets := []string{l.cloud.Password(), l.cloud.Token()}
+	for _, path := range []string{"/ready", "/ready?verbose", "/alive?verbose", "/metrics", "/api/v1/status", "/config", "/"} {
+		got := l.get(t, path)
+		for _, secret := range secrets {
+			if strings.Contains(got.body, secret) {
+				t.Errorf("GET %s shows a secret", path)
+			}
+		}
+		if strings.HasPrefix(path, "/ready") && strings.Contains(got.body, "http://") {
+			t.Errorf("GET %s shows an address: %s", path, got.body)
+		}
+	}
+	if faults := l.cloud.Faults(); len(faults) == 0 || faults[1].Active == standin.None && faults[2].Active == standin.None {
+		t.Error("nothing is broken, want a failure whose text could leak something")
+	}
+}

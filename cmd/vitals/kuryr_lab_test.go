@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/standin"
+)
+
+const (
+	// labInterval and labTimeout are those of every collector of a lab.
+	labInterval = 250 * time.Millisecond
+	labTimeout  = 250 * time.Millisecond
+	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
+	labIdle     = 600 * time.Millisecond
+	labBookmark = 100 * time.Millisecond
+	// patience bounds everything that should happen soon.
+	patience = 20 * time.Second
+)
+
+// kuryrLab is the shipped profile kuryr-controller as it runs, and a cloud of its
+// own: real HTTP on both sides.
+type kuryrLab struct {
+	cloud  *standin.Cloud
+	loaded *loaded
+	daemon *daemon
+	// web answers probes; local takes reports, as the Unix socket does.
+	web, local *httptest.Server
+	// marker is the file that says that the port pools are loaded.
+	marker string
+}
+
+// labOptions say how a lab differs from the profile.
+type labOptions struct {
+	// kuryrConf makes the lab use a kuryr.conf, with the placeholders of
+	// testdata/kuryr.conf filled in; otherwise it knows the cloud from flags.
+	kuryrConf string
+	set       map[string]string
+	// shippedFor leaves the rules as patient as they are shipped.
+	shippedFor bool
+	adjust     func(*Config)
+}
+
+// newKuryrLab loads the profile as the command line does, and starts nothing.
+func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
+	t.Helper()
+	cloud, err := standin.Start(standin.Options{BookmarkInterval: labBookmark, EventInterval: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cloud.Close(); err != nil {
+			t.Errorf("Close() = %v, want nil", err)
+		}
+	})
+	dir := t.TempDir()
+	lab := &kuryrLab{cloud: cloud, marker: filepath.Join(dir, "pools_loaded")}
+	p := &program{profile: "kuryr-controller", set: o.set}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	writeFile(t, kubeconfig, string(cloud.Kubeconfig()))
+	if o.kuryrConf != "" {
+		p.kuryrConf = filepath.Join(dir, "kuryr.conf")
+		writeFile(t, p.kuryrConf, fillIn(t, o.kuryrConf, cloud, dir))
+	}
+	p.adjust = func(c *Config) {
+		if o.kuryrConf == "" {
+			expected := componentsOf(t, c).Expect
+			pointAt(c, cloud, kubeconfig)
+			componentsOf(t, c).Expect = expected
+		}
+		lab.hasten(c)
+		if o.adjust != nil {
+			o.adjust(c)
+		}
+	}
+	l, errs := p.load()
+	if len(errs) > 0 {
+		t.Fatalf("load() = %v, want no mistakes", errs)
+	}
+	if !o.shippedFor {
+		dropFor(l.files)
+	}
+	lab.loaded = l
+	if lab.daemon, err = p.newDaemon(l, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s := lab.daemon.newServer(p, nil)
+	lab.web, lab.local = serveHTTP(t, s.Handler()), serveHTTP(t, s.Local())
+	return lab
+}
+
+// startKuryrLab runs the profile until the test ends.
+func startKuryrLab(t *testing.T, o labOptions) *kuryrLab {
+	t.Helper()
+	lab := newKuryrLab(t, o)
+	lab.run(t)
+	return lab
+}
+
+func (l *kuryrLab) run(t *testing.T) {
+	t.Helper()
+	writeFile(t, l.marker, "")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.daemon.eval.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+}
+
+// hasten makes the collectors ask often, and looks for the pools' marker where no
+// other test does.
+func (l *kuryrLab) hasten(c *Config) {
+	c.EvaluationInterval = model.Duration(200 * time.Millisecond)
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		col.Interval, col.Timeout = model.Duration(labInterval), model.Duration(labTimeout)
+		switch {
+		case col.Kubernetes != nil:
+			col.Kubernetes.WatchIdleTimeout = model.Duration(labIdle)
+		case col.Components != nil:
+			col.Components.Deadline = model.Duration(time.Hour)
+		case col.File != nil:
+			col.File.Path = l.marker
+		}
+	}
+}
+
+// componentsOf is the configuration of the profile's components.
+func componentsOf(t *testing.T, c *Config) *collectors.ComponentsConfig {
+	t.Helper()
+	for i := range c.Collectors {
+		if comps := c.Collectors[i].Components; comps != nil {
+			return comps
+		}
+	}
+	t.Fatal("the profile has no components, want them")
+	return nil
+}
+
+func serveHTTP(t *testing.T, h http.Handler) *httptest.Server {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fillIn returns a kuryr.conf with the cloud's addresses and credentials.
+func fillIn(t *testing.T, conf string, c *standin.Cloud, dir string) string {
+	t.Helper()
+	token, authority := filepath.Join(dir, "token"), filepath.Join(dir, "ca.crt")
+	writeFile(t, token, c.Token())
+	writeFile(t, authority, string(c.Authority()))
+	return strings.NewReplacer(
+		"@API_ROOT@", c.KubernetesURL(), "@TOKEN_FILE@", token, "@CA_FILE@", authority,
+		"@AUTH_URL@", c.KeystoneURL(), "@PASSWORD@", c.Password(), "@PROJECT_ID@", c.ProjectID(),
+	).Replace(conf)
+}
+
+// answer is what the server answered.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// ask sends a request to the server that answers probes.
+func (l *kuryrLab) ask(t *testing.T, method, path string, header ...string) answer {
+	t.Helper()
+	return send(t, method, l.web.URL+path, "", header...)
+}
+
+func (l *kuryrLab) get(t *testing.T, path string, header ...string) answer {
+	t.Helper()
+	return l.ask(t, http.MethodGet, path, header...)
+}
+
+// report reports for a component as the controller's parts do.
+func (l *kuryrLab) report(t *testing.T, component string, alive, ready bool, reason string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"alive": alive, "ready": ready, "reason": reason})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := send(t, http.MethodPut, l.local.URL+"/api/v1/components/"+component, string(body)); got.code != http.StatusNoContent {
+		t.Fatalf("report of %s = %d %s, want 204", component, got.code, got.body)
+	}
+}
+
+func send(t *testing.T, method, url, body string, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(data)}
+}
+
+// eventually waits until check returns "", which otherwise says what is still wrong.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(patience)
+	for {
+		wrong := check()
+		if wrong == "" {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("after %s: %s", patience, wrong)
+		case <-ticker.C:
+		}
+	}
+}
+
+// round waits until every collector has finished a round that began after now.
+func (l *kuryrLab) round(t *testing.T) {
+	t.Helper()
+	began := time.Now().Add(labTimeout * 3 / 2) // a round that runs now has ended by then
+	eventually(t, func() string {
+		for _, c := range l.daemon.eval.Snapshot().Collectors {
+			if !c.LastRun.After(began) {
+				return "collector " + c.Name + " has made no new round"
+			}
+		}
+		return ""
+	})
+}
+
+// transitions is how often a state changed since the start. It counts every
+// generation: a verdict that came and went between two looks is in it.
+func (l *kuryrLab) transitions(t *testing.T, state string) uint64 {
+	t.Helper()
+	s := l.daemon.eval.Snapshot()
+	st, ok := s.State(state, s.At)
+	if !ok {
+		t.Fatalf("there is no state %q", state)
+	}
+	return st.Transitions
+}
+
+// rule is what a rule says now.
+func (l *kuryrLab) rule(t *testing.T, name string) evaluator.Rule {
+	t.Helper()
+	for _, r := range l.daemon.eval.Snapshot().Rules {
+		if r.Name == name {
+			return r
+		}
+	}
+	t.Fatalf("there is no rule %q", name)
+	return evaluator.Rule{}
+}
+
+// metric is the value of a series on /metrics, and "" where there is none.
+func (l *kuryrLab) metric(t *testing.T, series string) string {
+	t.Helper()
+	got := l.get(t, "/metrics")
+	if got.code != http.StatusOK {
+		t.Fatalf("GET /metrics = %d, want 200 whatever happens", got.code)
+	}
+	for line := range strings.Lines(got.body) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// component is what the status API shows of a component, and how often.
+func (l *kuryrLab) component(t *testing.T, name string) (found []server.ComponentStatus) {
+	t.Helper()
+	var status struct {
+		Components []server.ComponentStatus `json:"components"`
+	}
+	if err := json.Unmarshal([]byte(l.get(t, "/api/v1/status").body), &status); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range status.Components {
+		if c.Name == name {
+			found = append(found, c)
+		}
+	}
+	return found
+}

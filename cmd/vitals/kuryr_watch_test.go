@@ -1,0 +1,97 @@
+package main
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// watchDown is the answer where nothing but the watches is wrong.
+const watchDown = "KubernetesWatchDown failing: The watch of pods is not connected."
+
+// kuryrWatchCases are what the API server may do to a watch. In each of them the
+// original stays alive and tries on for ever without a pause, or restarts.
+func kuryrWatchCases() []kuryrCase {
+	broken := fails(kubernetesDown, watchFollows)
+	return []kuryrCase{
+		{id: "W01", name: "refuses connections", given: []step{fault("kubernetes", "refuse")}, ready: broken, check: watchPauses},
+		{id: "W02", name: "is a black hole", given: []step{fault("kubernetes", "hang")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "answers 401", given: []step{fault("kubernetes", "401")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "answers 403", given: []step{fault("kubernetes", "403")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "answers 500", given: []step{fault("kubernetes", "500")}, ready: broken, check: watchPauses},
+		{id: "W04", name: "closes each watch at once", given: []step{fault("kubernetes", "drop-watch")},
+			ready: fails(watchDown), check: watchPauses},
+	}
+}
+
+func TestKuryrWatch(t *testing.T) {
+	t.Parallel()
+	startKuryrLab(t, labOptions{}).runCases(t, kuryrWatchCases())
+}
+
+// kuryrSilentWatchCases need a lab whose rules are as patient as they are shipped.
+func kuryrSilentWatchCases() []kuryrCase {
+	return []kuryrCase{{id: "A29", name: "an open watch falls silent", given: []step{fault("kubernetes", "freeze-watch")},
+		check: watchIsOpenedAnew, after: watchHears}}
+}
+
+// An open watch that falls silent is given up and opened anew. As long as that
+// works, it is no outage: the patience of the rule covers the pause in between.
+func TestKuryrSilentWatch(t *testing.T) {
+	t.Parallel()
+	lab := startKuryrLab(t, labOptions{shippedFor: true})
+	lab.await(t, "ready", verdict{})
+	watchHears(t, lab)
+	before := lab.transitions(t, "ready")
+	lab.runCases(t, kuryrSilentWatchCases())
+	if got := lab.transitions(t, "ready"); got != before {
+		t.Errorf("ready changed %d times, want never", got-before)
+	}
+}
+
+// watchRestarts is how often the watch of a resource was opened again.
+func watchRestarts(t *testing.T, l *kuryrLab, resource string) int {
+	t.Helper()
+	value := l.metric(t, `vitals_kubernetes_watch_restarts_total{dependency="kubernetes",resource="`+resource+`"}`)
+	count, err := strconv.Atoi(value)
+	if err != nil {
+		t.Fatalf("restarts of the watch of %s = %q, want a number", resource, value)
+	}
+	return count
+}
+
+func watchIsOpenedAnew(t *testing.T, l *kuryrLab) {
+	eventually(t, func() string {
+		if n := watchRestarts(t, l, "pods"); n < 2 {
+			return "the silent watch was opened again " + strconv.Itoa(n) + " times, want it more than once"
+		}
+		return ""
+	})
+}
+
+// watchPauses checks that a watch that fails is not tried in a hot loop: pauses of
+// 0.5, 1, 2 seconds and so on leave at most three attempts in a second.
+func watchPauses(t *testing.T, l *kuryrLab) {
+	t.Helper()
+	restarts := func() int { return watchRestarts(t, l, "pods") + watchRestarts(t, l, "services") }
+	connections, requests := l.cloud.Traffic("kubernetes")
+	began, before := time.Now(), restarts()
+	eventually(t, func() string {
+		if time.Since(began) < time.Second {
+			return "the second is not over"
+		}
+		return ""
+	})
+	seconds := int(time.Since(began)/time.Second) + 1
+	if got, most := restarts()-before, 6*seconds; got > most {
+		t.Errorf("two watches were tried %d times in %d seconds, want at most %d", got, seconds, most)
+	}
+	connectionsNow, requestsNow := l.cloud.Traffic("kubernetes")
+	// A round makes ten requests, each of which may need a connection of its own.
+	if got, most := connectionsNow-connections, uint64(100*seconds); got > most {
+		t.Errorf("%d connections in %d seconds, want at most %d", got, seconds, most)
+	}
+	if got, most := requestsNow-requests, uint64(100*seconds); got > most {
+		t.Errorf("%d requests in %d seconds, want at most %d", got, seconds, most)
+	}
+}
