@@ -45,13 +45,8 @@ func adjustKuryrController(p *program, c *Config) []error {
 	}
 	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.Health.Port)
 	for i := range c.Collectors {
-		switch col := &c.Collectors[i]; {
-		case col.Kubernetes != nil:
-			useKuryrKubernetes(col.Kubernetes, conf.Kubernetes)
-		case col.Keystone != nil:
-			useKuryrNeutron(&col.Keystone.OpenStackAuth, conf.Neutron)
-		case col.Neutron != nil:
-			col.Neutron.Project = conf.NeutronDefaults.Project
+		for _, text := range useKuryrConf(&c.Collectors[i].Kinds, conf) {
+			errs = append(errs, fmt.Errorf("%s: %s", p.kuryrConf, text))
 		}
 	}
 	if conf.Kubernetes.VIFPoolDriver != "noop" {
@@ -61,6 +56,39 @@ func adjustKuryrController(p *program, c *Config) []error {
 		c.Collectors = append(c.Collectors, pools)
 	}
 	return errs
+}
+
+// useKuryrConf takes over what a collector needs of kuryr.conf, and returns what is
+// wrong with it. It leaves such a collector as it was, or the profile, which is
+// innocent, would be blamed as well.
+func useKuryrConf(k *collectors.Kinds, conf *kuryrconf.Config) []string {
+	var section string
+	var problems []collectors.Problem
+	switch {
+	case k.Kubernetes != nil:
+		before := *k.Kubernetes
+		useKuryrKubernetes(k.Kubernetes, conf.Kubernetes)
+		if section, problems = "kubernetes", k.Kubernetes.Problems(); len(problems) > 0 {
+			*k.Kubernetes = before
+		}
+	case k.Keystone != nil:
+		before := *k.Keystone
+		useKuryrNeutron(&k.Keystone.OpenStackAuth, conf.Neutron)
+		if section, problems = "neutron", k.Keystone.Problems(); len(problems) > 0 {
+			*k.Keystone = before
+		}
+	case k.Neutron != nil:
+		before := *k.Neutron
+		k.Neutron.Project = conf.NeutronDefaults.Project
+		if section, problems = "neutron_defaults", k.Neutron.Problems(); len(problems) > 0 {
+			*k.Neutron = before
+		}
+	}
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, fmt.Sprintf("[%s] %s: %s", section, p.Path, p.Text))
+	}
+	return texts
 }
 
 // setComponents applies --set components=NAME,...
@@ -110,7 +138,7 @@ func useKuryrHandlers(k *collectors.KubernetesConfig, handlers []string) {
 		k.CRDs = append(k.CRDs, resource+"."+kuryrGroup)
 		lists = append(lists, collectors.KubernetesAccess{Verb: "list", Resource: kuryrGroup + "/" + resource})
 	}
-	k.Access = slices.DeleteFunc(k.Access, func(a collectors.KubernetesAccess) bool {
+	k.Access = slices.DeleteFunc(slices.Clone(k.Access), func(a collectors.KubernetesAccess) bool {
 		resource, custom := strings.CutPrefix(a.Resource, kuryrGroup+"/")
 		return custom && (a.Verb == "list" || !needed(resource))
 	})

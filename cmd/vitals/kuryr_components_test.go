@@ -37,14 +37,14 @@ func kuryrComponentCases() []kuryrCase {
 		{id: "R02", name: "a component reports twice", given: []step{reports("vif", true, true, ""), reports("vif", true, true, "")},
 			check: listedOnce("vif")},
 
-		poison("L01", "ResourceNotReady", "ResourceNotReady: subnet is out of addresses"),
-		poison("L05", "LoadBalancerNotReady", "LoadBalancerNotReady: PENDING_UPDATE"),
-		poison("L06", "PortNotReady", "PortNotReady: port is DOWN"),
-		poison("L09", "Conflict", "ConflictException: 409"),
-		poison("L12", "NotFound", "NotFoundException: 404"),
-		poison("L15", "the Kubernetes API answers 409", "K8sConflict: the object has been modified"),
-		poison("L16", "KeyError", "KeyError: 'metadata'"),
-		poison("L17", "any other exception", "TypeError: 'NoneType' object is not iterable"),
+		poison("L01", "a handler reports ResourceNotReady", "ResourceNotReady: subnet is out of addresses"),
+		poison("L05", "a handler reports LoadBalancerNotReady", "LoadBalancerNotReady: PENDING_UPDATE"),
+		poison("L06", "a handler reports PortNotReady", "PortNotReady: port is DOWN"),
+		poison("L09", "a handler reports a Conflict", "ConflictException: 409"),
+		poison("L12", "a handler reports NotFound", "NotFoundException: 404"),
+		poison("L15", "a handler reports a 409 of Kubernetes", "K8sConflict: the object has been modified"),
+		poison("L16", "a handler reports a KeyError", "KeyError: 'metadata'"),
+		poison("L17", "a handler reports any other exception", "TypeError: 'NoneType' object is not iterable"),
 	}
 }
 

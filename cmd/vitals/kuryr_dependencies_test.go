@@ -94,6 +94,32 @@ func TestKuryrDependencies(t *testing.T) {
 	startKuryrLab(t, labOptions{}).runCases(t, kuryrDependencyCases())
 }
 
+// kuryrForbiddenCases are those of a lab in which nothing was ever allowed, so that
+// nothing is known that could be held.
+func kuryrForbiddenCases() []kuryrCase {
+	return []kuryrCase{{id: "A05", name: "the definitions were never allowed to be read",
+		ready: fails(accessDenied, "... and 2 consequences: KubernetesWatchDown, KubernetesWatchStale",
+			"CRDMissing unknown: no data for vitals_kubernetes_crd_present")}}
+}
+
+func TestKuryrForbidden(t *testing.T) {
+	t.Parallel()
+	lab := newKuryrLab(t, labOptions{})
+	heal := fault("kubernetes", "deny-access")(t, lab)
+	lab.run(t)
+	for _, c := range kuryrForbiddenCases() {
+		t.Run(c.id+" "+c.name, func(t *testing.T) {
+			lab.await(t, "ready", c.ready)
+			lab.await(t, "alive", c.alive)
+			heal()
+			lab.await(t, "ready", verdict{})
+			if got := lab.transitions(t, "alive"); got != 1 {
+				t.Errorf("alive changed %d times, want once, at the start", got)
+			}
+		})
+	}
+}
+
 // kuryrTLSCases are those of a lab in which Keystone's address is wrong from the start.
 func kuryrTLSCases() []kuryrCase {
 	return []kuryrCase{{id: "L13", name: "Keystone does not speak TLS", ready: fails(keystoneDown, neutronFollows)}}

@@ -55,8 +55,8 @@ type labOptions struct {
 	adjust     func(*Config)
 }
 
-// newKuryrLab loads the profile as the command line does, and starts nothing.
-func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
+// newCloud starts stand-ins of the dependencies.
+func newCloud(t *testing.T) *standin.Cloud {
 	t.Helper()
 	cloud, err := standin.Start(standin.Options{BookmarkInterval: labBookmark, EventInterval: time.Second})
 	if err != nil {
@@ -67,6 +67,13 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 			t.Errorf("Close() = %v, want nil", err)
 		}
 	})
+	return cloud
+}
+
+// newKuryrLab loads the profile as the command line does, and starts nothing.
+func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
+	t.Helper()
+	cloud := newCloud(t)
 	dir := t.TempDir()
 	lab := &kuryrLab{cloud: cloud, marker: filepath.Join(dir, "pools_loaded")}
 	p := &program{profile: "kuryr-controller", set: o.set}
@@ -95,9 +102,11 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 		dropFor(l.files)
 	}
 	lab.loaded = l
-	if lab.daemon, err = p.newDaemon(l, slog.New(slog.DiscardHandler)); err != nil {
+	d, err := p.newDaemon(l, slog.New(slog.DiscardHandler))
+	if err != nil {
 		t.Fatal(err)
 	}
+	lab.daemon = d
 	s := lab.daemon.newServer(p, nil)
 	lab.web, lab.local = serveHTTP(t, s.Handler()), serveHTTP(t, s.Local())
 	return lab

@@ -15,14 +15,14 @@ func kuryrQuotaCases() []kuryrCase {
 	port := func(limit, used, reserved int) []step { return []step{quota("port", limit, used, reserved)} }
 	low := warns("QuotaLow")
 	return []kuryrCase{
-		{id: "Q01", name: "unlimited", given: port(-1, 5000, 0)},
-		{id: "Q02", name: "5 free", given: port(100, 95, 0)},
-		{id: "Q02", name: "4 free", given: port(100, 96, 0)},
-		{id: "Q03", name: "3 free", given: port(100, 97, 0), ready: low},
-		{id: "Q03", name: "1 free, which is reserved", given: port(100, 99, 1), ready: low},
-		{id: "Q04", name: "none free", given: port(100, 100, 0), ready: fails(quotaExhausted("port", 0))},
-		{id: "Q05", name: "more used than allowed", given: port(100, 105, 0), ready: fails(quotaExhausted("port", -5))},
-		{id: "Q06", name: "a limit of 0", given: port(0, 0, 0), ready: fails(quotaExhausted("port", 0))},
+		{id: "Q01", name: "ports are unlimited", given: port(-1, 5000, 0)},
+		{id: "Q02", name: "5 ports are free", given: port(100, 95, 0)},
+		{id: "Q02", name: "4 ports are free", given: port(100, 96, 0)},
+		{id: "Q03", name: "3 ports are free", given: port(100, 97, 0), ready: low},
+		{id: "Q03", name: "1 port is free and reserved", given: port(100, 99, 1), ready: low},
+		{id: "Q04", name: "no port is free", given: port(100, 100, 0), ready: fails(quotaExhausted("port", 0))},
+		{id: "Q05", name: "more ports are used than allowed", given: port(100, 105, 0), ready: fails(quotaExhausted("port", -5))},
+		{id: "Q06", name: "the limit is 0", given: port(0, 0, 0), ready: fails(quotaExhausted("port", 0))},
 
 		{id: "A34", name: "what is free of five resources", given: []step{
 			quota("port", 100, 10, 0), quota("subnet", 90, 20, 0), quota("network", 80, 30, 0),

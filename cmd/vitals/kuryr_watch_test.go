@@ -14,12 +14,12 @@ const watchDown = "KubernetesWatchDown failing: The watch of pods is not connect
 func kuryrWatchCases() []kuryrCase {
 	broken := fails(kubernetesDown, watchFollows)
 	return []kuryrCase{
-		{id: "W01", name: "refuses connections", given: []step{fault("kubernetes", "refuse")}, ready: broken, check: watchPauses},
-		{id: "W02", name: "is a black hole", given: []step{fault("kubernetes", "hang")}, ready: broken, check: watchPauses},
-		{id: "W03", name: "answers 401", given: []step{fault("kubernetes", "401")}, ready: broken, check: watchPauses},
-		{id: "W03", name: "answers 403", given: []step{fault("kubernetes", "403")}, ready: broken, check: watchPauses},
-		{id: "W03", name: "answers 500", given: []step{fault("kubernetes", "500")}, ready: broken, check: watchPauses},
-		{id: "W04", name: "closes each watch at once", given: []step{fault("kubernetes", "drop-watch")},
+		{id: "W01", name: "the API refuses connections", given: []step{fault("kubernetes", "refuse")}, ready: broken, check: watchPauses},
+		{id: "W02", name: "the API is a black hole", given: []step{fault("kubernetes", "hang")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "the API answers 401", given: []step{fault("kubernetes", "401")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "the API answers 403", given: []step{fault("kubernetes", "403")}, ready: broken, check: watchPauses},
+		{id: "W03", name: "the API answers 500", given: []step{fault("kubernetes", "500")}, ready: broken, check: watchPauses},
+		{id: "W04", name: "the API closes each watch at once", given: []step{fault("kubernetes", "drop-watch")},
 			ready: fails(watchDown), check: watchPauses},
 	}
 }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// The shipped rules are patient: a fault that is over sooner than its rule's "for"
+// changes no verdict, and one that lasts changes it then and not before.
+func TestKuryrShippedPatience(t *testing.T) {
+	t.Parallel()
+	const patience = 5 * time.Second // of QuotaExhausted
+	lab := startKuryrLab(t, labOptions{shippedFor: true})
+	lab.await(t, "ready", verdict{})
+	before := lab.transitions(t, "ready")
+
+	healKeystone := fault("keystone", "refuse")(t, lab)
+	healQuota := quota("port", 10, 10, 0)(t, lab)
+	awaitStatus(t, lab, "KeystoneDown", evaluator.Pending)
+	awaitStatus(t, lab, "QuotaExhausted", evaluator.Pending)
+	lab.await(t, "ready", verdict{})
+	healKeystone()
+	awaitStatus(t, lab, "KeystoneDown", evaluator.OK)
+
+	lab.await(t, "ready", fails(quotaExhausted("port", 0)))
+	exhausted := lab.rule(t, "QuotaExhausted")
+	if waited := exhausted.Since.Sub(exhausted.Alerts[0].ActiveAt); waited < patience || waited > 2*patience {
+		t.Errorf("QuotaExhausted failed after %s, want after %s and soon", waited, patience)
+	}
+	if got := lab.transitions(t, "ready") - before; got != 1 {
+		t.Errorf("ready changed %d times, want once: Keystone was back in time", got)
+	}
+	healQuota()
+	lab.await(t, "ready", verdict{})
+}
+
+func awaitStatus(t *testing.T, l *kuryrLab, rule string, want evaluator.Status) {
+	t.Helper()
+	eventually(t, func() string {
+		if got := l.rule(t, rule).Status; got != want {
+			return rule + " is " + got.String() + ", want " + want.String()
+		}
+		return ""
+	})
+}
+
+// kuryrRule is what the documentation says about a shipped rule.
+type kuryrRule struct{ State, Severity, For string }
+
+// shippedKuryrRules are the rules of the profile, with and without port pools.
+func shippedKuryrRules(t *testing.T) map[string]kuryrRule {
+	t.Helper()
+	rules := map[string]kuryrRule{}
+	for _, f := range loadKuryr(t, "[kubernetes]\nvif_pool_driver = neutron\n"+minimalConf).files {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				rules[r.Alert] = kuryrRule{r.State, r.Severity, r.For.String()}
+			}
+		}
+	}
+	return rules
+}
+
+func TestKuryrShippedRules(t *testing.T) {
+	const ready, critical = "ready", "critical"
+	want := map[string]kuryrRule{
+		"KubernetesDown":         {ready, critical, "10s"},
+		"KubernetesWatchDown":    {ready, critical, "30s"},
+		"KubernetesWatchStale":   {ready, critical, "0s"},
+		"KubernetesAccessDenied": {ready, critical, "10s"},
+		"CRDMissing":             {ready, critical, "10s"},
+		"KeystoneDown":           {ready, critical, "10s"},
+		"NeutronDown":            {ready, critical, "10s"},
+		"QuotaExhausted":         {ready, critical, "5s"},
+		"QuotaLow":               {ready, "warning", "30s"},
+		"ComponentNotReady":      {ready, critical, "0s"},
+		"ComponentMissing":       {ready, critical, "30s"},
+		"ComponentDead":          {"alive", critical, "10s"},
+		"PoolsNotLoaded":         {ready, critical, "0s"},
+	}
+	if diff := cmp.Diff(want, shippedKuryrRules(t)); diff != "" {
+		t.Errorf("shipped rules (-want +got):\n%s", diff)
+	}
+}
