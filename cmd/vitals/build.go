@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -26,19 +27,22 @@ type built struct {
 }
 
 // build makes the collectors of l. The builder changes only when all of them could
-// be made, and commit is called.
+// be made, and commit is called. The error names every one that could not.
 func (b *builder) build(l *loaded) (cfg evaluator.Config, commit func(), err error) {
 	next := map[string]built{}
 	cfg = evaluator.Config{Interval: time.Duration(l.cfg.EvaluationInterval), Files: l.files}
 	for _, name := range l.cfg.stateNames() {
 		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(l.cfg.States[name].NoData)})
 	}
-	for _, c := range inOrderOfUse(l.cfg.Collectors) {
-		made, err := b.collector(c, next)
-		if err != nil {
-			return cfg, nil, err
+	var errs []error
+	for _, i := range inOrderOfUse(l.cfg.Collectors) {
+		c := l.cfg.Collectors[i]
+		if next[c.Name], err = b.collector(c, next); err != nil {
+			errs = append(errs, l.doc.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %v", c.Name, err))
 		}
-		next[c.Name] = made
+	}
+	if len(errs) > 0 {
+		return cfg, nil, errors.Join(errs...)
 	}
 	for _, c := range l.cfg.Collectors {
 		kindName, kind := c.Kind()
@@ -69,16 +73,19 @@ func (b *builder) collector(c collectors.Config, next map[string]built) (built, 
 		Peer:   func(name string) collectors.Collector { return next[name].collector },
 	})
 	if err != nil {
-		return built{}, fmt.Errorf("collector %q: %w", c.Name, err)
+		return built{}, err
 	}
 	return built{c, collector}, nil
 }
 
-// inOrderOfUse moves collectors behind those that they use.
-func inOrderOfUse(all []collectors.Config) []collectors.Config {
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(x, y collectors.Config) int { return len(uses(x)) - len(uses(y)) })
-	return sorted
+// inOrderOfUse returns the indexes of all, those that use others behind them.
+func inOrderOfUse(all []collectors.Config) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(uses(all[i])) - len(uses(all[j])) })
+	return order
 }
 
 func uses(c collectors.Config) []string {

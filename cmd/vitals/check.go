@@ -18,7 +18,7 @@ func (p *program) checkConfig(path string) int {
 	b := builder{logger: slog.New(slog.DiscardHandler)}
 	cfg, _, err := b.build(l)
 	if err != nil {
-		return p.fail(fmt.Errorf("%s: %w", path, err))
+		return p.fail(err)
 	}
 	if _, err := evaluator.New(cfg, evaluator.Options{}); err != nil {
 		return p.fail(err)

@@ -59,7 +59,9 @@ func (c *ServerConfig) SetDefaults() { c.FailingStatus = 503 }
 
 // loaded is a configuration that has been read and checked, with all its rules.
 type loaded struct {
-	cfg   Config
+	cfg Config
+	// doc is the configuration file: it knows the place of everything in it.
+	doc   *strictyaml.Document
 	files []*rules.File
 	// redacted is the configuration file without its secrets.
 	redacted []byte
@@ -88,6 +90,7 @@ func load(path string, data []byte, adjust func(*Config) []error) (*loaded, []er
 	l := &loaded{read: []string{path}}
 	vars := expander{}
 	doc, mistakes := strictyaml.Decode(path, data, &l.cfg, strictyaml.WithExpand(vars.expand))
+	l.doc = doc
 	l.read = append(l.read, vars.files...)
 	var errs []error
 	if adjust != nil {
@@ -275,5 +278,6 @@ func shippedRules() []string {
 	for _, e := range entries {
 		names = append(names, builtinPrefix+strings.TrimSuffix(e.Name(), ".yml"))
 	}
+	slices.Sort(names)
 	return names
 }
