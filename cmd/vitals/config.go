@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -122,22 +123,25 @@ func asErrors(mistakes []*strictyaml.Error) []error {
 	return errs
 }
 
-// readFile reads a file of bounded size.
+// readFile reads a file of bounded size. What is read is bounded as well: a device
+// or a pipe has no size.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("there is no such file")
+	case errors.Is(err, fs.ErrPermission):
+		return nil, errors.New("may not be read by this user")
 	case err != nil:
 		return nil, err
-	case info.IsDir():
-		return nil, errors.New("is a directory, expected a file")
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("has %d bytes, expected at most %d", info.Size(), maxFile)
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("may not be read by this user")
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.New("is a directory, expected a file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("has more than %d bytes, expected at most that", maxFile)
 	}
 	return data, err
 }
