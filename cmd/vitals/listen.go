@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -31,7 +32,6 @@ type listeners struct {
 	localServer       *http.Server
 	flags             *web.FlagConfig
 	logger            *slog.Logger
-	socketPath        string
 }
 
 // listen opens everything that the flags ask for, or nothing: a port that is taken
@@ -94,12 +94,14 @@ func (l *listeners) openSocket(path string) error {
 		}
 		return fmt.Errorf("listen on the Unix socket %s: %w", path, err)
 	}
-	l.local, l.socketPath = append(l.local, ln), path
+	l.local = append(l.local, ln)
 	// The group may report and probe; others may not.
 	return os.Chmod(path, 0o660)
 }
 
-// removeDeadSocket removes a socket that nobody listens on any more.
+// removeDeadSocket removes a socket that nobody listens on any more. Only a refused
+// connection says so: a process that is too busy to accept, or that this one may
+// not talk to, is alive.
 func removeDeadSocket(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -109,11 +111,14 @@ func removeDeadSocket(path string) error {
 		return fmt.Errorf("listen on the Unix socket %s: there is a file of another type", path)
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
-	if err == nil {
+	switch {
+	case err == nil:
 		_ = conn.Close()
 		return fmt.Errorf("listen on the Unix socket %s: another process answers on it", path)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return os.Remove(path)
 	}
-	return os.Remove(path)
+	return fmt.Errorf("listen on the Unix socket %s: another process may be using it: %w", path, err)
 }
 
 // start serves on all listeners; an error arrives when one of them ends.
@@ -135,7 +140,8 @@ func (l *listeners) start() <-chan error {
 	return failed
 }
 
-// close ends all servers; running requests get a moment to finish.
+// close ends all servers; running requests get a moment to finish. A Unix socket is
+// removed as it is closed, and not later: its path may be another process' by then.
 func (l *listeners) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -148,9 +154,6 @@ func (l *listeners) close() {
 		for _, ln := range lns {
 			_ = ln.Close()
 		}
-	}
-	if l.socketPath != "" {
-		_ = os.Remove(l.socketPath)
 	}
 }
 
