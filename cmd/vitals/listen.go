@@ -35,7 +35,8 @@ type listeners struct {
 }
 
 // listen opens everything that the flags ask for, or nothing: a port that is taken
-// is an error, because somebody else would answer the probes.
+// is an error, because somebody else would answer the probes. A mistake in
+// --web.config.file is one as well.
 func (p *program) listen(s *server.Server, logger *slog.Logger) (l *listeners, err error) {
 	l = &listeners{
 		flags: p.web, logger: logger,
@@ -46,6 +47,9 @@ func (p *program) listen(s *server.Server, logger *slog.Logger) (l *listeners, e
 			l.close()
 		}
 	}()
+	if err := web.Validate(*p.web.WebConfigFile); err != nil {
+		return l, fmt.Errorf("--web.config.file=%s: %w", *p.web.WebConfigFile, err)
+	}
 	if p.web.WebSystemdSocket != nil && *p.web.WebSystemdSocket {
 		if l.web, err = activation.Listeners(); err == nil && len(l.web) == 0 {
 			err = errors.New("--web.systemd-socket is given, but systemd passed no socket")

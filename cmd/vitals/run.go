@@ -134,15 +134,15 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 // ready fail, and after the shutdown delay everything stops. A second signal does
 // not wait.
 func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
+	// Before anything can be seen of the process: who sees it may send SIGHUP.
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(signals)
 	s, err := p.listen(d.newServer(p, extra), d.logger)
 	if err != nil {
 		return p.fail(err)
 	}
 	defer s.close()
-
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer signal.Stop(signals)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	evaluated := make(chan struct{})
@@ -178,15 +178,21 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	}
 }
 
-// lameDuck answers on, with ready failing, until the delay is over or another
-// signal comes.
+// lameDuck answers on, with ready failing, until the delay is over or the process is
+// asked to stop once more. There is nothing to reload any more.
 func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
 	d.logger.Info("shutting down", "delay", delay)
 	d.eval.Shutdown()
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-signals:
+	for {
+		select {
+		case <-timer.C:
+			return
+		case sig := <-signals:
+			if sig != syscall.SIGHUP {
+				return
+			}
+		}
 	}
 }

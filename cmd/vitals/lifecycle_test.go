@@ -1,0 +1,168 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// markers is a configuration whose rules look at files: state ready fails while the
+// file "bad" exists, state alive never does.
+const markers = `
+evaluation_interval: 100ms
+rule_files: [rules.yml]
+collectors:
+  - name: bad
+    interval: 100ms
+    timeout: 100ms
+    file: {path: "${VITALS_TEST_DIR}/bad"}
+`
+
+const markerRules = `
+groups:
+  - name: g
+    rules:
+      - alert: Bad
+        expr: vitals_file_exists{file="bad"} == 1
+        labels: {state: ready}
+        annotations: {summary: the marker exists}
+      - alert: Dead
+        expr: vitals_file_exists{file="bad"} > 1
+        labels: {state: alive}
+`
+
+// markerConfig writes both into a directory of their own and returns it with the
+// configuration's path.
+func markerConfig(t *testing.T) (dir, config string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("VITALS_TEST_DIR", dir)
+	write(t, dir, "rules.yml", markerRules)
+	return dir, write(t, dir, "vitals.yml", markers)
+}
+
+// waitReady waits until the state ready passes.
+func (p *process) waitReady() {
+	p.t.Helper()
+	eventually(p.t, "ready to pass", func() bool { code, _ := p.get("/ready"); return code == 200 })
+}
+
+func TestLameDuck(t *testing.T) {
+	for name, sig := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
+		t.Run(name, func(t *testing.T) {
+			_, config := markerConfig(t)
+			p := runVitals(t, config, "--web.shutdown-delay=700ms")
+			p.waitReady()
+			begin := time.Now()
+			p.signal(sig)
+			eventually(t, "ready to fail", func() bool { code, _ := p.get("/ready"); return code == 503 })
+			if code, body := p.get("/ready"); code != 503 || body != "shutting down\n" {
+				t.Errorf("/ready = %d %q, want 503 \"shutting down\"", code, body)
+			}
+			if code, body := p.get("/alive"); code != 200 || body != "ok" {
+				t.Errorf("/alive = %d %q, want 200 ok", code, body)
+			}
+			if code, body := p.get("/-/ready"); code != 503 {
+				t.Errorf("/-/ready = %d %q, want 503", code, body)
+			}
+			// There is nothing to reload any more, and it does not shorten the delay.
+			p.signal(syscall.SIGHUP)
+			if code := p.exit(); code != 0 {
+				t.Errorf("exit code = %d, want 0", code)
+			}
+			if took := time.Since(begin); took < 700*time.Millisecond {
+				t.Errorf("the process ended after %s, want it to wait for --web.shutdown-delay", took)
+			}
+			if _, err := os.Lstat(p.socket); !os.IsNotExist(err) {
+				t.Errorf("Lstat(socket) after the end = %v, want not exist", err)
+			}
+		})
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	_, config := markerConfig(t)
+	p := runVitals(t, config, "--web.shutdown-delay=1h")
+	p.waitReady()
+	p.signal(syscall.SIGTERM)
+	eventually(t, "ready to fail", func() bool { code, _ := p.get("/ready"); return code == 503 })
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != 0 {
+		t.Errorf("exit code = %d, want 0", code)
+	}
+}
+
+// TestShutdownEndsWhatWaits is about requests that would outlast the process.
+func TestShutdownEndsWhatWaits(t *testing.T) {
+	_, config := markerConfig(t)
+	p := runVitals(t, config, "--web.shutdown-delay=0s")
+	p.waitReady()
+	slow, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := slow.Write([]byte("GET /ready HTTP/1.1\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != 0 {
+		t.Errorf("exit code = %d, want 0", code)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("the process ended after %s with a slow client, want at most the 2s that requests get", took)
+	}
+}
+
+func TestTakenPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	_, config := markerConfig(t)
+	for _, flag := range []string{"--web.listen-address=", "--web.listen-address=127.0.0.1:0 --probe.listen-address="} {
+		socket := filepath.Join(shortDir(t), "v.sock")
+		args := append([]string{"run", "--config.file=" + config, "--web.unix-socket=" + socket}, strings.Fields(flag+address)...)
+		p := launch(t, args...)
+		if code := p.exit(); code != 3 {
+			t.Errorf("%s: exit code = %d, want 3", flag, code)
+		}
+		want := "listen on " + address + ": listen tcp " + address + ": bind: address already in use\n"
+		if log := p.log.String(); !strings.HasSuffix(log, want) || strings.Contains(log, "Listening on") {
+			t.Errorf("%s: the log is %q, want it to end with %q and nothing to listen", flag, log, want)
+		}
+	}
+}
+
+// TestSocketOfAnEarlierProcess starts one process after another at the same socket.
+func TestSocketOfAnEarlierProcess(t *testing.T) {
+	_, config := markerConfig(t)
+	first := runVitals(t, config)
+	first.waitReady()
+	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket="+first.socket)
+	if code, want := p.exit(), "listen on the Unix socket "+first.socket+": another process answers on it\n"; code != 3 || !strings.HasSuffix(p.log.String(), want) {
+		t.Errorf("beside a live process: exit code = %d, log %q, want 3 and %q", code, p.log, want)
+	}
+	if code, _ := request(t, overSocket(first.socket), http.MethodGet, "http://vitals/ready", ""); code != 200 {
+		t.Errorf("/ready of the live process = %d, want 200", code)
+	}
+
+	first.signal(syscall.SIGKILL)
+	first.exit()
+	if _, err := os.Lstat(first.socket); err != nil {
+		t.Fatalf("Lstat(socket) of a dead process = %v, want no error", err)
+	}
+	launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket="+first.socket)
+	eventually(t, "the next process to listen, with mode 660", func() bool {
+		info, err := os.Lstat(first.socket)
+		return err == nil && info.Mode().Perm() == 0o660 && dial(first.socket) == nil
+	})
+}
