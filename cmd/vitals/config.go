@@ -2,12 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -66,33 +63,29 @@ type loaded struct {
 	files []*rules.File
 	// redacted is the configuration file without its secrets.
 	redacted []byte
-	// read lists the files that were read: a change in one is a change of the configuration.
-	read []string
-	// globs are patterns whose matches are part of the configuration.
-	globs []string
+	// sources are what it was read from: a change there is a change of the configuration.
+	sources *sources
 }
 
-// maxFile bounds a configuration or rule file.
-const maxFile = 1 << 20
-
 // loadFile reads the configuration file and everything that it names. All mistakes
-// are reported at once, in the order of the file.
+// are reported at once, in the order of the file. What is loaded is never nil: with
+// mistakes, it still knows its sources.
 func loadFile(path string) (*loaded, []error) {
-	data, err := readFile(path)
+	from := newSources()
+	data, err := from.read(path)
 	if err != nil {
-		return nil, []error{fmt.Errorf("%s: %w: give a configuration with --config.file or a shipped one with --profile", path, err)}
+		return &loaded{sources: from}, []error{fmt.Errorf("%s: %w: give a configuration with --config.file or a shipped one with --profile", path, err)}
 	}
-	return load(path, data, nil)
+	return load(from, path, data, nil)
 }
 
 // load checks a configuration; adjust, where it is set, changes what was read
 // before it is checked.
-func load(path string, data []byte, adjust func(*Config) []error) (*loaded, []error) {
-	l := &loaded{read: []string{path}}
-	vars := expander{}
+func load(from *sources, path string, data []byte, adjust func(*Config) []error) (*loaded, []error) {
+	l := &loaded{sources: from}
+	vars := expander{from}
 	doc, mistakes := strictyaml.Decode(path, data, &l.cfg, strictyaml.WithExpand(vars.expand))
 	l.doc = doc
-	l.read = append(l.read, vars.files...)
 	var errs []error
 	if adjust != nil {
 		errs = adjust(&l.cfg)
@@ -104,10 +97,7 @@ func load(path string, data []byte, adjust func(*Config) []error) (*loaded, []er
 	errs = append(errs, asErrors(mistakes)...)
 	errs = append(errs, l.loadRules(path, doc)...)
 	l.redacted = doc.Redacted(secretKey)
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	return l, nil
+	return l, errs
 }
 
 // secretKey says whether the value of a key is not to be shown.
@@ -121,29 +111,6 @@ func asErrors(mistakes []*strictyaml.Error) []error {
 		errs = append(errs, m)
 	}
 	return errs
-}
-
-// readFile reads a file of bounded size. What is read is bounded as well: a device
-// or a pipe has no size.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("there is no such file")
-	case errors.Is(err, fs.ErrPermission):
-		return nil, errors.New("may not be read by this user")
-	case err != nil:
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("is a directory, expected a file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("has more than %d bytes, expected at most that", maxFile)
-	}
-	return data, err
 }
 
 // problems finds the mistakes that the decoder cannot see.
@@ -256,19 +223,17 @@ func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
 		if !filepath.IsAbs(pattern) {
 			pattern = filepath.Join(filepath.Dir(path), pattern)
 		}
-		l.globs = append(l.globs, pattern)
-		matches, err := filepath.Glob(pattern)
+		matches, err := l.sources.glob(pattern)
 		if err != nil || len(matches) == 0 {
 			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", l.cfg.RuleFiles[i]))
 			continue
 		}
 		for _, m := range matches {
-			data, err := readFile(m)
+			data, err := l.sources.read(m)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", m, err))
 				continue
 			}
-			l.read = append(l.read, m)
 			parse(m, data)
 		}
 	}

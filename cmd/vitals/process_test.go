@@ -72,8 +72,19 @@ type process struct {
 // launch starts the program without waiting for anything.
 func launch(t testing.TB, args ...string) *process {
 	t.Helper()
+	return launchWith(t, nil, args...)
+}
+
+// launchWith has the process inherit a file as its descriptor 3.
+func launchWith(t testing.TB, inherit *os.File, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, cmd: exec.Command("vitals", args...), log: &lines{}, done: make(chan struct{})}
 	p.cmd.Stderr = p.log
+	// The race detector would wait for a second at the end of each process.
+	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	if inherit != nil {
+		p.cmd.ExtraFiles = []*os.File{inherit}
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +106,14 @@ func launch(t testing.TB, args ...string) *process {
 // runVitals starts the daemon on free ports and waits until it listens.
 func runVitals(t testing.TB, config string, more ...string) *process {
 	t.Helper()
+	return runVitalsWith(t, nil, config, more...)
+}
+
+func runVitalsWith(t testing.TB, inherit *os.File, config string, more ...string) *process {
+	t.Helper()
 	socket := filepath.Join(shortDir(t), "v.sock")
-	args := []string{"run", "--config.file=" + config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=" + socket, "--config.poll-interval=50ms"}
-	p := launch(t, append(args, more...)...)
+	args := []string{"run", "--config.file=" + config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=" + socket}
+	p := launchWith(t, inherit, append(args, more...)...)
 	p.socket = socket
 	listening := regexp.MustCompile(`msg="Listening on" address=(\S+)`)
 	probing := regexp.MustCompile(`msg="listening for probes" address=(\S+)`)

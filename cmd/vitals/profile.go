@@ -54,19 +54,19 @@ func (pr profile) config() []byte {
 func (p *program) loadProfile() (*loaded, []error) {
 	pr, err := findProfile(p.profile)
 	if err != nil {
-		return nil, []error{err}
+		return &loaded{sources: newSources()}, []error{err}
 	}
-	l, errs := load(builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
+	from := newSources()
+	if p.kuryrConf != "" {
+		_, _ = from.read(p.kuryrConf) // who parses it reports what is wrong
+	}
+	return load(from, builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
 		errs := pr.adjust(p, c)
 		if p.adjust != nil {
 			p.adjust(c)
 		}
 		return errs
 	})
-	if l != nil && p.kuryrConf != "" {
-		l.read = append(l.read, p.kuryrConf)
-	}
-	return l, errs
 }
 
 // listProfiles is the command profiles list.

@@ -2,14 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,15 +20,14 @@ type reloader struct {
 	apply func(*loaded)
 
 	mu sync.Mutex // guards what follows, and makes reloads follow one another
-	// files and globs are what the running configuration consists of.
-	files, globs []string
-	sum          [sha256.Size]byte
+	// tried is what the last configuration was read from, whether it was good or bad:
+	// a bad one is tried again when something in it has changed, not before.
+	tried *sources
 }
 
 // use notes the configuration that runs.
 func (r *reloader) use(l *loaded) {
-	r.files, r.globs = l.read, l.globs
-	r.sum = r.checksum()
+	r.tried = l.sources
 	r.apply(l)
 }
 
@@ -48,19 +41,15 @@ func (r *reloader) reload() error {
 
 func (r *reloader) reloadLocked() error {
 	l, errs := r.load()
+	r.tried = l.sources
 	if len(errs) > 0 {
-		err := errors.Join(errs...)
-		r.eval.ReloadFailed(err)
-		r.logger.Error("configuration is bad; the last good one goes on", "err", err)
-		return err
+		return r.refuse(errors.Join(errs...))
 	}
 	cfg, commit, err := r.builder.build(l)
-	if err == nil {
-		err = r.eval.Apply(cfg)
-	} else {
-		r.eval.ReloadFailed(err)
-	}
 	if err != nil {
+		return r.refuse(err)
+	}
+	if err := r.eval.Apply(cfg); err != nil {
 		r.logger.Error("configuration is bad; the last good one goes on", "err", err)
 		return err
 	}
@@ -70,8 +59,14 @@ func (r *reloader) reloadLocked() error {
 	return nil
 }
 
-// watch looks for changed content until ctx ends. Content, not events: it works
-// wherever files can be read, and with the symlink swaps of Kubernetes' volumes.
+// refuse says everywhere that the configuration is bad.
+func (r *reloader) refuse(err error) error {
+	r.eval.ReloadFailed(err)
+	r.logger.Error("configuration is bad; the last good one goes on", "err", err)
+	return err
+}
+
+// watch looks for changed content until ctx ends.
 func (r *reloader) watch(ctx context.Context, every time.Duration) {
 	if every <= 0 {
 		return
@@ -91,36 +86,7 @@ func (r *reloader) watch(ctx context.Context, every time.Duration) {
 func (r *reloader) reloadIfChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	sum := r.checksum()
-	if sum == r.sum {
-		return
+	if r.tried.changed() {
+		_ = r.reloadLocked() // logged, and in the snapshot
 	}
-	r.sum = sum // a bad file is tried once, until it changes again
-	r.logger.Info("configuration changed")
-	_ = r.reloadLocked() // logged, and in the snapshot
-}
-
-// checksum is over the names and contents of all files, and of those that the
-// globs match now.
-func (r *reloader) checksum() (sum [sha256.Size]byte) {
-	files := slices.Clone(r.files)
-	for _, g := range r.globs {
-		matches, _ := filepath.Glob(g)
-		files = append(files, matches...)
-	}
-	slices.Sort(files)
-	h := sha256.New()
-	for _, f := range slices.Compact(files) {
-		_, _ = io.WriteString(h, "\x00"+f+"\x00")
-		if strings.HasPrefix(f, builtinPrefix) {
-			continue
-		}
-		if data, err := readFile(f); err == nil {
-			_, _ = h.Write(data)
-		} else if !os.IsNotExist(err) {
-			_, _ = io.WriteString(h, err.Error())
-		}
-	}
-	copy(sum[:], h.Sum(nil))
-	return sum
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// load reads the configuration that the flags name.
+// load reads the configuration that the flags name. What is loaded is never nil.
 func (p *program) load() (*loaded, []error) {
 	switch {
 	case p.configFile != "" && p.profile != "":
-		return nil, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
+		return &loaded{sources: newSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
 	case p.profile != "":
 		return p.loadProfile()
 	case p.configFile != "":
 		return loadFile(p.configFile)
 	}
-	return nil, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
+	return &loaded{sources: newSources()}, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
 }
 
 // runDaemon is the command run.

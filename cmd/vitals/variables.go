@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // expander replaces ${VAR} by an environment variable and ${file:PATH} by a file's
 // text without its last line end. $${ stands for ${ itself.
-type expander struct {
-	// files are the files that were read.
-	files []string
-}
+type expander struct{ from *sources }
 
 var reference = regexp.MustCompile(`\$?\$\{[^}]*\}`)
 
@@ -44,10 +40,7 @@ func (e *expander) resolve(name string) (string, error) {
 		}
 		return value, nil
 	}
-	if !slices.Contains(e.files, path) {
-		e.files = append(e.files, path)
-	}
-	data, err := readFile(path)
+	data, err := e.from.read(path)
 	if err != nil {
 		return "", fmt.Errorf("the file %q of the reference ${file:...}: %w", path, err)
 	}
