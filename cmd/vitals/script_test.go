@@ -17,7 +17,12 @@ func TestMain(m *testing.M) {
 // TestScript runs the command line as a user would; the scripts are its manual.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir: "testdata/script",
+		// The race detector would wait for a second at the end of each process.
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return nil
+		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// exits CODE COMMAND...: the command ends with that very code.
