@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -28,7 +29,10 @@ const (
 // worker runs one collector: a round at once, then one an interval, and one
 // whenever the collector asks. It never runs two rounds at the same time.
 type worker struct {
-	source  Source
+	collector collectors.Collector
+	// source is replaced when a reload changes the collector's times.
+	source  atomic.Pointer[Source]
+	cancel  context.CancelFunc
 	results chan<- result
 	logger  *slog.Logger
 	wake    chan struct{}
@@ -37,13 +41,31 @@ type worker struct {
 }
 
 func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
-	return &worker{source: s, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1)}
+	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1)}
+	w.source.Store(&s)
+	return w
+}
+
+// change takes over other times: from the next round on, which is asked for.
+func (w *worker) change(s Source) {
+	if *w.source.Load() != s {
+		w.source.Store(&s)
+		w.ask()
+	}
+}
+
+// ask asks for a round at once; it never blocks.
+func (w *worker) ask() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
 }
 
 // run works until ctx ends. It does not wait for a collector that ignores its
 // context.
 func (w *worker) run(ctx context.Context) {
-	if r, ok := w.source.Collector.(collectors.Runner); ok {
+	if r, ok := w.collector.(collectors.Runner); ok {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -64,7 +86,7 @@ func (w *worker) run(ctx context.Context) {
 
 // wait is the interval, varied.
 func (w *worker) wait() time.Duration {
-	return time.Duration(float64(w.source.Interval) * (1 + spread*(2*rand.Float64()-1)))
+	return time.Duration(float64(w.source.Load().Interval) * (1 + spread*(2*rand.Float64()-1)))
 }
 
 // pause waits until the next round is due or asked for.
@@ -96,13 +118,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // does not return in time is declared late at once, and waited for before the
 // next round.
 func (w *worker) round(ctx context.Context) bool {
-	collecting, cancel := context.WithTimeout(ctx, w.source.Timeout)
+	timeout := w.source.Load().Timeout
+	collecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	begin := time.Now()
 	done := make(chan result, 1)
 	go func() { done <- w.collect(collecting) }()
 
-	timer := time.NewTimer(w.source.Timeout + min(max(w.source.Timeout/10, minGrace), maxGrace))
+	timer := time.NewTimer(timeout + min(max(timeout/10, minGrace), maxGrace))
 	defer timer.Stop()
 	for {
 		select {
@@ -112,7 +135,7 @@ func (w *worker) round(ctx context.Context) bool {
 			r.took = time.Since(begin)
 			return w.deliver(ctx, r)
 		case <-timer.C:
-			late := result{late: true, took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", w.source.Timeout)}
+			late := result{late: true, took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}
 			if !w.deliver(ctx, late) {
 				return false
 			}
@@ -134,12 +157,12 @@ func (w *worker) collect(ctx context.Context) (r result) {
 			r = result{late: true, err: fmt.Errorf("panic: %v", p)}
 		}
 	}()
-	samples, err := w.source.Collector.Collect(ctx)
-	return result{samples: samples, descs: w.source.Collector.Describe(), err: err}
+	samples, err := w.collector.Collect(ctx)
+	return result{samples: samples, descs: w.collector.Describe(), err: err}
 }
 
 func (w *worker) deliver(ctx context.Context, r result) bool {
-	r.collector = w.source.Collector
+	r.collector = w.collector
 	if ok := r.err == nil; !w.told || ok != w.ok {
 		w.told, w.ok = true, ok
 		if ok {
@@ -161,7 +184,7 @@ func (w *worker) deliver(ctx context.Context, r result) bool {
 func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 	for ctx.Err() == nil {
 		w.runOnce(ctx, r)
-		if !sleep(ctx, w.source.Interval) {
+		if !sleep(ctx, w.source.Load().Interval) {
 			return
 		}
 	}
@@ -173,12 +196,7 @@ func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 			w.logger.Error("collector panicked between rounds", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	r.Run(ctx, func() {
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
-	})
+	r.Run(ctx, w.ask)
 }
 
 // await gives a Runner a moment to close what it holds; one that ignores its

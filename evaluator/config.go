@@ -17,7 +17,7 @@ type Config struct {
 	States []StatePolicy
 	Files  []*rules.File
 	// Sources are the collectors. One whose Collector is the same value as before a
-	// reload, with the same times, keeps running.
+	// reload keeps running, if need be with other times.
 	Sources []Source
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // coalesce is how long a pass over the rules waits for more results after the
@@ -207,40 +209,44 @@ func (e *Evaluator) adjust(w *stepWatch) {
 type workers struct {
 	results chan<- result
 	logger  *slog.Logger
-	running map[Source]context.CancelFunc
+	running map[collectors.Collector]*worker
 	wg      sync.WaitGroup
 }
 
 func newWorkers(results chan<- result, logger *slog.Logger) *workers {
-	return &workers{results: results, logger: logger, running: map[Source]context.CancelFunc{}}
+	return &workers{results: results, logger: logger, running: map[collectors.Collector]*worker{}}
 }
 
-// replace starts and stops collectors until exactly those of sources run.
-func (w *workers) replace(ctx context.Context, sources []Source) {
-	wanted := map[Source]bool{}
+// replace starts and stops collectors until exactly those of sources run. One that
+// runs already goes on, if need be with other times.
+func (ws *workers) replace(ctx context.Context, sources []Source) {
+	wanted := map[collectors.Collector]bool{}
 	for _, s := range sources {
-		wanted[s] = true
+		wanted[s.Collector] = true
 	}
-	for s, cancel := range w.running {
-		if !wanted[s] {
-			cancel()
-			delete(w.running, s)
+	for c, w := range ws.running {
+		if !wanted[c] {
+			w.cancel()
+			delete(ws.running, c)
 		}
 	}
 	for _, s := range sources {
-		if _, ok := w.running[s]; ok {
+		if w, ok := ws.running[s.Collector]; ok {
+			w.change(s)
 			continue
 		}
 		collecting, cancel := context.WithCancel(ctx)
-		w.running[s] = cancel
-		w.wg.Go(func() { newWorker(s, w.results, w.logger).run(collecting) })
+		w := newWorker(s, ws.results, ws.logger)
+		w.cancel = cancel
+		ws.running[s.Collector] = w
+		ws.wg.Go(func() { w.run(collecting) })
 	}
 }
 
 // stop waits for all of them.
-func (w *workers) stop() {
-	for _, cancel := range w.running {
-		cancel()
+func (ws *workers) stop() {
+	for _, w := range ws.running {
+		w.cancel()
 	}
-	w.wg.Wait()
+	ws.wg.Wait()
 }
