@@ -40,8 +40,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	now := time.Now()
-	c, err := newCore(cfg, opts, now)
+	c, err := newCore(cfg, opts, wallTime(time.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +50,14 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		requests: make(chan func(time.Time)),
 		done:     make(chan struct{}),
 	}
-	c.evaluate(context.Background(), now)
-	e.publish(c.snapshot(context.Background(), now, time.Since(now)))
+	e.pass(context.Background())
 	return e, nil
 }
+
+// wallTime is what the core reckons with: a time without its monotonic reading.
+// When the clock steps, the core moves everything that it noted down, and a
+// monotonic reading would be moved as well.
+func wallTime(t time.Time) time.Time { return t.Round(0) }
 
 // Snapshot returns the newest snapshot: never nil, never changed.
 func (e *Evaluator) Snapshot() *Snapshot { return e.current.Load().snapshot }
@@ -134,12 +137,12 @@ func (e *Evaluator) Run(ctx context.Context) {
 			return
 		case r := <-e.results:
 			e.adjust(&watch)
-			if e.core.take(r, time.Now()) && soon == nil {
+			if e.core.take(r, wallTime(time.Now())) && soon == nil {
 				soon = time.After(coalesce)
 			}
 		case f := <-e.requests:
 			e.adjust(&watch)
-			f(time.Now())
+			f(wallTime(time.Now()))
 			workers.replace(ctx, e.core.cfg.Sources)
 			if interval != e.core.cfg.Interval {
 				interval = e.core.cfg.Interval
@@ -162,11 +165,14 @@ func (e *Evaluator) Run(ctx context.Context) {
 // pass evaluates all rules and publishes what is then known.
 func (e *Evaluator) pass(ctx context.Context) {
 	now := time.Now()
-	e.core.evaluate(ctx, now)
+	at := wallTime(now)
+	e.core.evaluate(ctx, at)
 	if ctx.Err() != nil {
 		return // queries were cut short: that says nothing about the rules
 	}
-	e.publish(e.core.snapshot(ctx, now, time.Since(now)))
+	s := e.core.snapshot(ctx, at, time.Since(now))
+	s.At = now // with the monotonic reading: the stall guard is about real time
+	e.publish(s)
 }
 
 func (e *Evaluator) publish(s *Snapshot) {
