@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -265,11 +266,13 @@ func (a *alerting) inherit(old *alerting) {
 	}
 }
 
-// bound cuts a text that may hold what somebody else wrote to 512 bytes.
+// bound makes a text that may hold what somebody else wrote valid UTF-8 of at most
+// 512 bytes.
 func bound(s string) string {
 	const limit = 512
+	s = strings.ToValidUTF8(s, "?")
 	if len(s) <= limit {
 		return s
 	}
-	return s[:limit-3] + "..."
+	return strings.ToValidUTF8(s[:limit-3], "") + "..."
 }

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -153,8 +154,9 @@ func (w *worker) round(ctx context.Context) bool {
 func (w *worker) collect(ctx context.Context) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.logger.Error("collector panicked", "panic", p, "stack", string(debug.Stack()))
-			r = result{late: true, err: fmt.Errorf("panic: %v", p)}
+			why := bound(fmt.Sprintf("panic: %v", p))
+			w.logger.Error("collector panicked", "err", why, "stack", string(debug.Stack()))
+			r = result{late: true, err: errors.New(why)}
 		}
 	}()
 	samples, err := w.collector.Collect(ctx)
@@ -193,7 +195,7 @@ func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.logger.Error("collector panicked between rounds", "panic", p, "stack", string(debug.Stack()))
+			w.logger.Error("collector panicked between rounds", "err", bound(fmt.Sprintf("panic: %v", p)), "stack", string(debug.Stack()))
 		}
 	}()
 	r.Run(ctx, w.ask)
