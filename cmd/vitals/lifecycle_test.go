@@ -18,8 +18,8 @@ evaluation_interval: 100ms
 rule_files: [rules.yml]
 collectors:
   - name: bad
-    interval: 100ms
-    timeout: 100ms
+    interval: 1s
+    timeout: 1s
     file: {path: "${VITALS_TEST_DIR}/bad"}
 `
 
