@@ -135,15 +135,17 @@ func (c *KubernetesConfig) serverProblems() []Problem {
 
 // kubeVerbs are the verbs of the API and the special verbs of its authorizers.
 // Source: kubernetes.io/docs/reference/access-authn-authz/authorization.
-var kubeVerbs = [...]string{
-	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
-	"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "*",
+func kubeVerbs() []string {
+	return []string{
+		"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
+		"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "*",
+	}
 }
 
 func (a KubernetesAccess) problems(path string) []Problem {
 	var problems []Problem
-	if !slices.Contains(kubeVerbs[:], a.Verb) {
-		problems = append(problems, Problem{path + ".verb", fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(kubeVerbs[:], ", "))})
+	if !slices.Contains(kubeVerbs(), a.Verb) {
+		problems = append(problems, Problem{path + ".verb", fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(kubeVerbs(), ", "))})
 	}
 	problems = append(problems, kubeResourceProblems(path+".resource", a.Resource)...)
 	if a.Namespace != "" && !kubeLabel.MatchString(a.Namespace) {

@@ -3,8 +3,7 @@ package standin
 import (
 	"context"
 	"crypto/tls"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -41,7 +40,7 @@ func serve(addr string, secure *tls.Config, h http.Handler, accepted *atomic.Uin
 		ReadHeaderTimeout: readTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0),
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnState:         r.track,
 	}
