@@ -1,0 +1,99 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the repository's top folder, seen from this one.
+const root = "../.."
+
+// module is the path of the program's module.
+const module = "github.com/vitals-health/vitals"
+
+// source is one Go file of the module.
+type source struct {
+	// path is relative to the repository, with slashes; dir is its folder.
+	path, dir string
+	test      bool
+	lines     int
+	set       *token.FileSet
+	file      *ast.File
+}
+
+// at is a place as compilers print it.
+func (s source) at(n ast.Node) string {
+	pos := s.set.Position(n.Pos())
+	pos.Filename = s.path
+	return pos.String()
+}
+
+// imports are the paths that the file imports.
+func (s source) imports() []string {
+	var paths []string
+	for _, spec := range s.file.Imports {
+		paths = append(paths, strings.Trim(spec.Path.Value, `"`))
+	}
+	return paths
+}
+
+// sources parses every Go file of the module, whatever its build tags. Modules
+// below it have rules of their own.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			_, nested := os.Stat(filepath.Join(path, "go.mod"))
+			if path != root && (nested == nil || slices.Contains([]string{".git", "testdata", "bin"}, d.Name())) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		s, err := parse(path)
+		all = append(all, s)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("%d Go files found, want the whole repository", len(all))
+	}
+	return all
+}
+
+func parse(path string) (source, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{set: token.NewFileSet(), lines: strings.Count(string(text), "\n"), test: strings.HasSuffix(path, "_test.go")}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return source{}, err
+	}
+	s.path = filepath.ToSlash(rel)
+	s.dir = filepath.ToSlash(filepath.Dir(rel))
+	s.file, err = parser.ParseFile(s.set, path, text, parser.ParseComments)
+	return s, err
+}
+
+// program are the files that are built into the programs.
+func program(t *testing.T) []source {
+	t.Helper()
+	return slices.DeleteFunc(sources(t), func(s source) bool { return s.test })
+}
