@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// exhibit is one collector of each kind with something to measure.
+type exhibit struct{ sources []evaluator.Source }
+
+// newExhibit makes the collectors, against the stand-ins, and starts none of them.
+func newExhibit(t *testing.T) *exhibit {
+	t.Helper()
+	cloud, err := standin.Start(standin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cloud.Close() })
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		fmt.Fprintln(w, "app_requests 1")
+	}))
+	t.Cleanup(target.Close)
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, cloud.Kubeconfig(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kinds := []collectors.Kinds{
+		{Kubernetes: &collectors.KubernetesConfig{
+			Kubeconfig: kubeconfig, Watch: []string{"pods"}, WatchIdleTimeout: model.Duration(time.Minute),
+			Access: []collectors.KubernetesAccess{{Verb: "list", Resource: "pods", Namespace: "default"}},
+			CRDs:   []string{"kuryrports.openstack.org"},
+		}},
+		{Keystone: &collectors.KeystoneConfig{Endpoints: []string{"network"}, OpenStackAuth: collectors.OpenStackAuth{
+			AuthURL: cloud.KeystoneURL(), Region: cloud.Region(), Username: cloud.Username(),
+			Password: collectors.Secret(cloud.Password()), ProjectName: cloud.Project(), Reauthenticate: model.Duration(time.Hour),
+			UserDomainName: cloud.Domain(), ProjectDomainName: cloud.Domain(),
+		}}},
+		{Neutron: &collectors.NeutronConfig{Keystone: "keystone", Extensions: []string{"trunk"}, Agents: []string{"DHCP agent"}}},
+		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}}},
+		{Scrape: &collectors.ScrapeConfig{
+			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
+		}},
+		{File: &collectors.FileConfig{Path: kubeconfig}},
+	}
+	e := &exhibit{}
+	for _, k := range kinds {
+		name, kind := k.Kind()
+		c, err := kind.New(collectors.Env{Name: name, Logger: discard(), Peer: e.collector})
+		if err != nil {
+			t.Fatalf("New() of %s = %v, want no error", name, err)
+		}
+		e.sources = append(e.sources, evaluator.Source{
+			Name: name, Kind: name, External: kind.External(), Interval: 100 * time.Millisecond, Timeout: 5 * time.Second, Collector: c,
+		})
+	}
+	return e
+}
+
+func (e *exhibit) collector(name string) collectors.Collector {
+	for _, s := range e.sources {
+		if s.Name == name {
+			return s.Collector
+		}
+	}
+	return nil
+}
+
+// run collects and evaluates until every collector has succeeded, and returns what
+// is then known.
+func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
+	t.Helper()
+	file, errs := rules.Parse("rules.yml", []byte(`{groups: [{name: g, rules: [{alert: Gone, expr: vitals_file_exists == 0, labels: {state: ready}}]}]}`), []string{evaluator.Ready})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	eval, err := evaluator.New(evaluator.Config{Files: []*rules.File{file}, Sources: e.sources}, evaluator.Options{Logger: discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		eval.Run(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	alive := true
+	parts, _ := e.collector("components").(*collectors.Components)
+	if err := parts.Report("watcher", collectors.Report{Alive: &alive, Ready: &alive}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		changed := eval.Changed()
+		s := eval.Snapshot()
+		if allOf(s, "vitals_kubernetes_watch_connected", "vitals_component_ready") {
+			return s
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatalf("the collectors are %+v, want all to succeed", s.Collectors)
+		}
+	}
+}
+
+// allOf says whether all collectors have succeeded and the metrics are there.
+func allOf(s *evaluator.Snapshot, names ...string) bool {
+	for _, c := range s.Collectors {
+		if !c.Success {
+			return false
+		}
+	}
+	for _, batch := range s.Batches {
+		for _, sample := range batch.Samples {
+			names = slices.DeleteFunc(names, func(n string) bool { return n == sample.Labels.Get(model.MetricNameLabel) })
+		}
+	}
+	return len(names) == 0
+}
