@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// docKey is a key of a configuration: its path as the pages write it, such as
+// access[].verb or states.NAME.no_data.
+type docKey struct {
+	path string
+	// leaf is false for a block or a list of blocks.
+	leaf bool
+	// value is the key's value once the defaults are set.
+	value reflect.Value
+}
+
+// docKeys lists the keys of a configuration. Kinds stands for all its fields.
+func docKeys(path string, v reflect.Value) []docKey {
+	if d, ok := v.Addr().Interface().(interface{ SetDefaults() }); ok {
+		d.SetDefaults()
+	}
+	var keys []docKey
+	for f, value := range v.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case f.Type == reflect.TypeFor[collectors.Kinds]():
+			keys = append(keys, docKey{path + "KIND", true, value})
+		case strings.Contains(options, "inline"):
+			keys = append(keys, docKeys(path, value)...)
+		default:
+			keys = append(keys, docBlock(path+name, value)...)
+		}
+	}
+	return keys
+}
+
+// docBlock is one key with what is below it.
+func docBlock(path string, v reflect.Value) []docKey {
+	switch t := v.Type(); {
+	case t.Kind() == reflect.Struct:
+		return append([]docKey{{path, false, v}}, docKeys(path+".", v)...)
+	case t.Kind() == reflect.Pointer:
+		return append([]docKey{{path, false, v}}, docKeys(path+".", reflect.New(t.Elem()).Elem())...)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return append([]docKey{{path, false, v}}, docKeys(path+"[].", reflect.New(t.Elem()).Elem())...)
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+		return append([]docKey{{path, false, v}}, docKeys(path+".NAME.", reflect.New(t.Elem()).Elem())...)
+	}
+	return []docKey{{path, true, v}}
+}
+
+// docKinds are the kinds of collectors and their keys.
+func docKinds() map[string][]docKey {
+	kinds := map[string][]docKey{}
+	for f := range reflect.TypeFor[collectors.Kinds]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		kinds[name] = docKeys("", reflect.New(f.Type.Elem()).Elem())
+	}
+	return kinds
+}
+
+// checkDefault compares the default that a row tells with the one that is set.
+func checkDefault(t *testing.T, page string, k docKey, row []string) {
+	t.Helper()
+	if !k.leaf || !k.value.IsValid() || k.value.IsZero() || k.value.Kind() == reflect.Struct {
+		return
+	}
+	told := append(codeSpans(row[1]), "")[0]
+	got := reflect.New(k.value.Type())
+	if err := yaml.Unmarshal([]byte(told), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), k.value.Interface()) {
+		t.Errorf("%s: the default of %s is given as %q, want %v", page, k.path, row[1], k.value)
+	}
+}
+
+// checkKeyTables holds the tables of keys of a page against the keys that exist.
+// What stands in backticks in the first column is a key. With elsewhere, keys may be
+// documented in those tables too.
+func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...string) {
+	t.Helper()
+	var named []string
+	for _, text := range append([]string{readDoc(t, page)}, elsewhere...) {
+		for _, table := range docTables(text, "key") {
+			for _, row := range table.rows {
+				named = append(named, codeSpans(row[0])...)
+				// The keys of a small block may stand behind the block's own.
+				for _, k := range keys {
+					if span := codeSpans(row[0]); !k.leaf && slices.Contains(span, k.path) {
+						for _, inner := range codeSpans(row[2]) {
+							named = append(named, k.path+"."+inner)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, k := range keys {
+		if k.leaf && !slices.Contains(named, k.path) {
+			t.Errorf("%s names no key %s, want a row for it", page, k.path)
+		}
+	}
+	for _, table := range docTables(readDoc(t, page), "key") {
+		for _, row := range table.rows {
+			for _, span := range codeSpans(row[0]) {
+				i := slices.IndexFunc(keys, func(k docKey) bool { return k.path == span })
+				if i < 0 {
+					t.Errorf("%s names the key %s, which does not exist", page, span)
+					continue
+				}
+				checkDefault(t, page, keys[i], row)
+			}
+		}
+	}
+}
+
+// Every key is on a page, with its default, and every key on a page exists.
+func TestConfigPages(t *testing.T) {
+	var cfg Config
+	checkKeyTables(t, "docs/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
+	credentials := readDoc(t, "docs/collectors/keystone.md")
+	for kind, keys := range docKinds() {
+		page := "docs/collectors/" + kind + ".md"
+		if strings.Contains(readDoc(t, page), "the credentials of [`keystone`](keystone.md)") {
+			checkKeyTables(t, page, keys, credentials)
+			continue
+		}
+		checkKeyTables(t, page, keys)
+	}
+}
+
+// The overview has every kind, with a link to its page.
+func TestCollectorsPage(t *testing.T) {
+	const page = "docs/collectors.md"
+	text := readDoc(t, page)
+	var kinds []string
+	for _, table := range docTables(text, "kind") {
+		for _, row := range table.rows {
+			kind := codeSpans(row[0])[0]
+			kinds = append(kinds, kind)
+			if link := fmt.Sprintf("[`%s`](collectors/%s.md)", kind, kind); row[0] != link {
+				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
+			}
+			checkExample(t, page, kind, row[len(row)-1])
+		}
+	}
+	if !slices.Equal(kinds, collectors.KindNames()) {
+		t.Errorf("%s lists the kinds %v, want %v", page, kinds, collectors.KindNames())
+	}
+}
+
+// checkExample loads the example of a kind: one line, as it stands in a list of
+// collectors below the name.
+func checkExample(t *testing.T, page, kind, cell string) {
+	t.Helper()
+	spans := codeSpans(cell)
+	if len(spans) != 1 || !strings.HasPrefix(spans[0], kind+": {") {
+		t.Errorf("%s: the example of %s is %s, want one line of YAML in backticks", page, kind, cell)
+		return
+	}
+	text := "collectors:\n  - name: other\n    keystone: {}\n  - name: example\n    " + spans[0] + "\n"
+	loadDoc(t, page+", the example of "+kind, text, strings.Replace(text, "keystone: keystone", "keystone: other", 1))
+}
