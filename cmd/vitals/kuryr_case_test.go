@@ -200,13 +200,7 @@ func noMarker(t *testing.T, l *kuryrLab) func() {
 
 // failure checks the reason that a dependency's gauge gives.
 func failure(dependency, reason string) func(*testing.T, *kuryrLab) {
-	return func(t *testing.T, l *kuryrLab) {
-		t.Helper()
-		series := fmt.Sprintf("vitals_dependency_failure{dependency=%q,reason=%q}", dependency, reason)
-		if got := l.metric(t, series); got != "1" {
-			t.Errorf("%s = %q, want 1", series, got)
-		}
-	}
+	return series(fmt.Sprintf("vitals_dependency_failure{dependency=%q,reason=%q}", dependency, reason), "1")
 }
 
 // The lines of failing rules.

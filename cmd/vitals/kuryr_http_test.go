@@ -44,7 +44,7 @@ func kuryrHTTPCases() []httpCase {
 
 func TestKuryrHTTP(t *testing.T) {
 	t.Parallel()
-	lab := startKuryrLab(t, labOptions{})
+	lab := startKuryrLab(t, labOptions{pace: calmPace})
 	lab.report(t, "watcher", true, true, "")
 	lab.await(t, "ready", verdict{})
 	for _, c := range kuryrHTTPCases() {

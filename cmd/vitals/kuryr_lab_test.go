@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -22,9 +23,10 @@ import (
 )
 
 const (
-	// labInterval and labTimeout are those of every collector of a lab.
-	labInterval = 250 * time.Millisecond
-	labTimeout  = 250 * time.Millisecond
+	// labPace is the interval and the timeout of every collector of a lab that does
+	// not say otherwise. A machine that is busy may make a round late; then its
+	// evidence is missing for a moment.
+	labPace = 250 * time.Millisecond
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
 	labIdle     = 600 * time.Millisecond
 	labBookmark = 100 * time.Millisecond
@@ -42,6 +44,7 @@ type kuryrLab struct {
 	web, local *httptest.Server
 	// marker is the file that says that the port pools are loaded.
 	marker string
+	pace   time.Duration
 }
 
 // labOptions say how a lab differs from the profile.
@@ -52,7 +55,9 @@ type labOptions struct {
 	set       map[string]string
 	// shippedFor leaves the rules as patient as they are shipped.
 	shippedFor bool
-	adjust     func(*Config)
+	// pace is another interval and timeout than labPace.
+	pace   time.Duration
+	adjust func(*Config)
 }
 
 // newCloud starts stand-ins of the dependencies.
@@ -75,7 +80,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	t.Helper()
 	cloud := newCloud(t)
 	dir := t.TempDir()
-	lab := &kuryrLab{cloud: cloud, marker: filepath.Join(dir, "pools_loaded")}
+	lab := &kuryrLab{cloud: cloud, marker: filepath.Join(dir, "pools_loaded"), pace: cmp.Or(o.pace, labPace)}
 	p := &program{profile: "kuryr-controller", set: o.set}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	writeFile(t, kubeconfig, string(cloud.Kubeconfig()))
@@ -141,7 +146,7 @@ func (l *kuryrLab) hasten(c *Config) {
 	c.EvaluationInterval = model.Duration(200 * time.Millisecond)
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
-		col.Interval, col.Timeout = model.Duration(labInterval), model.Duration(labTimeout)
+		col.Interval, col.Timeout = model.Duration(l.pace), model.Duration(l.pace)
 		switch {
 		case col.Kubernetes != nil:
 			col.Kubernetes.WatchIdleTimeout = model.Duration(labIdle)
@@ -263,7 +268,7 @@ func eventually(t *testing.T, check func() string) {
 // round waits until every collector has finished a round that began after now.
 func (l *kuryrLab) round(t *testing.T) {
 	t.Helper()
-	began := time.Now().Add(labTimeout * 3 / 2) // a round that runs now has ended by then
+	began := time.Now().Add(l.pace * 3 / 2) // a round that runs now has ended by then
 	eventually(t, func() string {
 		for _, c := range l.daemon.eval.Snapshot().Collectors {
 			if !c.LastRun.After(began) {

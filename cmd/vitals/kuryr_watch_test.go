@@ -39,7 +39,7 @@ func kuryrSilentWatchCases() []kuryrCase {
 // works, it is no outage: the patience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
-	lab := startKuryrLab(t, labOptions{shippedFor: true})
+	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace})
 	lab.await(t, "ready", verdict{})
 	watchHears(t, lab)
 	before := lab.transitions(t, "ready")
@@ -52,11 +52,15 @@ func TestKuryrSilentWatch(t *testing.T) {
 // watchRestarts is how often the watch of a resource was opened again.
 func watchRestarts(t *testing.T, l *kuryrLab, resource string) int {
 	t.Helper()
-	value := l.metric(t, `vitals_kubernetes_watch_restarts_total{dependency="kubernetes",resource="`+resource+`"}`)
-	count, err := strconv.Atoi(value)
-	if err != nil {
-		t.Fatalf("restarts of the watch of %s = %q, want a number", resource, value)
-	}
+	count := 0
+	eventually(t, func() string {
+		value := l.metric(t, `vitals_kubernetes_watch_restarts_total{dependency="kubernetes",resource="`+resource+`"}`)
+		var err error
+		if count, err = strconv.Atoi(value); err != nil {
+			return "the restarts of the watch of " + resource + " are " + strconv.Quote(value) + ", want a number"
+		}
+		return ""
+	})
 	return count
 }
 
