@@ -66,11 +66,11 @@ func kuryrClientCases() []kuryrCase {
 		{id: "A10", name: "a watch request fails", given: []step{fault("kubernetes", "empty")},
 			ready: fails(kubernetesDown, watchFollows), check: series(
 				`vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`, "0")},
-		{id: "A12", name: "the watch is opened again", given: []step{fault("kubernetes", "refuse")},
+		{id: "A12", name: "the API goes away and the watch is opened again", given: []step{fault("kubernetes", "refuse")},
 			ready: fails(kubernetesDown, watchFollows), after: watchHears},
 		{id: "A27", name: "a GET is forbidden", given: []step{fault("kubernetes", "403")},
 			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "forbidden")},
-		{id: "A28", name: "the watch goes on where the server cut it", given: []step{fault("kubernetes", "503")},
+		{id: "A28", name: "the server cuts the watch and is away for a moment", given: []step{fault("kubernetes", "503")},
 			ready: fails(kubernetesDown, watchFollows), after: watchHears},
 		{id: "A30", name: "a watch is forbidden", given: []step{fault("kubernetes", "deny-access")},
 			ready: fails(accessDenied, watchFollows), check: series(
