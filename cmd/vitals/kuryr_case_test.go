@@ -113,7 +113,7 @@ func (l *kuryrLab) health(t *testing.T, state string) (status string, checks map
 // await waits until a probe answers as v says.
 func (l *kuryrLab) await(t *testing.T, state string, v verdict) {
 	t.Helper()
-	eventually(t, func() string { return v.differs(t, l, state) })
+	soon(t, func() string { return v.differs(t, l, state) })
 }
 
 // runCases runs cases one after another in one lab.

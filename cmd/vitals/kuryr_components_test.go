@@ -107,7 +107,7 @@ func TestKuryrSilentComponent(t *testing.T) {
 			// It recovers with its next report, however short that lasts.
 			before := lab.transitions(t, "alive")
 			lab.report(t, "vif", true, true, "")
-			eventually(t, func() string {
+			soon(t, func() string {
 				if lab.transitions(t, "alive") == before {
 					return "alive has not recovered"
 				}

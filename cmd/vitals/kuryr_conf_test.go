@@ -32,8 +32,8 @@ func loadKuryr(t *testing.T, conf string) *loaded {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
-	if !slices.Contains(l.read, path) {
-		t.Errorf("the configuration consists of %v, want %s among them: a change of it is a change of the configuration", l.read, path)
+	if _, ok := l.sources.seen[path]; !ok {
+		t.Errorf("the configuration does not consist of %s, want it to: a change of it is a change of the configuration", path)
 	}
 	return l
 }
@@ -188,7 +188,7 @@ func TestKuryrConfWithoutServiceAccount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, path, fillIn(t, conf, cloud, t.TempDir()))
 	code, _, stderr := vitals("once", "ready", "--profile=kuryr-controller", "--kuryr.conf="+path)
-	const want = "collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
+	const want = "builtin:kuryr-controller:23:5: collectors[0]: collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
 	if code != exitConfig || stderr != want {
 		t.Errorf("once ready = %d %q, want %d %q", code, stderr, exitConfig, want)
 	}

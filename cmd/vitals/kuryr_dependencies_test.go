@@ -198,7 +198,7 @@ func watchHears(t *testing.T, l *kuryrLab) {
 	}
 	series(`vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`, "1")(t, l)
 	before := contact()
-	eventually(t, func() string {
+	soon(t, func() string {
 		if now := contact(); now == before {
 			return "the last contact stays at " + now
 		}
@@ -211,7 +211,7 @@ func series(pairs ...string) func(*testing.T, *kuryrLab) {
 	return func(t *testing.T, l *kuryrLab) {
 		t.Helper()
 		for i := 0; i < len(pairs); i += 2 {
-			eventually(t, func() string {
+			soon(t, func() string {
 				if got := l.metric(t, pairs[i]); got != pairs[i+1] {
 					return fmt.Sprintf("%s = %q, want %q", pairs[i], got, pairs[i+1])
 				}

@@ -52,9 +52,9 @@ func scenarioIDs() []string {
 	return ids
 }
 
-// docTable returns the rows of the table below a heading of docs/kuryr.md, without
+// scenarioTable returns the rows of the table below a heading of docs/kuryr.md, without
 // its first two lines.
-func docTable(t *testing.T, heading string) [][]string {
+func scenarioTable(t *testing.T, heading string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile("../../docs/kuryr.md")
 	if err != nil {
@@ -108,14 +108,14 @@ func expandIDs(t *testing.T, text string) []string {
 func TestKuryrDocumentationShowsWhatIsTested(t *testing.T) {
 	var got []documented
 	for _, heading := range []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"} {
-		for _, row := range docTable(t, heading) {
+		for _, row := range scenarioTable(t, heading) {
 			if len(row) != 5 {
 				t.Fatalf("row %q below %s has %d cells, want 5", row, heading, len(row))
 			}
 			got = append(got, documented{row[0], row[1], row[3] + " | " + row[4]})
 		}
 	}
-	for _, row := range docTable(t, "### HTTP") {
+	for _, row := range scenarioTable(t, "### HTTP") {
 		if len(row) != 4 {
 			t.Fatalf("row %q below HTTP has %d cells, want 4", row, len(row))
 		}
@@ -138,7 +138,7 @@ func TestKuryrScenariosAreComplete(t *testing.T) {
 	}
 	slices.Sort(covered)
 	covered = slices.Compact(covered)
-	for _, row := range docTable(t, "## Scenarios that are left out") {
+	for _, row := range scenarioTable(t, "## Scenarios that are left out") {
 		if len(row) != 2 || len(strings.Fields(row[1])) < 4 {
 			t.Errorf("row %q: expected ids and a reason", row)
 			continue
@@ -154,7 +154,7 @@ func TestKuryrScenariosAreComplete(t *testing.T) {
 // The table of rules in docs/kuryr.md is that of the shipped files.
 func TestKuryrDocumentationShowsTheRules(t *testing.T) {
 	got := map[string]kuryrRule{}
-	for _, row := range docTable(t, "## Rules") {
+	for _, row := range scenarioTable(t, "## Rules") {
 		if len(row) != 5 {
 			t.Fatalf("row %q has %d cells, want 5", row, len(row))
 		}

@@ -16,7 +16,7 @@ const calmPace = time.Second
 // changes no verdict, and one that lasts changes it then and not before.
 func TestKuryrShippedPatience(t *testing.T) {
 	t.Parallel()
-	const patience = 5 * time.Second // of QuotaExhausted
+	const labPatience = 5 * time.Second // of QuotaExhausted
 	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace})
 	lab.await(t, "ready", verdict{})
 	before := lab.transitions(t, "ready")
@@ -31,8 +31,8 @@ func TestKuryrShippedPatience(t *testing.T) {
 
 	lab.await(t, "ready", fails(quotaExhausted("port", 0)))
 	exhausted := lab.rule(t, "QuotaExhausted")
-	if waited := exhausted.Since.Sub(exhausted.Alerts[0].ActiveAt); waited < patience || waited > 2*patience {
-		t.Errorf("QuotaExhausted failed after %s, want after %s and soon", waited, patience)
+	if waited := exhausted.Since.Sub(exhausted.Alerts[0].ActiveAt); waited < labPatience || waited > 2*labPatience {
+		t.Errorf("QuotaExhausted failed after %s, want after %s and soon", waited, labPatience)
 	}
 	if got := lab.transitions(t, "ready") - before; got != 1 {
 		t.Errorf("ready changed %d times, want once: Keystone was back in time", got)
@@ -43,7 +43,7 @@ func TestKuryrShippedPatience(t *testing.T) {
 
 func awaitStatus(t *testing.T, l *kuryrLab, rule string, want evaluator.Status) {
 	t.Helper()
-	eventually(t, func() string {
+	soon(t, func() string {
 		if got := l.rule(t, rule).Status; got != want {
 			return rule + " is " + got.String() + ", want " + want.String()
 		}

@@ -47,6 +47,12 @@ func TestKuryrHTTP(t *testing.T) {
 	lab := startKuryrLab(t, labOptions{pace: calmPace})
 	lab.report(t, "watcher", true, true, "")
 	lab.await(t, "ready", verdict{})
+	soon(t, func() string {
+		if status := lab.rule(t, "ComponentDead").Status.String(); status != "ok" {
+			return "ComponentDead is " + status + ": the report has not arrived"
+		}
+		return ""
+	})
 	for _, c := range kuryrHTTPCases() {
 		t.Run(c.id+" "+c.name, func(t *testing.T) {
 			got := lab.ask(t, c.method, c.path)
@@ -107,7 +113,7 @@ func connectionIsClosed(t *testing.T) {
 		}
 	}
 	count := map[http.ConnState]int{}
-	eventually(t, func() string {
+	soon(t, func() string {
 		select {
 		case s := <-states:
 			count[s]++

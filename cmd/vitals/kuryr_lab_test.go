@@ -30,8 +30,8 @@ const (
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
 	labIdle     = 600 * time.Millisecond
 	labBookmark = 100 * time.Millisecond
-	// patience bounds everything that should happen soon.
-	patience = 20 * time.Second
+	// labPatience bounds everything that should happen soon.
+	labPatience = 20 * time.Second
 )
 
 // kuryrLab is the shipped profile kuryr-controller as it runs, and a cloud of its
@@ -246,12 +246,12 @@ func send(t *testing.T, method, url, body string, header ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-// eventually waits until check returns "", which otherwise says what is still wrong.
-func eventually(t *testing.T, check func() string) {
+// soon waits until check returns "", which otherwise says what is still wrong.
+func soon(t *testing.T, check func() string) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(labPatience)
 	for {
 		wrong := check()
 		if wrong == "" {
@@ -259,7 +259,7 @@ func eventually(t *testing.T, check func() string) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("after %s: %s", patience, wrong)
+			t.Fatalf("after %s: %s", labPatience, wrong)
 		case <-ticker.C:
 		}
 	}
@@ -269,7 +269,7 @@ func eventually(t *testing.T, check func() string) {
 func (l *kuryrLab) round(t *testing.T) {
 	t.Helper()
 	began := time.Now().Add(l.pace * 3 / 2) // a round that runs now has ended by then
-	eventually(t, func() string {
+	soon(t, func() string {
 		for _, c := range l.daemon.eval.Snapshot().Collectors {
 			if !c.LastRun.After(began) {
 				return "collector " + c.Name + " has made no new round"

@@ -36,7 +36,7 @@ func kuryrSilentWatchCases() []kuryrCase {
 }
 
 // An open watch that falls silent is given up and opened anew. As long as that
-// works, it is no outage: the patience of the rule covers the pause in between.
+// works, it is no outage: the labPatience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
 	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace})
@@ -53,7 +53,7 @@ func TestKuryrSilentWatch(t *testing.T) {
 func watchRestarts(t *testing.T, l *kuryrLab, resource string) int {
 	t.Helper()
 	count := 0
-	eventually(t, func() string {
+	soon(t, func() string {
 		value := l.metric(t, `vitals_kubernetes_watch_restarts_total{dependency="kubernetes",resource="`+resource+`"}`)
 		var err error
 		if count, err = strconv.Atoi(value); err != nil {
@@ -65,7 +65,7 @@ func watchRestarts(t *testing.T, l *kuryrLab, resource string) int {
 }
 
 func watchIsOpenedAnew(t *testing.T, l *kuryrLab) {
-	eventually(t, func() string {
+	soon(t, func() string {
 		if n := watchRestarts(t, l, "pods"); n < 2 {
 			return "the silent watch was opened again " + strconv.Itoa(n) + " times, want it more than once"
 		}
@@ -80,7 +80,7 @@ func watchPauses(t *testing.T, l *kuryrLab) {
 	restarts := func() int { return watchRestarts(t, l, "pods") + watchRestarts(t, l, "services") }
 	connections, requests := l.cloud.Traffic("kubernetes")
 	began, before := time.Now(), restarts()
-	eventually(t, func() string {
+	soon(t, func() string {
 		if time.Since(began) < time.Second {
 			return "the second is not over"
 		}
