@@ -126,8 +126,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 	}()
 	workers.replace(ctx, e.core.cfg.Sources)
 	watch := newStepWatch(time.Now())
-	interval := e.core.cfg.Interval
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
 	for {
@@ -144,10 +143,6 @@ func (e *Evaluator) Run(ctx context.Context) {
 			e.adjust(&watch)
 			f(wallTime(time.Now()))
 			workers.replace(ctx, e.core.cfg.Sources)
-			if interval != e.core.cfg.Interval {
-				interval = e.core.cfg.Interval
-				ticker.Reset(interval)
-			}
 			pass = true
 		case <-ticker.C:
 			pass = true
@@ -156,6 +151,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 		}
 		if pass {
 			soon = nil
+			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
 			e.adjust(&watch)
 			e.pass(ctx)
 		}
