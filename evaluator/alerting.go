@@ -32,6 +32,9 @@ type alerting struct {
 	// labels and annotations in order of their names.
 	labels, annotations []templated
 	active              map[uint64]*active
+	// steady says whether known holds as long as the window's version stays.
+	steady bool
+	known  known
 
 	// status is what the last evaluation said, since the time it said so first.
 	status Status

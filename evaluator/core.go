@@ -29,6 +29,12 @@ type core struct {
 	states  []*state
 	own     *ownMetrics
 
+	// version changes when anything but the evaluator's own metrics and what
+	// recording rules write changes in the window.
+	version uint64
+	// timed is set once a sample came with a timestamp of its own.
+	timed bool
+
 	started      time.Time
 	generation   uint64
 	reload       Reload
@@ -71,6 +77,8 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	}
 	c.window.SetRetention(perName, rest)
 	c.own = newOwnMetrics(c)
+	c.version++
+	c.findSteady()
 	return nil
 }
 
@@ -186,6 +194,9 @@ func (c *core) rules() []rules.Rule {
 
 // evaluate makes one pass over all rules as of at.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
+	if c.ages(at) {
+		c.version++
+	}
 	for _, g := range c.groups {
 		if !g.due(at) {
 			continue
@@ -199,22 +210,36 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 
 func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time) {
 	asOf := at.Add(-g.QueryOffset)
-	result, err := c.query.instant(ctx, e.rule().Expr, asOf)
 	if e.recording != nil {
+		result, err := c.query.instant(ctx, e.recording.rule.Expr, asOf)
 		c.record(g, e.recording, asOf, result, err)
 		return
 	}
 	a := e.alerting
-	if err == nil {
-		err = a.evaluate(ctx, at, result, c.templateQuery(g.QueryOffset))
+	var err error
+	if !a.steady || a.known.version != c.version {
+		a.known, err = c.look(ctx, a.rule, asOf)
 	}
-	var missing string
-	if err == nil && len(result) == 0 {
-		if selector := c.absent.missing(a.rule.AST, asOf.UnixMilli(), 0); selector != "" {
-			missing = "no data for " + bound(selector)
+	if err == nil {
+		err = a.evaluate(ctx, at, a.known.result, c.templateQuery(g.QueryOffset))
+	}
+	a.conclude(at, a.known.missing, err)
+}
+
+// look evaluates an alerting rule's expression as of asOf, and says what it lacked
+// if it returned nothing.
+func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time) (known, error) {
+	result, err := c.query.instant(ctx, r.Expr, asOf)
+	if err != nil {
+		return known{}, err
+	}
+	k := known{version: c.version, result: result}
+	if len(result) == 0 {
+		if selector := c.absent.missing(r.AST, asOf.UnixMilli(), 0); selector != "" {
+			k.missing = "no data for " + bound(selector)
 		}
 	}
-	a.conclude(at, missing, err)
+	return k, nil
 }
 
 // record takes over the result of a recording rule. After an error the rule's
@@ -255,6 +280,7 @@ func (c *core) templateQuery(offset time.Duration) expand.Query {
 // history, timers and ages stay what they were.
 func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
+	c.version++
 	c.started = c.started.Add(d)
 	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
 	for _, g := range c.groups {

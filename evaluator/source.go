@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"slices"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -55,6 +56,8 @@ func (c *core) replaceSources(at time.Time) {
 func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
+			c.version++
+			c.timed = c.timed || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
 			s.take(r, at)
 			return true
 		}

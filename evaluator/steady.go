@@ -1,0 +1,88 @@
+package evaluator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// known is what an expression said of one version of the window. Most rules
+// compare last values, and at rest those come every ten seconds while rules are
+// evaluated every second: what was said still holds.
+type known struct {
+	version uint64 // 0 where nothing is known
+	result  promql.Vector
+	missing string
+}
+
+// steady says whether an expression says the same as long as no collector delivers
+// and no sample becomes too old: it looks at last values, by metrics that are not
+// of the names in moving, and not at the time.
+func steady(expr parser.Expr, moving map[string]bool) bool {
+	holds := true
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			name := metricOf(n)
+			holds = holds && name != "" && !moving[name] && n.OriginalOffset == 0 && n.Timestamp == nil && n.StartOrEnd == 0
+		case *parser.Call:
+			holds = holds && slices.Contains(timeless(), n.Func.Name)
+		case *parser.MatrixSelector, *parser.SubqueryExpr:
+			holds = false
+		}
+		return nil
+	})
+	return holds
+}
+
+// metricOf is the only metric that a selector can select, or "".
+func metricOf(n *parser.VectorSelector) string {
+	for _, m := range n.LabelMatchers {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
+			return m.Value
+		}
+	}
+	return ""
+}
+
+// timeless are the functions of instant vectors that know neither the time of the
+// evaluation nor that of a sample. One that is left out costs time, nothing else.
+func timeless() []string {
+	return []string{
+		"abs", "absent", "ceil", "clamp", "clamp_max", "clamp_min", "exp", "floor", "label_join", "label_replace",
+		"ln", "log10", "log2", "round", "scalar", "sgn", "sort", "sort_desc", "sqrt", "vector",
+	}
+}
+
+// findSteady notes which alerting rules are steady. Metrics that move from pass to
+// pass are the evaluator's own and those that recording rules write.
+func (c *core) findSteady() {
+	moving := map[string]bool{}
+	for _, d := range Descs() {
+		moving[d.Name] = true
+	}
+	for _, r := range c.rules() {
+		moving[r.Record] = true
+	}
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			if a := e.alerting; a != nil {
+				a.steady = g.QueryOffset == 0 && steady(a.rule.AST, moving)
+			}
+		}
+	}
+}
+
+// ages says whether a last value may have become too old by at without anybody
+// saying so. A collector that stops delivering is declared late long before; only
+// samples with a timestamp of their own run out one by one.
+func (c *core) ages(at time.Time) bool {
+	oldest := at.Add(-c.absent.lookback).UnixMilli()
+	return c.timed || slices.ContainsFunc(c.sources, func(s *source) bool {
+		return s.status.Ran && s.status.LastRun.UnixMilli() <= oldest
+	})
+}

@@ -1,0 +1,150 @@
+package evaluator
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+	"pgregory.net/rapid"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+func TestSteady(t *testing.T) {
+	moving := map[string]bool{"recorded": true}
+	tests := []struct {
+		name, expr string
+		want       bool
+	}{
+		{"a comparison of a last value", `up{job="x"} == 0`, true},
+		{"operations of last values", `limit - on (a) used <= 0 and on (a) (unlimited == 0)`, true},
+		{"an aggregation", `min by (a) (up) == 0`, true},
+		{"absence", `absent(up)`, true},
+		{"a constant", `vector(1) == 1`, true},
+		{"the time", `time() - last > 120`, false},
+		{"the hour", `up == 0 and on () hour() > 3`, false},
+		{"the time of a sample", `timestamp(up) > 3`, false},
+		{"a range", `increase(x[5m]) > 3`, false},
+		{"a subquery", `max_over_time(up[1m:1s]) == 0`, false},
+		{"a subquery inside", `up == 0 unless max_over_time((up == 0)[1m:1s])`, false},
+		{"an offset", `up offset 1m == 0`, false},
+		{"a fixed time", `up @ 100 == 0`, false},
+		{"the start of the evaluation", `up @ start() == 0`, false},
+		{"any metric", `{job="x"} == 0`, false},
+		{"metrics by a pattern", `{__name__=~"up|down"} == 0`, false},
+		{"a recorded metric", `up == 0 and recorded`, false},
+	}
+	p := parser.NewParser(parser.Options{})
+	for _, tt := range tests {
+		expr, err := p.ParseExpr(tt.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := steady(expr, moving); got != tt.want {
+			t.Errorf("%s: steady(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
+		}
+	}
+}
+
+const steadyRules = `
+groups:
+  - name: g
+    rules:
+      - {record: recorded, expr: 'floor(vector(time()) % 2)'}
+      - {alert: Low, expr: a < 1, for: 3s, labels: {state: ready}, annotations: {summary: 'is {{ $value }}'}}
+      - {alert: Both, expr: 'a < 1 and on (x) b == 0', labels: {state: ready}}
+      - {alert: Least, expr: min by (x) (a) == 0, keep_firing_for: 2s, labels: {state: ready}}
+      - {alert: Gone, expr: absent(b), labels: {state: alive}}
+      - {alert: Recorded, expr: recorded == 0, labels: {state: ready}}
+      - {alert: Own, expr: 'vitals_collector_success{collector="c0"} == 0', labels: {state: ready}}
+      - {alert: Old, expr: time() - b > 3, labels: {state: ready}}
+`
+
+// newSteady makes a core with two collectors; if forgetful, it evaluates every rule
+// in every pass.
+func newSteady(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *core {
+	c, err := newCore(Config{Files: []*rules.File{file}, Sources: sources}, Options{}, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if forgetful {
+		for _, g := range c.groups {
+			for _, e := range g.rules {
+				if e.alerting != nil {
+					e.alerting.steady = false
+				}
+			}
+		}
+	}
+	return c
+}
+
+// TestSteadyRulesSayTheSame holds an evaluator that remembers what rules said
+// against one that evaluates all of them every time.
+func TestSteadyRulesSayTheSame(t *testing.T) {
+	file, errs := rules.Parse("test.yml", []byte(steadyRules), []string{Ready, Alive, Started})
+	if len(errs) > 0 {
+		t.Fatalf("Parse() = %v, want no error", errs)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var sources []Source
+		for i := range 2 {
+			sources = append(sources, Source{Name: fmt.Sprint("c", i), Interval: 10 * time.Second, Collector: &fakeCollector{}})
+		}
+		remembers, forgets := newSteady(t, file, sources, false), newSteady(t, file, sources, true)
+		now := epoch
+		for range rapid.IntRange(1, 40).Draw(t, "passes") {
+			now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 5*time.Minute - time.Second, 5 * time.Minute}).Draw(t, "later"))
+			if rapid.Bool().Draw(t, "delivers") {
+				r := drawResult(t, now)
+				r.collector = rapid.SampledFrom(sources).Draw(t, "collector").Collector
+				remembers.take(r, now)
+				forgets.take(r, now)
+			}
+			if diff := cmp.Diff(statuses(forgets, now), statuses(remembers, now)); diff != "" {
+				t.Fatalf("statuses differ (-evaluated every time +remembered):\n%s", diff)
+			}
+		}
+	})
+}
+
+// drawResult is a round in which some series are missing, some samples are older
+// than the round, and sometimes nothing came in time.
+func drawResult(t *rapid.T, now time.Time) (r result) {
+	if rapid.IntRange(0, 5).Draw(t, "late") == 0 {
+		return result{late: true, err: context.DeadlineExceeded}
+	}
+	timed := rapid.IntRange(0, 3).Draw(t, "timed") == 0
+	for _, name := range []string{"a", "b"} {
+		for _, x := range []string{"1", "2"} {
+			if rapid.IntRange(0, 3).Draw(t, "missing") == 0 {
+				continue
+			}
+			s := collectors.Sample{
+				Labels: labels.FromStrings(model.MetricNameLabel, name, "x", x),
+				Value:  float64(rapid.IntRange(0, 1).Draw(t, "value")),
+			}
+			if timed {
+				s.T = now.Add(-time.Duration(rapid.IntRange(0, 400).Draw(t, "age")) * time.Second).UnixMilli()
+			}
+			r.samples = append(r.samples, s)
+		}
+	}
+	return r
+}
+
+// statuses makes a pass and describes what came of it.
+func statuses(c *core, at time.Time) []string {
+	c.evaluate(context.Background(), at)
+	var all []string
+	for _, r := range c.snapshot(context.Background(), at, 0).Rules {
+		all = append(all, fmt.Sprint(r.Name, " ", r.Status, " ", r.Since, " ", r.Reason, " ", r.Summary, " ", describe("alerts", r)))
+	}
+	return all
+}
