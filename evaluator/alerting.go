@@ -271,8 +271,10 @@ func (a *alerting) inherit(old *alerting) {
 
 // bound makes a text that may hold what somebody else wrote valid UTF-8 of at most
 // 512 bytes.
-func bound(s string) string {
-	const limit = 512
+func bound(s string) string { return clip(s, 512) }
+
+// clip makes a text valid UTF-8 of at most limit bytes.
+func clip(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) <= limit {
 		return s

@@ -2,10 +2,13 @@ package evaluator_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
@@ -59,5 +62,19 @@ func TestApplyOfOtherTimes(t *testing.T) {
 		}
 		stop()
 		time.Sleep(5 * time.Second) // the last round ends
+	})
+}
+
+// TestReloadErrorIsBounded has far more mistakes than anybody reads.
+func TestReloadErrorIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, stop := start(t, evaluator.Config{})
+		e.ReloadFailed(errors.New("vitals.yml:1:1: first\n" + strings.Repeat("vitals.yml:2:1: \xff more\n", 10_000)))
+		time.Sleep(time.Second)
+		got := e.Snapshot().Reload.Error
+		if len(got) > 4096 || !utf8.ValidString(got) || !strings.HasPrefix(got, "vitals.yml:1:1: first\n") || !strings.HasSuffix(got, "...") {
+			t.Errorf("Reload.Error = %d bytes, %.40q, want the first mistakes in at most 4096", len(got), got)
+		}
+		stop()
 	})
 }

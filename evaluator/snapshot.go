@@ -169,7 +169,7 @@ type Reload struct {
 	OK bool
 	// At is when it was tried; LastSuccess when it last went well.
 	At, LastSuccess time.Time
-	// Error says what is wrong with the file, without secrets.
+	// Error says what is wrong with the file, without secrets, in at most 4 KiB.
 	Error string
 }
 
