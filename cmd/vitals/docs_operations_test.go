@@ -65,9 +65,7 @@ func TestOperationsPageListsTheFlags(t *testing.T) {
 		for _, row := range table.rows {
 			for _, span := range codeSpans(row[0]) {
 				name := strings.TrimPrefix(span, "--")
-				for _, command := range strings.Split(row[1], ", ") {
-					of[name] = append(of[name], command)
-				}
+				of[name] = append(of[name], strings.Split(row[1], ", ")...)
 				for _, command := range of[name] {
 					checkFlagDefault(t, command, name, row[2])
 				}
