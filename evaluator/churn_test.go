@@ -1,0 +1,84 @@
+package evaluator
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// TestNewLabelsInEveryRoundTakeBoundedMemory is about a target that puts a request's
+// number into a label: no series comes twice. What a round leaves behind goes with
+// the next one, the rule over another collector stays what it is, and a rule can
+// see the explosion.
+func TestNewLabelsInEveryRoundTakeBoundedMemory(t *testing.T) {
+	const (
+		perRound = 1000
+		warm     = 20
+		rounds   = 100
+		// A series takes about 0.5 KB. Kept, those of all rounds would take 50 MB.
+		limit = 8 << 20
+	)
+	file, errs := rules.Parse("churn.yml", []byte(`
+groups:
+  - name: g
+    rules:
+      - {alert: Down, expr: up == 0, labels: {state: ready}}
+      - {alert: Explodes, expr: count(requests) > 500, labels: {severity: warning}}
+      - {record: requests:sum, expr: sum(requests)}
+`), []string{Ready, Alive, Started})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	good, bad := &fakeCollector{"good"}, &fakeCollector{"bad"}
+	at := epoch
+	c, err := newCore(Config{Files: []*rules.File{file}, Sources: []Source{
+		{Name: "good", Interval: time.Second, Timeout: time.Second, Collector: good},
+		{Name: "bad", Interval: time.Second, Timeout: time.Second, Collector: bad},
+	}}, Options{}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := []collectors.Sample{{Labels: labels.FromStrings("__name__", "up"), Value: 1}}
+	var before uint64
+	var snap *Snapshot
+	for round := range warm + rounds {
+		if round == warm {
+			before = heap()
+		}
+		at = at.Add(time.Second)
+		explosion := make([]collectors.Sample, perRound)
+		for i := range explosion {
+			explosion[i] = collectors.Sample{Labels: labels.FromStrings("__name__", "requests", "id", fmt.Sprint(round, "-", i)), Value: 1}
+		}
+		c.take(result{collector: good, samples: up}, at)
+		c.take(result{collector: bad, samples: explosion}, at)
+		c.evaluate(context.Background(), at)
+		snap = c.snapshot(context.Background(), at, 0)
+		if down, explodes := snap.Rules[0].Status, snap.Rules[1].Status; down != OK || explodes != Failing {
+			t.Fatalf("round %d: Down is %s and Explodes is %s, want ok and failing", round, down, explodes)
+		}
+		if got := *snap.Rules[1].Observed; got != perRound {
+			t.Fatalf("round %d: %g series are live, want %d", round, got, perRound)
+		}
+	}
+	if grown := int64(heap()) - int64(before); grown > limit {
+		t.Errorf("memory grew by %d MiB over %d rounds, want at most %d", grown>>20, rounds, limit>>20)
+	}
+	runtime.KeepAlive(c)
+	runtime.KeepAlive(snap)
+}
+
+// heap is what live objects take.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
