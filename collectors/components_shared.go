@@ -13,10 +13,11 @@ import (
 
 const (
 	// booleanPoll is how often a shared boolean is read. A write through mmap raises
-	// no event that could be waited for, see inotify(7), so it is polled: at 20 ms a
-	// change reaches a probe within the budget of 50 ms. One look is one pread(2), of
-	// about a microsecond and without an allocation (BenchmarkSharedBoolean).
-	booleanPoll = 20 * time.Millisecond
+	// no event that could be waited for, see inotify(7), so it is polled: at 25 ms a
+	// change reaches a probe within the budget of 50 ms, of which the evaluator waits
+	// 10 ms for more. One look is one pread(2), of about a microsecond and without an
+	// allocation (BenchmarkSharedBoolean); waking up costs a hundred times that.
+	booleanPoll = 25 * time.Millisecond
 	// booleanLooks is after how many looks the file itself is checked: each second.
 	booleanLooks = int(time.Second / booleanPoll)
 )
@@ -49,24 +50,19 @@ func (l look) evidence() evidence {
 	return evidence{alive: new(l.value)}
 }
 
-// watchBooleans reads all shared booleans until ctx ends.
+// watchBooleans reads all shared booleans until ctx ends, and returns within
+// booleanPoll after that.
 func (c *Components) watchBooleans(ctx context.Context) {
 	defer func() {
 		for _, b := range c.booleans {
 			b.close()
 		}
 	}()
-	ticker := time.NewTicker(booleanPoll)
-	defer ticker.Stop()
-	for looks := 0; ; looks++ {
+	for looks := 0; ctx.Err() == nil; looks++ {
 		for _, b := range c.booleans {
 			c.lookAt(b, looks%booleanLooks == 0)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+		nap(booleanPoll)
 	}
 }
 

@@ -23,7 +23,7 @@ func localBoolean(b *testing.B) *Components {
 	return c.(*Components)
 }
 
-// BenchmarkSharedBoolean is the cost of one look, of which there are 50 a second.
+// BenchmarkSharedBoolean is the cost of one look, of which there are 40 a second.
 func BenchmarkSharedBoolean(b *testing.B) {
 	c := localBoolean(b)
 	defer c.booleans[0].close()
