@@ -101,7 +101,7 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
 			continue
 		}
-		old.annotationsValid = old.annotationsValid && old.sample.F == s.sample.F
+		old.annotationsValid = old.annotationsValid && old.sample.F == s.sample.F && labels.Equal(old.sample.Metric, s.sample.Metric)
 		old.sample, old.seen = s.sample, true
 	}
 	a.advance(at)
