@@ -31,7 +31,9 @@ type alerting struct {
 	group *group
 	// labels and annotations in order of their names.
 	labels, annotations []templated
-	active              map[uint64]*active
+	// dynamic is set if an annotation asks for more than the alert's sample.
+	dynamic bool
+	active  map[uint64]*active
 	// steady says whether known holds as long as the window's version stays.
 	steady bool
 	known  known
@@ -53,14 +55,15 @@ type templated struct {
 // active is one label set for which the expression is true, or was until
 // keep_firing_for lets go of it.
 type active struct {
-	labels           labels.Labels
-	sample           promql.Sample
-	firing           bool
-	activeAt         time.Time
-	keepFiringSince  time.Time
-	seen             bool
-	annotations      map[string]string
-	annotationsValid bool
+	labels          labels.Labels
+	sample          promql.Sample
+	firing          bool
+	activeAt        time.Time
+	keepFiringSince time.Time
+	seen            bool
+	// annotations are expanded when a snapshot first shows the alert after an
+	// evaluation that changed them; nil until then, and never changed.
+	annotations map[string]string
 }
 
 func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
@@ -69,8 +72,11 @@ func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
 	if a.labels, err = parseTemplates(r.Alert, r.Labels); err != nil {
 		return nil, err
 	}
-	a.annotations, err = parseTemplates(r.Alert, r.Annotations)
-	return a, err
+	if a.annotations, err = parseTemplates(r.Alert, r.Annotations); err != nil {
+		return nil, err
+	}
+	a.dynamic = slices.ContainsFunc(a.annotations, func(t templated) bool { return t.text.Dynamic() })
+	return a, nil
 }
 
 func parseTemplates(alert string, texts map[string]string) ([]templated, error) {
@@ -101,7 +107,9 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
 			continue
 		}
-		old.annotationsValid = old.annotationsValid && old.sample.F == s.sample.F && labels.Equal(old.sample.Metric, s.sample.Metric)
+		if a.dynamic || old.sample.F != s.sample.F || !labels.Equal(old.sample.Metric, s.sample.Metric) {
+			old.annotations = nil
+		}
 		old.sample, old.seen = s.sample, true
 	}
 	a.advance(at)
@@ -233,14 +241,11 @@ func (a *alerting) alerts(ctx context.Context, at time.Time, q expand.Query) []A
 	all := a.sorted()
 	shown := make([]Alert, 0, min(len(all), maxShownAlerts))
 	for _, al := range all[:min(len(all), maxShownAlerts)] {
-		if !al.annotationsValid {
+		if al.annotations == nil {
 			al.annotations = make(map[string]string, len(a.annotations))
-			fixed := true
 			for _, t := range a.annotations {
 				al.annotations[t.name] = t.expand(ctx, at, al.sample, q)
-				fixed = fixed && !t.text.Dynamic()
 			}
-			al.annotationsValid = fixed
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,
@@ -265,7 +270,7 @@ func (a *alerting) shift(d time.Duration) {
 func (a *alerting) inherit(old *alerting) {
 	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
 	for _, al := range a.active {
-		al.annotationsValid = false
+		al.annotations = nil
 	}
 }
 

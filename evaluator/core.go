@@ -221,7 +221,7 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 		a.known, err = c.look(ctx, a.rule, asOf)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.known.result, c.templateQuery(g.QueryOffset))
+		err = a.evaluate(ctx, at, a.known.result, c.templateQuery)
 	}
 	a.conclude(at, a.known.missing, err)
 }
@@ -261,19 +261,18 @@ func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vect
 	r.err = err
 }
 
-// templateQuery is the function query of templates, shifted by the group's offset.
-func (c *core) templateQuery(offset time.Duration) expand.Query {
-	return func(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
-		vector, err := c.query.instant(ctx, expr, at.Add(-offset))
-		if err != nil {
-			return nil, err
-		}
-		samples := make([]expand.Sample, 0, len(vector))
-		for _, s := range vector {
-			samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
-		}
-		return samples, nil
+// templateQuery is the function query of templates. A group's query_offset does not
+// concern it, as in Prometheus.
+func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
+	vector, err := c.query.instant(ctx, expr, at)
+	if err != nil {
+		return nil, err
 	}
+	samples := make([]expand.Sample, 0, len(vector))
+	for _, s := range vector {
+		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
+	}
+	return samples, nil
 }
 
 // shift moves everything that was noted down by d, because the clock stepped by d:

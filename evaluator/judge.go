@@ -56,7 +56,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active),
 	}
 	if len(a.active) > 0 {
-		d.Alerts = a.alerts(ctx, at, c.templateQuery(g.QueryOffset))
+		d.Alerts = a.alerts(ctx, at, c.templateQuery)
 		d.Summary = d.Alerts[0].Annotations["summary"]
 		value := d.Alerts[0].Value
 		d.Observed = &value
