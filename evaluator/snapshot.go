@@ -179,13 +179,22 @@ type Reload struct {
 func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	for _, st := range s.States {
 		if st.Name == name {
-			if s.Stalled(now) && (name == "alive" || name == "ready") {
-				st.Verdict, st.Reason = Fail, "evaluator stalled"
+			if s.Stalled(now) && (name == Alive || name == Ready) {
+				st.fail(reasonStalled)
 			}
 			return st, true
 		}
 	}
 	return State{}, false
+}
+
+// fail makes the state fail for a reason of its own. Rules that only warn do not
+// decide that; rules that made it fail already still do.
+func (s *State) fail(reason string) {
+	if s.Verdict != Fail {
+		s.Deciding = nil
+	}
+	s.Verdict, s.Reason = Fail, reason
 }
 
 // Stalled says whether the evaluator has not published for longer than MaxAge.

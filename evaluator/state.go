@@ -118,7 +118,7 @@ func (c *core) judgeOne(s *state, all []Rule) State {
 		v.Verdict, v.Deciding = Warn, warns
 	}
 	if obeyed == 0 && s.Name != Alive && s.Name != Started {
-		v.Verdict, v.Reason = Fail, reasonNoRules
+		v.fail(reasonNoRules)
 	}
 	causesFirst(v.Deciding, all)
 	return v
@@ -153,10 +153,10 @@ func (c *core) connect(verdicts []State) {
 		}
 	}
 	if alive.Verdict == Fail && ready.Verdict != Fail {
-		ready.Verdict, ready.Reason = Fail, reasonNotAlive
+		ready.fail(reasonNotAlive)
 	}
 	if c.shuttingDown {
-		ready.Verdict, ready.Reason = Fail, reasonShuttingDown
+		ready.fail(reasonShuttingDown)
 	}
 }
 
@@ -169,10 +169,10 @@ func (c *core) judgeStarted(v *State, passed bool) {
 	}
 	for _, s := range c.sources {
 		if !s.status.Ran {
-			v.Verdict, v.Reason = Fail, reasonStarting
+			v.fail(reasonStarting)
 		}
 	}
 	if c.generation == 0 {
-		v.Verdict, v.Reason = Fail, reasonStarting
+		v.fail(reasonStarting)
 	}
 }
