@@ -28,17 +28,3 @@ func stepped(wall, monotonic time.Duration) time.Duration {
 	}
 	return 0
 }
-
-// maxReloadError bounds in bytes what snapshots say about a bad configuration: some
-// ten mistakes. The log has them all.
-const maxReloadError = 4 << 10
-
-// reloaded notes the outcome of a reload.
-func (c *core) reloaded(err error, at time.Time) {
-	c.reload.At, c.reload.OK, c.reload.Error = at, err == nil, ""
-	if err != nil {
-		c.reload.Error = clip(err.Error(), maxReloadError)
-		return
-	}
-	c.reload.LastSuccess = at
-}

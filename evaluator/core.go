@@ -2,7 +2,6 @@ package evaluator
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -28,6 +27,8 @@ type core struct {
 	sources []*source
 	states  []*state
 	own     *ownMetrics
+	// heard is set when all collectors had finished a round before the last pass.
+	heard bool
 
 	// version changes when anything but the evaluator's own metrics and what
 	// recording rules write changes in the window.
@@ -113,67 +114,6 @@ func newEngine(lookback time.Duration, maxSamples int, interval time.Duration) *
 	})
 }
 
-// newGroups makes the groups of a configuration; rules that were there before
-// bring their state along.
-func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
-	type previous struct {
-		evaluated
-		group *group
-	}
-	before := map[string][]previous{}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			id := identity(g, e.rule())
-			before[id] = append(before[id], previous{e, g})
-		}
-	}
-	var groups []*group
-	for _, f := range cfg.Files {
-		for _, fg := range f.Groups {
-			g := &group{Group: fg, file: f.Name}
-			for _, r := range fg.Rules {
-				id := identity(g, r)
-				var old evaluated
-				if list := before[id]; len(list) > 0 {
-					old, before[id] = list[0].evaluated, list[1:]
-					g.last = list[0].group.last
-				}
-				e, err := c.newEvaluated(g, r, old, at)
-				if err != nil {
-					return nil, fmt.Errorf("%s: group %q, rule %q: %w", f.Name, fg.Name, r.Alert+r.Record, err)
-				}
-				g.rules = append(g.rules, e)
-			}
-			groups = append(groups, g)
-		}
-	}
-	for _, list := range before {
-		for _, p := range list {
-			if p.recording != nil {
-				p.recording.source.Stale(at.UnixMilli())
-			}
-		}
-	}
-	return groups, nil
-}
-
-func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time) (evaluated, error) {
-	if r.Record != "" {
-		if old.recording != nil {
-			return evaluated{recording: &recording{rule: r, source: old.recording.source, err: old.recording.err}}, nil
-		}
-		return evaluated{recording: &recording{rule: r, source: c.window.Source()}}, nil
-	}
-	a, err := newAlerting(g, r, at)
-	if err != nil {
-		return evaluated{}, err
-	}
-	if old.alerting != nil {
-		a.inherit(old.alerting)
-	}
-	return evaluated{alerting: a}, nil
-}
-
 func (e evaluated) rule() rules.Rule {
 	if e.recording != nil {
 		return e.recording.rule
@@ -192,13 +132,17 @@ func (c *core) rules() []rules.Rule {
 	return all
 }
 
-// evaluate makes one pass over all rules as of at.
+// evaluate makes one pass over all rules as of at. Groups' own intervals count from
+// the first pass that knows something of every collector: what a rule said before may
+// be for lack of evidence.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
 	if c.ages(at) {
 		c.version++
 	}
+	heard := c.heard
+	c.heard = c.allRan()
 	for _, g := range c.groups {
-		if !g.due(at) {
+		if heard && !g.due(at, c.cfg.Interval/10) {
 			continue
 		}
 		g.last = at

@@ -30,10 +30,11 @@ type evaluated struct {
 	recording *recording
 }
 
-// due says whether the group is to be evaluated at at. A group without an interval
-// of its own takes part in every pass.
-func (g *group) due(at time.Time) bool {
-	return g.Interval <= 0 || g.last.IsZero() || at.Sub(g.last) >= g.Interval
+// due says whether the group is to be evaluated in the pass at at. A group without an
+// interval of its own takes part in every pass; tolerance is by how much passes may
+// come early, or a group with the passes' interval would miss every other one.
+func (g *group) due(at time.Time, tolerance time.Duration) bool {
+	return g.Interval <= 0 || g.last.IsZero() || at.Sub(g.last) >= g.Interval-tolerance
 }
 
 // recording is one recording rule and the source of the series that it writes.
@@ -74,12 +75,6 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
 		}
 	}
 	return nil
-}
-
-// identity tells whether a rule of a reloaded file is still the same one, so that
-// it may keep its timers.
-func identity(g *group, r rules.Rule) string {
-	return fmt.Sprintf("%q %q %q %q %s %s %s", g.Name, r.Alert, r.Record, r.Expr, r.For, r.KeepFiringFor, labels.FromMap(r.Labels))
 }
 
 // querier runs PromQL over the window.

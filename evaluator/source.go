@@ -51,6 +51,11 @@ func (c *core) replaceSources(at time.Time) {
 	}
 }
 
+// allRan says whether every collector has finished a round.
+func (c *core) allRan() bool {
+	return !slices.ContainsFunc(c.sources, func(s *source) bool { return !s.status.Ran })
+}
+
 // take takes over the result of a round that ended at at. It says whether the
 // collector is still configured.
 func (c *core) take(r result, at time.Time) bool {

@@ -167,12 +167,7 @@ func (c *core) judgeStarted(v *State, passed bool) {
 		*v = State{Name: v.Name, Verdict: Pass, Rules: v.Rules}
 		return
 	}
-	for _, s := range c.sources {
-		if !s.status.Ran {
-			v.fail(reasonStarting)
-		}
-	}
-	if c.generation == 0 {
+	if c.generation == 0 || !c.allRan() {
 		v.fail(reasonStarting)
 	}
 }

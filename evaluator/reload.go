@@ -1,0 +1,119 @@
+package evaluator
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// maxReloadError bounds in bytes what snapshots say about a bad configuration: some
+// ten mistakes. The log has them all.
+const maxReloadError = 4 << 10
+
+// reloaded notes the outcome of a reload.
+func (c *core) reloaded(err error, at time.Time) {
+	c.reload.At, c.reload.OK, c.reload.Error = at, err == nil, ""
+	if err != nil {
+		c.reload.Error = clip(err.Error(), maxReloadError)
+		return
+	}
+	c.reload.LastSuccess = at
+}
+
+// newGroups makes the groups of a configuration; rules that were there before
+// bring their state along.
+func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
+	before := c.previous()
+	var groups []*group
+	for _, f := range cfg.Files {
+		for _, fg := range f.Groups {
+			g := &group{Group: fg, file: f.Name}
+			added := false
+			for _, r := range fg.Rules {
+				old, known := before.claim(identity(g, r))
+				e, err := c.newEvaluated(g, r, old.evaluated, at)
+				if err != nil {
+					return nil, fmt.Errorf("%s: group %q, rule %q: %w", f.Name, fg.Name, r.Alert+r.Record, err)
+				}
+				g.rules = append(g.rules, e)
+				if known {
+					g.last = old.group.last
+				}
+				added = added || !known
+			}
+			if added {
+				g.last = time.Time{} // A new rule does not wait for the group's interval.
+			}
+			groups = append(groups, g)
+		}
+	}
+	before.end(at)
+	return groups, nil
+}
+
+// previous are the rules before a reload, by their identity.
+type previous map[string][]placed
+
+// placed is a rule and the group that it is in.
+type placed struct {
+	evaluated
+	group *group
+}
+
+func (c *core) previous() previous {
+	p := previous{}
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			id := identity(g, e.rule())
+			p[id] = append(p[id], placed{e, g})
+		}
+	}
+	return p
+}
+
+// claim takes a rule out, the first one of those with the same identity.
+func (p previous) claim(id string) (old placed, ok bool) {
+	list := p[id]
+	if len(list) == 0 {
+		return placed{}, false
+	}
+	p[id] = list[1:]
+	return list[0], true
+}
+
+// end ends the series of the recording rules that nobody claimed.
+func (p previous) end(at time.Time) {
+	for _, list := range p {
+		for _, old := range list {
+			if old.recording != nil {
+				old.recording.source.Stale(at.Add(-old.group.QueryOffset).UnixMilli())
+			}
+		}
+	}
+}
+
+func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time) (evaluated, error) {
+	if r.Record != "" {
+		if old.recording != nil {
+			return evaluated{recording: &recording{rule: r, source: old.recording.source, err: old.recording.err}}, nil
+		}
+		return evaluated{recording: &recording{rule: r, source: c.window.Source()}}, nil
+	}
+	a, err := newAlerting(g, r, at)
+	if err != nil {
+		return evaluated{}, err
+	}
+	if old.alerting != nil {
+		a.inherit(old.alerting)
+	}
+	return evaluated{alerting: a}, nil
+}
+
+// identity tells whether a rule of a reloaded file is still the same one, so that
+// it may keep its timers.
+func identity(g *group, r rules.Rule) string {
+	return fmt.Sprintf("%q %q %q %q %s %s %s", g.Name, r.Alert, r.Record, r.Expr, r.For, r.KeepFiringFor, labels.FromMap(r.Labels))
+}
