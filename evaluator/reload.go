@@ -113,7 +113,7 @@ func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time)
 }
 
 // identity tells whether a rule of a reloaded file is still the same one, so that
-// it may keep its timers.
+// it keeps its alerts and their times: by group, name and labels, as in Prometheus.
 func identity(g *group, r rules.Rule) string {
-	return fmt.Sprintf("%q %q %q %q %s %s %s", g.Name, r.Alert, r.Record, r.Expr, r.For, r.KeepFiringFor, labels.FromMap(r.Labels))
+	return fmt.Sprintf("%q %q %q %s", g.Name, r.Alert, r.Record, labels.FromMap(r.Labels))
 }

@@ -225,8 +225,13 @@ func (p *player) expect(what string) error {
 		}
 		got = strings.Join(names, " ")
 	case "since":
-		s, _ := p.snap.State(f[1], p.time())
-		got = s.Since.Sub(epoch.Add(p.stepped)).String()
+		since := time.Time{}
+		if s, ok := p.snap.State(f[1], p.time()); ok {
+			since = s.Since
+		} else if r, ok := p.rule(f[1]); ok {
+			since = r.Since
+		}
+		got = since.Sub(epoch.Add(p.stepped)).String()
 	case "query":
 		return p.expectQuery(strings.TrimPrefix(what, "query "))
 	default:
