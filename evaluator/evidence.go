@@ -46,6 +46,11 @@ func (e evidence) missing(expr parser.Expr, at int64, wide time.Duration) string
 	case *parser.Call:
 		return e.call(n, at, wide)
 	case *parser.AggregateExpr:
+		if n.Param != nil {
+			if what := e.missing(n.Param, at, wide); what != "" {
+				return what
+			}
+		}
 		return e.missing(n.Expr, at, wide)
 	case *parser.ParenExpr:
 		return e.missing(n.Expr, at, wide)
