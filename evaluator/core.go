@@ -70,12 +70,10 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.query = querier{engine: newEngine(lookback, c.opts.MaxSamples, cfg.Interval), window: c.window}
 	c.absent = evidence{history: c.window, lookback: lookback}
 	perName, rest := rules.Retention(c.expressions(), lookback)
-	if lookback > window.Lookback { // or the window would let go of what the engine still sees
-		rest = max(rest, lookback)
-	}
 	for name, d := range perName {
 		perName[name] = max(d, rest)
 	}
+	c.window.SetLookback(lookback)
 	c.window.SetRetention(perName, rest)
 	c.own = newOwnMetrics(c)
 	c.version++

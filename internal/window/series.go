@@ -117,7 +117,7 @@ func (s *series) prune(now int64) {
 
 // expired reports whether no source exports the series and no query can see anything
 // of it any more.
-func (s *series) expired(now int64) bool {
+func (s *series) expired(now, lookback int64) bool {
 	if s.sources > 0 {
 		return false
 	}
@@ -125,7 +125,7 @@ func (s *series) expired(now int64) bool {
 	if value.IsStaleNaN(last.F) {
 		return s.family.retention == 0 || last.T <= now-s.family.retention
 	}
-	return last.T <= now-max(s.family.retention, Lookback.Milliseconds())
+	return last.T <= now-max(s.family.retention, lookback)
 }
 
 // between returns the samples from mint to maxt, both included.

@@ -46,7 +46,7 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 	if found == nil {
 		hash := l.Hash()
 		if found = s.w.find(hash, l); found == nil {
-			if p.T <= s.w.now-max(s.w.retention(l.Get(model.MetricNameLabel)), Lookback.Milliseconds()) {
+			if p.T <= s.w.now-max(s.w.retention(l.Get(model.MetricNameLabel)), s.w.lookback) {
 				return nil // Nobody would ever see it.
 			}
 			var err error

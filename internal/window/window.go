@@ -23,10 +23,8 @@ const (
 	// DefaultLimit is how many series a window holds unless SetLimit says otherwise.
 	// With five labels and no history they take about 300 MB.
 	DefaultLimit = 1_000_000
-	// Lookback is how long a series is kept that nobody exports any more and that is
-	// not marked stale, because its timestamps are explicit: Prometheus' default for
-	// how far an instant selector looks back. An engine that looks back further needs
-	// a retention of that length.
+	// Lookback is how far instant selectors look back unless SetLookback says
+	// otherwise: Prometheus' default.
 	Lookback = 5 * time.Minute
 	// sweepInterval is the time between two searches for what is not needed any more,
 	// in milliseconds of the rounds' time.
@@ -50,6 +48,8 @@ type Window struct {
 
 	perName map[string]time.Duration
 	rest    time.Duration
+	// lookback is in milliseconds.
+	lookback int64
 
 	now     int64
 	swept   int64
@@ -62,6 +62,7 @@ func New() *Window {
 		families: map[string]*family{},
 		byHash:   map[uint64]*series{},
 		limit:    DefaultLimit,
+		lookback: Lookback.Milliseconds(),
 		now:      math.MinInt64,
 		swept:    math.MinInt64,
 	}
@@ -70,6 +71,11 @@ func New() *Window {
 // SetLimit sets the number of series beyond which Add returns an error. Series that
 // are there already stay.
 func (w *Window) SetLimit(series int) { w.limit = series }
+
+// SetLookback sets how far the engine's instant selectors look back. For as long a
+// series is kept that nobody exports any more and that is not marked stale, because
+// its timestamps are explicit.
+func (w *Window) SetLookback(d time.Duration) { w.lookback = d.Milliseconds() }
 
 // Len returns the number of series, stale ones included that history is kept of.
 func (w *Window) Len() int { return w.count }
@@ -201,7 +207,7 @@ func (w *Window) sweep() {
 	for _, f := range w.families {
 		for i := len(f.series) - 1; i >= 0; i-- { // Backwards, as remove moves the last series forward.
 			s := f.series[i]
-			if s.expired(w.now) {
+			if s.expired(w.now, w.lookback) {
 				w.remove(s)
 				continue
 			}

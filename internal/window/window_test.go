@@ -194,10 +194,13 @@ func TestRetention(t *testing.T) {
 }
 
 func TestSeriesOfNobodyExpire(t *testing.T) {
-	for _, retention := range []time.Duration{0, time.Minute, 10 * time.Minute} {
-		t.Run(retention.String(), func(t *testing.T) {
+	for _, c := range []struct{ retention, lookback time.Duration }{
+		{0, window.Lookback}, {time.Minute, window.Lookback}, {10 * time.Minute, window.Lookback}, {time.Minute, 20 * time.Minute},
+	} {
+		t.Run(c.retention.String()+" "+c.lookback.String(), func(t *testing.T) {
 			w := window.New()
-			w.SetRetention(nil, retention)
+			w.SetRetention(nil, c.retention)
+			w.SetLookback(c.lookback)
 			s, other := w.Source(), w.Source()
 			s.Round(1000)
 			if err := s.Add(up("explicit"), 1, 1000); err != nil {
@@ -205,7 +208,7 @@ func TestSeriesOfNobodyExpire(t *testing.T) {
 			}
 			s.End()
 			s.Stale(2000)
-			lasts := max(retention, window.Lookback).Milliseconds()
+			lasts := max(c.retention, c.lookback).Milliseconds()
 			round(t, other, 1000+lasts-1, 1)
 			other.End()
 			if got := w.Len(); got != 1 {
