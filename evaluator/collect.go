@@ -34,6 +34,7 @@ type worker struct {
 	// source is replaced when a reload changes the collector's times.
 	source  atomic.Pointer[Source]
 	cancel  context.CancelFunc
+	ended   chan struct{} // closed when run has returned
 	results chan<- result
 	logger  *slog.Logger
 	wake    chan struct{}
@@ -42,7 +43,7 @@ type worker struct {
 }
 
 func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
-	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1)}
+	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	w.source.Store(&s)
 	return w
 }

@@ -3,11 +3,8 @@ package evaluator
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/vitals-health/vitals/collectors"
 )
 
 // coalesce is how long a pass over the rules waits for more results after the
@@ -20,6 +17,7 @@ const coalesce = 10 * time.Millisecond
 type Evaluator struct {
 	opts    Options
 	core    *core
+	watch   stepWatch
 	current atomic.Pointer[published]
 
 	results  chan result
@@ -40,12 +38,13 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	c, err := newCore(cfg, opts, wallTime(time.Now()))
+	now := time.Now()
+	c, err := newCore(cfg, opts, wallTime(now))
 	if err != nil {
 		return nil, err
 	}
 	e := &Evaluator{
-		opts: opts, core: c,
+		opts: opts, core: c, watch: newStepWatch(now),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
 		done:     make(chan struct{}),
@@ -125,7 +124,6 @@ func (e *Evaluator) Run(ctx context.Context) {
 		workers.stop()
 	}()
 	workers.replace(ctx, e.core.cfg.Sources)
-	watch := newStepWatch(time.Now())
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
@@ -135,13 +133,11 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-e.results:
-			e.adjust(&watch)
-			if e.core.take(r, wallTime(time.Now())) && soon == nil {
+			if e.core.take(r, wallTime(e.now())) && soon == nil {
 				soon = time.After(coalesce)
 			}
 		case f := <-e.requests:
-			e.adjust(&watch)
-			f(wallTime(time.Now()))
+			f(wallTime(e.now()))
 			workers.replace(ctx, e.core.cfg.Sources)
 			pass = true
 		case <-ticker.C:
@@ -152,7 +148,6 @@ func (e *Evaluator) Run(ctx context.Context) {
 		if pass {
 			soon = nil
 			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
-			e.adjust(&watch)
 			e.pass(ctx)
 		}
 	}
@@ -160,7 +155,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 
 // pass evaluates all rules and publishes what is then known.
 func (e *Evaluator) pass(ctx context.Context) {
-	now := time.Now()
+	now := e.now()
 	at := wallTime(now)
 	e.core.evaluate(ctx, at)
 	if ctx.Err() != nil {
@@ -199,56 +194,13 @@ func (e *Evaluator) logChanges(old, s *Snapshot) {
 	}
 }
 
-// adjust moves everything that was noted down when the wall clock has stepped.
-func (e *Evaluator) adjust(w *stepWatch) {
-	if d := w.step(time.Now()); d != 0 {
+// now is the time. When the wall clock has stepped since the last call, everything
+// that was noted down moves along first.
+func (e *Evaluator) now() time.Time {
+	now := time.Now()
+	if d := e.watch.step(now); d != 0 {
 		e.opts.Logger.Warn("the clock stepped", "by", d)
 		e.core.shift(d)
 	}
-}
-
-// workers are the running collectors.
-type workers struct {
-	results chan<- result
-	logger  *slog.Logger
-	running map[collectors.Collector]*worker
-	wg      sync.WaitGroup
-}
-
-func newWorkers(results chan<- result, logger *slog.Logger) *workers {
-	return &workers{results: results, logger: logger, running: map[collectors.Collector]*worker{}}
-}
-
-// replace starts and stops collectors until exactly those of sources run. One that
-// runs already goes on, if need be with other times.
-func (ws *workers) replace(ctx context.Context, sources []Source) {
-	wanted := map[collectors.Collector]bool{}
-	for _, s := range sources {
-		wanted[s.Collector] = true
-	}
-	for c, w := range ws.running {
-		if !wanted[c] {
-			w.cancel()
-			delete(ws.running, c)
-		}
-	}
-	for _, s := range sources {
-		if w, ok := ws.running[s.Collector]; ok {
-			w.change(s)
-			continue
-		}
-		collecting, cancel := context.WithCancel(ctx)
-		w := newWorker(s, ws.results, ws.logger)
-		w.cancel = cancel
-		ws.running[s.Collector] = w
-		ws.wg.Go(func() { w.run(collecting) })
-	}
-}
-
-// stop waits for all of them.
-func (ws *workers) stop() {
-	for _, w := range ws.running {
-		w.cancel()
-	}
-	ws.wg.Wait()
+	return now
 }

@@ -78,3 +78,49 @@ func TestReloadErrorIsBounded(t *testing.T) {
 		stop()
 	})
 }
+
+// TestReplacedCollectorEndsFirst replaces a collector that holds something open, such
+// as a socket with a name: the new one must not start before the old one let go of it,
+// and other collectors must not wait for that.
+func TestReplacedCollectorEndsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var held atomic.Bool
+		closing := func(takes time.Duration) *stub {
+			c, _ := gauge("up")
+			c.run = func(ctx context.Context, _ func()) {
+				if held.Swap(true) {
+					t.Error("a collector was started before the one that it replaces had ended")
+				}
+				<-ctx.Done()
+				time.Sleep(takes)
+				held.Store(false)
+			}
+			return c
+		}
+		kept, _ := gauge("kept")
+		sources := func(c *stub) evaluator.Config {
+			return evaluator.Config{Sources: []evaluator.Source{source("kept", kept), source("c", c)}}
+		}
+		e, stop := start(t, sources(closing(500*time.Millisecond)))
+		time.Sleep(time.Second)
+		last := closing(0)
+		for _, c := range []*stub{closing(500 * time.Millisecond), closing(500 * time.Millisecond), last} {
+			before := time.Now()
+			if err := e.Apply(sources(c)); err != nil {
+				t.Fatalf("Apply() = %v, want no error", err)
+			}
+			if took := time.Since(before); took > 100*time.Millisecond {
+				t.Errorf("Apply() took %s, want it not to wait for collectors", took)
+			}
+			time.Sleep(100 * time.Millisecond) // less than the end takes
+		}
+		time.Sleep(5 * time.Second)
+		if !collector(t, e, "c").Success || last.rounds.Load() == 0 {
+			t.Errorf("the last collector = %+v, want it to run", collector(t, e, "c"))
+		}
+		stop()
+		if held.Load() {
+			t.Error("a collector had not ended when Run returned")
+		}
+	})
+}
