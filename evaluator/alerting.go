@@ -260,9 +260,7 @@ func (a *alerting) shift(d time.Duration) {
 	a.since = a.since.Add(d)
 	for _, al := range a.active {
 		al.activeAt = al.activeAt.Add(d)
-		if !al.keepFiringSince.IsZero() {
-			al.keepFiringSince = al.keepFiringSince.Add(d)
-		}
+		al.keepFiringSince = shifted(al.keepFiringSince, d)
 	}
 }
 

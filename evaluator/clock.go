@@ -21,6 +21,14 @@ func (w *stepWatch) step(now time.Time) time.Duration {
 	return d
 }
 
+// shifted moves a time by d. What has not happened yet stays zero.
+func shifted(t time.Time, d time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(d)
+}
+
 // stepped compares how far the wall clock and the monotonic clock went.
 func stepped(wall, monotonic time.Duration) time.Duration {
 	if d := wall - monotonic; d >= minStep || d <= -minStep {

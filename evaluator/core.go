@@ -225,9 +225,7 @@ func (c *core) shift(d time.Duration) {
 	c.started = c.started.Add(d)
 	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
 	for _, g := range c.groups {
-		if !g.last.IsZero() {
-			g.last = g.last.Add(d)
-		}
+		g.last = shifted(g.last, d)
 		for _, e := range g.rules {
 			if e.alerting != nil {
 				e.alerting.shift(d)

@@ -54,3 +54,15 @@ func TestSlowCollectorCostsNoHistory(t *testing.T) {
 		}
 	}
 }
+
+func TestClockStepBeforeTheFirstRound(t *testing.T) {
+	c, err := newCore(Config{Sources: []Source{{Name: "c", Interval: time.Second, Timeout: time.Second, Collector: &fakeCollector{"c"}}}}, Options{}, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.shift(time.Hour)
+	got := c.snapshot(context.Background(), epoch.Add(time.Hour), 0).Collectors[0]
+	if !got.LastRun.IsZero() || !got.LastSuccess.IsZero() {
+		t.Errorf("LastRun = %v, LastSuccess = %v, want none: nothing ran", got.LastRun, got.LastSuccess)
+	}
+}

@@ -103,8 +103,5 @@ func (s *source) write(samples []collectors.Sample, at time.Time) error {
 }
 
 func (s *source) shift(d time.Duration) {
-	s.status.LastRun = s.status.LastRun.Add(d)
-	if !s.status.LastSuccess.IsZero() {
-		s.status.LastSuccess = s.status.LastSuccess.Add(d)
-	}
+	s.status.LastRun, s.status.LastSuccess = shifted(s.status.LastRun, d), shifted(s.status.LastSuccess, d)
 }
