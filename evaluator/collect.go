@@ -38,8 +38,8 @@ type worker struct {
 	results chan<- result
 	logger  *slog.Logger
 	wake    chan struct{}
-	// ok and told remember the last outcome that was logged.
-	ok, told bool
+	// ok, told and panicked remember the last outcome that was logged.
+	ok, told, panicked bool
 }
 
 func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
@@ -155,25 +155,34 @@ func (w *worker) round(ctx context.Context) bool {
 func (w *worker) collect(ctx context.Context) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
-			why := bound(fmt.Sprintf("panic: %v", p))
-			w.logger.Error("collector panicked", "err", why, "stack", string(debug.Stack()))
-			r = result{late: true, err: errors.New(why)}
+			r = result{late: true, err: errors.New(bound(fmt.Sprintf("panic: %v", p))), stack: debug.Stack()}
 		}
 	}()
 	samples, err := w.collector.Collect(ctx)
 	return result{samples: samples, descs: w.collector.Describe(), err: err}
 }
 
+// tell logs what changed with a result.
+func (w *worker) tell(r result) {
+	if r.stack != nil && !w.panicked {
+		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
+	}
+	w.panicked = r.stack != nil
+	ok := r.err == nil
+	if w.told && ok == w.ok {
+		return
+	}
+	w.told, w.ok = true, ok
+	if ok {
+		w.logger.Info("collector succeeds")
+	} else {
+		w.logger.Warn("collector fails", "err", bound(r.err.Error()))
+	}
+}
+
 func (w *worker) deliver(ctx context.Context, r result) bool {
 	r.collector = w.collector
-	if ok := r.err == nil; !w.told || ok != w.ok {
-		w.told, w.ok = true, ok
-		if ok {
-			w.logger.Info("collector succeeds")
-		} else {
-			w.logger.Warn("collector fails", "err", bound(r.err.Error()))
-		}
-	}
+	w.tell(r)
 	select {
 	case <-ctx.Done():
 		return false

@@ -24,9 +24,11 @@ type result struct {
 	descs     []collectors.Desc
 	err       error
 	took      time.Duration
-	// late is set when the collector did not return in time: there are no samples,
-	// and whatever it returns later is dropped.
+	// late is set when the collector did not return in time, or panicked: there are
+	// no samples, and whatever it returns later is dropped.
 	late bool
+	// stack is where the collector panicked; nil if it did not.
+	stack []byte
 }
 
 // replaceSources takes over the sources that stay and ends the series of the others.
