@@ -50,6 +50,8 @@ type alerting struct {
 type templated struct {
 	name string
 	text *expand.Template
+	// plain is the text if nothing in it is to be expanded.
+	plain string
 }
 
 // active is one label set for which the expression is true, or was until
@@ -86,7 +88,11 @@ func parseTemplates(alert string, texts map[string]string) ([]templated, error) 
 		if err != nil {
 			return nil, fmt.Errorf("template of %q: %w", name, err)
 		}
-		all = append(all, templated{name, t})
+		plain := ""
+		if !strings.Contains(texts[name], "{{") {
+			plain = texts[name]
+		}
+		all = append(all, templated{name, t, plain})
 	}
 	return all, nil
 }
@@ -153,6 +159,9 @@ func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector
 // expand is the template's text for one element; an error becomes its text, as in
 // Prometheus.
 func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, q expand.Query) string {
+	if t.plain != "" {
+		return t.plain
+	}
 	text, err := t.text.Expand(ctx, expand.Data{Labels: s.Metric.Map(), Value: s.F, At: at}, q)
 	if err != nil {
 		return expand.ErrorText(err)
