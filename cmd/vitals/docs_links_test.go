@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// docAnchors are the headings of a page as links name them.
+func docAnchors(text string) []string {
+	var anchors []string
+	code := false
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(l), "```") {
+			code = !code
+		}
+		title, ok := strings.CutPrefix(strings.TrimLeft(l, "#"), " ")
+		if code || !ok || !strings.HasPrefix(l, "#") {
+			continue
+		}
+		title = regexp.MustCompile(`\]\([^)]*\)`).ReplaceAllString(strings.TrimSpace(title), "")
+		title = regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(title), "")
+		anchors = append(anchors, strings.ReplaceAll(title, " ", "-"))
+	}
+	return anchors
+}
+
+// A link leads to a file of the repository, and to a heading of it where it names
+// one. Links to elsewhere are not followed.
+func TestLinksOfThePagesLead(t *testing.T) {
+	for _, page := range docPages(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(readDoc(t, page), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			file := page
+			if target != "" {
+				file = path.Join(path.Dir(page), target)
+			}
+			if _, err := os.Stat(filepath.Join(docsRoot, file)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", page, m[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(docAnchors(readDoc(t, file)), anchor) {
+				t.Errorf("%s links to %s: %s has no such heading", page, m[1], file)
+			}
+		}
+	}
+}
