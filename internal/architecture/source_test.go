@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,10 +45,24 @@ func (s source) imports() []string {
 	return paths
 }
 
-// sources parses every Go file of the module, whatever its build tags. Modules
-// below it have rules of their own.
+// parsed is every Go file of the module, parsed when the first test asks.
+var parsed = sync.OnceValues(parseAll)
+
+// sources returns every Go file of the module, whatever its build tags.
 func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("%d Go files found, want the whole repository", len(all))
+	}
+	return slices.Clone(all)
+}
+
+// parseAll leaves out the modules below this one: they have rules of their own.
+func parseAll() ([]source, error) {
 	var all []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -67,13 +82,7 @@ func sources(t *testing.T) []source {
 		all = append(all, s)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 100 {
-		t.Fatalf("%d Go files found, want the whole repository", len(all))
-	}
-	return all
+	return all, err
 }
 
 func parse(path string) (source, error) {
