@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/rules"
@@ -95,6 +96,21 @@ func parseTemplates(alert string, texts map[string]string) ([]templated, error) 
 		all = append(all, templated{name, t, plain})
 	}
 	return all, nil
+}
+
+// queries returns what the templates may ask for: every constant in them that is an
+// expression, also as a format whose verbs stand for label values.
+func (a *alerting) queries() []parser.Expr {
+	var all []parser.Expr
+	p := parser.NewParser(parser.Options{})
+	for _, t := range slices.Concat(a.labels, a.annotations) {
+		for _, text := range t.text.Constants() {
+			if expr, err := p.ParseExpr(strings.ReplaceAll(text, "%q", `""`)); err == nil {
+				all = append(all, expr)
+			}
+		}
+	}
+	return all
 }
 
 // evaluate takes the result of the rule's expression at at and advances the state

@@ -81,8 +81,9 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	return nil
 }
 
-// expressions returns all rules' expressions for the window's retention. A group
-// that is evaluated in the past needs history like a subquery of that range.
+// expressions returns all rules' expressions, and those that templates query, for the
+// window's retention. A group that is evaluated in the past needs history like a
+// subquery of that range.
 func (c *core) expressions() []parser.Expr {
 	var all []parser.Expr
 	for _, g := range c.groups {
@@ -92,6 +93,9 @@ func (c *core) expressions() []parser.Expr {
 				ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
 			}
 			all = append(all, ast)
+			if e.alerting != nil {
+				all = append(all, e.alerting.queries()...)
+			}
 		}
 	}
 	return all
