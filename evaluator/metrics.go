@@ -84,7 +84,8 @@ func newOwnMetrics(c *core) *ownMetrics {
 
 // batch renders the metrics of a snapshot.
 func (m *ownMetrics) batch(s *Snapshot) Batch {
-	var out []collectors.Sample
+	const perCollector, perRule, others = 3, 4, 4
+	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+others)
 	add := func(ls labels.Labels, v float64) {
 		out = append(out, collectors.Sample{Labels: ls, Value: v})
 	}
