@@ -43,13 +43,13 @@ func address(t *testing.T) string {
 }
 
 // launch starts a program that listens on the address, with a log among those of the
-// stacks. It ends with the test, and must then leave with code 0.
+// stacks where they run. It ends with the test, and must then leave with code 0.
 func launch(t *testing.T, address string, command ...string) *program {
 	t.Helper()
 	name := strings.ReplaceAll(t.Name(), "/", "-") + "-" + filepath.Base(command[0])
 	p := &program{
 		url: "http://" + address,
-		log: filepath.Join(env(t).state, "log", name+".log"),
+		log: filepath.Join(logDirectory(t), name+".log"),
 		cmd: exec.Command(command[0], command[1:]...),
 	}
 	log, err := os.Create(p.log)
@@ -58,7 +58,9 @@ func launch(t *testing.T, address string, command ...string) *program {
 	}
 	defer log.Close()
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(env(t).state, "openstack", "clouds.yaml"))
+	if state := os.Getenv(stateVariable); state != "" {
+		p.cmd.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(state, "openstack", "clouds.yaml"))
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,16 +131,30 @@ func await(t *testing.T, what string, within time.Duration, check func() error) 
 // daemon is a running Vitals.
 type daemon struct{ *program }
 
-// startVitals runs Vitals with the configuration and waits until it answers.
+// startVitals runs Vitals against the stacks and waits until it answers.
 func startVitals(t *testing.T) daemon {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "e2e") // a socket's path has to be short
+	return runVitals(t, env(t).vitals, "testdata/vitals.yml", shortDirectory(t, ""))
+}
+
+// shortDirectory makes a directory whose path leaves room for a socket's name. It is
+// made in the one for temporary files unless another is named.
+func shortDirectory(t *testing.T, in string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(in, "e2e")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// runVitals runs the program with a configuration, its socket in the directory, and
+// waits until it answers.
+func runVitals(t *testing.T, bin, config, dir string) daemon {
+	t.Helper()
 	listen := address(t)
-	d := daemon{launch(t, listen, env(t).vitals, "run", "--config.file=testdata/vitals.yml",
+	d := daemon{launch(t, listen, bin, "run", "--config.file="+config,
 		"--web.listen-address="+listen, "--web.unix-socket="+filepath.Join(dir, "vitals.sock"), "--web.shutdown-delay=0s")}
 	t.Cleanup(func() { d.keepsSecrets(t) })
 	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })

@@ -1,7 +1,8 @@
 //go:build e2e
 
 // Package e2e_test holds Vitals against a real Keystone, Neutron, Kubernetes API server
-// and Prometheus. The script run starts them; the tests break them one fault at a time.
+// and Prometheus, and against the programs with which components report. The script run
+// starts the services; the tests break them one fault at a time.
 package e2e_test
 
 import (
@@ -11,6 +12,9 @@ import (
 	"path/filepath"
 	"testing"
 )
+
+// stateVariable names the directory of the stacks.
+const stateVariable = "VITALS_E2E_STATE"
 
 // environment is what the script run hands over.
 type environment struct {
@@ -25,11 +29,21 @@ type environment struct {
 // env reads the environment. A test that lacks it fails.
 func env(t *testing.T) environment {
 	t.Helper()
-	e := environment{os.Getenv("VITALS_E2E_STATE"), os.Getenv("VITALS_E2E_PROMETHEUS"), os.Getenv("VITALS_BIN")}
+	e := environment{os.Getenv(stateVariable), os.Getenv("VITALS_E2E_PROMETHEUS"), os.Getenv("VITALS_BIN")}
 	if e.state == "" || e.prometheus == "" || e.vitals == "" {
 		t.Fatal("the stacks do not run: start the tests with e2e/run")
 	}
 	return e
+}
+
+// logDirectory is where logs are kept: among those of the stacks, or, for tests that
+// need none, until the end of the test.
+func logDirectory(t *testing.T) string {
+	t.Helper()
+	if state := os.Getenv(stateVariable); state != "" {
+		return filepath.Join(state, "log")
+	}
+	return t.TempDir()
 }
 
 func TestMain(m *testing.M) {
