@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func kuryrResources() map[string]string {
 
 // adjustKuryrController applies kuryr.conf and --set to the controller's profile.
 func adjustKuryrController(p *program, c *Config) []error {
-	errs := p.setComponents(c)
+	errs := p.setVariables(c)
 	if p.kuryrConf == "" {
 		return errs
 	}
@@ -91,17 +92,21 @@ func useKuryrConf(k *collectors.Kinds, conf *kuryrconf.Config) []string {
 	return texts
 }
 
-// setComponents applies --set components=NAME,...
-func (p *program) setComponents(c *Config) []error {
+// setVariables applies --set components=NAME,... and --set kubeconfig=FILE.
+func (p *program) setVariables(c *Config) []error {
 	var errs []error
-	for key, value := range p.set {
-		if key != "components" {
-			errs = append(errs, fmt.Errorf("--set %s=...: the profile has no such variable, expected components", key))
+	for _, key := range slices.Sorted(maps.Keys(p.set)) {
+		value := p.set[key]
+		if key != "components" && key != "kubeconfig" {
+			errs = append(errs, fmt.Errorf("--set %s=...: the profile has no such variable, expected components or kubeconfig", key))
 			continue
 		}
 		for i := range c.Collectors {
-			if comps := c.Collectors[i].Components; comps != nil {
-				comps.Expect = strings.Split(value, ",")
+			switch kinds := &c.Collectors[i].Kinds; {
+			case key == "components" && kinds.Components != nil:
+				kinds.Components.Expect = strings.Split(value, ",")
+			case key == "kubeconfig" && kinds.Kubernetes != nil:
+				kinds.Kubernetes.Kubeconfig = value
 			}
 		}
 	}
@@ -111,6 +116,10 @@ func (p *program) setComponents(c *Config) []error {
 // useKuryrKubernetes takes over how the controller reaches the Kubernetes API, and
 // which custom resources its handlers need.
 func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
+	useKuryrHandlers(k, conf.EnabledHandlers)
+	if k.Kubeconfig != "" {
+		return // --set kubeconfig says how
+	}
 	k.Server = conf.APIRoot
 	k.TokenFile = conf.TokenFile
 	k.CAFile = conf.SSLCACrtFile
@@ -121,7 +130,6 @@ func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernete
 	if k.InsecureSkipVerify || !strings.HasPrefix(k.Server, "https:") {
 		k.CAFile = ""
 	}
-	useKuryrHandlers(k, conf.EnabledHandlers)
 }
 
 // useKuryrHandlers replaces the custom resources of the profile by those of the

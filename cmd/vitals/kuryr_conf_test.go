@@ -219,3 +219,23 @@ func TestKuryrConfOnce(t *testing.T) {
 		t.Errorf("once alive without Keystone = %d %q, want 0 and ok", code, stdout)
 	}
 }
+
+func TestKuryrConfWithAKubeconfig(t *testing.T) {
+	cloud := newCloud(t)
+	dir := t.TempDir()
+	conf, kubeconfig := filepath.Join(dir, "kuryr.conf"), filepath.Join(dir, "kubeconfig")
+	writeFile(t, conf, fillIn(t, testdata(t, "kuryr.conf"), cloud, dir))
+	writeFile(t, kubeconfig, string(cloud.Kubeconfig()))
+	p := &program{profile: "kuryr-controller", kuryrConf: conf, set: map[string]string{"kubeconfig": kubeconfig}}
+	l, errs := p.load()
+	if len(errs) > 0 {
+		t.Fatalf("load() = %v, want no mistakes", errs)
+	}
+	if got := l.collector("kubernetes").Kubernetes; got.Kubeconfig != kubeconfig || got.Server != "" || len(got.CRDs) == 0 {
+		t.Errorf("kubernetes = %+v, want the kubeconfig, no server, and the handlers' definitions", got)
+	}
+	p.set = map[string]string{"kubeconfgi": kubeconfig}
+	if _, errs := p.load(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "expected components or kubeconfig") {
+		t.Errorf("load() = %v, want a mistake that names the variables", errs)
+	}
+}
