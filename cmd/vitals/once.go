@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -93,14 +94,14 @@ func verdictLine(s *evaluator.Snapshot, v evaluator.State) (string, int) {
 	if v.Verdict != evaluator.Fail {
 		line := v.Name + " ok"
 		if v.Verdict == evaluator.Warn {
-			line += ", with a warning: " + ruleText(s.Rules[v.Deciding[0]])
+			line += ", with a warning: " + server.RuleText(&s.Rules[v.Deciding[0]])
 		}
-		return cut(line), exitOK
+		return server.Line(line, maxLine), exitOK
 	}
 	code, why := exitFailing, v.Reason
 	if len(v.Deciding) > 0 {
-		r := s.Rules[v.Deciding[0]]
-		why = ruleText(r)
+		r := &s.Rules[v.Deciding[0]]
+		why = server.RuleText(r)
 		switch {
 		case r.ExitCode != 0:
 			code = r.ExitCode
@@ -117,30 +118,5 @@ func verdictLine(s *evaluator.Snapshot, v evaluator.State) (string, int) {
 	if code == exitUnknown {
 		word = "unknown"
 	}
-	return cut(fmt.Sprintf("%s %s (code %d): %s", v.Name, word, code, why)), code
-}
-
-// ruleText is a rule's name, what it says, its value and since when.
-func ruleText(r evaluator.Rule) string {
-	text := r.Name + " " + r.Status.String()
-	if r.Summary != "" {
-		text += ": " + r.Summary
-	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	details := "since " + r.Since.UTC().Format(time.RFC3339)
-	if r.Observed != nil {
-		details = fmt.Sprintf("value %g, %s", *r.Observed, details)
-	}
-	return text + " (" + details + ")"
-}
-
-// cut bounds a line and keeps it one line.
-func cut(line string) string {
-	line = strings.Join(strings.Fields(line), " ")
-	if len(line) > maxLine {
-		line = strings.ToValidUTF8(line[:maxLine-3], "") + "..."
-	}
-	return line
+	return server.Line(fmt.Sprintf("%s %s (code %d): %s", v.Name, word, code, why), maxLine), code
 }

@@ -46,7 +46,7 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	rep, code, err := readReport(w, r)
 	if err != nil {
-		sentence(w, code, line(err.Error(), maxLine))
+		sentence(w, code, Line(err.Error(), maxLine))
 		return
 	}
 	s.takeReport(w, name, rep)
@@ -122,11 +122,11 @@ func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.R
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	case errors.Is(err, collectors.ErrUnknownComponent):
-		sentence(w, http.StatusNotFound, line(err.Error(), maxLine)+": no components collector expects "+name)
+		sentence(w, http.StatusNotFound, Line(err.Error(), maxLine)+": no components collector expects "+name)
 	case errors.Is(err, collectors.ErrInvalidReport):
-		sentence(w, http.StatusBadRequest, line(err.Error(), maxLine))
+		sentence(w, http.StatusBadRequest, Line(err.Error(), maxLine))
 	default:
 		s.opts.Logger.Warn("take component report", "component", name, "err", err)
-		sentence(w, http.StatusInternalServerError, line(err.Error(), maxLine))
+		sentence(w, http.StatusInternalServerError, Line(err.Error(), maxLine))
 	}
 }

@@ -88,7 +88,7 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 		rules = append(rules, i)
 		text.WriteString(ruleLine(rule, nil))
 		if rule.Decides && output == "" {
-			verdict, output = evaluator.Fail, line(ruleText(rule), maxLine)
+			verdict, output = evaluator.Fail, Line(RuleText(rule), maxLine)
 		} else if rule.Warns && verdict == evaluator.Pass {
 			verdict = evaluator.Warn
 		}
@@ -123,7 +123,7 @@ func (v *view) ruleNames(st evaluator.State) string {
 	for _, i := range st.Rules {
 		names = append(names, v.snap.Rules[i].Name)
 	}
-	return "its rules are " + line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
+	return "its rules are " + Line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
 }
 
 func (s *Server) code(verdict evaluator.Verdict) int {
@@ -169,12 +169,12 @@ func (ws wishes) warnings(st evaluator.State) []string {
 	if len(ws.unmatched) == 0 {
 		return nil
 	}
-	return []string{line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
+	return []string{Line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
 }
 
 // reasonLine is the line for a state that fails without a rule.
 func reasonLine(st evaluator.State) string {
-	return "[-]" + st.Name + " failing: " + line(st.Reason, maxLine) + "\n"
+	return "[-]" + st.Name + " failing: " + Line(st.Reason, maxLine) + "\n"
 }
 
 // ruleLine is a rule's line of the text protocol: [-] where it makes its state
@@ -186,11 +186,11 @@ func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
 		text = "[+]" + r.Name + " excluded: ok"
 	case r.Status == evaluator.OK:
 	case r.Decides:
-		text = "[-]" + ruleText(r)
+		text = "[-]" + RuleText(r)
 	default:
 		text += leniency(r) + why(r)
 	}
-	return line(text, maxLine+len("[+]")) + "\n"
+	return Line(text, maxLine+len("[+]")) + "\n"
 }
 
 // leniency says why a rule that is not ok does not make its state fail.

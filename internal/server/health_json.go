@@ -93,9 +93,9 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 	switch r.Status {
 	case evaluator.OK:
 	case evaluator.Unknown:
-		c.Reason = line(r.Reason, maxLine)
+		c.Reason = Line(r.Reason, maxLine)
 	default:
-		c.Reason = line(r.Summary, maxLine)
+		c.Reason = Line(r.Summary, maxLine)
 	}
 	return c
 }

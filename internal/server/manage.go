@@ -37,7 +37,7 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 		return
 	}
 	if err := s.opts.Reload(); err != nil {
-		sentence(w, http.StatusInternalServerError, "reload configuration: "+line(err.Error(), maxFailingText))
+		sentence(w, http.StatusInternalServerError, "reload configuration: "+Line(err.Error(), maxFailingText))
 		return
 	}
 	sentence(w, http.StatusOK, "The configuration was reloaded.")

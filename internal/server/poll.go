@@ -21,7 +21,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
 		if text := r.URL.Query().Get("wait"); text != "" {
 			generation, err := strconv.ParseUint(text, 10, 64)
 			if err != nil {
-				sentence(w, http.StatusBadRequest, "wait "+line(strconv.Quote(text), 64)+": expected a generation, as X-Vitals-Generation says it")
+				sentence(w, http.StatusBadRequest, "wait "+Line(strconv.Quote(text), 64)+": expected a generation, as X-Vitals-Generation says it")
 				return
 			}
 			v = s.wait(r, generation)

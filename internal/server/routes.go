@@ -114,7 +114,7 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 // notAllowed answers a method that the path does not know.
 func notAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	sentence(w, http.StatusMethodNotAllowed, "method "+line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
+	sentence(w, http.StatusMethodNotAllowed, "method "+Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
 }
 
 // sentence answers with one line of plain text.

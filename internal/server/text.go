@@ -23,13 +23,13 @@ const (
 func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
 	var lines []string
 	if st.Reason != "" {
-		lines = append(lines, line(st.Reason, maxLine))
+		lines = append(lines, Line(st.Reason, maxLine))
 	}
 	roots, folded := v.deciding(st, excluded)
 	for _, i := range roots {
-		lines = append(lines, line(ruleText(&v.snap.Rules[i]), maxLine))
+		lines = append(lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
 		if n := len(folded[i]); n > 0 {
-			lines = append(lines, line(fmt.Sprintf("... and %s: %s", plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
+			lines = append(lines, Line(fmt.Sprintf("... and %s: %s", plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
 		}
 	}
 	if len(lines) == 0 {
@@ -82,9 +82,9 @@ func (v *view) root(i int, byName map[string]int) int {
 	return i
 }
 
-// ruleText says what a rule that is not ok found: its name, its status, why,
+// RuleText says what a rule that is not ok found: its name, its status, why,
 // and in brackets the value, since when, and its cause.
-func ruleText(r *evaluator.Rule) string {
+func RuleText(r *evaluator.Rule) string {
 	return r.Name + " " + r.Status.String() + why(r)
 }
 
@@ -115,7 +115,7 @@ func why(r *evaluator.Rule) string {
 	if text == "" {
 		return tail
 	}
-	return ": " + line(text, max(maxLine/4, maxLine-len(tail)-len(r.Name)-64)) + tail
+	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(r.Name)-64)) + tail
 }
 
 // bounded joins lines into a text of at most limit bytes and says how many were left out.
@@ -136,9 +136,9 @@ func bounded(lines []string, limit int) string {
 	return b.String()
 }
 
-// line makes any text fit for one line of at most limit bytes: control characters
+// Line makes any text fit for one line of at most limit bytes: control characters
 // become spaces, invalid UTF-8 is replaced, and what is too long is cut.
-func line(s string, limit int) string {
+func Line(s string, limit int) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
