@@ -87,7 +87,7 @@ function rule(r, now) {
       r.status !== "ok" && reason(r) && el("p", null, reason(r)),
       el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
       alerts(r)),
-    el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`));
+    el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`));
 }
 
 const maxAlerts = 5;
@@ -134,7 +134,7 @@ export function components(status, now) {
 
 /** What is wrong with the configuration, or "". */
 export function reloadProblem({ reload }) {
-  return reload.ok ? "" : `The configuration could not be loaded: ${reload.error ?? "the reason is in the log"}${reload.last_success ? ". The last good one stays in use." : ""}`;
+  return reload.ok ? "" : `The configuration could not be loaded. ${reload.last_success ? "The last good one stays in use." : ""}\n${reload.error ?? "The reason is in the log."}`;
 }
 
 /** Where the configuration and the process come from. */
