@@ -175,23 +175,38 @@ func (e *Evaluator) publish(s *Snapshot) {
 	e.logChanges(old.snapshot, s)
 }
 
-// logChanges logs every state that began or ceased to fail, once.
+// logChanges logs every state whose verdict changed, once.
 func (e *Evaluator) logChanges(old, s *Snapshot) {
 	for _, st := range s.States {
 		before, ok := old.State(st.Name, old.At)
-		if ok && (before.Verdict == Fail) == (st.Verdict == Fail) {
+		if ok && before.Verdict == st.Verdict {
 			continue
 		}
-		if st.Verdict != Fail {
-			e.opts.Logger.Info("state passes", "state", st.Name)
-			continue
+		logger := e.opts.Logger.With("state", st.Name)
+		if st.Reason != "" {
+			logger = logger.With("reason", st.Reason)
 		}
-		var rules []string
-		for _, i := range st.Deciding {
-			rules = append(rules, s.Rules[i].Name)
+		if len(st.Deciding) > 0 {
+			logger = logger.With("rules", s.names(st.Deciding))
 		}
-		e.opts.Logger.Warn("state fails", "state", st.Name, "reason", st.Reason, "rules", rules)
+		switch st.Verdict {
+		case Fail:
+			logger.Warn("state fails")
+		case Warn:
+			logger.Warn("state passes with a warning")
+		default:
+			logger.Info("state passes")
+		}
 	}
+}
+
+// names returns the names of rules, in the order of the indexes.
+func (s *Snapshot) names(indexes []int) []string {
+	names := make([]string, 0, len(indexes))
+	for _, i := range indexes {
+		names = append(names, s.Rules[i].Name)
+	}
+	return names
 }
 
 // now is the time. When the wall clock has stepped since the last call, everything
