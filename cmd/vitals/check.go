@@ -9,23 +9,32 @@ import (
 )
 
 // checkConfig checks a configuration as far as that goes without any I/O beyond
-// reading files.
-func (p *program) checkConfig(path string) int {
+// reading files. With syntaxOnly, it makes no collectors: what they need besides the
+// configuration, such as a service account, may exist elsewhere only.
+func (p *program) checkConfig(path string, syntaxOnly bool) int {
 	l, errs := loadFile(path)
 	if len(errs) > 0 {
 		return p.fail(errs...)
 	}
-	b := builder{logger: slog.New(slog.DiscardHandler)}
-	cfg, _, err := b.build(l)
-	if err != nil {
-		return p.fail(err)
-	}
-	if _, err := evaluator.New(cfg, evaluator.Options{}); err != nil {
-		return p.fail(err)
+	if !syntaxOnly {
+		if err := checkBuild(l); err != nil {
+			return p.fail(err)
+		}
 	}
 	fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", path,
 		count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(l.files), "rule file"))
 	return exitOK
+}
+
+// checkBuild makes everything that a configuration describes, and starts nothing.
+func checkBuild(l *loaded) error {
+	b := builder{logger: slog.New(slog.DiscardHandler)}
+	cfg, _, err := b.build(l)
+	if err != nil {
+		return err
+	}
+	_, err = evaluator.New(cfg, evaluator.Options{})
+	return err
 }
 
 // checkRules checks rule files by themselves.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,7 +76,7 @@ func loadFile(path string) (*loaded, []error) {
 	from := newSources()
 	data, err := from.read(path)
 	if err != nil {
-		return &loaded{sources: from}, []error{fmt.Errorf("%s: %w: give a configuration with --config.file or a shipped one with --profile", path, err)}
+		return &loaded{sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
 	}
 	return load(from, path, data, nil)
 }
@@ -133,6 +135,9 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 			report("states."+name+".no_data", "state %q has no_data %q: expected fail, pass or hold", name, policy)
 		}
 	}
+	if a := c.Server.ListenAddress; a != "" && !isListenAddress(a) {
+		report("server.listen_address", "listen_address %q: expected :PORT or HOST:PORT", a)
+	}
 	if s := c.Server.FailingStatus; s < 400 || s > 599 {
 		report("server.failing_status", "failing_status %d: expected 400 to 599, which is what the kubelet takes for a failure", s)
 	}
@@ -153,6 +158,20 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 		c.checkUses(col, func(text string) { report(fmt.Sprintf("collectors[%d]", i), "%s", text) })
 	}
 	return found
+}
+
+// isListenAddress says whether a is an address to listen on, as far as that can be
+// seen: with the exporters' toolkit it may be a socket of a virtual machine.
+func isListenAddress(a string) bool {
+	if strings.HasPrefix(a, "vsock://") {
+		return true
+	}
+	_, port, err := net.SplitHostPort(a)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 // checkUses checks that what a collector shares with others exists.

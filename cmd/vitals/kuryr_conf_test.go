@@ -164,12 +164,12 @@ func TestKuryrConfMistakes(t *testing.T) {
 		{"values that mean nothing", file, file + `:2: [health_server] port "eighty": expected a port from 1 to 65535
 ` + file + `:4: [kubernetes] ssl_verify_server_crt "perhaps": expected true, false, yes, no, on, off, 1 or 0
 ` + file + `:6: [neutron] auth_url: expected a URL such as https://host:port/path
-3 mistakes; nothing was started
+3 mistakes
 `},
 		{"options that are missing", incomplete, incomplete + `: [neutron] user_domain_name: username without its domain: expected exactly one of user_domain_name and user_domain_id
 ` + incomplete + `: [neutron] project_domain_name: project_name without its domain: expected exactly one of project_domain_name and project_domain_id
 ` + incomplete + `: [neutron_defaults] project: project "k8s/1": expected the id of a project
-3 mistakes; nothing was started
+3 mistakes
 `},
 		{"no such file", "nowhere/kuryr.conf", "read kuryr.conf: stat nowhere/kuryr.conf: no such file or directory\n"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -85,10 +86,20 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		args = []string{"run"}
 	}
 	if _, err := app.Parse(args); err != nil {
-		fmt.Fprintf(stderr, "vitals: %v; see vitals --help\n", err)
+		fmt.Fprintf(stderr, "vitals: %s; see vitals --help\n", usageError(err))
 		return exitConfig
 	}
 	return code
+}
+
+// usageError says what is wrong with the arguments. The default command takes a word
+// that is no command for an argument too many.
+func usageError(err error) string {
+	text := err.Error()
+	if word, ok := strings.CutPrefix(text, "unexpected "); ok {
+		return fmt.Sprintf("%q is no command, nor an argument that is expected here", word)
+	}
+	return text
 }
 
 // terminated ends run from within the flag parser, which has shown help or the
@@ -111,7 +122,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	p.configFlags(once)
 	var state string
 	var timeout time.Duration
-	once.Arg("state", "The state to judge.").Default("ready").StringVar(&state)
+	once.Arg("state", "The state to judge; ready when none is given.").Default("ready").StringVar(&state)
 	once.Flag("timeout", "How long to wait for collectors.").Default("15s").DurationVar(&timeout)
 	once.Action(do(func() int { return p.runOnce(state, timeout) }))
 
@@ -120,15 +131,16 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	var files []string
 	checkConfig := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3.")
 	checkConfig.Arg("file", "The configuration file.").Required().StringVar(&file)
-	checkConfig.Action(do(func() int { return p.checkConfig(file) }))
-	checkRules := check.Command("rules", "Check rule files and PrometheusRule objects.")
+	syntaxOnly := checkConfig.Flag("syntax-only", "Leave out what depends on where Vitals runs: the pod's service account, credentials and their files.").Bool()
+	checkConfig.Action(do(func() int { return p.checkConfig(file, *syntaxOnly) }))
+	checkRules := check.Command("rules", "Check rule files and PrometheusRule objects by themselves: every mistake as file:line:col, exit code 3.")
 	checkRules.Arg("file", "The rule files.").Required().StringsVar(&files)
 	var states []string
 	checkRules.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
 	checkRules.Action(do(func() int { return p.checkRules(files, states) }))
 
 	profiles := app.Command("profiles", "The shipped configurations.")
-	profiles.Command("list", "List them.").Default().Action(do(p.listProfiles))
+	profiles.Command("list", "List the shipped configurations; the command when none is given.").Default().Action(do(p.listProfiles))
 	var name, dir string
 	show := profiles.Command("show", "Print a profile's configuration and rules as plain files, to start one's own from.")
 	show.Arg("name", "The profile.").Required().StringVar(&name)
@@ -161,7 +173,7 @@ func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
 func (p *program) fail(errs ...error) int {
 	fmt.Fprintln(p.stderr, errors.Join(errs...))
 	if len(errs) > 1 {
-		fmt.Fprintf(p.stderr, "%d mistakes; nothing was started\n", len(errs))
+		fmt.Fprintf(p.stderr, "%d mistakes\n", len(errs))
 	}
 	return exitConfig
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,6 +26,8 @@ func (p *program) load() (*loaded, []error) {
 		return &loaded{sources: newSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
 	case p.profile != "":
 		return p.loadProfile()
+	case p.kuryrConf != "" || len(p.set) > 0:
+		return &loaded{sources: newSources()}, []error{errors.New("--kuryr.conf and --set change a profile: expected --profile=NAME with them")}
 	case p.configFile != "":
 		return loadFile(p.configFile)
 	}
