@@ -192,6 +192,31 @@ func TestConstantReportsCostABoundedNumberOfPasses(t *testing.T) {
 	})
 }
 
+// TestReportsDoNotPostponeThePass has collectors report one after the other, so that
+// there is always another result within the time that a pass waits for more.
+func TestReportsDoNotPostponeThePass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sources []evaluator.Source
+		for i := range 5 {
+			c, _ := gauge("up")
+			c.run = func(ctx context.Context, changed func()) {
+				time.Sleep(time.Duration(i) * 3 * time.Millisecond)
+				for ctx.Err() == nil {
+					changed()
+					time.Sleep(15 * time.Millisecond)
+				}
+			}
+			sources = append(sources, source(string(rune('a'+i)), c))
+		}
+		e, stop := start(t, evaluator.Config{Interval: time.Hour, Sources: sources})
+		time.Sleep(10 * time.Second)
+		if got := e.Snapshot().Generation; got < 500 {
+			t.Errorf("generations in 10s = %d, want at least 50 a second", got)
+		}
+		stop()
+	})
+}
+
 func TestFailedRoundLeavesWhatItMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{collect: func(context.Context) ([]collectors.Sample, error) {

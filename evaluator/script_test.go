@@ -84,7 +84,7 @@ func (p *player) settings(text string) {
 		switch {
 		case len(f) == 0 || f[0] == "#":
 		case f[0] == "state":
-			p.cfg.States = append(p.cfg.States, StatePolicy{f[1], rules.NoData(f[2])})
+			p.cfg.States = append(p.cfg.States, StatePolicy{f[1], rules.NoData(strings.Join(f[2:], ""))})
 		case f[0] == "collectors":
 			for _, name := range f[1:] {
 				c := &fakeCollector{name}
