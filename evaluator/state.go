@@ -21,8 +21,6 @@ type state struct {
 	verdict     Verdict
 	since       time.Time
 	transitions uint64
-	// passed is set once the state has not failed: started stays ok from then on.
-	passed bool
 }
 
 // replaceStates takes over the states that stay.
@@ -85,7 +83,6 @@ func (c *core) judge(all []Rule, at time.Time) []State {
 			s.transitions++
 		}
 		s.verdict = v.Verdict
-		s.passed = s.passed || v.Verdict != Fail
 		v.Since, v.Transitions = s.since, s.transitions
 	}
 	return verdicts
@@ -149,7 +146,7 @@ func (c *core) connect(verdicts []State) {
 		case Alive:
 			alive = v
 		case Started:
-			c.judgeStarted(v, c.states[i].passed)
+			c.judgeStarted(v, c.states[i].verdict != Fail)
 		}
 	}
 	if alive.Verdict == Fail && ready.Verdict != Fail {
