@@ -137,7 +137,7 @@ func (w *worker) round(ctx context.Context) bool {
 			r.took = time.Since(begin)
 			return w.deliver(ctx, r)
 		case <-timer.C:
-			late := result{late: true, took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}
+			late := result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}
 			if !w.deliver(ctx, late) {
 				return false
 			}
@@ -155,7 +155,7 @@ func (w *worker) round(ctx context.Context) bool {
 func (w *worker) collect(ctx context.Context) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = result{late: true, err: errors.New(bound(fmt.Sprintf("panic: %v", p))), stack: debug.Stack()}
+			r = result{err: errors.New(bound(fmt.Sprintf("panic: %v", p))), stack: debug.Stack()}
 		}
 	}()
 	samples, err := w.collector.Collect(ctx)

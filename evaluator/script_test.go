@@ -183,7 +183,7 @@ func (p *player) do(what string) error {
 	r := result{collector: c}
 	switch rest {
 	case "late":
-		r.late, r.err = true, errors.New("no result within the timeout")
+		r.err = errors.New("no result within the timeout")
 	case "nothing":
 	default:
 		for _, s := range strings.Split(rest, "; ") {

@@ -17,16 +17,14 @@ type source struct {
 	batch  Batch
 }
 
-// result is the outcome of one round of a collector.
+// result is the outcome of one round of a collector. One that did not return in time,
+// or panicked, has measured nothing: there are no samples.
 type result struct {
 	collector collectors.Collector
 	samples   []collectors.Sample
 	descs     []collectors.Desc
 	err       error
 	took      time.Duration
-	// late is set when the collector did not return in time, or panicked: there are
-	// no samples, and whatever it returns later is dropped.
-	late bool
 	// stack is where the collector panicked; nil if it did not.
 	stack []byte
 }
@@ -74,14 +72,9 @@ func (c *core) take(r result, at time.Time) bool {
 
 func (s *source) take(r result, at time.Time) {
 	err := r.err
-	if r.late {
-		s.series.Stale(at.UnixMilli())
-		s.batch = Batch{}
-	} else {
-		s.batch = Batch{Descs: r.descs, Samples: r.samples}
-		if full := s.write(r.samples, at); err == nil {
-			err = full
-		}
+	s.batch = Batch{Descs: r.descs, Samples: r.samples}
+	if full := s.write(r.samples, at); err == nil {
+		err = full
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
 	s.status.Duration, s.status.LastRun = r.took, at

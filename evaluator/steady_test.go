@@ -118,7 +118,7 @@ func TestSteadyRulesSayTheSame(t *testing.T) {
 // than the round, and sometimes nothing came in time.
 func drawResult(t *rapid.T, now time.Time) (r result) {
 	if rapid.IntRange(0, 5).Draw(t, "late") == 0 {
-		return result{late: true, err: context.DeadlineExceeded}
+		return result{err: context.DeadlineExceeded}
 	}
 	timed := rapid.IntRange(0, 3).Draw(t, "timed") == 0
 	for _, name := range []string{"a", "b"} {
