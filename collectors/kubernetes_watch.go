@@ -163,15 +163,40 @@ func (w *kubeWatch) attempt(ctx context.Context, changed func()) kubeWatchEnd {
 	defer body.Close()
 	connecting.Stop()
 	opened := time.Now()
-	w.succeeded(opened, changed)
-	end.delivered, end.err = w.follow(ctx, cancel, body)
+	proven, stop := w.proving(opened, changed)
+	defer stop()
+	end.delivered, end.err = w.follow(ctx, cancel, body, proven)
 	end.lived = time.Since(opened)
 	return end
 }
 
+// proving says when an accepted watch counts as connected: at once, unless the one
+// before it was accepted as well and then ended at once. That one shows that being
+// accepted proves nothing, so this one has to deliver something, of which the caller
+// tells proven, or to live for kubeSteady. Otherwise a server that ends each watch
+// would seem well for a moment at each attempt. The caller calls stop at the end.
+func (w *kubeWatch) proving(opened time.Time, changed func()) (proven, stop func()) {
+	if !errors.Is(w.snapshot().err, errKubeClosed) {
+		w.succeeded(opened, changed)
+		return func() {}, func() {}
+	}
+	w.update(func(s *kubeWatchState) { s.contact = opened })
+	proven = sync.OnceFunc(func() { w.succeeded(time.Now(), changed) })
+	done := make(chan struct{})
+	timer := time.AfterFunc(kubeSteady, func() {
+		defer close(done)
+		proven()
+	})
+	return proven, func() {
+		if !timer.Stop() {
+			<-done
+		}
+	}
+}
+
 // follow reads events until the stream ends or falls silent, and says whether
-// there were any.
-func (w *kubeWatch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader) (delivered bool, err error) {
+// there were any; it calls proven for each.
+func (w *kubeWatch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, proven func()) (delivered bool, err error) {
 	silent := time.AfterFunc(w.idle, func() { cancel(errKubeHung) })
 	defer silent.Stop()
 	stream := newKubeStream(body)
@@ -185,6 +210,7 @@ func (w *kubeWatch) follow(ctx context.Context, cancel context.CancelCauseFunc, 
 		}
 		silent.Reset(w.idle)
 		delivered = true
+		proven()
 		if v := event.Object.Metadata.ResourceVersion; v != "" {
 			w.position = v
 		}

@@ -99,7 +99,30 @@ func TestKubernetesWatchAttempts(t *testing.T) {
 		{
 			name:   "accepted and closed at once",
 			script: &kubeScript{play: func(context.Context, int32, string, io.Writer) error { return io.EOF }},
-			lasts:  10 * time.Minute, least: 20, most: 40, lists: 1, changed: 80, reason: kubeReasonClosed,
+			lasts:  10 * time.Minute, least: 20, most: 40, lists: 1, changed: 2, reason: kubeReasonClosed,
+		},
+		{
+			name: "closed at once six times, and then silent",
+			script: &kubeScript{play: func(ctx context.Context, n int32, _ string, _ io.Writer) error {
+				if n <= 6 {
+					return io.EOF
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+			lasts: time.Minute, least: 7, most: 7, lists: 1, connected: true, changed: 3,
+		},
+		{
+			name: "closed at once six times, and then a bookmark",
+			script: &kubeScript{play: func(ctx context.Context, n int32, _ string, w io.Writer) error {
+				if n <= 6 {
+					return io.EOF
+				}
+				_, _ = io.WriteString(w, kubeBookmark)
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+			lasts: 40 * time.Second, least: 7, most: 7, lists: 1, connected: true, changed: 3,
 		},
 		{
 			name: "one bookmark and closed at once",
