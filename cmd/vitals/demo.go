@@ -20,8 +20,10 @@ const (
 	demoInterval = model.Duration(2 * time.Second)
 	demoTimeout  = model.Duration(time.Second)
 	// demoIdle ends a watch without events or bookmarks, which the stand-in sends
-	// every second.
-	demoIdle = model.Duration(5 * time.Second)
+	// every second. It is longer than the ten seconds after which a watch counts as
+	// one that worked: else one that is opened anew and stays silent would count as
+	// failed, and ready would come and go, which no shipped interval can bring about.
+	demoIdle = model.Duration(12 * time.Second)
 )
 
 // runDemo is the command demo: the controller profile against stand-ins.
