@@ -50,7 +50,7 @@ func (p *program) runDemo() int {
 	if err != nil {
 		return p.fail(err)
 	}
-	w := newWorkload(d.report)
+	w := newWorkload(d.report, workloadPace)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -62,7 +62,12 @@ func (p *program) runDemo() int {
 		<-done
 	}()
 	p.welcome = demoWelcome
-	return d.serve(p, map[string]http.Handler{"/demo/faults": standin.Handler(cloud, w)})
+	return d.serve(p, demoRoutes(cloud, w))
+}
+
+// demoRoutes are the paths that only the demo has: the switches of its faults.
+func demoRoutes(cloud *standin.Cloud, w *workload) map[string]http.Handler {
+	return map[string]http.Handler{"/demo/faults": standin.Handler(cloud, w)}
 }
 
 const demoWelcome = `

@@ -20,10 +20,14 @@ const workloadDeadline = model.Duration(5 * time.Second)
 // workloadComponents are the components of the demo's workload.
 func workloadComponents() []string { return []string{"watcher", "vif-handler"} }
 
-// workload plays the controller: its components report every second, as long as
+// workloadPace is the time between two reports of each component.
+const workloadPace = time.Second
+
+// workload plays the controller: its components report at a steady pace, as long as
 // they are well.
 type workload struct {
 	report func(name string, r collectors.Report) error
+	pace   time.Duration
 	kick   chan struct{}
 
 	mu     sync.Mutex // guards what follows
@@ -37,8 +41,8 @@ const (
 	faultSilent   = "silent"
 )
 
-func newWorkload(report func(string, collectors.Report) error) *workload {
-	return &workload{report: report, kick: make(chan struct{}, 1), faults: map[string]string{}}
+func newWorkload(report func(string, collectors.Report) error, pace time.Duration) *workload {
+	return &workload{report: report, pace: pace, kick: make(chan struct{}, 1), faults: map[string]string{}}
 }
 
 // Faults lists the components and what is wrong with them.
@@ -76,7 +80,7 @@ func (w *workload) Set(name, fault string) error {
 
 // run reports until ctx ends.
 func (w *workload) run(ctx context.Context) {
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(w.pace)
 	defer ticker.Stop()
 	for {
 		for _, name := range workloadComponents() {

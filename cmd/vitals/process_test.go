@@ -79,7 +79,7 @@ func launch(t testing.TB, args ...string) *process {
 func launchWith(t testing.TB, inherit *os.File, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command("vitals", args...), log: &lines{}, done: make(chan struct{})}
-	p.cmd.Stderr = p.log
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	// The race detector would wait for a second at the end of each process.
 	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	if inherit != nil {
