@@ -139,7 +139,12 @@ var mistakes = map[string][]string{
 	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started`},
 	"severity":       {`6:42: group "g", rule "A", labels.severity: severity "info" of a rule with a state, expected critical or warning`},
 	"no_data":        {`6:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass or hold`},
-	"mode":           {`6:29: group "g", rule "A", annotations.mode: mode "observed", expected "observe" or none`},
+	"misplaced": {
+		`5:66: group "g", rule "A", labels.no_data: no_data "pass" has no meaning here, expected it among the annotations`,
+		`5:84: group "g", rule "A", labels.depends_on: depends_on "B" has no meaning here, expected it among the annotations`,
+		`6:34: group "g", rule "A", annotations.severity: severity "warning" has no meaning here, expected it among the labels`,
+		`9:49: group "g", rule "B", annotations.state: state "ready" has no meaning here, expected it among the labels`},
+	"mode": {`6:29: group "g", rule "A", annotations.mode: mode "observed", expected "observe" or none`},
 	"exit_code": {
 		`6:34: group "g", rule "A", annotations.exit_code: exit_code "9", expected a whole number from 10 to 119`,
 		`9:34: group "g", rule "B", annotations.exit_code: exit_code "120", expected a whole number from 10 to 119`,

@@ -48,6 +48,30 @@ func (p *fileParser) probe(at probePaths, r *Rule) {
 		r.ExitCode = n
 	}
 	p.dependsOn(at, r)
+	p.misplaced(at, r)
+}
+
+// misplaced refuses what would be obeyed in the other place and is nothing where it
+// is. It is a matter of rules with a state, and of those that are to have one: labels
+// and annotations of any other alert are nobody's business.
+func (p *fileParser) misplaced(at probePaths, r *Rule) {
+	const text = "%s %q has no meaning here, expected it among the %s"
+	for _, name := range []string{"state", "severity"} {
+		value := r.Annotations[name]
+		wanted := r.State != "" || name == "state" && slices.Contains(p.states, value)
+		if value != "" && r.Labels[name] == "" && wanted {
+			p.fail(at.annotation(name), text, name, clip(value), "labels")
+		}
+	}
+	if r.State == "" {
+		return
+	}
+	for _, name := range []string{"depends_on", "exit_code", "mode", "no_data"} {
+		value := r.Labels[name]
+		if value != "" && (name != "mode" || value == "observe") { // mode is a common label
+			p.fail(at.label(name), text, name, clip(value), "annotations")
+		}
+	}
 }
 
 func (p *fileParser) state(at probePaths, r *Rule) {
