@@ -82,7 +82,7 @@ const demoWelcome = `
     curl -d '{"dependency":"keystone","fault":"hang"}' %[1]s/demo/faults
     curl '%[1]s/ready?verbose'
 
-  Stop with Ctrl-C.
+  Stop with Ctrl-C: ready fails, and the process ends 5 s later, or at a second one.
 
 `
 
