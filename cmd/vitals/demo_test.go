@@ -295,7 +295,7 @@ func TestDemoProcess(t *testing.T) {
 	p := launch(t, "demo", "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=0s")
 	eventually(t, "the demo to say where to look", func() bool {
 		p.running()
-		return strings.Contains(p.log.String(), "Stop with Ctrl-C.")
+		return strings.Contains(p.log.String(), "Stop with Ctrl-C")
 	})
 	text := p.log.String()
 	p.url = regexp.MustCompile(`status page +(http://127\.0\.0\.1:[0-9]+)/`).FindStringSubmatch(text)[1]
