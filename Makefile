@@ -44,7 +44,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker
 	.ci/binary $(MAX_BINARY)
 
 bench: ## run the benchmarks: ratios within one run, as in docs/performance.md
-	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+	$(GO) test -tags $(TAGS) -run '^$$' -bench . ./...
 
 e2e: ## install what is needed (apt, root), start the real programs and run against them
 	e2e/run
