@@ -1,7 +1,10 @@
 package evaluator
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,6 +185,64 @@ func TestStartedNeedsAnEvaluationAlsoWithoutCollectors(t *testing.T) {
 		s, _ := c.snapshot(context.Background(), epoch, 0).State(Started, epoch)
 		if s.Verdict != want {
 			t.Errorf("started in snapshot %d = %s, want %s", i+1, s.Verdict, want)
+		}
+	}
+}
+
+// TestFoldEndsInACycle is about what the check of rule files forbids.
+func TestFoldEndsInACycle(t *testing.T) {
+	all := []Rule{
+		{Name: "A", Status: Failing, DependsOn: []string{"A", "B"}},
+		{Name: "B", Status: Failing, DependsOn: []string{"C"}},
+		{Name: "C", Status: Failing, DependsOn: []string{"B"}},
+	}
+	fold(all)
+	for i, want := range []string{"C", "C", "B"} {
+		if got := all[i].Cause; got != want {
+			t.Errorf("cause of %s = %q, want %q", all[i].Name, got, want)
+		}
+	}
+}
+
+func TestRecordingRuleThatFailsIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	source := &fakeCollector{"c"}
+	c, err := newCore(Config{
+		Files:   parseRules(t, "groups: [{name: g, rules: [{record: r, expr: up, labels: {i: x}}]}]"),
+		Sources: []Source{{Name: "c", Interval: time.Minute, Timeout: time.Second, Collector: source}},
+	}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, samples := range [][]collectors.Sample{upSamples(1), upSamples(1, 1), upSamples(1, 1), upSamples(1), upSamples(1)} {
+		at := epoch.Add(time.Duration(i) * time.Second)
+		c.take(result{collector: source, samples: samples}, at)
+		c.evaluate(context.Background(), at)
+	}
+	for text, want := range map[string]int{"recording rule fails": 1, "recording rule succeeds": 1} {
+		if got := strings.Count(log.String(), text); got != want {
+			t.Errorf("%q stands %d times in the log, want %d:\n%s", text, got, want, log.String())
+		}
+	}
+}
+
+func TestOwnMetricsHaveNoSeriesTwice(t *testing.T) {
+	c, err := newCore(Config{Files: parseRules(t, `groups: [{name: g, rules: [
+		{alert: A, expr: up == 0, labels: {state: ready, n: "1"}}, {alert: A, expr: up == 1, labels: {state: ready, n: "2"}}, {alert: A, expr: up == 2}]}]`)}, Options{}, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := c.snapshot(context.Background(), epoch, 0).Batches
+	seen := map[string]bool{}
+	for _, s := range batches[len(batches)-1].Samples {
+		if seen[s.Labels.String()] {
+			t.Errorf("%s stands twice", s.Labels)
+		}
+		seen[s.Labels.String()] = true
+	}
+	for _, want := range []string{"ready", ""} {
+		if !seen[labels.FromStrings(model.MetricNameLabel, "vitals_rule_status", "rule", "A", "state", want, "status", "ok").String()] {
+			t.Errorf("vitals_rule_status of the rules A with the state %q is missing", want)
 		}
 	}
 }

@@ -260,7 +260,11 @@ func TestApply(t *testing.T) {
 			t.Fatalf("Apply() = %v, want no error", err)
 		}
 		<-stopped
+		generation := e.Snapshot().Generation
 		time.Sleep(2 * time.Second)
+		if got := e.Snapshot().Generation - generation; got < 8 || got > 14 {
+			t.Errorf("passes in 2s at the new interval of 200ms = %d, want about 10", got)
+		}
 		if got := kept.rounds.Load(); got != rounds {
 			t.Errorf("rounds of the collector that stayed = %d, want %d: it was not started anew", got, rounds)
 		}
