@@ -75,7 +75,7 @@ func demoFaults() []demoFault {
 }
 
 // demoPace is calm enough for many labs at once, and shorter than a slow answer takes.
-const demoPace = 600 * time.Millisecond
+const demoPace = 1200 * time.Millisecond
 
 // startDemoLab runs what "vitals demo" runs, faster. Where idle is not zero, watches may
 // be silent for as long, and are so from the start.

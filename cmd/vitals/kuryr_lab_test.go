@@ -26,12 +26,12 @@ const (
 	// labPace is the interval and the timeout of every collector of a lab that does
 	// not say otherwise. A machine that is busy may make a round late; then its
 	// evidence is missing for a moment.
-	labPace = 250 * time.Millisecond
+	labPace = 400 * time.Millisecond
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
 	labIdle     = 600 * time.Millisecond
 	labBookmark = 100 * time.Millisecond
 	// labPatience bounds everything that should happen soon.
-	labPatience = 20 * time.Second
+	labPatience = time.Minute
 )
 
 // kuryrLab is the shipped profile kuryr-controller as it runs, and a cloud of its
