@@ -28,11 +28,11 @@ func (p *program) runOnce(state string, timeout time.Duration) int {
 	if err != nil {
 		return p.fail(err)
 	}
-	s := collectOnce(eval, timeout)
-	verdict, ok := s.State(state, s.At)
-	if !ok {
+	if _, ok := eval.Snapshot().State(state, time.Now()); !ok {
 		return p.fail(fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.cfg.stateNames(), ", ")))
 	}
+	s := collectOnce(eval, timeout)
+	verdict, _ := s.State(state, s.At)
 	line, code := verdictLine(s, verdict)
 	fmt.Fprintln(p.stdout, line)
 	return code
