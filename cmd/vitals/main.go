@@ -39,6 +39,7 @@ type program struct {
 	poll                           time.Duration
 
 	web           *web.FlagConfig
+	levelGiven    bool
 	listenGiven   bool
 	unixSocket    string
 	probeAddress  string
@@ -66,6 +67,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	app.HelpFlag.Short('h')
 	app.Version(version.Print("vitals")).VersionFlag.Short('v')
 	promslogflag.AddFlags(app, p.log)
+	app.GetFlag(promslogflag.LevelFlagName).IsSetByUser(&p.levelGiven)
 
 	defer func() {
 		switch r := recover().(type) {

@@ -13,6 +13,9 @@ import (
 
 // runOnce collects and evaluates once and prints a state's verdict.
 func (p *program) runOnce(state string, timeout time.Duration) int {
+	if !p.levelGiven {
+		_ = p.log.Level.Set("error") // the line on stdout says it all
+	}
 	logger := p.logger()
 	l, errs := p.load()
 	if len(errs) > 0 {
