@@ -37,6 +37,8 @@ type Report struct {
 	// Reason is a short text for people. It replaces the last one when it is not
 	// empty, when Ready is given, and when Alive changes. It is cut at 512 bytes.
 	Reason string `json:"reason,omitempty"`
+	// Events are how things ended that the component did, in their order: at most 100.
+	Events []ComponentEvent `json:"events,omitempty"`
 }
 
 // ComponentStatus is what is known of one component at one moment.
@@ -63,6 +65,7 @@ type Components struct {
 	acceptsAny bool
 	deadline   time.Duration
 	deadlines  map[string]time.Duration
+	events     []eventKind
 	mode       fs.FileMode
 	sockets    []*notifySocket
 	booleans   []*sharedBoolean
@@ -76,10 +79,11 @@ type Components struct {
 	faults  map[string]error // by component: why its socket does not listen
 }
 
-// Report takes a component's report. It takes effect at once: a change of alive or
-// ready asks for a round. It returns ErrUnknownComponent if the name is not
-// expected and others are not accepted, or if there are 1,000 names already, and
-// ErrInvalidReport if the name cannot be a component's.
+// Report takes a component's report. It takes effect at once: a change of alive, of
+// ready or of the failures in a row asks for a round. It returns ErrUnknownComponent
+// if the name is not expected and others are not accepted, or if there are 1,000
+// names already, and ErrInvalidReport if the name cannot be a component's or an
+// event is not one that the configuration names. A refused report changes nothing.
 func (c *Components) Report(name string, r Report) error {
 	return c.report(time.Now(), name, r)
 }
@@ -87,6 +91,9 @@ func (c *Components) Report(name string, r Report) error {
 func (c *Components) report(at time.Time, name string, r Report) error {
 	if problems := nameProblem("", name); problems != nil {
 		return fmt.Errorf("%w: %s", ErrInvalidReport, oneLine(problems[0].Text, maxReason))
+	}
+	if problem := c.eventProblem(r.Events); problem != "" {
+		return fmt.Errorf("%w: %s", ErrInvalidReport, oneLine(problem, maxReason))
 	}
 	return c.update(at, name, func(comp *component) { comp.report(at, r, "call") })
 }
@@ -122,6 +129,7 @@ func (c *Components) collect(at time.Time) ([]Sample, error) {
 			errs = append(errs, err)
 		}
 	}
+	b.eventLimits(c.events)
 	return b.samples, errors.Join(errs...)
 }
 
@@ -143,11 +151,12 @@ func (b *batch) component(c *component, at time.Time) {
 	}
 	b.add("vitals_component_reports_total", float64(c.reports), "component", s.Name)
 	b.add("vitals_component_invalid_reports_total", float64(c.invalid), "component", s.Name)
+	b.events(c)
 }
 
 // Describe implements Collector.
 func (c *Components) Describe() []Desc {
-	return []Desc{
+	return append([]Desc{
 		{"vitals_component_expected", "Whether the configuration expects the component to report; always 1.", model.MetricTypeGauge},
 		{"vitals_component_reported", "Whether the component has ever reported (1) or not (0).", model.MetricTypeGauge},
 		{"vitals_component_alive", "Whether the component is alive (1) or not (0); absent while nothing is known.", model.MetricTypeGauge},
@@ -155,7 +164,7 @@ func (c *Components) Describe() []Desc {
 		{"vitals_component_last_report_timestamp_seconds", "When the component last reported, in seconds since the epoch.", model.MetricTypeGauge},
 		{"vitals_component_reports_total", "How many reports of the component were taken.", model.MetricTypeCounter},
 		{"vitals_component_invalid_reports_total", "How many datagrams of the component were not or not wholly understood.", model.MetricTypeCounter},
-	}
+	}, eventDescs()...)
 }
 
 // update changes one component under the lock and, afterwards, asks for a round if
@@ -167,9 +176,10 @@ func (c *Components) update(at time.Time, name string, change func(*component)) 
 		c.mu.Unlock()
 		return err
 	}
-	before, due := comp.status(at), comp.due()
+	before, due, turns := comp.status(at), comp.due(), comp.turns
 	change(comp)
 	after := comp.status(at)
+	turned := comp.turns != turns
 	ask := c.changed
 	rearm := comp.rearm(due)
 	c.mu.Unlock()
@@ -180,7 +190,7 @@ func (c *Components) update(at time.Time, name string, change func(*component)) 
 		default:
 		}
 	}
-	if ask != nil && (before.Reported != after.Reported || !same(before.Alive, after.Alive) || !same(before.Ready, after.Ready)) {
+	if ask != nil && (turned || before.Reported != after.Reported || !same(before.Alive, after.Alive) || !same(before.Ready, after.Ready)) {
 		ask()
 	}
 	return nil
@@ -205,7 +215,7 @@ func (c *Components) addLocked(name string) *component {
 	if !ok {
 		deadline = c.deadline
 	}
-	comp := &component{name: name, deadline: deadline}
+	comp := &component{name: name, deadline: deadline, kinds: c.events}
 	c.known[name] = comp
 	return comp
 }

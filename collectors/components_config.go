@@ -46,6 +46,9 @@ type ComponentsConfig struct {
 	// SharedBooleans lead from a component's name to the file whose first byte
 	// says whether it is alive. Their components are expected.
 	SharedBooleans map[string]string `yaml:"shared_booleans,omitempty"`
+	// Events lead from a name to how failures of that event are judged. Events of
+	// other names are refused.
+	Events map[string]ComponentEvents `yaml:"events,omitempty"`
 }
 
 // SetDefaults sets what the block has before it is decoded.
@@ -70,6 +73,7 @@ func (c *ComponentsConfig) Problems() []Problem {
 	problems = append(problems, c.acceptProblems()...)
 	problems = append(problems, c.deadlineProblems()...)
 	problems = append(problems, c.sharedProblems()...)
+	problems = append(problems, c.eventProblems()...)
 	return append(problems, c.notifyProblems()...)
 }
 
@@ -150,6 +154,7 @@ func (c *ComponentsConfig) New(Env) (Collector, error) {
 		acceptsAny: c.acceptsAny(),
 		deadline:   time.Duration(c.Deadline),
 		deadlines:  make(map[string]time.Duration, len(c.Deadlines)),
+		events:     c.eventKinds(),
 		mode:       mode,
 		wake:       make(chan struct{}, 1),
 		known:      make(map[string]*component),

@@ -1,6 +1,7 @@
 package collectors_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ deadline: 30s
 deadlines: {watcher: 60s, other: 0s}
 notify_directory: /run/vitals/notify
 notify_mode: 0666
-shared_booleans: {cni: /dev/shm/cni}`, ""},
+shared_booleans: {cni: /dev/shm/cni}
+events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, cni_del: {}, e2: }`, ""},
 		{"a name twice", "expect: [a, b, a]", `expect[2]: component "a": expected each name once`},
 		{"a name that is no label", "expect: [a/b]",
 			`expect[0]: name "a/b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
@@ -36,6 +38,21 @@ shared_booleans: {cni: /dev/shm/cni}`, ""},
 				`notify_directory: socket path "` + long + `/a.sock" has 108 bytes: expected at most 107`},
 		{"a mode that is not octal", "{expect: [a], notify_mode: 0689}", `notify_mode: mode "0689": expected octal permission bits such as 0660`},
 		{"a mode beyond permissions", "{expect: [a], notify_mode: '7777'}", `notify_mode: mode "7777": expected octal permission bits such as 0660`},
+		{"an event that is no label", "events: {cni-add: {}}",
+			`events.cni-add: event "cni-add": expected 1 to 63 small letters, digits or '_', with a letter at the beginning`},
+		{"an event with a long name", "events: {" + strings.Repeat("e", 64) + ": {}}", "events." + strings.Repeat("e", 64) + `: event "` + strings.Repeat("e", 64) +
+			`": expected 1 to 63 small letters, digits or '_', with a letter at the beginning`},
+		{"a limit below 0", "events: {cni_add: {limit: -1}}", "events.cni_add.limit: limit -1: expected 0 or more"},
+		{"a class that is no label", "events: {cni_add: {errors: [EEXIST]}}",
+			`events.cni_add.errors[0]: class "EEXIST": expected 1 to 63 small letters, digits or '_', with a letter at the beginning`},
+		{"a class twice", "events: {cni_add: {errors: [a, b, a]}}", `events.cni_add.errors[2]: class "a": expected each class once, in errors or in excused`},
+		{"a class that counts and is excused", "events: {cni_add: {errors: [a], excused: [b, a]}}",
+			`events.cni_add.excused[1]: class "a": expected each class once, in errors or in excused`},
+		{"the class of all others", "events: {cni_add: {excused: [other]}}",
+			`events.cni_add.excused[0]: class "other": expected another name, because this is the class of every error that is not named`},
+		{"more classes than there may be", "events: {cni_add: {errors: [" + localNames(20) + "], excused: [x]}}",
+			"events.cni_add: 21 classes of errors: expected at most 20"},
+		{"more events than there may be", "events: {" + strings.ReplaceAll(localNames(21), ",", ": {},") + ": {}}", "events: 21 events: expected at most 20"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -45,6 +62,15 @@ shared_booleans: {cni: /dev/shm/cni}`, ""},
 			}
 		})
 	}
+}
+
+// localNames lists n different names.
+func localNames(n int) string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprint("n", i))
+	}
+	return strings.Join(names, ", ")
 }
 
 func TestComponentsAreLocal(t *testing.T) {

@@ -100,6 +100,7 @@ func (c *Components) readNotifications(name string, conn *net.UnixConn) {
 // notify takes one datagram of a component.
 func (c *Components) notify(at time.Time, name string, data []byte) {
 	n := parseNotification(data)
+	c.checkEvents(&n)
 	// The name is one of the expected, so update finds it.
 	_ = c.update(at, name, func(comp *component) {
 		if n.invalid {
@@ -112,6 +113,18 @@ func (c *Components) notify(at time.Time, name string, data []byte) {
 			comp.report(at, *n.report, "notify")
 		}
 	})
+}
+
+// checkEvents moves the events that can be taken to the report.
+func (c *Components) checkEvents(n *notification) {
+	for i, e := range n.events {
+		switch {
+		case i >= maxEvents, c.eventProblem(n.events[i:i+1]) != "":
+			n.invalid = true
+		default:
+			n.said().Events = append(n.said().Events, e)
+		}
+	}
 }
 
 // open makes the socket, its directory where that is missing, and takes the place

@@ -20,6 +20,8 @@ const (
 type notification struct {
 	// report is nil if nothing in the datagram is about health.
 	report *Report
+	// events are what the datagram says of events, whose names are not known yet.
+	events []ComponentEvent
 	// deadline is the new one; zero leaves the old.
 	deadline time.Duration
 	// invalid says that the datagram, or a part of it, was not understood.
@@ -30,8 +32,9 @@ type notification struct {
 }
 
 // parseNotification reads the assignments of a datagram, one a line. It knows
-// READY, WATCHDOG, STATUS, STOPPING, RELOADING, ERRNO and WATCHDOG_USEC, and
-// ignores all others, such as MAINPID, FDSTORE and BARRIER. Source: sd_notify(3).
+// READY, WATCHDOG, STATUS, STOPPING, RELOADING, ERRNO, WATCHDOG_USEC and
+// X_VITALS_EVENT, and ignores all others, such as MAINPID, FDSTORE and BARRIER.
+// Source: sd_notify(3), which asks others to let their names begin with X_.
 func parseNotification(data []byte) notification {
 	var n notification
 	if len(data) > maxNotification {
@@ -66,6 +69,8 @@ func (n *notification) assign(name, value string) {
 		n.said()
 	case "WATCHDOG_USEC":
 		n.setDeadline(value)
+	case "X_VITALS_EVENT":
+		n.event(value)
 	case "ERRNO":
 		n.fault = firstOf(n.errno(value), n.fault)
 	case "READY", "STOPPING", "RELOADING", "WATCHDOG":
@@ -92,6 +97,20 @@ func (n *notification) change(assignment string) {
 	default:
 		n.invalid = true
 	}
+}
+
+// event takes a name, a result and, with a failure, the class of the error.
+func (n *notification) event(value string) {
+	words := strings.Fields(value)
+	if len(words) != 2 && len(words) != 3 {
+		n.invalid = true
+		return
+	}
+	e := ComponentEvent{Event: words[0], Result: words[1]}
+	if len(words) == 3 {
+		e.Error = words[2]
+	}
+	n.events = append(n.events, e)
 }
 
 // said returns the report, which is there from the first time on.

@@ -18,6 +18,9 @@ func localNotification(n notification) string {
 			text += ": " + r.Reason
 		}
 	}
+	for _, e := range n.events {
+		text += fmt.Sprintf(" {%s}", strings.TrimSpace(strings.Join([]string{e.Event, e.Result, e.Error}, " ")))
+	}
 	if n.deadline > 0 {
 		text += fmt.Sprint(" [deadline ", n.deadline, "]")
 	}
@@ -61,6 +64,11 @@ func TestParseNotification(t *testing.T) {
 		{"deadline that is too long", "WATCHDOG_USEC=18446744073709551615", "alive ?, ready ? [deadline 1h0m0s]"},
 		{"deadline that would switch supervision off", "WATCHDOG_USEC=0", "nothing [invalid]"},
 		{"deadline that is no number", "WATCHDOG_USEC=1s", "nothing [invalid]"},
+		{"event", "X_VITALS_EVENT=cni_add success", "nothing {cni_add success}"},
+		{"events", "X_VITALS_EVENT=cni_add failure netlink\nREADY=1\nX_VITALS_EVENT=cni_del success", "alive true, ready true {cni_add failure netlink} {cni_del success}"},
+		{"event without a result", "X_VITALS_EVENT=cni_add", "nothing [invalid]"},
+		{"event with more than a class", "X_VITALS_EVENT=cni_add failure netlink no such link", "nothing [invalid]"},
+		{"event without anything", "X_VITALS_EVENT=", "nothing [invalid]"},
 		{"what is of no concern", "MAINPID=1\nFDSTORE=1\nFDNAME=x\nBARRIER=1\nX_FOO=bar\nEXTEND_TIMEOUT_USEC=5", "nothing"},
 		{"empty", "", "nothing [invalid]"},
 		{"line breaks only", "\n\n", "nothing [invalid]"},

@@ -24,6 +24,13 @@ type component struct {
 	// shared is what its shared boolean says; nil if it has none.
 	shared *evidence
 
+	// kinds are the events that the configuration names, and tallies what the
+	// component reported of them, by the same index: nil before the first.
+	kinds   []eventKind
+	tallies []*eventTally
+	// turns counts the changes of failures in a row.
+	turns uint64
+
 	reports, invalid uint64
 	last             time.Time
 	via              string
@@ -53,8 +60,22 @@ func (c *component) report(at time.Time, r Report, via string) {
 	if r.Ready != nil {
 		c.ready = new(*r.Ready)
 	}
+	c.begin()
 	c.heard = at
+	c.takeEvents(r.Events)
 	c.count(at, via)
+}
+
+// begin lets the events of an expected component begin at 0 with its first report: it
+// speaks, so that it reports no failure means that there was none. Of others nobody
+// knows which events they have.
+func (c *component) begin() {
+	if !c.expected || !c.heard.IsZero() {
+		return
+	}
+	for i := range c.kinds {
+		c.tally(i)
+	}
 }
 
 // share takes what the component's shared boolean says.

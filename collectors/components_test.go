@@ -164,11 +164,11 @@ func TestComponentsStatusOrder(t *testing.T) {
 
 func TestComponentsExposition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{expect: [watcher, server, handler, silent], accept: any, deadlines: {handler: 30s}}")
+		c := localComponents(t, "{expect: [watcher, server, handler, silent], accept: any, deadlines: {handler: 30s}, events: {cni_add: {limit: 3, errors: [netlink], excused: [timeout]}, cni_del: {}}}")
 		localReport(t, c, "watcher", collectors.Report{Alive: new(true), Ready: new(true)})
 		localReport(t, c, "server", collectors.Report{Alive: new(false), Ready: new(true), Reason: "not a label"})
 		localReport(t, c, "handler", collectors.Report{})
-		localReport(t, c, "extra", collectors.Report{Ready: new(false)})
+		localReport(t, c, "extra", collectors.Report{Ready: new(false), Events: localEvents("cni_add success, cni_add failure timeout, cni_add failure netlink, cni_add failure")})
 		time.Sleep(31500 * time.Millisecond)
 		localReport(t, c, "watcher", collectors.Report{})
 

@@ -47,7 +47,7 @@ func docBlock(path string, v reflect.Value) []docKey {
 	switch t := v.Type(); {
 	case t.Kind() == reflect.Struct:
 		return append([]docKey{{path, false, v}}, docKeys(path+".", v)...)
-	case t.Kind() == reflect.Pointer:
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
 		return append([]docKey{{path, false, v}}, docKeys(path+".", reflect.New(t.Elem()).Elem())...)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		return append([]docKey{{path, false, v}}, docKeys(path+"[].", reflect.New(t.Elem()).Elem())...)

@@ -52,7 +52,7 @@ func newExhibit(t *testing.T) *exhibit {
 			UserDomainName: cloud.Domain(), ProjectDomainName: cloud.Domain(),
 		}}},
 		{Neutron: &collectors.NeutronConfig{Keystone: "keystone", Extensions: []string{"trunk"}, Agents: []string{"DHCP agent"}}},
-		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}}},
+		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}, Events: map[string]collectors.ComponentEvents{"cni_add": {Limit: new(3)}}}},
 		{Scrape: &collectors.ScrapeConfig{
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
 		}},

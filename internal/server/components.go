@@ -18,9 +18,10 @@ const maxReport = 4 << 10
 
 // report is the body of PUT /api/v1/components/NAME. What is left out stays as it was.
 type report struct {
-	Alive  *bool  `json:"alive"`
-	Ready  *bool  `json:"ready"`
-	Reason string `json:"reason"`
+	Alive  *bool                       `json:"alive"`
+	Ready  *bool                       `json:"ready"`
+	Reason string                      `json:"reason"`
+	Events []collectors.ComponentEvent `json:"events"`
 }
 
 // component takes a component's report.
@@ -112,7 +113,7 @@ func readReport(w http.ResponseWriter, r *http.Request) (collectors.Report, int,
 	if _, err := d.Token(); err != io.EOF {
 		return collectors.Report{}, http.StatusBadRequest, errors.New("read report: expected one JSON object and nothing after it")
 	}
-	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason}, 0, nil
+	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason, Events: in.Events}, 0, nil
 }
 
 // takeReport hands the report over and answers with what became of it.

@@ -1,0 +1,184 @@
+package collectors
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+)
+
+// maxEvents bounds the events of one report.
+const maxEvents = 100
+
+// The values of ComponentEvent.Result.
+const (
+	// EventSuccess ends the failures in a row.
+	EventSuccess = "success"
+	// EventFailure is one failure more in a row, unless its error is excused.
+	EventFailure = "failure"
+	// EventReset says that the component has begun anew: there are no failures in a
+	// row, and nothing is counted.
+	EventReset = "reset"
+)
+
+// ComponentEvent is how something ended that a component did.
+type ComponentEvent struct {
+	// Event is a name from the configuration.
+	Event string `json:"event"`
+	// Result is EventSuccess, EventFailure or EventReset.
+	Result string `json:"result"`
+	// Error is the class of a failure. One that the configuration does not name for
+	// the event, or none, is "other".
+	Error string `json:"error,omitempty"`
+}
+
+// eventKind is what the configuration says about the events of one name.
+type eventKind struct {
+	name string
+	// limit is how many failures in a row are fine; nil is no limit.
+	limit *int
+	// classes are the errors that count, then those that are excused, then other.
+	classes []string
+	// counting is how many of the classes are at the beginning and count.
+	counting int
+}
+
+// class returns the index of an error's class, and whether it is excused.
+func (k *eventKind) class(err string) (index int, excused bool) {
+	other := len(k.classes) - 1
+	if index = slices.Index(k.classes, err); index < 0 {
+		index = other
+	}
+	return index, index >= k.counting && index < other
+}
+
+// eventTally counts the events of one name that one component reported.
+type eventTally struct {
+	success, failure, excused uint64
+	// streak is the number of failures in a row.
+	streak uint64
+	// errors counts the failures, excused ones too, by the index of their class.
+	errors []uint64
+}
+
+// take counts one event.
+func (t *eventTally) take(k *eventKind, e ComponentEvent) {
+	switch e.Result {
+	case EventReset:
+		t.streak = 0
+	case EventSuccess:
+		t.success++
+		t.streak = 0
+	case EventFailure:
+		class, excused := k.class(e.Error)
+		t.errors[class]++
+		if excused {
+			t.excused++
+			return
+		}
+		t.failure++
+		t.streak++
+	}
+}
+
+// eventProblem says why events cannot be taken: "" if they can.
+func (c *Components) eventProblem(events []ComponentEvent) string {
+	if n := len(events); n > maxEvents {
+		return fmt.Sprintf("%d events: expected at most %d in a report", n, maxEvents)
+	}
+	for _, e := range events {
+		if findEvent(c.events, e.Event) < 0 {
+			return fmt.Sprintf("event %.64q: %s", e.Event, c.expectedEvents())
+		}
+		switch e.Result {
+		case EventSuccess, EventReset:
+			if e.Error != "" {
+				return fmt.Sprintf("event %q: result %s with the error %.64q: expected an error with a failure only", e.Event, e.Result, e.Error)
+			}
+		case EventFailure:
+		default:
+			return fmt.Sprintf("event %q: result %.64q: expected %s, %s or %s", e.Event, e.Result, EventSuccess, EventFailure, EventReset)
+		}
+	}
+	return ""
+}
+
+func (c *Components) expectedEvents() string {
+	var names []string
+	for _, k := range c.events {
+		names = append(names, k.name)
+	}
+	if names == nil {
+		return "expected none, because the configuration names no events"
+	}
+	return "expected one of " + strings.Join(names, ", ")
+}
+
+// findEvent returns the index of an event's name, or -1.
+func findEvent(kinds []eventKind, name string) int {
+	return slices.IndexFunc(kinds, func(k eventKind) bool { return k.name == name })
+}
+
+// takeEvents counts events whose names and results are known to be valid.
+func (c *component) takeEvents(events []ComponentEvent) {
+	for _, e := range events {
+		i := findEvent(c.kinds, e.Event)
+		tally := c.tally(i)
+		before := tally.streak
+		tally.take(&c.kinds[i], e)
+		if tally.streak != before {
+			c.turns++
+		}
+	}
+}
+
+// tally returns the count of the event with an index, and begins it at 0.
+func (c *component) tally(i int) *eventTally {
+	if c.tallies == nil {
+		c.tallies = make([]*eventTally, len(c.kinds))
+	}
+	if c.tallies[i] == nil {
+		c.tallies[i] = &eventTally{errors: make([]uint64, len(c.kinds[i].classes))}
+		c.turns++
+	}
+	return c.tallies[i]
+}
+
+// events appends what one component reported of its events.
+func (b *batch) events(c *component) {
+	for i, t := range c.tallies {
+		if t == nil {
+			continue
+		}
+		k := &c.kinds[i]
+		count := func(result string, n uint64) {
+			b.add("vitals_component_events_total", float64(n), "component", c.name, "event", k.name, "result", result)
+		}
+		count("success", t.success)
+		count("failure", t.failure)
+		count("excused", t.excused)
+		for j, n := range t.errors {
+			b.add("vitals_component_event_errors_total", float64(n), "component", c.name, "error", k.classes[j], "event", k.name)
+		}
+		b.add("vitals_component_consecutive_failures", float64(t.streak), "component", c.name, "event", k.name)
+	}
+}
+
+// eventLimits appends the limits of the configuration.
+func (b *batch) eventLimits(kinds []eventKind) {
+	for _, k := range kinds {
+		if k.limit != nil {
+			b.add("vitals_component_consecutive_failures_limit", float64(*k.limit), "event", k.name)
+		}
+	}
+}
+
+func eventDescs() []Desc {
+	return []Desc{
+		{"vitals_component_events_total", "How many events the component reported, by how they ended; an excused failure is one that a restart cannot cure.", model.MetricTypeCounter},
+		{"vitals_component_event_errors_total", "How many failures the component reported, excused ones too, by the class of the error.", model.MetricTypeCounter},
+		{"vitals_component_consecutive_failures", "How many failures the component reported since its last success, excused ones not counted.", model.MetricTypeGauge},
+		{"vitals_component_consecutive_failures_limit", "How many failures in a row are fine by the configuration.", model.MetricTypeGauge},
+	}
+}

@@ -1,0 +1,96 @@
+package collectors_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// localEvents reads events as datagrams write them, separated by commas.
+func localEvents(text string) []collectors.ComponentEvent {
+	var events []collectors.ComponentEvent
+	for _, line := range strings.Split(text, ",") {
+		words := append(strings.Fields(line), "", "", "")
+		events = append(events, collectors.ComponentEvent{Event: words[0], Result: words[1], Error: words[2]})
+	}
+	return events
+}
+
+// localStreak returns the failures in a row of an event, or "absent".
+func localStreak(t testing.TB, c *collectors.Components, component, event string) string {
+	t.Helper()
+	samples, err := c.Collect(t.Context())
+	if err != nil {
+		t.Fatalf("Collect() = %v, want no error", err)
+	}
+	v, ok := localValue(samples, fmt.Sprintf(`vitals_component_consecutive_failures{component=%q,event=%q}`, component, event))
+	if !ok {
+		return "absent"
+	}
+	return fmt.Sprint(v)
+}
+
+func TestComponentEventsAreCounted(t *testing.T) {
+	const config = "{expect: [a], accept: any, events: {add: {limit: 3, errors: [netlink], excused: [timeout]}, del: {}}}"
+	tests := []struct{ name, component, events, want string }{
+		{"a success", "b", "add success", "0"},
+		{"a failure", "b", "add failure netlink", "1"},
+		{"a failure without a class", "b", "add failure", "1"},
+		{"a failure of a class that is not named", "b", "add failure NEVER-SEEN", "1"},
+		{"a failure of the class of all others", "b", "add failure other", "1"},
+		{"an excused failure", "b", "add failure timeout", "0"},
+		{"an excused failure leaves what was", "b", "add failure netlink, add failure, add failure timeout", "2"},
+		{"a success ends the row", "b", "add failure, add failure, add success", "0"},
+		{"a new row begins at one", "b", "add failure, add failure, add success, add failure", "1"},
+		{"a reset ends the row", "b", "add failure, add failure, add reset", "0"},
+		{"a reset begins the row", "b", "add reset", "0"},
+		{"another event is another row", "b", "add failure, del success", "1"},
+		{"another event alone", "b", "del failure", "absent"},
+		{"an expected component that has only another event", "a", "del failure", "0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localComponents(t, config)
+			localReport(t, c, tt.component, collectors.Report{Events: localEvents(tt.events)})
+			if got := localStreak(t, c, tt.component, "add"); got != tt.want {
+				t.Errorf("failures in a row = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A report with an event that cannot be taken is refused as a whole.
+func TestComponentEventsAreRefused(t *testing.T) {
+	const config = "{expect: [a], events: {add: {}, del: {}}}"
+	tests := []struct{ name, config, events, want string }{
+		{"an unknown event", config, "add failure, sub success", `invalid report: event "sub": expected one of add, del`},
+		{"an unknown event where none is named", "expect: [a]", "add success", `invalid report: event "add": expected none, because the configuration names no events`},
+		{"an unknown result", config, "add excused", `invalid report: event "add": result "excused": expected success, failure or reset`},
+		{"no result", config, "add", `invalid report: event "add": result "": expected success, failure or reset`},
+		{"a success with an error", config, "add success netlink", `invalid report: event "add": result success with the error "netlink": expected an error with a failure only`},
+		{"more than there may be", config, strings.Repeat("add success,", 100) + "add success", `invalid report: 101 events: expected at most 100 in a report`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localComponents(t, tt.config)
+			err := c.Report("a", collectors.Report{Ready: new(true), Events: localEvents(tt.events)})
+			if !errors.Is(err, collectors.ErrInvalidReport) || err.Error() != tt.want {
+				t.Errorf("Report() = %v, want %s", err, tt.want)
+			}
+			if got, want := localStatus(c, "a"), "alive ?, ready ?: never reported"; got != want {
+				t.Errorf("Status() = %s, want %s", got, want)
+			}
+			if got := localStreak(t, c, "a", "add"); got != "absent" {
+				t.Errorf("failures in a row = %s, want them absent", got)
+			}
+		})
+	}
+	c := localComponents(t, config)
+	localReport(t, c, "a", collectors.Report{Events: localEvents(strings.Repeat("add failure,", 99) + "add failure")})
+	if got := localStreak(t, c, "a", "add"); got != "100" {
+		t.Errorf("failures in a row after 100 in a report = %s, want 100", got)
+	}
+}
