@@ -45,7 +45,7 @@ type ComponentsConfig struct {
 	NotifyMode string `yaml:"notify_mode,omitempty"`
 	// SharedBooleans lead from a component's name to the file whose first byte
 	// says whether it is alive. Their components are expected.
-	SharedBooleans map[string]string `yaml:"shared_booleans,omitempty"`
+	SharedBooleans map[string]SharedBoolean `yaml:"shared_booleans,omitempty"`
 	// Events lead from a name to how failures of that event are judged. Events of
 	// other names are refused.
 	Events map[string]ComponentEvents `yaml:"events,omitempty"`
@@ -109,18 +109,6 @@ func (c *ComponentsConfig) deadlineProblems() []Problem {
 	return problems
 }
 
-func (c *ComponentsConfig) sharedProblems() []Problem {
-	var problems []Problem
-	for _, name := range slices.Sorted(maps.Keys(c.SharedBooleans)) {
-		path := "shared_booleans." + name
-		problems = append(problems, nameProblem(path, name)...)
-		if file := c.SharedBooleans[name]; !filepath.IsAbs(file) {
-			problems = append(problems, Problem{path, fmt.Sprintf("path %q: expected an absolute path", file)})
-		}
-	}
-	return problems
-}
-
 func (c *ComponentsConfig) notifyProblems() []Problem {
 	var problems []Problem
 	if _, err := c.notifyMode(); err != nil {
@@ -166,10 +154,10 @@ func (c *ComponentsConfig) New(Env) (Collector, error) {
 	for _, name := range comps.expected {
 		known := comps.addLocked(name)
 		known.expected = true
-		if path := c.SharedBooleans[name]; path != "" {
+		if b, ok := c.SharedBooleans[name]; ok {
 			unread := look{reason: "shared boolean: not read yet"}
 			known.shared = new(unread.evidence())
-			comps.booleans = append(comps.booleans, &sharedBoolean{name: name, path: path, last: unread})
+			comps.booleans = append(comps.booleans, &sharedBoolean{name: name, path: b.Path, deadline: time.Duration(b.Deadline), last: unread})
 		}
 		if c.NotifyDirectory != "" {
 			comps.sockets = append(comps.sockets, &notifySocket{name: name, path: c.socket(name)})

@@ -19,7 +19,7 @@ deadline: 30s
 deadlines: {watcher: 60s, other: 0s}
 notify_directory: /run/vitals/notify
 notify_mode: 0666
-shared_booleans: {cni: /dev/shm/cni}
+shared_booleans: {cni: /dev/shm/cni, server: {path: /dev/shm/server, deadline: 30s}, agent: {path: /dev/shm/agent}}
 events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, cni_del: {}, e2: }`, ""},
 		{"a name twice", "expect: [a, b, a]", `expect[2]: component "a": expected each name once`},
 		{"a name that is no label", "expect: [a/b]",
@@ -30,6 +30,10 @@ events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, c
 		{"a shared boolean with a relative path", "shared_booleans: {a: dev/shm/a}", `shared_booleans.a: path "dev/shm/a": expected an absolute path`},
 		{"a shared boolean with a name that is no label", "shared_booleans: {'a b': /dev/shm/a}",
 			`shared_booleans.a b: name "a b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
+		{"a shared boolean without a path", "shared_booleans: {a: {deadline: 30s}}", `shared_booleans.a: path "": expected an absolute path`},
+		{"a shared boolean without anything", "shared_booleans: {a: }", `shared_booleans.a: path "": expected an absolute path`},
+		{"a heartbeat that is too fast", "shared_booleans: {a: {path: /dev/shm/a, deadline: 1999ms}}",
+			"shared_booleans.a.deadline: deadline 1s999ms: expected 0s (none) or at least 2s, because the file is looked at once a second"},
 		{"sockets for nobody", "notify_directory: /run/n",
 			"notify_directory: notify_directory without an expected component: expected at least one name in expect, because each gets a socket"},
 		{"a relative directory", "{expect: [a], notify_directory: run/n}", `notify_directory: path "run/n": expected an absolute path`},

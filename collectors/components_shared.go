@@ -18,19 +18,26 @@ const (
 	// 10 ms for more. One look is one pread(2), of about a microsecond and without an
 	// allocation (BenchmarkSharedBoolean); waking up costs a hundred times that.
 	booleanPoll = 25 * time.Millisecond
-	// booleanLooks is after how many looks the file itself is checked: each second.
-	booleanLooks = int(time.Second / booleanPoll)
+	// booleanCheck is how often the file itself is looked at.
+	booleanCheck = time.Second
+	booleanLooks = int(booleanCheck / booleanPoll)
 )
 
 // sharedBoolean is one byte in a shared memory file: zero is not alive, all else is
 // alive, as a C bool in memory that several processes map.
 type sharedBoolean struct {
 	name, path string
+	// deadline is the longest time between two writes; 0 is none.
+	deadline time.Duration
 	// file is nil while the boolean cannot be opened, and missing says why.
 	file    *os.File
 	missing string
-	// info identifies the open file.
+	// info identifies the open file, and has its last modification time.
 	info fs.FileInfo
+	// written is when a write was last noticed; zero while no file can be seen.
+	written time.Time
+	// silent says whether that is longer ago than it may be.
+	silent bool
 	// last is what the component was told last.
 	last look
 }
@@ -40,10 +47,16 @@ type look struct {
 	value bool
 	// reason says why there is no value; empty if there is one.
 	reason string
+	// unwritten is when the file was last written, if that is too long ago to believe
+	// that the component is alive.
+	unwritten time.Time
 }
 
 // evidence is what the look says about the component.
 func (l look) evidence() evidence {
+	if !l.unwritten.IsZero() {
+		return evidence{alive: new(false), unwritten: l.unwritten}
+	}
 	if l.reason != "" {
 		return evidence{reason: l.reason}
 	}
@@ -66,14 +79,15 @@ func (c *Components) watchBooleans(ctx context.Context) {
 	}
 }
 
-// lookAt reads one boolean and takes over what changed. With reopen it looks for
-// a file that has appeared or has taken the place of the one that is open.
-func (c *Components) lookAt(b *sharedBoolean, reopen bool) {
-	if reopen {
-		b.reopen()
-	}
+// lookAt reads one boolean and takes over what changed. With check it looks at the
+// file as well: whether it was written, or another one has taken its place.
+func (c *Components) lookAt(b *sharedBoolean, check bool) {
+	beat := check && b.check(time.Now()) && b.deadline > 0
 	found := b.read()
-	if found == b.last {
+	if b.silent && (found.value || found.reason != "") {
+		found.unwritten = b.written
+	}
+	if found == b.last && !beat {
 		return
 	}
 	b.last = found
@@ -98,16 +112,35 @@ func (b *sharedBoolean) read() look {
 	}
 }
 
-// reopen opens the file that has the path now, unless it is open already.
-func (b *sharedBoolean) reopen() {
+// check opens the file that has the path now, unless it is open already, and says
+// whether it was written since the last check. Only that its modification time has
+// changed counts, and not what it is: silence is measured with the monotonic clock,
+// so neither a step of the wall clock nor a file from the future does harm.
+func (b *sharedBoolean) check(at time.Time) bool {
 	info, err := os.Stat(b.path)
-	if err == nil && b.file != nil && os.SameFile(info, b.info) {
-		return
-	}
-	b.close()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is not a regular file", b.path)
 	}
+	same := err == nil && b.file != nil && os.SameFile(info, b.info)
+	written := err == nil && (!same || !info.ModTime().Equal(b.info.ModTime()))
+	switch {
+	case written:
+		b.written = at
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		b.written = time.Time{} // what cannot be seen is not known to be silent
+	}
+	b.silent = b.deadline > 0 && !b.written.IsZero() && at.Sub(b.written) >= b.deadline
+	if same {
+		b.info = info
+	} else {
+		b.reopen(err)
+	}
+	return written
+}
+
+// reopen opens the file that has the path now, unless err says why it cannot be.
+func (b *sharedBoolean) reopen(err error) {
+	b.close()
 	if err == nil {
 		// Without O_NONBLOCK a FIFO that has come in between would hang the open.
 		b.file, err = os.OpenFile(b.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -15,7 +15,7 @@ func localBoolean(b *testing.B) *Components {
 	if err := os.WriteFile(path, []byte{1}, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	config := ComponentsConfig{SharedBooleans: map[string]string{"watcher": path}}
+	config := ComponentsConfig{SharedBooleans: map[string]SharedBoolean{"watcher": {Path: path}}}
 	c, err := config.New(Env{})
 	if err != nil {
 		b.Fatal(err)

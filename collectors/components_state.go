@@ -42,6 +42,8 @@ type evidence struct {
 	alive *bool
 	// reason says why it cannot; empty otherwise.
 	reason string
+	// unwritten is when its file was last written, if that is longer ago than it may be.
+	unwritten time.Time
 }
 
 // report takes what the component says about itself.
@@ -80,7 +82,7 @@ func (c *component) begin() {
 
 // share takes what the component's shared boolean says.
 func (c *component) share(at time.Time, e evidence) {
-	if e.alive != nil {
+	if e.alive != nil && e.unwritten.IsZero() {
 		c.count(at, "shared_boolean")
 	}
 	c.shared = &e
@@ -134,6 +136,8 @@ func (c *component) status(at time.Time) ComponentStatus {
 		switch {
 		case s.Alive == nil:
 			s.Reason = c.shared.reason
+		case !c.shared.unwritten.IsZero():
+			s.Reason = "shared boolean not written for " + silence(at.Sub(c.shared.unwritten))
 		case !*s.Alive:
 			s.Reason = "shared boolean is false"
 		}
