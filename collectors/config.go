@@ -33,6 +33,7 @@ type Kinds struct {
 	Components *ComponentsConfig `yaml:"components,omitempty"`
 	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
 	File       *FileConfig       `yaml:"file,omitempty"`
+	Netlink    *NetlinkConfig    `yaml:"netlink,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -57,6 +57,7 @@ func newExhibit(t *testing.T) *exhibit {
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
 		}},
 		{File: &collectors.FileConfig{Path: kubeconfig}},
+		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
 	}
 	e := &exhibit{}
 	for _, k := range kinds {

@@ -1,0 +1,151 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// netlinkDatagram is the longest datagram that the kernel sends for a list, in bytes:
+	// netlink_recvmsg in net/netlink/af_netlink.c. It sends longer ones only for a link
+	// that alone needs more.
+	netlinkDatagram = 32 << 10
+	// netlinkTries is how often a list that changed meanwhile is asked for.
+	netlinkTries = 5
+	// netlinkLeftovers is how many links of earlier write tests are deleted in one round.
+	netlinkLeftovers = 16
+
+	netlinkUp      = unix.IFF_UP
+	netlinkRunning = unix.IFF_RUNNING
+)
+
+// netlinkConn is a socket to the part of the kernel that has the links.
+type netlinkConn interface {
+	// namespace says in which network namespace the socket is.
+	namespace() netnsID
+	// port is the socket's own address.
+	port() uint32
+	send(ctx context.Context, message []byte) error
+	// receive waits for a datagram. The length is that of the whole datagram, of which
+	// buf got the beginning. The kernel's port is 0.
+	receive(ctx context.Context, buf []byte) (length int, from uint32, err error)
+	Close() error
+}
+
+// netlinkLinks is what a list says of the links.
+type netlinkLinks struct {
+	count int
+	// flags are those of the links that are looked for.
+	flags map[string]uint32
+	// leftovers are the names of links that an earlier write test has not deleted.
+	leftovers []string
+}
+
+// list lists the links.
+func (n *netlink) list(ctx context.Context) (links netlinkLinks, err error) {
+	err = n.use(func(conn netlinkConn) error {
+		interrupted := error(nil)
+		for range netlinkTries {
+			links, err = n.listOnce(ctx, conn)
+			if reasonOfNetlink(err) != netlinkInterrupted {
+				break
+			}
+			interrupted = err
+		}
+		if interrupted != nil && reasonOfNetlink(err) == netlinkTimeout {
+			return interrupted
+		}
+		return err
+	})
+	if err != nil {
+		return links, fmt.Errorf("list links: %w", err)
+	}
+	return links, nil
+}
+
+func (n *netlink) listOnce(ctx context.Context, conn netlinkConn) (netlinkLinks, error) {
+	links := netlinkLinks{flags: make(map[string]uint32, len(n.config.Interfaces))}
+	wanted := make(map[string]bool, len(n.config.Interfaces))
+	for _, name := range n.config.Interfaces {
+		wanted[name] = true
+	}
+	testing := n.config.writes()
+	seen := func(name []byte, alternative bool, flags uint32) {
+		if wanted[string(name)] {
+			links.flags[string(name)] = flags
+		}
+		if testing && !alternative && isTestLink(name) && len(links.leftovers) < netlinkLeftovers {
+			links.leftovers = append(links.leftovers, string(name))
+		}
+	}
+	var changed bool
+	n.sequence++
+	err := n.exchange(ctx, conn, listLinks(n.sequence), func(m netlinkMessage) error {
+		changed = changed || m.flags&unix.NLM_F_DUMP_INTR != 0
+		switch m.kind {
+		case unix.RTM_NEWLINK:
+			links.count++
+			return parseNetlinkLink(m.data, seen)
+		case unix.NLMSG_DONE:
+			return nil
+		}
+		return fmt.Errorf("a message of the type %d in a list of links", m.kind)
+	})
+	if err == nil && changed {
+		err = &netlinkError{netlinkInterrupted, errors.New("the links changed meanwhile")}
+	}
+	return links, err
+}
+
+// exchange sends a request with the sequence number of n, calls each with the messages
+// of the answer, unless they say an error, and returns after the last. Errors without a reason
+// of their own are faults in the protocol.
+func (n *netlink) exchange(ctx context.Context, conn netlinkConn, request []byte, each func(netlinkMessage) error) error {
+	if err := conn.send(ctx, request); err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	for {
+		length, from, err := conn.receive(ctx, n.buffer)
+		switch {
+		case err != nil:
+			return fmt.Errorf("receive: %w", err)
+		case from != 0: // another process' message is no answer
+			continue
+		case length > len(n.buffer):
+			return fmt.Errorf("a datagram of %d bytes was cut to %d", length, len(n.buffer))
+		}
+		for m, err := range netlinkMessages(n.buffer[:length]) {
+			if err == nil {
+				err = n.check(m, conn.port())
+			}
+			if err == nil && m.kind != unix.NLMSG_NOOP {
+				err = each(m)
+			}
+			if err != nil || m.kind == unix.NLMSG_DONE || m.kind == unix.NLMSG_ERROR {
+				return err
+			}
+		}
+	}
+}
+
+// check returns the error that a message says, or why it is none of the answer's.
+func (n *netlink) check(m netlinkMessage, port uint32) error {
+	switch {
+	case m.kind == unix.NLMSG_OVERRUN:
+		return unix.ENOBUFS
+	case m.sequence != n.sequence:
+		return fmt.Errorf("an answer to request %d: expected one to %d", m.sequence, n.sequence)
+	case m.port != port:
+		return fmt.Errorf("an answer to port %d: expected one to %d", m.port, port)
+	case m.kind != unix.NLMSG_ERROR && m.kind != unix.NLMSG_DONE:
+		return nil
+	}
+	errno, err := m.errno()
+	if err == nil && errno != 0 {
+		err = errno
+	}
+	return err
+}

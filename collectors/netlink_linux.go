@@ -1,0 +1,204 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// netlink is the collector of the kind netlink. All but holding, held and mu belongs to
+// the one goroutine that busy stands for.
+type netlink struct {
+	name   string
+	config NetlinkConfig
+	kernel netlinkKernel
+	// busy is closed when the goroutine of the last step has ended.
+	busy     chan struct{}
+	sequence uint32
+	buffer   []byte
+
+	mu sync.Mutex // guards what follows
+	// holding is whether a socket may stay open between rounds.
+	holding bool
+	held    netlinkConn
+}
+
+// heldNetlink is a netlink whose socket is closed when Vitals needs it no longer.
+type heldNetlink struct{ *netlink }
+
+func newNetlink(name string, config NetlinkConfig) (Collector, error) {
+	n := makeNetlink(name, config, netlinkPath(config.NetNS))
+	if n.holding {
+		return heldNetlink{n}, nil
+	}
+	return n, nil
+}
+
+func makeNetlink(name string, config NetlinkConfig, kernel netlinkKernel) *netlink {
+	n := &netlink{
+		name: name, config: config, kernel: kernel, holding: config.Socket == netlinkHeld,
+		busy: make(chan struct{}), buffer: make([]byte, netlinkDatagram),
+	}
+	close(n.busy)
+	return n
+}
+
+// Run implements Runner: it closes the held socket at the end.
+func (h heldNetlink) Run(ctx context.Context, _ func()) {
+	<-ctx.Done()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holding = false
+	if h.held != nil {
+		_ = h.held.Close()
+		h.held = nil
+	}
+}
+
+// Collect lists the links and, where that is configured, makes one and deletes it.
+func (n *netlink) Collect(ctx context.Context) ([]Sample, error) {
+	var b batch
+	begin := time.Now()
+	links, err := netlinkStep(ctx, n, n.list)
+	n.outcome(&b, "vitals_netlink_", time.Since(begin), err)
+	if err != nil {
+		return b.samples, err
+	}
+	b.add("vitals_netlink_links", float64(links.count), "netlink", n.name)
+	for _, name := range n.config.Interfaces {
+		flags, present := links.flags[name]
+		b.add("vitals_netlink_interface_present", number(present), "netlink", n.name, "interface", name)
+		if present {
+			b.add("vitals_netlink_interface_up", number(flags&netlinkUp != 0), "netlink", n.name, "interface", name)
+			b.add("vitals_netlink_interface_running", number(flags&netlinkRunning != 0), "netlink", n.name, "interface", name)
+		}
+	}
+	if !n.config.writes() {
+		return b.samples, nil
+	}
+	took, err := netlinkStep(ctx, n, func(ctx context.Context) (time.Duration, error) { return n.write(ctx, links.leftovers) })
+	n.outcome(&b, "vitals_netlink_write_", took, err)
+	return b.samples, err
+}
+
+// outcome appends whether something worked, how long it took if so, and why not if not.
+func (n *netlink) outcome(b *batch, prefix string, took time.Duration, err error) {
+	b.add(prefix+"up", number(err == nil), "netlink", n.name)
+	if err == nil {
+		b.add(prefix+"latency_seconds", took.Seconds(), "netlink", n.name)
+	}
+	for _, r := range netlinkReasons() {
+		b.add(prefix+"failure", number(r == reasonOfNetlink(err)), "netlink", n.name, "reason", string(r))
+	}
+}
+
+// Describe implements Collector.
+func (n *netlink) Describe() []Desc {
+	return []Desc{
+		{"vitals_netlink_up", "Whether the kernel listed all links (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_netlink_latency_seconds", "How long listing the links took, from opening the socket to the end of the list.", model.MetricTypeGauge},
+		{"vitals_netlink_links", "How many links there are in the network namespace.", model.MetricTypeGauge},
+		{"vitals_netlink_failure", "Why the links could not be listed: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_netlink_interface_present", "Whether there is a link of this name (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_netlink_interface_up", "Whether the link is administratively up (1) or down (0).", model.MetricTypeGauge},
+		{"vitals_netlink_interface_running", "Whether the link can carry packets (1), because it is up and has its carrier, or not (0).", model.MetricTypeGauge},
+		{"vitals_netlink_write_up", "Whether a link could be made and deleted (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_netlink_write_latency_seconds", "How long making and deleting a link took.", model.MetricTypeGauge},
+		{"vitals_netlink_write_failure", "Why no link could be made and deleted: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+	}
+}
+
+// netlinkStep calls f in a goroutine of its own and gives up on it when ctx ends. The
+// kernel answers such requests under a lock of its own (rtnl_lock), and whoever waits
+// for that cannot be interrupted, whatever the socket's deadline. Nothing else is
+// started while f is stuck there.
+func netlinkStep[T any](ctx context.Context, n *netlink, f func(context.Context) (T, error)) (T, error) {
+	var none T
+	select {
+	case <-n.busy:
+	case <-ctx.Done():
+		return none, &netlinkError{netlinkTimeout, errors.New("ask the kernel: it has not answered the request of an earlier round")}
+	}
+	var (
+		value    T
+		err      error
+		panicked any
+	)
+	ended := make(chan struct{})
+	n.busy = ended
+	go func() {
+		defer close(ended)
+		defer func() { panicked = recover() }()
+		ctx, cancel := netlinkDeadline(ctx)
+		defer cancel()
+		value, err = f(ctx)
+	}()
+	select {
+	case <-ended:
+		if panicked != nil {
+			panic(panicked)
+		}
+		return value, err
+	case <-ctx.Done():
+		return none, &netlinkError{netlinkTimeout, errors.New("ask the kernel: the request is stuck in it")}
+	}
+}
+
+// netlinkDeadline ends a little before ctx does, so that what ran into it can still say
+// what it was.
+func netlinkDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	const most = 100 * time.Millisecond
+	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/20, most)))
+}
+
+// use calls f with a socket in the namespace that is meant now. The socket is held for
+// the next time only if nothing failed: a late answer must not meet another request.
+func (n *netlink) use(f func(netlinkConn) error) error {
+	conn, err := n.take()
+	if err != nil {
+		return err
+	}
+	if err = f(conn); err == nil && n.put(conn) {
+		return nil
+	}
+	_ = conn.Close()
+	return err
+}
+
+// take returns the held socket, or a new one if there is none or its namespace is no
+// longer the one that is meant.
+func (n *netlink) take() (netlinkConn, error) {
+	n.mu.Lock()
+	held := n.held
+	n.held = nil
+	n.mu.Unlock()
+	if held == nil {
+		return n.kernel.open()
+	}
+	now, err := n.kernel.namespace()
+	if err == nil && now == held.namespace() {
+		return held, nil
+	}
+	_ = held.Close()
+	if err != nil {
+		return nil, err
+	}
+	return n.kernel.open()
+}
+
+// put holds a socket; it returns false where sockets are not held.
+func (n *netlink) put(conn netlinkConn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.holding {
+		n.held = conn
+	}
+	return n.holding
+}

@@ -1,0 +1,191 @@
+package collectors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// netlinkTypeMask is NLA_TYPE_MASK in linux/netlink.h: the rest of an attribute's
+	// type is flags.
+	netlinkTypeMask = ^uint16(unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER)
+	// netlinkSkipStats is RTEXT_FILTER_SKIP_STATS in linux/rtnetlink.h.
+	netlinkSkipStats = 1 << 3
+	// netlinkPeer is VETH_INFO_PEER in linux/veth.h.
+	netlinkPeer = 1
+)
+
+// netlinkMessage is one message of a datagram: nlmsghdr in netlink(7). Its data lie in
+// the datagram.
+type netlinkMessage struct {
+	kind, flags uint16
+	sequence    uint32
+	port        uint32
+	data        []byte
+}
+
+// netlinkMessages are the messages of a datagram. What is no message ends them with
+// an error.
+func netlinkMessages(datagram []byte) iter.Seq2[netlinkMessage, error] {
+	return func(yield func(netlinkMessage, error) bool) {
+		for rest := datagram; len(rest) > 0; {
+			if len(rest) < unix.SizeofNlMsghdr {
+				yield(netlinkMessage{}, fmt.Errorf("%d bytes where a message of at least %d is expected", len(rest), unix.SizeofNlMsghdr))
+				return
+			}
+			length := binary.NativeEndian.Uint32(rest)
+			if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(rest)) {
+				yield(netlinkMessage{}, fmt.Errorf("a message of %d bytes in %d", length, len(rest)))
+				return
+			}
+			m := netlinkMessage{
+				kind:     binary.NativeEndian.Uint16(rest[4:]),
+				flags:    binary.NativeEndian.Uint16(rest[6:]),
+				sequence: binary.NativeEndian.Uint32(rest[8:]),
+				port:     binary.NativeEndian.Uint32(rest[12:]),
+				data:     rest[unix.SizeofNlMsghdr:length],
+			}
+			if !yield(m, nil) {
+				return
+			}
+			rest = rest[min(aligned(int(length)), len(rest)):]
+		}
+	}
+}
+
+// errno is the error in a message of the types NLMSG_ERROR and NLMSG_DONE; 0 is none.
+// A message NLMSG_DONE may have no data.
+func (m netlinkMessage) errno() (unix.Errno, error) {
+	if len(m.data) < 4 {
+		if m.kind == unix.NLMSG_DONE {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("an error of %d bytes", len(m.data))
+	}
+	code := int32(binary.NativeEndian.Uint32(m.data))
+	if code > 0 || code < -4095 { // MAX_ERRNO in linux/err.h
+		return 0, fmt.Errorf("error %d: expected 0 or less", code)
+	}
+	return unix.Errno(-code), nil
+}
+
+type netlinkAttribute struct {
+	kind uint16
+	data []byte
+}
+
+// netlinkAttributes are the attributes in the data of a message, or in those of another
+// attribute: rtattr in rtnetlink(7).
+func netlinkAttributes(data []byte) iter.Seq2[netlinkAttribute, error] {
+	return func(yield func(netlinkAttribute, error) bool) {
+		for rest := data; len(rest) > 0; {
+			if len(rest) < unix.SizeofRtAttr {
+				yield(netlinkAttribute{}, fmt.Errorf("%d bytes where an attribute of at least %d is expected", len(rest), unix.SizeofRtAttr))
+				return
+			}
+			length := int(binary.NativeEndian.Uint16(rest))
+			if length < unix.SizeofRtAttr || length > len(rest) {
+				yield(netlinkAttribute{}, fmt.Errorf("an attribute of %d bytes in %d", length, len(rest)))
+				return
+			}
+			if !yield(netlinkAttribute{binary.NativeEndian.Uint16(rest[2:]) & netlinkTypeMask, rest[unix.SizeofRtAttr:length]}, nil) {
+				return
+			}
+			rest = rest[min(aligned(length), len(rest)):]
+		}
+	}
+}
+
+// parseNetlinkLink reads a message RTM_NEWLINK. It calls seen with the link's name and
+// then with each of its alternative names; the bytes lie in data. The flags are those
+// of netdevice(7), with IFF_LOWER_UP and more in the upper half.
+func parseNetlinkLink(data []byte, seen func(name []byte, alternative bool, flags uint32)) error {
+	if len(data) < unix.SizeofIfInfomsg {
+		return fmt.Errorf("a link of %d bytes: expected at least %d", len(data), unix.SizeofIfInfomsg)
+	}
+	flags := binary.NativeEndian.Uint32(data[8:])
+	named := false
+	for a, err := range netlinkAttributes(data[unix.SizeofIfInfomsg:]) {
+		switch {
+		case err != nil:
+			return err
+		case a.kind == unix.IFLA_IFNAME:
+			named = true
+			seen(terminated(a.data), false, flags)
+		case a.kind == unix.IFLA_PROP_LIST:
+			for p, err := range netlinkAttributes(a.data) {
+				if err != nil {
+					return err
+				}
+				if p.kind == unix.IFLA_ALT_IFNAME {
+					seen(terminated(p.data), true, flags)
+				}
+			}
+		}
+	}
+	if !named {
+		return errors.New("a link without a name")
+	}
+	return nil
+}
+
+// terminated is a string without its final NUL.
+func terminated(data []byte) []byte {
+	before, _, _ := bytes.Cut(data, []byte{0})
+	return before
+}
+
+// listLinks asks for all links, without the counters, which nobody reads here and which
+// are more than half of the answer.
+func listLinks(sequence uint32) []byte {
+	mask := binary.NativeEndian.AppendUint32(nil, netlinkSkipStats)
+	return linkRequest(unix.RTM_GETLINK, unix.NLM_F_DUMP, sequence, appendAttribute(nil, unix.IFLA_EXT_MASK, mask))
+}
+
+// createLink asks for a new link of a type (see ip-link(8)), which stays down. A veth
+// has a peer.
+func createLink(sequence uint32, kind, name, peer string) []byte {
+	info := appendAttribute(nil, unix.IFLA_INFO_KIND, []byte(kind))
+	if kind == netlinkVeth {
+		end := appendAttribute(make([]byte, unix.SizeofIfInfomsg), unix.IFLA_IFNAME, cString(peer))
+		info = appendAttribute(info, unix.IFLA_INFO_DATA|unix.NLA_F_NESTED, appendAttribute(nil, netlinkPeer|unix.NLA_F_NESTED, end))
+	}
+	attributes := appendAttribute(nil, unix.IFLA_IFNAME, cString(name))
+	attributes = appendAttribute(attributes, unix.IFLA_LINKINFO|unix.NLA_F_NESTED, info)
+	return linkRequest(unix.RTM_NEWLINK, unix.NLM_F_ACK|unix.NLM_F_CREATE|unix.NLM_F_EXCL, sequence, attributes)
+}
+
+// deleteLink asks to delete the link of a name.
+func deleteLink(sequence uint32, name string) []byte {
+	return linkRequest(unix.RTM_DELLINK, unix.NLM_F_ACK, sequence, appendAttribute(nil, unix.IFLA_IFNAME, cString(name)))
+}
+
+// linkRequest is a message about links: nlmsghdr and an ifinfomsg that names none.
+func linkRequest(kind, flags uint16, sequence uint32, attributes []byte) []byte {
+	length := unix.SizeofNlMsghdr + unix.SizeofIfInfomsg + len(attributes)
+	b := make([]byte, 0, length)
+	b = binary.NativeEndian.AppendUint32(b, uint32(length))
+	b = binary.NativeEndian.AppendUint16(b, kind)
+	b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST|flags)
+	b = binary.NativeEndian.AppendUint32(b, sequence)
+	b = append(b, make([]byte, 4+unix.SizeofIfInfomsg)...) // the port: the kernel knows it
+	return append(b, attributes...)
+}
+
+func appendAttribute(b []byte, kind uint16, data []byte) []byte {
+	length := unix.SizeofRtAttr + len(data)
+	b = binary.NativeEndian.AppendUint16(b, uint16(length))
+	b = binary.NativeEndian.AppendUint16(b, kind)
+	b = append(b, data...)
+	return append(b, make([]byte, aligned(length)-length)...)
+}
+
+func cString(s string) []byte { return append([]byte(s), 0) }
+
+// aligned is a length with the padding behind it: NLMSG_ALIGN and RTA_ALIGN.
+func aligned(length int) int { return (length + 3) &^ 3 }
