@@ -31,6 +31,7 @@ func localRead(t testing.TB, path string) string {
 func TestDocumentationShowsTheFilesThatAreTested(t *testing.T) {
 	tests := map[string][]string{
 		"components": {"notify.py", "report.py", "shared_boolean.py", "heartbeat.py", "rules.yml"},
+		"cgroup":     {"rules.yml"},
 		"file":       {"rules.yml"},
 		"netlink":    {"rules.yml"},
 		"scrape":     {"rules.yml"},
@@ -46,7 +47,7 @@ func TestDocumentationShowsTheFilesThatAreTested(t *testing.T) {
 }
 
 func TestExampleRulesParse(t *testing.T) {
-	for _, kind := range []string{"components", "file", "netlink", "scrape"} {
+	for _, kind := range []string{"cgroup", "components", "file", "netlink", "scrape"} {
 		file := "testdata/" + kind + "/rules.yml"
 		if _, errs := rulefmt.Parse([]byte(localRead(t, file)), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler)); errs != nil {
 			t.Errorf("Parse(%s) = %v, want no errors", file, errs)

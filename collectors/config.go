@@ -34,6 +34,7 @@ type Kinds struct {
 	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
 	File       *FileConfig       `yaml:"file,omitempty"`
 	Netlink    *NetlinkConfig    `yaml:"netlink,omitempty"`
+	Cgroup     *CgroupConfig     `yaml:"cgroup,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -58,6 +58,7 @@ func newExhibit(t *testing.T) *exhibit {
 		}},
 		{File: &collectors.FileConfig{Path: kubeconfig}},
 		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
+		{Cgroup: exhibitCgroup(t)},
 	}
 	e := &exhibit{}
 	for _, k := range kinds {

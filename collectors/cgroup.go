@@ -1,0 +1,181 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/prometheus/common/model"
+)
+
+// CgroupConfig configures the kind cgroup: the memory of one cgroup, of version 1 or 2
+// of the kernel's interface. Without Path and Process it is the cgroup of the process
+// that asks.
+type CgroupConfig struct {
+	// Path is the absolute path of the cgroup's directory, or the cgroup as
+	// /proc/PID/cgroup has it: /system.slice/kuryr-cni.service.
+	Path string `yaml:"path,omitempty"`
+	// Process has the cgroup; of several processes it is the oldest's.
+	Process *ProcessSelector `yaml:"process,omitempty"`
+	// Limit is exported as it is, for rules that compare with it; nil exports none.
+	Limit *Size `yaml:"limit,omitempty"`
+	// CgroupFS is the directory at or below which the cgroups are mounted that are
+	// looked at; empty means wherever they are mounted.
+	CgroupFS string `yaml:"cgroupfs,omitempty"`
+}
+
+// Problems implements Kind.
+func (c *CgroupConfig) Problems() []Problem {
+	var problems []Problem
+	if c.Path != "" && c.Process != nil {
+		problems = append(problems, Problem{"", "path, process: expected at most one of them"})
+	}
+	for _, p := range []struct{ key, path string }{{"path", c.Path}, {"cgroupfs", c.CgroupFS}} {
+		if p.path != "" && (!filepath.IsAbs(p.path) || strings.Contains(p.path+"/", "/../")) {
+			problems = append(problems, Problem{p.key, fmt.Sprintf("path %q: expected an absolute path without ..", p.path)})
+		}
+	}
+	if c.Limit != nil && *c.Limit <= 0 {
+		problems = append(problems, Problem{"limit", fmt.Sprintf("limit %s: expected more than 0B, or no limit", *c.Limit)})
+	}
+	if c.Process != nil {
+		problems = append(problems, c.Process.problems("process.")...)
+	}
+	return problems
+}
+
+// External implements Kind: a cgroup is on this host.
+func (c *CgroupConfig) External() bool { return false }
+
+// Uses implements Kind.
+func (c *CgroupConfig) Uses() []string { return nil }
+
+// New implements Kind.
+func (c *CgroupConfig) New(env Env) (Collector, error) {
+	return &cgroup{name: env.Name, limit: c.Limit, finder: newCgroupFinder(c)}, nil
+}
+
+// cgroupReason says why something is not known of a cgroup. The set is closed, because
+// it is a label.
+type cgroupReason string
+
+const (
+	cgroupMissing      cgroupReason = "missing"              // no such cgroup, or it was removed
+	cgroupForbidden    cgroupReason = "forbidden"            // the kernel refuses to show it
+	cgroupNoController cgroupReason = "no_memory_controller" // its memory is not accounted for
+	cgroupProcess      cgroupReason = "process"              // the process whose cgroup it is was not found
+	cgroupUnreadable   cgroupReason = "unreadable"           // what the kernel shows makes no sense
+)
+
+// cgroupReasons returns all reasons, in the order of the documentation.
+func cgroupReasons() []cgroupReason {
+	return []cgroupReason{cgroupMissing, cgroupForbidden, cgroupNoController, cgroupProcess, cgroupUnreadable}
+}
+
+// cgroupError is an error with its reason.
+type cgroupError struct {
+	reason cgroupReason
+	err    error
+}
+
+func (e *cgroupError) Error() string { return e.err.Error() }
+func (e *cgroupError) Unwrap() error { return e.err }
+
+// reasonOfCgroup is the reason why something could not be measured; nil is no reason.
+// ENODEV is what reading a file of a removed cgroup yields.
+func reasonOfCgroup(err error) cgroupReason {
+	var known *cgroupError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return known.reason
+	case errors.Is(err, fs.ErrPermission):
+		return cgroupForbidden
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ESRCH):
+		return cgroupMissing
+	}
+	return cgroupUnreadable
+}
+
+type cgroup struct {
+	name   string
+	limit  *Size
+	finder *cgroupFinder
+	reader cgroupReader
+}
+
+// Collect reads the cgroup's files. What one of them does not say is absent, and the
+// others count.
+func (c *cgroup) Collect(ctx context.Context) ([]Sample, error) {
+	var b batch
+	if c.limit != nil {
+		b.add("vitals_memory_limit_bytes", float64(*c.limit), "cgroup", c.name)
+	}
+	err := c.measure(ctx, &b)
+	reason := reasonOfCgroup(err)
+	for _, r := range cgroupReasons() {
+		b.add("vitals_cgroup_failure", number(r == reason), "cgroup", c.name, "reason", string(r))
+	}
+	return b.samples, err
+}
+
+// measure finds the cgroup and reads it. After a failure it is looked for again.
+func (c *cgroup) measure(ctx context.Context, b *batch) error {
+	at, err := c.finder.find(ctx, &c.reader)
+	if err != nil {
+		return fmt.Errorf("find cgroup: %w", err)
+	}
+	b.add("vitals_cgroup_info", 1, "cgroup", c.name, "version", at.version)
+	m, err := at.read(&c.reader)
+	c.add(b, m)
+	if err != nil {
+		c.finder.forget()
+		return fmt.Errorf("read cgroup: %w", err)
+	}
+	return nil
+}
+
+// add exports what is known.
+func (c *cgroup) add(b *batch, m cgroupMemory) {
+	for _, g := range []struct {
+		name  string
+		value *float64
+	}{
+		{"vitals_cgroup_memory_usage_bytes", m.usage},
+		{"vitals_cgroup_memory_working_set_bytes", m.workingSet},
+		{"vitals_cgroup_memory_swap_bytes", m.swap},
+		{"vitals_cgroup_memory_limit_bytes", m.limit},
+		{"vitals_cgroup_memory_oom_kills_total", m.oomKills},
+	} {
+		if g.value != nil {
+			b.add(g.name, *g.value, "cgroup", c.name)
+		}
+	}
+	for _, p := range m.pressure {
+		b.add("vitals_cgroup_memory_pressure_ratio", p.avg10/100, "cgroup", c.name, "kind", p.kind, "window", "10s")
+		b.add("vitals_cgroup_memory_pressure_ratio", p.avg60/100, "cgroup", c.name, "kind", p.kind, "window", "60s")
+		b.add("vitals_cgroup_memory_pressure_ratio", p.avg300/100, "cgroup", c.name, "kind", p.kind, "window", "300s")
+		b.add("vitals_cgroup_memory_pressure_seconds_total", p.total/1e6, "cgroup", c.name, "kind", p.kind)
+	}
+}
+
+// Describe implements Collector.
+func (c *cgroup) Describe() []Desc {
+	return []Desc{
+		{"vitals_cgroup_memory_usage_bytes", "Memory that the cgroup and those below it use, page cache included, swap not, in bytes.", model.MetricTypeGauge},
+		{"vitals_cgroup_memory_working_set_bytes", "Memory in use less the page cache that was not used lately, in bytes.", model.MetricTypeGauge},
+		{"vitals_cgroup_memory_swap_bytes", "Swap that the cgroup and those below it use, in bytes; absent where the kernel does not account for it.", model.MetricTypeGauge},
+		{"vitals_cgroup_memory_limit_bytes", "The smallest of the kernel's memory limits that hold for the cgroup, in bytes; +Inf where there is none.", model.MetricTypeGauge},
+		{"vitals_cgroup_memory_oom_kills_total", "Processes of the cgroup that the kernel killed for want of memory.", model.MetricTypeCounter},
+		{"vitals_cgroup_memory_pressure_ratio", "Share of the window's time in which some or all (full) processes waited for memory, from 0 to 1.", model.MetricTypeGauge},
+		{"vitals_cgroup_memory_pressure_seconds_total", "Time in which some or all (full) processes waited for memory, in seconds.", model.MetricTypeCounter},
+		{"vitals_memory_limit_bytes", "The limit that the configuration gives for the cgroup's memory, in bytes.", model.MetricTypeGauge},
+		{"vitals_cgroup_info", "Which version of the cgroup interface accounts for the memory; always 1.", model.MetricTypeGauge},
+		{"vitals_cgroup_failure", "Why not all could be measured: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+	}
+}

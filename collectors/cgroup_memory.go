@@ -1,0 +1,224 @@
+package collectors
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// cgroupMemory is what is known of a cgroup's memory; nil is not known.
+type cgroupMemory struct {
+	usage, workingSet, swap, limit, oomKills *float64
+	pressure                                 []cgroupPressure
+}
+
+// cgroupPlace is a cgroup that was found.
+type cgroupPlace struct {
+	// dir is the cgroup's directory.
+	dir string
+	// device is the number of the file system that dir is on.
+	device uint64
+	// above is how many directories above dir are cgroups too.
+	above int
+	// version is v1, v2 or hybrid, which is v1 for memory beside a hierarchy of v2.
+	version string
+}
+
+// file reads a file of the cgroup.
+func (p *cgroupPlace) file(r *cgroupReader, name string) ([]byte, error) {
+	return r.read(filepath.Join(p.dir, name), p.device)
+}
+
+// read reads all files that matter. It goes on after an error, unless not even the
+// usage is known.
+func (p *cgroupPlace) read(r *cgroupReader) (cgroupMemory, error) {
+	if p.version == "v2" {
+		return p.readV2(r)
+	}
+	return p.readV1(r)
+}
+
+// readV1 reads the files of Documentation/admin-guide/cgroup-v1/memory.rst. The files
+// with memsw are there only where the kernel accounts for swap. They count memory and
+// swap together; they are read first, so that memory that comes in between does not
+// look like swap.
+func (p *cgroupPlace) readV1(r *cgroupReader) (cgroupMemory, error) {
+	var m cgroupMemory
+	both, errSwap := p.number(r, "memory.memsw.usage_in_bytes")
+	usage, err := p.number(r, "memory.usage_in_bytes")
+	if err != nil {
+		return m, p.explain(err)
+	}
+	m.usage = usage
+	if both != nil {
+		m.swap = new(max(*both-*usage, 0))
+	}
+	stat, errStat := p.file(r, "memory.stat")
+	if errStat == nil {
+		// With total_ are the numbers that include the cgroups below, as usage_in_bytes does.
+		m.workingSet, errStat = workingSet(*usage, stat, "total_inactive_file")
+		limit, err := parseCgroupKey(stat, "hierarchical_memory_limit")
+		if err == nil {
+			m.limit = new(cgroupLimit(limit))
+		}
+		errStat = errors.Join(errStat, err)
+	}
+	var errOOM error
+	m.oomKills, errOOM = p.counter(r, "memory.oom_control")
+	return m, errors.Join(errStat, absent(errSwap), errOOM)
+}
+
+// readV2 reads the files of Documentation/admin-guide/cgroup-v2.rst.
+func (p *cgroupPlace) readV2(r *cgroupReader) (cgroupMemory, error) {
+	var m cgroupMemory
+	usage, err := p.number(r, "memory.current")
+	if err != nil {
+		return m, p.explain(err)
+	}
+	m.usage = usage
+	stat, errStat := p.file(r, "memory.stat")
+	if errStat == nil {
+		m.workingSet, errStat = workingSet(*usage, stat, "inactive_file")
+	}
+	var errLimit, errSwap, errOOM error
+	m.limit, errLimit = p.smallestLimit(r)
+	m.swap, errSwap = p.number(r, "memory.swap.current")
+	m.oomKills, errOOM = p.counter(r, "memory.events")
+	pressure, errPressure := p.file(r, "memory.pressure")
+	if errPressure == nil {
+		m.pressure, errPressure = parseCgroupPressure(pressure)
+	}
+	if errors.Is(errPressure, syscall.EOPNOTSUPP) { // psi=0 on the kernel's command line
+		errPressure = nil
+	}
+	return m, errors.Join(errStat, errLimit, absent(errSwap), errOOM, absent(errPressure))
+}
+
+// number reads a file with one number.
+func (p *cgroupPlace) number(r *cgroupReader, name string) (*float64, error) {
+	data, err := p.file(r, name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := parseCgroupBytes(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &n, nil
+}
+
+// counter reads how many processes were killed. Kernels before 4.13 do not count them.
+func (p *cgroupPlace) counter(r *cgroupReader, name string) (*float64, error) {
+	data, err := p.file(r, name)
+	if err != nil {
+		return nil, absent(err)
+	}
+	n, err := parseCgroupKey(data, "oom_kill")
+	switch {
+	case errors.Is(err, errNoKey):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &n, nil
+}
+
+// workingSet is the usage less the page cache that was not used lately. The two are
+// not read at the same moment, so the difference may be less than nothing.
+func workingSet(usage float64, stat []byte, key string) (*float64, error) {
+	inactive, err := parseCgroupKey(stat, key)
+	if err != nil {
+		return nil, fmt.Errorf("memory.stat: %w", err)
+	}
+	return new(max(usage-inactive, 0)), nil
+}
+
+// smallestLimit is the smallest limit of the cgroup and of those above it, which all
+// hold. The root cgroup has none.
+func (p *cgroupPlace) smallestLimit(r *cgroupReader) (*float64, error) {
+	smallest := math.Inf(1)
+	dir := p.dir
+	for i := range p.above + 1 {
+		data, err := r.read(filepath.Join(dir, "memory.max"), p.device)
+		if i > 0 && errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		limit, err := parseCgroupLimit(data)
+		if err != nil {
+			return nil, fmt.Errorf("memory.max: %w", err)
+		}
+		smallest = min(smallest, limit)
+		dir = filepath.Dir(dir)
+	}
+	return &smallest, nil
+}
+
+// absent takes away that a file does not exist, for files that kernels may not have.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// explain says why the file with the usage does not exist although the cgroup does.
+func (p *cgroupPlace) explain(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, gone := os.Stat(p.dir); gone != nil {
+		return gone
+	}
+	help := "the memory controller is not enabled: expected memory in cgroup.subtree_control of the cgroup above"
+	// The root cgroup alone has no cgroup.type.
+	if _, err := os.Stat(filepath.Join(p.dir, "cgroup.type")); errors.Is(err, fs.ErrNotExist) {
+		help = "the root cgroup does not account for its memory: run the process in a cgroup, or name one by path"
+	}
+	return &cgroupError{cgroupNoController, fmt.Errorf("%s: %s", p.dir, help)}
+}
+
+// cgroupReader reads small files into a buffer that it uses again.
+type cgroupReader struct{ buf []byte }
+
+// read returns the content of a file, which holds until the next call. The file must
+// be on the file system that device names: a link or a mount that leads elsewhere is
+// not followed to the end.
+func (r *cgroupReader) read(path string, device uint64) ([]byte, error) {
+	const most = 64 << 10 // bytes: memory.stat has less than 4 KiB
+	if r.buf == nil {
+		r.buf = make([]byte, most)
+	}
+	// A FIFO or a device that somebody put there must not hang the collector.
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer syscall.Close(fd)
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if uint64(stat.Dev) != device {
+		return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s is not on the cgroup's file system", path)}
+	}
+	n := 0
+	for n < len(r.buf) {
+		k, err := syscall.Read(fd, r.buf[n:])
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		case k == 0:
+			return r.buf[:n], nil
+		}
+		n += max(k, 0)
+	}
+	return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s has more than %d bytes", path, most-1)}
+}

@@ -1,0 +1,94 @@
+package collectors_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// cgroupTree writes a file tree of testdata below a new directory, which it returns. In
+// its files TREE is that directory and DEVICE the number of its file system as a mount
+// table has it.
+func cgroupTree(t testing.TB, name string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata/cgroup", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		cgroupWrite(t, dir, f.Name, string(f.Data))
+	}
+	return dir
+}
+
+func cgroupWrite(t testing.TB, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	localWrite(t, path, strings.NewReplacer("TREE", dir, "DEVICE", cgroupDevice(t, dir)).Replace(text))
+}
+
+// cgroupDevice is the file system of a directory as major:minor.
+func cgroupDevice(t testing.TB, dir string) string {
+	t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Stat(dir, &stat); err != nil {
+		t.Fatal(err)
+	}
+	dev := uint64(stat.Dev)
+	return fmt.Sprintf("%d:%d", dev>>8&0xfff|dev>>32&^0xfff, dev&0xff|dev>>12&^0xff)
+}
+
+func TestCgroupProblems(t *testing.T) {
+	tests := []struct{ name, config, want string }{
+		{"the own cgroup", "{}", ""},
+		{"all that may be together", "{process: {name: kuryr-daemon}, limit: 512MiB, cgroupfs: /host/sys/fs/cgroup}", ""},
+		{"path", "path: /sys/fs/cgroup/system.slice", ""},
+		{"path and process", "{path: /sys/fs/cgroup/x, process: {pid: 1}}", ": path, process: expected at most one of them"},
+		{"relative path", "path: system.slice", `path: path "system.slice": expected an absolute path without ..`},
+		{"path that climbs", "path: /sys/fs/cgroup/../x", `path: path "/sys/fs/cgroup/../x": expected an absolute path without ..`},
+		{"relative cgroupfs", "cgroupfs: sys", `cgroupfs: path "sys": expected an absolute path without ..`},
+		{"no limit at all", "limit: 0", "limit: limit 0B: expected more than 0B, or no limit"},
+		{"process by two keys", "process: {pid: 1, name: x}", "process: pid, name: expected at most one of pid, pid_file, name, exe, cgroup"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := localProblems(t, tt.config, &collectors.CgroupConfig{}); got != tt.want {
+				t.Errorf("Problems() = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCgroupIsLocal(t *testing.T) {
+	c := &collectors.CgroupConfig{}
+	if c.External() || c.Uses() != nil {
+		t.Errorf("External(), Uses() = %v, %v, want false, nil", c.External(), c.Uses())
+	}
+}
+
+func TestCgroupExposition(t *testing.T) {
+	for _, version := range []string{"v1", "v2", "hybrid"} {
+		t.Run(version, func(t *testing.T) {
+			dir := cgroupTree(t, version)
+			c := localNew(t, "memory", "{limit: 512MiB, process: {procfs: "+dir+"/proc}}", &collectors.CgroupConfig{})
+			for range 2 {
+				samples, err := localCollect(t, c)
+				if err != nil {
+					t.Fatalf("Collect() = %v, want no error", err)
+				}
+				localGolden(t, "cgroup/"+version+".prom", localExposition(samples, c.Describe()))
+			}
+		})
+	}
+}
