@@ -27,28 +27,36 @@ func localRead(t testing.TB, path string) string {
 	return string(data)
 }
 
+// shown are the files that the pages of the kinds show: their programs and rules.
+func shown(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"testdata/*/*.py", "testdata/*/rules.yml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || found == nil {
+			t.Fatalf("Glob(%q) = %v, %v, want files", pattern, found, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
 // What the documentation shows is what is tested.
 func TestDocumentationShowsTheFilesThatAreTested(t *testing.T) {
-	tests := map[string][]string{
-		"components": {"notify.py", "report.py", "shared_boolean.py", "heartbeat.py", "rules.yml"},
-		"cgroup":     {"rules.yml"},
-		"file":       {"rules.yml"},
-		"netlink":    {"rules.yml"},
-		"scrape":     {"rules.yml"},
-	}
-	for kind, files := range tests {
-		page := localRead(t, "../docs/collectors/"+kind+".md")
-		for _, file := range files {
-			if !strings.Contains(page, "```"+map[string]string{".py": "python", ".yml": "yaml"}[filepath.Ext(file)]+"\n"+localRead(t, "testdata/"+kind+"/"+file)+"```\n") {
-				t.Errorf("docs/collectors/%s.md does not show testdata/%s/%s as it is", kind, kind, file)
-			}
+	language := map[string]string{".py": "python", ".yml": "yaml"}
+	for _, file := range shown(t) {
+		page := "../docs/collectors/" + filepath.Base(filepath.Dir(file)) + ".md"
+		if !strings.Contains(localRead(t, page), "```"+language[filepath.Ext(file)]+"\n"+localRead(t, file)+"```\n") {
+			t.Errorf("%s does not show %s as it is", page, file)
 		}
 	}
 }
 
 func TestExampleRulesParse(t *testing.T) {
-	for _, kind := range []string{"cgroup", "components", "file", "netlink", "scrape"} {
-		file := "testdata/" + kind + "/rules.yml"
+	for _, file := range shown(t) {
+		if filepath.Ext(file) != ".yml" {
+			continue
+		}
 		if _, errs := rulefmt.Parse([]byte(localRead(t, file)), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler)); errs != nil {
 			t.Errorf("Parse(%s) = %v, want no errors", file, errs)
 		}
