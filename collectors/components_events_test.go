@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/vitals-health/vitals/collectors"
 )
@@ -92,5 +96,67 @@ func TestComponentEventsAreRefused(t *testing.T) {
 	localReport(t, c, "a", collectors.Report{Events: localEvents(strings.Repeat("add failure,", 99) + "add failure")})
 	if got := localStreak(t, c, "a", "add"); got != "100" {
 		t.Errorf("failures in a row after 100 in a report = %s, want 100", got)
+	}
+}
+
+// Of a datagram, each line that can be taken is.
+func TestComponentEventsByDatagram(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c, socket, stop := localNotify(t, ", events: {cni_add: {errors: [netlink], excused: [timeout]}}")
+	defer stop()
+	conn := localDial(t, socket)
+	lines := func(n int) string { return strings.Repeat("X_VITALS_EVENT=cni_add failure\n", n) }
+	for _, step := range []struct {
+		name, send, streak string
+		reports, invalid   float64
+	}{
+		{"an unknown event, which is no sign of life", "X_VITALS_EVENT=cni_del success", "absent", 0, 1},
+		{"a failure", "X_VITALS_EVENT=cni_add failure netlink", "1", 1, 1},
+		{"two more", lines(2), "3", 2, 1},
+		{"an excused one", "X_VITALS_EVENT=cni_add failure timeout", "3", 3, 1},
+		{"an unknown result beside a report", "READY=1\nX_VITALS_EVENT=cni_add excused", "3", 4, 2},
+		{"an unknown event beside a known one", "X_VITALS_EVENT=cni_del success\nX_VITALS_EVENT=cni_add failure", "4", 5, 3},
+		{"a success", "X_VITALS_EVENT=cni_add success\n", "0", 6, 3},
+		{"as many as there may be", lines(100), "100", 7, 3},
+		{"one more than there may be", "X_VITALS_EVENT=cni_add success\n" + lines(100), "99", 8, 4},
+		{"a reset", "X_VITALS_EVENT=cni_add reset", "0", 9, 4},
+	} {
+		localSend(t, conn, step.send)
+		localWait(t, step.name, func() bool {
+			return localCounter(t, c, "vitals_component_reports_total") == step.reports &&
+				localCounter(t, c, "vitals_component_invalid_reports_total") == step.invalid
+		})
+		if got := localStreak(t, c, "watcher", "cni_add"); got != step.streak {
+			t.Errorf("%s: failures in a row = %s, want %s", step.name, got, step.streak)
+		}
+	}
+}
+
+func TestComponentEventsAreASignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := localComponents(t, "{expect: [server], deadline: 30s, events: {cni_add: {}}}")
+		for range 10 {
+			localReport(t, c, "server", collectors.Report{Events: localEvents("cni_add failure")})
+			time.Sleep(29 * time.Second)
+			if got, want := localStatus(c, "server"), "alive true, ready ?: "; got != want {
+				t.Errorf("Status() = %s, want %s", got, want)
+			}
+		}
+		time.Sleep(time.Second)
+		if got, want := localStatus(c, "server"), "alive false, ready ?: no report for 30s"; got != want {
+			t.Errorf("Status() = %s, want %s", got, want)
+		}
+	})
+}
+
+// BenchmarkComponentsEvent is the cost of one event in a report of its own.
+func BenchmarkComponentsEvent(b *testing.B) {
+	c := localComponents(b, "{expect: [server], events: {cni_add: {errors: [netlink]}}}")
+	report := collectors.Report{Events: localEvents("cni_add success")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := c.Report("server", report); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

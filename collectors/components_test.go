@@ -311,22 +311,3 @@ func TestComponentsUnderManyReporters(t *testing.T) {
 		t.Errorf("reports = %v, want 1600", total)
 	}
 }
-
-func ExampleComponents_Report() {
-	config := collectors.ComponentsConfig{Expect: []string{"watcher"}}
-	collector, err := config.New(collectors.Env{Name: "parts"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	components := collector.(*collectors.Components)
-
-	ready := true
-	err = components.Report("watcher", collectors.Report{Ready: &ready, Reason: "synced 42 pods"})
-	fmt.Println(err, components.Status()[0].Reason)
-	err = components.Report("wacher", collectors.Report{Ready: &ready})
-	fmt.Println(err)
-	// Output:
-	// <nil> synced 42 pods
-	// unknown component "wacher": expected one of watcher
-}
