@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,11 +14,22 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
+// fileReasonCount is how many series vitals_file_failure has, whatever happens.
+const fileReasonCount = 6
+
 func TestFileProblems(t *testing.T) {
 	tests := []struct{ name, config, want string }{
 		{"no path", "{}", `path: path "": expected an absolute path`},
 		{"relative path", "path: etc/passwd", `path: path "etc/passwd": expected an absolute path`},
 		{"absolute path", "path: /etc/passwd", ""},
+		{"format and keys", "{path: /f, format: json, keys: [cniVersion, plugins.0.type, 'a.\"b.c\"']}", ""},
+		{"unknown format", "{path: /f, format: toml}", `format: format "toml": expected yaml, json or ini`},
+		{"keys without a format", "{path: /f, keys: [a]}", "keys: keys without a format: expected format, too: yaml, json or ini"},
+		{"key twice", "{path: /f, format: yaml, keys: [a, b, a]}", `keys[2]: key "a": expected each key once`},
+		{"key without a name", "{path: /f, format: yaml, keys: [a..b]}", `keys[0]: key "a..b": expected names with dots between them, and quotes around a whole name only`},
+		{"key with a quote that stays open", "{path: /f, format: yaml, keys: ['a.\"b']}", `keys[0]: key "a.\"b": expected a quote at the end of a name, and a dot or nothing behind it`},
+		{"option without a section", "{path: /f, format: ini, keys: [DEFAULT.debug, port]}", `keys[1]: key "port": expected section.option, as the format is ini`},
+		{"no size", "{path: /f, format: yaml, size_limit: 0}", "size_limit: size_limit 0B: expected more than 0B"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,18 +49,22 @@ func TestFileIsLocal(t *testing.T) {
 
 func TestFileExposition(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "10-kuryr.conflist")
-	localWrite(t, path, "{}\n")
+	localWrite(t, path, `{"cniVersion": "0.3.1", "plugins": [{"type": "kuryr-cni"}]}`)
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
 	modified := time.UnixMilli(1_700_000_000_250)
 	if err := os.Chtimes(path, modified, modified); err != nil {
 		t.Fatal(err)
 	}
-	c := localNew(t, "cni", "path: "+path, &collectors.FileConfig{})
+	c := localNew(t, "cni", "{path: "+path+", format: json, keys: [cniVersion, plugins.0.type, plugins.0.kuryr_conf]}", &collectors.FileConfig{})
 	samples, err := localCollect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
-	got := localExposition(samples, c.Describe())
-	localGolden(t, "file/metrics.prom", strings.ReplaceAll(got, path, "/etc/cni/net.d/10-kuryr.conflist"))
+	got := strings.ReplaceAll(localExposition(samples, c.Describe()), path, "/etc/cni/net.d/10-kuryr.conflist")
+	got = regexp.MustCompile(`(?m)(_owner_[ug]id\{.*\}) \d+$`).ReplaceAllString(got, "$1 0") // whoever runs the test
+	localGolden(t, "file/metrics.prom", got)
 }
 
 func TestFileStates(t *testing.T) {
@@ -98,8 +114,8 @@ func TestFileStates(t *testing.T) {
 			if err == nil {
 				v, _ := localValue(samples, `vitals_file_exists{file="f"}`)
 				exists = fmt.Sprint(v)
-			} else if len(samples) > 0 {
-				t.Errorf("Collect() = %v with an error, want no samples", samples)
+			} else if v, _ := localValue(samples, `vitals_file_failure{file="f",reason="unreadable"}`); v != 1 || len(samples) != fileReasonCount {
+				t.Errorf("Collect() = %v with an error, want its reason and nothing else", samples)
 			}
 			if exists != tt.exists {
 				t.Errorf("vitals_file_exists = %s (%v), want %s", exists, err, tt.exists)
@@ -120,9 +136,9 @@ func TestFileComesAndGoes(t *testing.T) {
 		exists float64
 		series int
 	}{
-		{func() error { return nil }, 0, 1},
-		{func() error { return os.WriteFile(path, nil, 0o600) }, 1, 4},
-		{func() error { return os.Remove(path) }, 0, 1},
+		{func() error { return nil }, 0, 1 + fileReasonCount},
+		{func() error { return os.WriteFile(path, nil, 0o600) }, 1, 15 + fileReasonCount},
+		{func() error { return os.Remove(path) }, 0, 1 + fileReasonCount},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)

@@ -59,6 +59,7 @@ func newExhibit(t *testing.T) *exhibit {
 		{File: &collectors.FileConfig{Path: kubeconfig}},
 		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
 		{Cgroup: exhibitCgroup(t)},
+		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 	}
 	e := &exhibit{}
 	for _, k := range kinds {

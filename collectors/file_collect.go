@@ -1,0 +1,165 @@
+package collectors
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// file is the collector of the kind file. Only one Collect runs at a time.
+type file struct {
+	name   string
+	config FileConfig
+	keys   []fileKey
+
+	// look asks the file system, and may hang with it; asked is set while it does.
+	look  func(before fileSeen) fileSeen
+	asked chan fileSeen
+	// seen is what look said last, and content what came of its data.
+	seen    fileSeen
+	content fileContent
+}
+
+// fileContent is what the format says of the data that was last read.
+type fileContent struct {
+	present []bool // by key
+	err     error
+}
+
+// Collect asks the file system. That the file is not there is a measurement and no
+// error; that nobody can say whether it is there is an error and no measurement.
+func (f *file) Collect(ctx context.Context) ([]Sample, error) {
+	seen, err := f.ask(ctx)
+	if err == nil {
+		err = seen.err
+	}
+	if err == nil && f.config.Format != "" && seen.info != nil {
+		if !seen.same {
+			f.content = f.parse(seen.data)
+		}
+		seen.data, seen.same = nil, true
+		f.seen, err = seen, f.content.err
+	} else {
+		f.seen = fileSeen{}
+	}
+	var b batch
+	if seen.missing || seen.info != nil {
+		b.add("vitals_file_exists", number(seen.info != nil), "file", f.name)
+	}
+	if seen.info != nil {
+		f.attributes(&b, seen.info)
+	}
+	reason := reasonOfFile(err)
+	for _, r := range fileReasons() {
+		b.add("vitals_file_failure", number(r == reason), "file", f.name, "reason", string(r))
+	}
+	f.judged(&b, seen.info != nil, reason)
+	return b.samples, err
+}
+
+// ask looks at the file in a goroutine of its own, of which there is never more
+// than one: a file system that hangs holds it, and not its caller beyond ctx.
+func (f *file) ask(ctx context.Context) (fileSeen, error) {
+	select {
+	case <-f.asked: // of a round that is over
+		f.asked = nil
+	default:
+	}
+	if f.asked == nil {
+		f.asked = make(chan fileSeen, 1)
+		go func(before fileSeen, answer chan<- fileSeen) { answer <- f.look(before) }(f.seen, f.asked)
+	}
+	select {
+	case seen := <-f.asked:
+		f.asked = nil
+		return seen, nil
+	case <-ctx.Done():
+		return fileSeen{}, &fileError{fileTimeout, fmt.Errorf("look at file %s: no answer of the file system: %w", f.config.Path, context.Cause(ctx))}
+	}
+}
+
+// parse reads the content in its format, and looks for the keys.
+func (f *file) parse(data []byte) fileContent {
+	has, err := parseFormat(f.config.Format, data)
+	if err != nil {
+		return fileContent{err: &fileError{fileSyntax, fmt.Errorf("read file %s:%w", f.config.Path, err)}}
+	}
+	var c fileContent
+	for _, key := range f.keys {
+		c.present = append(c.present, has(key))
+	}
+	return c
+}
+
+// attributes are what the file system says of a file that is there.
+func (f *file) attributes(b *batch, info fs.FileInfo) {
+	b.add("vitals_file_size_bytes", float64(info.Size()), "file", f.name)
+	b.add("vitals_file_mtime_timestamp_seconds", epochSeconds(info.ModTime()), "file", f.name)
+	b.add("vitals_file_info", 1, "file", f.name, "path", f.config.Path, "type", fileType(info.Mode()))
+	if uid, gid, ok := fileOwner(info); ok {
+		b.add("vitals_file_owner_uid", float64(uid), "file", f.name)
+		b.add("vitals_file_owner_gid", float64(gid), "file", f.name)
+	}
+	bit := fs.FileMode(0o400)
+	for _, class := range []string{"user", "group", "other"} {
+		for _, permission := range []string{"read", "write", "execute"} {
+			b.add("vitals_file_permission", number(info.Mode()&bit != 0), "file", f.name, "class", class, "permission", permission)
+			bit >>= 1
+		}
+	}
+}
+
+// judged is whether the content is in its format and has its keys, as far as it is
+// known: nobody knows it of a file that could not be read.
+func (f *file) judged(b *batch, exists bool, reason fileReason) {
+	if f.config.Format == "" || !exists || reason == fileForbidden || reason == fileUnreadable {
+		return
+	}
+	b.add("vitals_file_valid", number(reason == ""), "file", f.name, "format", f.config.Format)
+	if reason != "" {
+		return
+	}
+	for i, key := range f.config.Keys {
+		b.add("vitals_file_key_present", number(f.content.present[i]), "file", f.name, "key", key)
+	}
+}
+
+// Describe implements Collector.
+func (f *file) Describe() []Desc {
+	return []Desc{
+		{"vitals_file_exists", "Whether the file exists (1) or not (0); absent when nobody can say.", model.MetricTypeGauge},
+		{"vitals_file_size_bytes", "Size of the file in bytes.", model.MetricTypeGauge},
+		{"vitals_file_mtime_timestamp_seconds", "When the content of the file was last changed, in seconds since the epoch.", model.MetricTypeGauge},
+		{"vitals_file_info", "The path of the file and what kind of file it is; always 1 while it exists.", model.MetricTypeGauge},
+		{"vitals_file_owner_uid", "The number of the user who owns the file.", model.MetricTypeGauge},
+		{"vitals_file_owner_gid", "The number of the group that owns the file.", model.MetricTypeGauge},
+		{"vitals_file_permission", "Whether the mode of the file gives this class of users this permission (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_file_valid", "Whether the content of the file is in its format (1) or not (0); absent when it could not be read.", model.MetricTypeGauge},
+		{"vitals_file_key_present", "Whether the content of the file has this key (1) or not (0); absent unless it is in its format.", model.MetricTypeGauge},
+		{"vitals_file_failure", "Why the file could not be looked at, or why it is not valid: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+	}
+}
+
+// fileType names the kind of a file, out of a closed set.
+func fileType(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "regular"
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeNamedPipe != 0:
+		return "fifo"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "other"
+}
+
+// epochSeconds is a moment in seconds since the epoch, with microseconds: the
+// resolution that a float64 holds for the present.
+func epochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
