@@ -27,7 +27,8 @@ type CNIHealth struct {
 	Port int // 8090
 	// MaxMemoryUsage is the limit in MiB; -1, the default, is none.
 	MaxMemoryUsage int
-	// CgPath is the cgroup's directory of a daemon that runs in no container.
+	// CgPath is the absolute path of the cgroup whose memory counts. It is empty where
+	// the file says nothing: Kuryr's own default is a place that only cgroup v1 has.
 	CgPath string
 }
 
@@ -120,11 +121,8 @@ type PrometheusExporter struct {
 func Default() *Config {
 	const account = "/var/run/secrets/kubernetes.io/serviceaccount/"
 	return &Config{
-		Health: Health{Port: 8082},
-		CNIHealth: CNIHealth{
-			Port: 8090, MaxMemoryUsage: -1,
-			CgPath: "/sys/fs/cgroup/memory/system.slice/kuryr-cni.service",
-		},
+		Health:    Health{Port: 8082},
+		CNIHealth: CNIHealth{Port: 8090, MaxMemoryUsage: -1},
 		CNIDaemon: CNIDaemon{BindAddress: "127.0.0.1:5036", FailuresCount: 3},
 		Kubernetes: Kubernetes{
 			APIRoot:                 "https://localhost:6443",

@@ -78,7 +78,7 @@ func (c *Config) read(r *reader) {
 	r.port(&c.CNIHealth.Port, "cni_health_server", "port")
 	r.number(&c.CNIHealth.MaxMemoryUsage, "cni_health_server", "max_memory_usage",
 		func(n int) bool { return n == -1 || n >= 1 }, "a number of MiB, 1 or more, or -1 for no limit")
-	r.text(&c.CNIHealth.CgPath, "cni_health_server", "cg_path")
+	r.path(&c.CNIHealth.CgPath, "cni_health_server", "cg_path")
 	r.text(&c.CNIDaemon.BindAddress, "cni_daemon", "bind_address")
 	r.number(&c.CNIDaemon.FailuresCount, "cni_daemon", "cni_failures_count",
 		func(n int) bool { return n >= 0 }, "a number of failures, 0 or more")

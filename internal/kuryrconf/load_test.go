@@ -121,6 +121,7 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 		`31: bad section: expected "[name]" and nothing behind it`,
 		`33: [prometheus_exporter] controller_exporter_port "65536": expected ` + port,
 		`34: [prometheus_exporter] cni_exporter_port "99999999999999999999": expected ` + port,
+		`36: [cni_health_server] cg_path "kuryr.slice": expected an absolute path`,
 	}
 	const path = "testdata/mistakes.conf"
 	config, errs := kuryrconf.Load(path)

@@ -3,6 +3,7 @@ package kuryrconf
 import (
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,18 @@ func (r *reader) fail(v value, expected string) {
 func (r *reader) text(to *string, section string, names ...string) {
 	if v, ok := r.get(section, names...); ok {
 		*to = v.text
+	}
+}
+
+// path takes the absolute path of a file or a directory.
+func (r *reader) path(to *string, section, name string) {
+	v, ok := r.get(section, name)
+	switch {
+	case !ok:
+	case v.text == "" || filepath.IsAbs(v.text):
+		*to = v.text
+	default:
+		r.fail(v, "an absolute path")
 	}
 }
 
