@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func kuryrResources() map[string]string {
 
 // adjustKuryrController applies kuryr.conf and --set to the controller's profile.
 func adjustKuryrController(p *program, c *Config) []error {
-	errs := p.setVariables(c)
+	errs := p.setVariables(c, componentsVariable(), kubeconfigVariable())
 	if p.kuryrConf == "" {
 		return errs
 	}
@@ -92,31 +91,15 @@ func useKuryrConf(k *collectors.Kinds, conf *kuryrconf.Config) []string {
 	return texts
 }
 
-// setVariables applies --set components=NAME,... and --set kubeconfig=FILE.
-func (p *program) setVariables(c *Config) []error {
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(p.set)) {
-		value := p.set[key]
-		if key != "components" && key != "kubeconfig" {
-			errs = append(errs, fmt.Errorf("--set %s=...: the profile has no such variable, expected components or kubeconfig", key))
-			continue
-		}
-		for i := range c.Collectors {
-			switch kinds := &c.Collectors[i].Kinds; {
-			case key == "components" && kinds.Components != nil:
-				kinds.Components.Expect = strings.Split(value, ",")
-			case key == "kubeconfig" && kinds.Kubernetes != nil:
-				kinds.Kubernetes.Kubeconfig = value
-			}
-		}
-	}
-	return errs
-}
-
 // useKuryrKubernetes takes over how the controller reaches the Kubernetes API, and
 // which custom resources its handlers need.
 func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
 	useKuryrHandlers(k, conf.EnabledHandlers)
+	useKuryrAPI(k, conf)
+}
+
+// useKuryrAPI takes over how Kuryr reaches the Kubernetes API.
+func useKuryrAPI(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
 	if k.Kubeconfig != "" {
 		return // --set kubeconfig says how
 	}
