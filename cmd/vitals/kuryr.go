@@ -59,34 +59,37 @@ func adjustKuryrController(p *program, c *Config) []error {
 }
 
 // useKuryrConf takes over what a collector needs of kuryr.conf, and returns what is
-// wrong with it. It leaves such a collector as it was, or the profile, which is
-// innocent, would be blamed as well.
+// wrong with it.
 func useKuryrConf(k *collectors.Kinds, conf *kuryrconf.Config) []string {
-	var section string
-	var problems []collectors.Problem
 	switch {
 	case k.Kubernetes != nil:
-		before := *k.Kubernetes
-		useKuryrKubernetes(k.Kubernetes, conf.Kubernetes)
-		if section, problems = "kubernetes", k.Kubernetes.Problems(); len(problems) > 0 {
-			*k.Kubernetes = before
-		}
+		return takeOver("kubernetes", k.Kubernetes, func(k *collectors.KubernetesConfig) { useKuryrKubernetes(k, conf.Kubernetes) })
 	case k.Keystone != nil:
-		before := *k.Keystone
-		useKuryrNeutron(&k.Keystone.OpenStackAuth, conf.Neutron)
-		if section, problems = "neutron", k.Keystone.Problems(); len(problems) > 0 {
-			*k.Keystone = before
-		}
+		return takeOver("neutron", k.Keystone, func(k *collectors.KeystoneConfig) { useKuryrNeutron(&k.OpenStackAuth, conf.Neutron) })
 	case k.Neutron != nil:
-		before := *k.Neutron
-		k.Neutron.Project = conf.NeutronDefaults.Project
-		if section, problems = "neutron_defaults", k.Neutron.Problems(); len(problems) > 0 {
-			*k.Neutron = before
-		}
+		return takeOver("neutron_defaults", k.Neutron, func(k *collectors.NeutronConfig) { k.Project = conf.NeutronDefaults.Project })
 	}
+	return nil
+}
+
+// configOf is the configuration C of a kind.
+type configOf[C any] interface {
+	*C
+	Problems() []collectors.Problem
+}
+
+// takeOver changes a kind's configuration by a section of kuryr.conf, and returns what
+// is then wrong. It leaves such a configuration as it was, or the profile, which is
+// innocent, would be blamed as well.
+func takeOver[C any, K configOf[C]](section string, kind K, change func(K)) []string {
+	before := *kind
+	change(kind)
 	var texts []string
-	for _, p := range problems {
+	for _, p := range kind.Problems() {
 		texts = append(texts, fmt.Sprintf("[%s] %s: %s", section, p.Path, p.Text))
+	}
+	if len(texts) > 0 {
+		*kind = before
 	}
 	return texts
 }
