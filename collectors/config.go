@@ -35,6 +35,8 @@ type Kinds struct {
 	File       *FileConfig       `yaml:"file,omitempty"`
 	Netlink    *NetlinkConfig    `yaml:"netlink,omitempty"`
 	Cgroup     *CgroupConfig     `yaml:"cgroup,omitempty"`
+	Process    *ProcessConfig    `yaml:"process,omitempty"`
+	Capability *CapabilityConfig `yaml:"capability,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

@@ -1,17 +1,15 @@
 package collectors
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/procfs"
 )
 
@@ -49,6 +47,23 @@ const (
 	processForbidden  processReason = "forbidden"  // the kernel refuses to show it
 	processUnreadable processReason = "unreadable" // what the kernel shows makes no sense, or proc(5) is not there
 )
+
+// processReasons are all of them, in the order in which they are exported.
+func processReasons() [4]processReason {
+	return [...]processReason{processGone, processPIDFile, processForbidden, processUnreadable}
+}
+
+// processFailureDesc describes what processFailure exports.
+func processFailureDesc() Desc {
+	return Desc{"vitals_process_failure", "Why something is not known of the process: 1 for that reason, 0 for all others.", model.MetricTypeGauge}
+}
+
+// processFailure appends the reason of a round's failure; an empty one is none.
+func (b *batch) processFailure(name string, reason processReason) {
+	for _, r := range processReasons() {
+		b.add("vitals_process_failure", number(r == reason), "process", name, "reason", string(r))
+	}
+}
 
 // processError is an error with its reason.
 type processError struct {
@@ -111,105 +126,12 @@ func (s ProcessSelector) problems(prefix string) []Problem {
 	return problems
 }
 
-// processes are the processes that s means now, the oldest first and never none
-// without an error. An error has its reason, see reasonOfProcess.
-func (s ProcessSelector) processes(ctx context.Context) ([]procfs.Proc, error) {
-	mount := s.ProcFS
-	if mount == "" {
-		mount = procfs.DefaultMountPoint
+// mount is where the processes are looked for.
+func (s ProcessSelector) mount() string {
+	if s.ProcFS == "" {
+		return procfs.DefaultMountPoint
 	}
-	proc, err := procfs.NewFS(mount)
-	if err != nil {
-		return nil, &processError{processUnreadable, fmt.Errorf("open %s: %w", mount, err)}
-	}
-	switch {
-	case s.PID > 0:
-		return one(proc, s.PID)
-	case s.PIDFile != "":
-		pid, err := readPIDFile(s.PIDFile)
-		if err != nil {
-			return nil, &processError{processPIDFile, err}
-		}
-		return one(proc, pid)
-	case len(s.keys()) == 0:
-		self, err := proc.Self()
-		if err != nil {
-			return nil, &processError{reasonOfProcess(err), fmt.Errorf("look for the own process: %w", err)}
-		}
-		return []procfs.Proc{self}, nil
-	}
-	return s.search(ctx, proc)
-}
-
-// search goes through all processes. One that vanishes meanwhile is none of them.
-func (s ProcessSelector) search(ctx context.Context, proc procfs.FS) ([]procfs.Proc, error) {
-	all, err := proc.AllProcs()
-	if err != nil {
-		return nil, &processError{reasonOfProcess(err), fmt.Errorf("list processes: %w", err)}
-	}
-	type aged struct {
-		procfs.Proc
-		start uint64
-	}
-	var found []aged
-	var refused error
-	for _, p := range all {
-		if ctx.Err() != nil {
-			return nil, &processError{processUnreadable, fmt.Errorf("list processes: %w", context.Cause(ctx))}
-		}
-		ok, err := s.matches(p)
-		if reasonOfProcess(err) == processForbidden {
-			refused = err
-		}
-		if !ok {
-			continue
-		}
-		stat, err := p.Stat()
-		if err != nil {
-			continue
-		}
-		found = append(found, aged{p, stat.Starttime})
-	}
-	switch {
-	case len(found) > 0:
-	case refused != nil:
-		return nil, &processError{processForbidden, fmt.Errorf("look for %s: %w", s, refused)}
-	default:
-		return nil, &processError{processGone, fmt.Errorf("no process of %s", s)}
-	}
-	slices.SortFunc(found, func(a, b aged) int {
-		if a.start != b.start {
-			if a.start < b.start {
-				return -1
-			}
-			return 1
-		}
-		return a.PID - b.PID
-	})
-	procs := make([]procfs.Proc, len(found))
-	for i, p := range found {
-		procs[i] = p.Proc
-	}
-	return procs, nil
-}
-
-// matches says whether a process is one of those that s means.
-func (s ProcessSelector) matches(p procfs.Proc) (bool, error) {
-	switch {
-	case s.Name != "":
-		const kept = 15 // TASK_COMM_LEN without the NUL, see proc(5)
-		comm, err := p.Comm()
-		return err == nil && comm == s.Name[:min(len(s.Name), kept)], err
-	case s.Exe != "":
-		exe, err := p.Executable()
-		return err == nil && strings.TrimSuffix(exe, " (deleted)") == s.Exe, err
-	}
-	cgroups, err := p.Cgroups()
-	if err != nil {
-		return false, err
-	}
-	above := strings.TrimSuffix(s.Cgroup, "/") + "/"
-	return slices.ContainsFunc(cgroups, func(c procfs.Cgroup) bool { return strings.HasPrefix(c.Path+"/", above) }), nil
+	return s.ProcFS
 }
 
 // String names the process for people.
@@ -227,30 +149,4 @@ func (s ProcessSelector) String() string {
 		return "cgroup " + s.Cgroup
 	}
 	return "the own process"
-}
-
-func one(proc procfs.FS, pid int) ([]procfs.Proc, error) {
-	p, err := proc.Proc(pid)
-	if err != nil {
-		return nil, &processError{reasonOfProcess(err), fmt.Errorf("no process %d: %w", pid, err)}
-	}
-	return []procfs.Proc{p}, nil
-}
-
-// readPIDFile reads the number that a daemon wrote: the first line of the file.
-func readPIDFile(path string) (int, error) {
-	const most = 64 // bytes: a number of ten digits, and what surrounds it
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return 0, fmt.Errorf("read PID file: %w", err)
-	}
-	defer f.Close()
-	data := make([]byte, most)
-	n, _ := f.Read(data)
-	line, _, _ := strings.Cut(string(data[:n]), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || pid <= 0 {
-		return 0, fmt.Errorf("read PID file %s: %.32q is no number of a process", path, line)
-	}
-	return pid, nil
 }

@@ -1,0 +1,203 @@
+package collectors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/prometheus/common/model"
+)
+
+// ProcessConfig configures the kind process: whether processes run, since when, and
+// what they hold.
+type ProcessConfig struct {
+	ProcessSelector `yaml:",inline"`
+}
+
+// Problems implements Kind.
+func (c *ProcessConfig) Problems() []Problem { return c.problems("") }
+
+// External implements Kind: processes are on this host.
+func (c *ProcessConfig) External() bool { return false }
+
+// Uses implements Kind.
+func (c *ProcessConfig) Uses() []string { return nil }
+
+// New implements Kind.
+func (c *ProcessConfig) New(env Env) (Collector, error) {
+	return &process{name: env.Name, selector: c.ProcessSelector}, nil
+}
+
+type process struct {
+	name     string
+	selector ProcessSelector
+
+	// The oldest process of the last round in which there was one; a number of zero
+	// means none yet.
+	pid      int
+	start    uint64
+	restarts float64
+}
+
+// Collect looks for the processes and measures them.
+func (p *process) Collect(ctx context.Context) ([]Sample, error) {
+	var b batch
+	found, err := p.selector.find(ctx)
+	if err == nil {
+		err = errors.Join(p.measure(ctx, &b, found)...)
+	} else if reason := reasonOfProcess(err); reason == processGone || reason == processPIDFile {
+		b.add("vitals_process_up", 0, "process", p.name)
+		b.add("vitals_process_instances", 0, "process", p.name)
+	}
+	b.add("vitals_process_restarts_total", p.restarts, "process", p.name)
+	b.processFailure(p.name, reasonOfProcess(err))
+	return b.samples, err
+}
+
+// measure exports what the processes show, and returns what they do not.
+func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) []error {
+	running := found
+	for i, f := range found {
+		if f.ended() {
+			running = found[:i]
+			break
+		}
+	}
+	b.add("vitals_process_up", number(len(running) > 0), "process", p.name)
+	b.add("vitals_process_instances", float64(len(running)), "process", p.name)
+	p.states(b, found)
+	if len(running) == 0 {
+		return []error{p.selector.noneLeft(len(found))}
+	}
+	oldest := running[0]
+	if p.pid != 0 && (p.pid != oldest.PID || p.start != oldest.stat.Starttime) {
+		p.restarts++
+	}
+	p.pid, p.start = oldest.PID, oldest.stat.Starttime
+
+	var threads, memory float64
+	for _, f := range running {
+		threads += float64(f.stat.NumThreads)
+		memory += float64(f.stat.RSS) * float64(os.Getpagesize())
+	}
+	b.add("vitals_process_resident_memory_bytes", memory, "process", p.name)
+	b.add("vitals_process_threads", threads, "process", p.name)
+	files := procReader{mount: p.selector.mount()}
+	return []error{p.startTime(b, &files), p.descriptors(b, running), p.zombies(ctx, b, &files, running)}
+}
+
+// processStates are the states of a process: the letters of /proc/PID/stat, and the
+// kernel's words for them in /proc/PID/status. The last is for all others.
+func processStates() [10]struct{ letter, state string } {
+	return [...]struct{ letter, state string }{
+		{"R", "running"}, {"S", "sleeping"}, {"D", "disk_sleep"}, {"T", "stopped"}, {"t", "tracing_stop"},
+		{"Z", "zombie"}, {"X", "dead"}, {"I", "idle"}, {"P", "parked"}, {"", "other"},
+	}
+}
+
+func (p *process) states(b *batch, found []foundProcess) {
+	states := processStates()
+	var counts [len(states)]float64
+	for _, f := range found {
+		i := 0
+		for i < len(states)-1 && states[i].letter != f.stat.State {
+			i++
+		}
+		counts[i]++
+	}
+	for i, s := range states {
+		b.add("vitals_process_states", counts[i], "process", p.name, "state", s.state)
+	}
+}
+
+// startTime exports when the oldest process was started: in ticks of 10 ms after the
+// host was.
+func (p *process) startTime(b *batch, files *procReader) error {
+	const ticks = 100 // a second: USER_HZ is that on all architectures of Go, see time(7)
+	stat, err := files.readPath(filepath.Join(files.mount, "stat"))
+	if err != nil {
+		return fmt.Errorf("read when the host was started: %w", err)
+	}
+	_, line, ok := bytes.Cut(stat, []byte("\nbtime "))
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	boot, err := strconv.ParseUint(string(line), 10, 63)
+	if !ok || err != nil {
+		return &processError{processUnreadable, fmt.Errorf("read when the host was started: no number btime in %s/stat", files.mount)}
+	}
+	b.add("vitals_process_start_time_seconds", float64(boot)+float64(p.start)/ticks, "process", p.name)
+	return nil
+}
+
+// descriptors exports the open descriptors of the process that is nearest to its
+// limit. Where one of the processes does not show them, that cannot be said.
+func (p *process) descriptors(b *batch, running []foundProcess) error {
+	open, limit, known := 0.0, 0.0, false
+	for _, f := range running {
+		n, err := f.FileDescriptorsLen()
+		if err == nil {
+			limits, errLimits := f.Limits()
+			most := float64(limits.OpenFiles)
+			if limits.OpenFiles == math.MaxUint64 {
+				most = math.Inf(1)
+			}
+			if err = errLimits; err == nil && (!known || float64(n)/most > open/limit) {
+				open, limit, known = float64(n), most, true
+			}
+		}
+		if err != nil && reasonOfProcess(err) != processGone {
+			return fmt.Errorf("count descriptors of process %d: %w", f.PID, err)
+		}
+	}
+	if known {
+		b.add("vitals_process_open_fds", open, "process", p.name)
+		b.add("vitals_process_max_fds", limit, "process", p.name)
+	}
+	return nil
+}
+
+// zombies exports how many children have ended without being asked for their status.
+// A kernel without CONFIG_PROC_CHILDREN does not tell the children.
+func (p *process) zombies(ctx context.Context, b *batch, files *procReader, running []foundProcess) error {
+	zombies := 0
+	for _, f := range running {
+		children, err := files.children(f.PID)
+		if err != nil {
+			if reasonOfProcess(err) == processGone {
+				return nil
+			}
+			return fmt.Errorf("list children of process %d: %w", f.PID, err)
+		}
+		for _, child := range children {
+			if ctx.Err() != nil {
+				return fmt.Errorf("look at children of process %d: %w", f.PID, context.Cause(ctx))
+			}
+			if stat, err := files.read(child, "stat"); err == nil && stateOfStat(stat) == 'Z' {
+				zombies++
+			}
+		}
+	}
+	b.add("vitals_process_zombie_children", float64(zombies), "process", p.name)
+	return nil
+}
+
+// Describe implements Collector.
+func (p *process) Describe() []Desc {
+	return []Desc{
+		{"vitals_process_up", "Whether at least one of the processes runs (1) or not (0); absent when nobody can say.", model.MetricTypeGauge},
+		processFailureDesc(),
+		{"vitals_process_instances", "How many of the processes run, zombies not counted.", model.MetricTypeGauge},
+		{"vitals_process_states", "How many of the processes are in the state, zombies counted.", model.MetricTypeGauge},
+		{"vitals_process_start_time_seconds", "When the oldest of the processes was started, in seconds since the epoch.", model.MetricTypeGauge},
+		{"vitals_process_restarts_total", "How often the oldest of the processes was another one than in the round before.", model.MetricTypeCounter},
+		{"vitals_process_resident_memory_bytes", "Memory that the processes have in RAM, in bytes; what they share counts for each.", model.MetricTypeGauge},
+		{"vitals_process_threads", "How many threads the processes have.", model.MetricTypeGauge},
+		{"vitals_process_open_fds", "How many descriptors are open in the process that is nearest to its limit.", model.MetricTypeGauge},
+		{"vitals_process_max_fds", "How many descriptors that process may open.", model.MetricTypeGauge},
+		{"vitals_process_zombie_children", "How many children of the processes have ended without being waited for.", model.MetricTypeGauge},
+	}
+}
