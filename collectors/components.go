@@ -56,6 +56,8 @@ type ComponentStatus struct {
 	LastReport time.Time
 	// Via is how the last report came: call, notify or shared_boolean; empty before the first.
 	Via string
+	// Events are how what the component did ended, by name; those not yet begun are missing.
+	Events []EventStatus
 }
 
 // Components is the collector of the kind components. Its methods are safe for
@@ -107,7 +109,9 @@ func (c *Components) status(at time.Time) []ComponentStatus {
 	defer c.mu.Unlock()
 	all := make([]ComponentStatus, 0, len(c.known))
 	for _, name := range c.namesLocked() {
-		all = append(all, c.known[name].status(at))
+		s := c.known[name].status(at)
+		s.Events = c.known[name].eventStatus()
+		all = append(all, s)
 	}
 	return all
 }

@@ -33,6 +33,17 @@ type ComponentEvent struct {
 	Error string `json:"error,omitempty"`
 }
 
+// EventStatus is how the events of one name ended that a component reported.
+type EventStatus struct {
+	Event string
+	// Success, Failure and Excused are how many ended so.
+	Success, Failure, Excused uint64
+	// ConsecutiveFailures are the failures since the last success, excused ones not counted.
+	ConsecutiveFailures uint64
+	// Limit is how many failures in a row are fine; nil where the configuration has none.
+	Limit *int
+}
+
 // eventKind is what the configuration says about the events of one name.
 type eventKind struct {
 	name string
@@ -143,6 +154,23 @@ func (c *component) tally(i int) *eventTally {
 		c.turns++
 	}
 	return c.tallies[i]
+}
+
+// eventStatus returns the counts of the events that have begun. The caller owns the
+// result.
+func (c *component) eventStatus() []EventStatus {
+	var all []EventStatus
+	for i, t := range c.tallies {
+		if t == nil {
+			continue
+		}
+		s := EventStatus{Event: c.kinds[i].name, Success: t.success, Failure: t.failure, Excused: t.excused, ConsecutiveFailures: t.streak}
+		if limit := c.kinds[i].limit; limit != nil {
+			s.Limit = new(*limit)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // events appends what one component reported of its events.

@@ -11,8 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -167,6 +170,10 @@ func TestReloadKeepsFailuresInARow(t *testing.T) {
 	report(`{"events": [{"event": "cni_add", "result": "failure", "error": "netlink"}, {"event": "cni_add", "result": "failure"}]}`, 204)
 	report(`{"events": [{"event": "cni_add", "result": "failure"}, {"event": "cni_del", "result": "failure"}]}`, 400)
 	eventually(t, "two failures in a row", func() bool { return p.metric(failures + " 2") })
+	want := []server.EventStatus{{Event: "cni_add", Failure: 2, ConsecutiveFailures: 2, Limit: new(3)}}
+	if all := p.status().Components; len(all) != 1 || !cmp.Equal(all[0].Events, want) {
+		t.Errorf("components in the status = %+v, want one with the events %+v", all, want)
+	}
 
 	reload := func(text, sign string) {
 		t.Helper()

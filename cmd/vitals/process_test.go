@@ -173,6 +173,7 @@ type status struct {
 	Reload     server.ReloadStatus
 	Rules      []ruleStatus
 	Collectors []server.CollectorStatus
+	Components []server.ComponentStatus
 }
 
 type ruleStatus struct {

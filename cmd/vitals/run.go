@@ -108,7 +108,11 @@ func (d *daemon) reports() []server.ComponentStatus {
 	}
 	var all []server.ComponentStatus
 	for _, s := range c.Status() {
-		all = append(all, server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: s.Reason, LastReport: s.LastReport})
+		shown := server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: s.Reason, LastReport: s.LastReport}
+		for _, e := range s.Events {
+			shown.Events = append(shown.Events, server.EventStatus(e))
+		}
+		all = append(all, shown)
 	}
 	return all
 }

@@ -45,6 +45,9 @@ func servePage(address, show string) int {
 			{Name: "watcher", Alive: &yes, Ready: &yes, LastReport: time.Now()},
 			{Name: "vif-handler", Alive: &yes, Ready: &no, Reason: "waiting for the pools to be loaded", LastReport: time.Now()},
 			{Name: "policy-handler"},
+			{Name: "cni-server", Alive: &yes, Ready: &yes, LastReport: time.Now(), Events: []server.EventStatus{
+				{Event: "cni_add", Success: 3000, Failure: 4, Excused: 12, ConsecutiveFailures: 1, Limit: new(3)}, {Event: "cni_del", Success: 2990},
+			}},
 		}
 	}
 	if show != "healthy" {

@@ -107,6 +107,19 @@ type ComponentStatus struct {
 	Ready      *bool     `json:"ready,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
 	LastReport time.Time `json:"last_report,omitzero"`
+	// Events are how what the component did ended, by name.
+	Events []EventStatus `json:"events,omitempty"`
+}
+
+// EventStatus is how the events of one name ended that a component reported.
+type EventStatus struct {
+	Event               string `json:"event"`
+	Success             uint64 `json:"success"`
+	Failure             uint64 `json:"failure"`
+	Excused             uint64 `json:"excused"`
+	ConsecutiveFailures uint64 `json:"consecutive_failures"`
+	// Limit is how many failures in a row are fine; nil where the configuration has none.
+	Limit *int `json:"limit,omitempty"`
 }
 
 // ReloadStatus is the outcome of the last attempt to load the configuration.

@@ -16,7 +16,9 @@ func TestStatusIsTheWholeSnapshot(t *testing.T) {
 	o := fixed(failing())
 	alive := true
 	o.Components = func() []server.ComponentStatus {
-		return []server.ComponentStatus{{Name: "watcher", Alive: &alive, Reason: "resync", LastReport: noon()}, {Name: "server"}}
+		return []server.ComponentStatus{{Name: "watcher", Alive: &alive, Reason: "resync", LastReport: noon()}, {Name: "server", Events: []server.EventStatus{
+			{Event: "cni_add", Success: 3000, Failure: 4, Excused: 2, ConsecutiveFailures: 1, Limit: new(0)}, {Event: "cni_del"},
+		}}}
 	}
 	o.ExternalExtra = map[string]http.Handler{"/demo/faults": http.NotFoundHandler()}
 	r := ask(t, server.New(o).Handler(), "GET", "/api/v1/status", "")

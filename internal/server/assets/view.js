@@ -127,9 +127,16 @@ export function collectors(status, now) {
 /** What the components reported. */
 export function components(status, now) {
   const said = (yes) => (yes == null ? badge("unknown", "did not say") : yes ? badge("ok", "yes") : badge("failing", "no"));
-  return table("Components", ["name", "alive", "ready", "last report", "reason"], status.components.map((c) => [
-    c.name, said(c.alive), said(c.ready), c.last_report ? age(seconds(now, c.last_report)) : "never", c.reason,
+  return table("Components", ["name", "alive", "ready", "last report", "details"], status.components.map((c) => [
+    c.name, said(c.alive), said(c.ready), c.last_report ? age(seconds(now, c.last_report)) : "never",
+    (c.reason || c.events) && el("div", null, c.reason, c.events && el("ul", null, c.events.map((e) => el("li", null, tally(e))))),
   ]));
+}
+
+/** How the events of one name ended. */
+function tally(e) {
+  const row = `${plural(e.consecutive_failures, "failure")} in a row${e.limit == null ? "" : ` (limit ${e.limit})`}`;
+  return `${e.event}: ${row}, ${e.failure} of ${e.success + e.failure + e.excused} in all${e.excused ? `, ${e.excused} excused` : ""}`;
 }
 
 /** What is wrong with the configuration, or "". */
