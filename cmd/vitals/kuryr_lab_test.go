@@ -20,6 +20,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/rules"
 )
 
 const (
@@ -34,10 +35,12 @@ const (
 	labPatience = time.Minute
 )
 
-// kuryrLab is the shipped profile kuryr-controller as it runs, and a cloud of its
-// own: real HTTP on both sides.
+// kuryrLab is a shipped profile of Kuryr as it runs, and a cloud of its own: real
+// HTTP on both sides.
 type kuryrLab struct {
-	cloud  *standin.Cloud
+	cloud *standin.Cloud
+	// node is what the CNI daemon's profile looks at; nil for the controller's.
+	node   *node
 	loaded *loaded
 	daemon *daemon
 	// web answers probes; local takes reports, as the Unix socket does.
@@ -49,6 +52,8 @@ type kuryrLab struct {
 
 // labOptions say how a lab differs from the profile.
 type labOptions struct {
+	// profile is another one than kuryr-controller.
+	profile string
 	// kuryrConf makes the lab use a kuryr.conf, with the placeholders of
 	// testdata/kuryr.conf filled in; otherwise it knows the cloud from flags.
 	kuryrConf string
@@ -81,7 +86,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	cloud := newCloud(t)
 	dir := t.TempDir()
 	lab := &kuryrLab{cloud: cloud, marker: filepath.Join(dir, "pools_loaded"), pace: cmp.Or(o.pace, labPace)}
-	p := &program{profile: "kuryr-controller", set: o.set}
+	p := &program{profile: cmp.Or(o.profile, "kuryr-controller"), set: o.set}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	writeFile(t, kubeconfig, string(cloud.Kubeconfig()))
 	if o.kuryrConf != "" {
@@ -105,6 +110,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	}
 	if !o.shippedFor {
 		dropFor(l.files)
+		dropGroupIntervals(l.files)
 	}
 	lab.loaded = l
 	d, err := p.newDaemon(l, slog.New(slog.DiscardHandler))
@@ -152,8 +158,17 @@ func (l *kuryrLab) hasten(c *Config) {
 			col.Kubernetes.WatchIdleTimeout = model.Duration(labIdle)
 		case col.Components != nil:
 			col.Components.Deadline = model.Duration(time.Hour)
-		case col.File != nil:
+		case col.Name == "pools":
 			col.File.Path = l.marker
+		}
+	}
+}
+
+// dropGroupIntervals lets rules be evaluated in every pass.
+func dropGroupIntervals(files []*rules.File) {
+	for _, f := range files {
+		for i := range f.Groups {
+			f.Groups[i].Interval = 0
 		}
 	}
 }

@@ -154,9 +154,9 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 func (p *program) configFlags(cmd *kingpin.CmdClause) {
 	p.set = map[string]string{}
 	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
-	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller.").PlaceHolder("NAME").StringVar(&p.profile)
+	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller or kuryr-cni.").PlaceHolder("NAME").StringVar(&p.profile)
 	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf to take ports, credentials and limits from.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
-	cmd.Flag("set", "With a profile: a variable of the profile: kubeconfig=FILE, components=watcher,server. Repeatable.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
+	cmd.Flag("set", "With a profile: a variable of the profile, such as kubeconfig=FILE, components=watcher,server or process=kuryr-daemon. Repeatable.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
 }
 
 // webFlags declares where and how to listen, as Prometheus' exporters do.

@@ -27,6 +27,7 @@ type profile struct {
 func profiles() []profile {
 	return []profile{
 		{"kuryr-controller", "the Kuryr-Kubernetes controller's health manager: /ready and /alive on port 8082", adjustKuryrController},
+		{"kuryr-cni", "the health manager of Kuryr-Kubernetes' CNI daemon: /ready and /alive on port 8090", adjustKuryrCNI},
 	}
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// newCNILab loads the profile kuryr-cni for a node on which all is well, and starts
+// nothing.
+func newCNILab(t *testing.T, o labOptions) *kuryrLab {
+	t.Helper()
+	n := newNode(t)
+	o.profile = "kuryr-cni"
+	adjust := o.adjust
+	o.adjust = func(c *Config) {
+		n.adjust(c)
+		if adjust != nil {
+			adjust(c)
+		}
+	}
+	lab := newKuryrLab(t, o)
+	lab.node = n
+	return lab
+}
+
+// startCNILab runs the profile until the test ends.
+func startCNILab(t *testing.T, o labOptions) *kuryrLab {
+	t.Helper()
+	lab := newCNILab(t, o)
+	lab.run(t)
+	return lab
+}
+
+// adjust points the profile at the node.
+func (n *node) adjust(c *Config) {
+	daemon := &collectors.ProcessSelector{PID: 4711, ProcFS: n.path("proc")}
+	for i := range c.Collectors {
+		switch col := &c.Collectors[i]; col.Name {
+		case "net-admin":
+			col.Capability.Process = daemon
+		case "memory":
+			col.Cgroup.Path, col.Cgroup.Process = "", daemon
+		case "netlink":
+			played := &collectors.ScrapeConfig{}
+			played.SetDefaults()
+			played.URL = n.exporter.URL + "/netlink"
+			col.Kinds = collectors.Kinds{Scrape: played}
+		case "cni-metrics":
+			col.Scrape.URL = n.exporter.URL + "/metrics"
+		case "cni-config":
+			col.File.Path = n.path("cni/net.d/10-kuryr.conflist")
+		case "cni-plugin":
+			col.File.Path = n.path("cni/bin/kuryr-cni")
+		case "kuryr-conf":
+			col.File.Path = n.path("kuryr/kuryr.conf")
+		}
+	}
+}
+
+// requests has the component server report how CNI requests ended, all alike; later
+// it reports that one was served.
+func requests(count int, event, result, class string) step {
+	return func(t *testing.T, l *kuryrLab) func() {
+		t.Helper()
+		l.requests(t, count, event, result, class)
+		return func() { l.requests(t, 1, "cni_add", "success", "") }
+	}
+}
+
+// requests reports as the server of the daemon would.
+func (l *kuryrLab) requests(t *testing.T, count int, event, result, class string) {
+	t.Helper()
+	events := make([]collectors.ComponentEvent, count)
+	for i := range events {
+		events[i] = collectors.ComponentEvent{Event: event, Result: result, Error: class}
+	}
+	body, err := json.Marshal(map[string]any{"ready": true, "events": events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := send(t, http.MethodPut, l.local.URL+"/api/v1/components/server", string(body)); got.code != http.StatusNoContent {
+		t.Fatalf("report of %d %s = %d %s, want 204", count, event, got.code, got.body)
+	}
+}
