@@ -1,9 +1,11 @@
 package collectors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,28 +44,40 @@ type netlinkLinks struct {
 	flags map[string]uint32
 	// leftovers are the names of links that an earlier write test has not deleted.
 	leftovers []string
+	// took is how long it took to get the list.
+	took time.Duration
 }
 
 // list lists the links.
-func (n *netlink) list(ctx context.Context) (links netlinkLinks, err error) {
-	err = n.use(func(conn netlinkConn) error {
-		interrupted := error(nil)
-		for range netlinkTries {
-			links, err = n.listOnce(ctx, conn)
-			if reasonOfNetlink(err) != netlinkInterrupted {
-				break
-			}
-			interrupted = err
-		}
-		if interrupted != nil && reasonOfNetlink(err) == netlinkTimeout {
-			return interrupted
-		}
+func (n *netlink) list(ctx context.Context) (netlinkLinks, error) {
+	var links netlinkLinks
+	begin := time.Now()
+	err := n.use(func(conn netlinkConn) (err error) {
+		links, err = n.listUnchanged(ctx, conn)
 		return err
 	})
 	if err != nil {
-		return links, fmt.Errorf("list links: %w", err)
+		return netlinkLinks{}, fmt.Errorf("list links: %w", err)
 	}
+	links.took = time.Since(begin)
 	return links, nil
+}
+
+// listUnchanged asks again while the links change under the kernel's hands.
+func (n *netlink) listUnchanged(ctx context.Context, conn netlinkConn) (netlinkLinks, error) {
+	var interrupted error
+	for range netlinkTries {
+		links, err := n.listOnce(ctx, conn)
+		switch reasonOfNetlink(err) {
+		case netlinkInterrupted:
+			interrupted = err
+		case netlinkTimeout:
+			return links, cmp.Or(interrupted, err)
+		default:
+			return links, err
+		}
+	}
+	return netlinkLinks{}, interrupted
 }
 
 func (n *netlink) listOnce(ctx context.Context, conn netlinkConn) (netlinkLinks, error) {
@@ -101,8 +115,7 @@ func (n *netlink) listOnce(ctx context.Context, conn netlinkConn) (netlinkLinks,
 }
 
 // exchange sends a request with the sequence number of n, calls each with the messages
-// of the answer, unless they say an error, and returns after the last. Errors without a reason
-// of their own are faults in the protocol.
+// of the answer, unless they say an error, and returns after the last.
 func (n *netlink) exchange(ctx context.Context, conn netlinkConn, request []byte, each func(netlinkMessage) error) error {
 	if err := conn.send(ctx, request); err != nil {
 		return fmt.Errorf("send: %w", err)
@@ -117,7 +130,8 @@ func (n *netlink) exchange(ctx context.Context, conn netlinkConn, request []byte
 		case length > len(n.buffer):
 			return fmt.Errorf("a datagram of %d bytes was cut to %d", length, len(n.buffer))
 		}
-		for m, err := range netlinkMessages(n.buffer[:length]) {
+		for rest := n.buffer[:length]; len(rest) > 0; {
+			m, behind, err := cutMessage(rest)
 			if err == nil {
 				err = n.check(m, conn.port())
 			}
@@ -127,6 +141,7 @@ func (n *netlink) exchange(ctx context.Context, conn netlinkConn, request []byte
 			if err != nil || m.kind == unix.NLMSG_DONE || m.kind == unix.NLMSG_ERROR {
 				return err
 			}
+			rest = behind
 		}
 	}
 }

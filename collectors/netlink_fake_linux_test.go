@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -34,12 +35,17 @@ type fakeKernel struct {
 	missing error
 	// opens replaces the next socket by an error.
 	opens func() error
+	// refused are the errors with which it answers requests, by their type.
+	refused map[uint16]unix.Errno
 	// answers replaces the datagrams with which the kernel answers; nil is the rest of
 	// them all.
 	answers func(m netlinkMessage, datagrams [][]byte) [][]byte
 	// sends and receives replace the socket's own errors.
 	sends    func(ctx context.Context, m netlinkMessage) error
 	receives func(ctx context.Context) error
+
+	// from is the port from which the first datagram of each socket comes.
+	from uint32
 
 	// opened and closed count sockets.
 	opened, closed int
@@ -59,7 +65,7 @@ func (k *fakeKernel) open() (netlinkConn, error) {
 		}
 	}
 	k.opened++
-	return &fakeConn{kernel: k, in: k.in}, nil
+	return &fakeConn{kernel: k, in: k.in, from: k.from}, nil
 }
 
 // fakeConn is a socket of the fake kernel.
@@ -68,8 +74,7 @@ type fakeConn struct {
 	in     netnsID
 	queue  [][]byte
 	closed bool
-	// from is the port from which the next datagrams come.
-	from uint32
+	from   uint32
 }
 
 func (c *fakeConn) namespace() netnsID { return c.in }
@@ -109,14 +114,29 @@ func (c *fakeConn) receive(ctx context.Context, buf []byte) (int, uint32, error)
 			return 0, 0, err
 		}
 	}
-	if ctx.Err() != nil || len(c.queue) == 0 {
+	if len(c.queue) == 0 {
 		<-ctx.Done()
 		return 0, 0, ctx.Err()
 	}
 	datagram := c.queue[0]
 	c.queue = c.queue[1:]
+	from := c.from
+	c.from = 0
 	copy(buf, datagram)
-	return len(datagram), c.from, nil
+	return len(datagram), from, nil
+}
+
+// netlinkMessages are the messages of a datagram, and the error that ends them.
+func netlinkMessages(datagram []byte) iter.Seq2[netlinkMessage, error] {
+	return func(yield func(netlinkMessage, error) bool) {
+		for len(datagram) > 0 {
+			m, rest, err := cutMessage(datagram)
+			if !yield(m, err) || err != nil {
+				return
+			}
+			datagram = rest
+		}
+	}
 }
 
 // onlyMessage reads a datagram of one message.
@@ -136,6 +156,9 @@ func onlyMessage(datagram []byte) (netlinkMessage, error) {
 
 // answer does what a request asks for.
 func (k *fakeKernel) answer(m netlinkMessage) [][]byte {
+	if errno, ok := k.refused[m.kind]; ok {
+		return fakeError(m, errno)
+	}
 	switch m.kind {
 	case unix.RTM_GETLINK:
 		return k.dump(m)
@@ -163,11 +186,13 @@ func requestedLink(m netlinkMessage) fakeLink {
 	var link fakeLink
 	attributes := func(data []byte) map[uint16][]byte {
 		found := map[uint16][]byte{}
-		for a, err := range netlinkAttributes(data) {
+		for len(data) > 0 {
+			kind, value, rest, err := cutAttribute(data)
 			if err != nil {
 				panic(err)
 			}
-			found[a.kind] = a.data
+			found[kind] = value
+			data = rest
 		}
 		return found
 	}
@@ -226,8 +251,11 @@ func fakeMessage(request netlinkMessage, kind, flags uint16, data []byte) []byte
 
 // fakeError is the answer of one message that says an error, or none.
 func fakeError(request netlinkMessage, errno unix.Errno) [][]byte {
-	data := binary.NativeEndian.AppendUint32(nil, uint32(-int32(errno)))
-	return [][]byte{fakeMessage(request, unix.NLMSG_ERROR, 0, append(data, make([]byte, unix.SizeofNlMsghdr)...))}
+	return [][]byte{fakeMessage(request, unix.NLMSG_ERROR, 0, append(fakeErrno(errno), make([]byte, unix.SizeofNlMsghdr)...))}
+}
+
+func fakeErrno(errno unix.Errno) []byte {
+	return binary.NativeEndian.AppendUint32(nil, uint32(-int32(errno)))
 }
 
 // netlinkLines are samples, one a line and sorted, without failures that are none and

@@ -61,9 +61,8 @@ func (h heldNetlink) Run(ctx context.Context, _ func()) {
 // Collect lists the links and, where that is configured, makes one and deletes it.
 func (n *netlink) Collect(ctx context.Context) ([]Sample, error) {
 	var b batch
-	begin := time.Now()
-	links, err := netlinkStep(ctx, n, n.list)
-	n.outcome(&b, "vitals_netlink_", time.Since(begin), err)
+	links, err := netlinkStep(ctx, n, n.list, nil)
+	n.outcome(&b, "vitals_netlink_", links.took, err)
 	if err != nil {
 		return b.samples, err
 	}
@@ -79,7 +78,8 @@ func (n *netlink) Collect(ctx context.Context) ([]Sample, error) {
 	if !n.config.writes() {
 		return b.samples, nil
 	}
-	took, err := netlinkStep(ctx, n, func(ctx context.Context) (time.Duration, error) { return n.write(ctx, links.leftovers) })
+	test := writeTest{n, testLinkName(), links.leftovers}
+	took, err := netlinkStep(ctx, n, test.run, test.undo)
 	n.outcome(&b, "vitals_netlink_write_", took, err)
 	return b.samples, err
 }
@@ -113,35 +113,43 @@ func (n *netlink) Describe() []Desc {
 
 // netlinkStep calls f in a goroutine of its own and gives up on it when ctx ends. The
 // kernel answers such requests under a lock of its own (rtnl_lock), and whoever waits
-// for that cannot be interrupted, whatever the socket's deadline. Nothing else is
-// started while f is stuck there.
-func netlinkStep[T any](ctx context.Context, n *netlink, f func(context.Context) (T, error)) (T, error) {
+// for that cannot be interrupted, whatever the socket's deadline. If f fails, undo is
+// called, for which nobody waits. Nothing else is started before both have ended.
+func netlinkStep[T any](ctx context.Context, n *netlink, f func(context.Context) (T, error), undo func(context.Context)) (T, error) {
 	var none T
 	select {
 	case <-n.busy:
 	case <-ctx.Done():
 		return none, &netlinkError{netlinkTimeout, errors.New("ask the kernel: it has not answered the request of an earlier round")}
 	}
-	var (
+	type outcome struct {
 		value    T
 		err      error
 		panicked any
-	)
-	ended := make(chan struct{})
-	n.busy = ended
+	}
+	busy, done := make(chan struct{}), make(chan outcome, 2) // an undo that panics is the second
+	n.busy = busy
 	go func() {
-		defer close(ended)
-		defer func() { panicked = recover() }()
-		ctx, cancel := netlinkDeadline(ctx)
+		defer close(busy)
+		defer func() {
+			if p := recover(); p != nil {
+				done <- outcome{panicked: p}
+			}
+		}()
+		limited, cancel := netlinkDeadline(ctx)
 		defer cancel()
-		value, err = f(ctx)
+		value, err := f(limited)
+		done <- outcome{value: value, err: err}
+		if err != nil && undo != nil {
+			undo(context.WithoutCancel(ctx))
+		}
 	}()
 	select {
-	case <-ended:
-		if panicked != nil {
-			panic(panicked)
+	case o := <-done:
+		if o.panicked != nil {
+			panic(o.panicked)
 		}
-		return value, err
+		return o.value, o.err
 	case <-ctx.Done():
 		return none, &netlinkError{netlinkTimeout, errors.New("ask the kernel: the request is stuck in it")}
 	}

@@ -98,33 +98,3 @@ func TestNetlinkListsTheLinksOfThisHost(t *testing.T) {
 		}
 	}
 }
-
-func TestNetlinkErrors(t *testing.T) {
-	dump := func(errno unix.Errno) func(netlinkMessage, [][]byte) [][]byte {
-		return func(m netlinkMessage, _ [][]byte) [][]byte { return fakeError(m, errno) }
-	}
-	tests := []struct {
-		name   string
-		kernel fakeKernel
-		want   netlinkReason
-	}{
-		{"no right to open a socket", fakeKernel{opens: func() error { return os.NewSyscallError("socket", unix.EACCES) }}, netlinkForbidden},
-		{"no netlink", fakeKernel{opens: func() error { return os.NewSyscallError("socket", unix.EAFNOSUPPORT) }}, netlinkUnsupported},
-		{"no right to list", fakeKernel{answers: dump(unix.EPERM)}, netlinkForbidden},
-		{"no lists", fakeKernel{answers: dump(unix.EOPNOTSUPP)}, netlinkUnsupported},
-		{"full buffer", fakeKernel{receives: func(context.Context) error { return os.NewSyscallError("recvfrom", unix.ENOBUFS) }}, netlinkOverflow},
-		{"no answer", fakeKernel{answers: func(netlinkMessage, [][]byte) [][]byte { return nil }}, netlinkTimeout},
-		{"no namespace", fakeKernel{missing: netlinkPath("/run/netns/x").fault("look at", unix.ENOENT)}, netlinkNamespace},
-		{"garbage", fakeKernel{answers: func(netlinkMessage, [][]byte) [][]byte { return [][]byte{[]byte("garbage")} }}, netlinkProtocol},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got, err := netlinkRound(t, fakeNetlink(t, NetlinkConfig{Interfaces: []string{"lo"}, WriteTest: netlinkVeth}, &tt.kernel))
-				if diff := cmp.Diff("failure "+string(tt.want)+" 1\nup 0", got); diff != "" || err == nil {
-					t.Errorf("Collect() (-want +got), error %v, want one:\n%s", err, diff)
-				}
-			})
-		})
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,33 +28,23 @@ type netlinkMessage struct {
 	data        []byte
 }
 
-// netlinkMessages are the messages of a datagram. What is no message ends them with
-// an error.
-func netlinkMessages(datagram []byte) iter.Seq2[netlinkMessage, error] {
-	return func(yield func(netlinkMessage, error) bool) {
-		for rest := datagram; len(rest) > 0; {
-			if len(rest) < unix.SizeofNlMsghdr {
-				yield(netlinkMessage{}, fmt.Errorf("%d bytes where a message of at least %d is expected", len(rest), unix.SizeofNlMsghdr))
-				return
-			}
-			length := binary.NativeEndian.Uint32(rest)
-			if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(rest)) {
-				yield(netlinkMessage{}, fmt.Errorf("a message of %d bytes in %d", length, len(rest)))
-				return
-			}
-			m := netlinkMessage{
-				kind:     binary.NativeEndian.Uint16(rest[4:]),
-				flags:    binary.NativeEndian.Uint16(rest[6:]),
-				sequence: binary.NativeEndian.Uint32(rest[8:]),
-				port:     binary.NativeEndian.Uint32(rest[12:]),
-				data:     rest[unix.SizeofNlMsghdr:length],
-			}
-			if !yield(m, nil) {
-				return
-			}
-			rest = rest[min(aligned(int(length)), len(rest)):]
-		}
+// cutMessage returns the first message of a datagram and what is behind it.
+func cutMessage(datagram []byte) (m netlinkMessage, rest []byte, err error) {
+	if len(datagram) < unix.SizeofNlMsghdr {
+		return m, nil, fmt.Errorf("%d bytes where a message of at least %d is expected", len(datagram), unix.SizeofNlMsghdr)
 	}
+	length := binary.NativeEndian.Uint32(datagram)
+	if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(datagram)) {
+		return m, nil, fmt.Errorf("a message of %d bytes in %d", length, len(datagram))
+	}
+	m = netlinkMessage{
+		kind:     binary.NativeEndian.Uint16(datagram[4:]),
+		flags:    binary.NativeEndian.Uint16(datagram[6:]),
+		sequence: binary.NativeEndian.Uint32(datagram[8:]),
+		port:     binary.NativeEndian.Uint32(datagram[12:]),
+		data:     datagram[unix.SizeofNlMsghdr:length],
+	}
+	return m, datagram[min(aligned(int(length)), len(datagram)):], nil
 }
 
 // errno is the error in a message of the types NLMSG_ERROR and NLMSG_DONE; 0 is none.
@@ -74,31 +63,18 @@ func (m netlinkMessage) errno() (unix.Errno, error) {
 	return unix.Errno(-code), nil
 }
 
-type netlinkAttribute struct {
-	kind uint16
-	data []byte
-}
-
-// netlinkAttributes are the attributes in the data of a message, or in those of another
-// attribute: rtattr in rtnetlink(7).
-func netlinkAttributes(data []byte) iter.Seq2[netlinkAttribute, error] {
-	return func(yield func(netlinkAttribute, error) bool) {
-		for rest := data; len(rest) > 0; {
-			if len(rest) < unix.SizeofRtAttr {
-				yield(netlinkAttribute{}, fmt.Errorf("%d bytes where an attribute of at least %d is expected", len(rest), unix.SizeofRtAttr))
-				return
-			}
-			length := int(binary.NativeEndian.Uint16(rest))
-			if length < unix.SizeofRtAttr || length > len(rest) {
-				yield(netlinkAttribute{}, fmt.Errorf("an attribute of %d bytes in %d", length, len(rest)))
-				return
-			}
-			if !yield(netlinkAttribute{binary.NativeEndian.Uint16(rest[2:]) & netlinkTypeMask, rest[unix.SizeofRtAttr:length]}, nil) {
-				return
-			}
-			rest = rest[min(aligned(length), len(rest)):]
-		}
+// cutAttribute returns the first of some attributes and what is behind it: rtattr in
+// rtnetlink(7).
+func cutAttribute(attributes []byte) (kind uint16, data, rest []byte, err error) {
+	if len(attributes) < unix.SizeofRtAttr {
+		return 0, nil, nil, fmt.Errorf("%d bytes where an attribute of at least %d is expected", len(attributes), unix.SizeofRtAttr)
 	}
+	length := int(binary.NativeEndian.Uint16(attributes))
+	if length < unix.SizeofRtAttr || length > len(attributes) {
+		return 0, nil, nil, fmt.Errorf("an attribute of %d bytes in %d", length, len(attributes))
+	}
+	kind = binary.NativeEndian.Uint16(attributes[2:]) & netlinkTypeMask
+	return kind, attributes[unix.SizeofRtAttr:length], attributes[min(aligned(length), len(attributes)):], nil
 }
 
 // parseNetlinkLink reads a message RTM_NEWLINK. It calls seen with the link's name and
@@ -110,26 +86,38 @@ func parseNetlinkLink(data []byte, seen func(name []byte, alternative bool, flag
 	}
 	flags := binary.NativeEndian.Uint32(data[8:])
 	named := false
-	for a, err := range netlinkAttributes(data[unix.SizeofIfInfomsg:]) {
+	for rest := data[unix.SizeofIfInfomsg:]; len(rest) > 0; {
+		kind, value, behind, err := cutAttribute(rest)
 		switch {
 		case err != nil:
 			return err
-		case a.kind == unix.IFLA_IFNAME:
+		case kind == unix.IFLA_IFNAME:
 			named = true
-			seen(terminated(a.data), false, flags)
-		case a.kind == unix.IFLA_PROP_LIST:
-			for p, err := range netlinkAttributes(a.data) {
-				if err != nil {
-					return err
-				}
-				if p.kind == unix.IFLA_ALT_IFNAME {
-					seen(terminated(p.data), true, flags)
-				}
+			seen(terminated(value), false, flags)
+		case kind == unix.IFLA_PROP_LIST:
+			if err := alternativeNames(value, func(name []byte) { seen(name, true, flags) }); err != nil {
+				return err
 			}
 		}
+		rest = behind
 	}
 	if !named {
 		return errors.New("a link without a name")
+	}
+	return nil
+}
+
+// alternativeNames reads the properties of a link.
+func alternativeNames(properties []byte, seen func(name []byte)) error {
+	for len(properties) > 0 {
+		kind, value, behind, err := cutAttribute(properties)
+		if err != nil {
+			return err
+		}
+		if kind == unix.IFLA_ALT_IFNAME {
+			seen(terminated(value))
+		}
+		properties = behind
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (p netlinkPath) fault(what string, err error) error {
 
 // netlinkSocket is a socket of the kernel.
 type netlinkSocket struct {
-	*socket.Conn
+	conn    *socket.Conn
 	in      netnsID
 	address uint32
 }
@@ -93,7 +93,7 @@ func openNetlink(in netnsID, file int) (netlinkConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open netlink socket: %w", err)
 	}
-	s := &netlinkSocket{Conn: conn, in: in}
+	s := &netlinkSocket{conn: conn, in: in}
 	if err := s.bind(); err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -103,10 +103,10 @@ func openNetlink(in netnsID, file int) (netlinkConn, error) {
 
 // bind lets the kernel give the socket an address.
 func (s *netlinkSocket) bind() error {
-	if err := s.Bind(&unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	if err := s.conn.Bind(&unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return fmt.Errorf("bind netlink socket: %w", err)
 	}
-	name, err := s.Getsockname()
+	name, err := s.conn.Getsockname()
 	if err != nil {
 		return fmt.Errorf("address of netlink socket: %w", err)
 	}
@@ -122,12 +122,14 @@ func (s *netlinkSocket) namespace() netnsID { return s.in }
 
 func (s *netlinkSocket) port() uint32 { return s.address }
 
+func (s *netlinkSocket) Close() error { return s.conn.Close() }
+
 func (s *netlinkSocket) send(ctx context.Context, message []byte) error {
-	return s.Sendto(ctx, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
+	return s.conn.Sendto(ctx, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
 }
 
 func (s *netlinkSocket) receive(ctx context.Context, buf []byte) (int, uint32, error) {
-	n, from, err := s.Recvfrom(ctx, buf, unix.MSG_TRUNC)
+	n, from, err := s.conn.Recvfrom(ctx, buf, unix.MSG_TRUNC)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -30,40 +30,50 @@ func isTestLink(name []byte) bool {
 	return len(bytes.Trim(digits, "0123456789abcdef")) == 0
 }
 
-// write deletes what earlier write tests left behind, and makes a link and deletes it.
-// It returns how long the latter took.
-func (n *netlink) write(ctx context.Context, leftovers []string) (time.Duration, error) {
-	for _, name := range leftovers {
-		if err := n.remove(ctx, name); err != nil {
-			return 0, fmt.Errorf("delete link %s of an earlier round: %w", name, err)
+// writeTest makes a link and deletes it.
+type writeTest struct {
+	*netlink
+	// link is the name of the link.
+	link string
+	// leftovers are the names of links that earlier tests have not deleted.
+	leftovers []string
+}
+
+// run deletes what was left behind, and makes the link and deletes it. It returns how
+// long the latter took.
+func (w writeTest) run(ctx context.Context) (took time.Duration, err error) {
+	err = w.use(func(conn netlinkConn) error {
+		for _, name := range w.leftovers {
+			if err := w.remove(ctx, conn, name); err != nil {
+				return fmt.Errorf("delete link %s of an earlier round: %w", name, err)
+			}
 		}
-	}
-	name, peer := testLinkName(), testLinkName()
-	begin := time.Now()
-	err := n.use(func(conn netlinkConn) error {
-		n.sequence++
-		return n.acknowledged(ctx, conn, createLink(n.sequence, n.config.WriteTest, name, peer))
+		begin := time.Now()
+		w.sequence++
+		if err := w.acknowledged(ctx, conn, createLink(w.sequence, w.config.WriteTest, w.link, testLinkName())); err != nil {
+			return fmt.Errorf("make a link of the type %s: %w", w.config.WriteTest, err)
+		}
+		if err := w.remove(ctx, conn, w.link); err != nil {
+			return fmt.Errorf("delete link %s: %w", w.link, err)
+		}
+		took = time.Since(begin)
+		return nil
 	})
-	if err != nil {
-		err = fmt.Errorf("make a link of the type %s: %w", n.config.WriteTest, err)
-	} else if err = n.remove(ctx, name); err != nil {
-		err = fmt.Errorf("delete link %s: %w", name, err)
-	} else {
-		return time.Since(begin), nil
-	}
-	// Whatever failed: the link may be there.
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeGrace)
+	return took, err
+}
+
+// undo deletes the link, which may be there whatever has failed. If it stays, the next
+// round finds it.
+func (w writeTest) undo(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, writeGrace)
 	defer cancel()
-	_ = n.remove(grace, name) // if not, the next round finds it
-	return 0, err
+	_ = w.use(func(conn netlinkConn) error { return w.remove(ctx, conn, w.link) })
 }
 
 // remove deletes a link. One that is gone already is deleted.
-func (n *netlink) remove(ctx context.Context, name string) error {
-	err := n.use(func(conn netlinkConn) error {
-		n.sequence++
-		return n.acknowledged(ctx, conn, deleteLink(n.sequence, name))
-	})
+func (n *netlink) remove(ctx context.Context, conn netlinkConn, name string) error {
+	n.sequence++
+	err := n.acknowledged(ctx, conn, deleteLink(n.sequence, name))
 	if errors.Is(err, unix.ENODEV) {
 		return nil
 	}

@@ -1,0 +1,206 @@
+package collectors
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where the bytes of a message's header are.
+const (
+	atFlags    = 6
+	atSequence = 8
+	atPort     = 12
+)
+
+// change changes all messages of an answer.
+func change(datagrams [][]byte, do func(message []byte)) [][]byte {
+	for _, datagram := range datagrams {
+		for rest := datagram; len(rest) > 0; {
+			length := aligned(int(binary.NativeEndian.Uint32(rest)))
+			do(rest[:length])
+			rest = rest[length:]
+		}
+	}
+	return datagrams
+}
+
+// always makes an answer that does not depend on the right one.
+func always(datagrams ...string) func(netlinkMessage, [][]byte) [][]byte {
+	return func(netlinkMessage, [][]byte) [][]byte {
+		var all [][]byte
+		for _, d := range datagrams {
+			all = append(all, []byte(d))
+		}
+		return all
+	}
+}
+
+func refuses(errno unix.Errno) map[uint16]unix.Errno {
+	return map[uint16]unix.Errno{unix.RTM_GETLINK: errno}
+}
+
+func fails(err error) func(context.Context) error {
+	return func(context.Context) error { return err }
+}
+
+// interrupt marks the first of the links of an answer.
+func interrupt(_ netlinkMessage, datagrams [][]byte) [][]byte {
+	datagrams[0][atFlags] |= unix.NLM_F_DUMP_INTR
+	return datagrams
+}
+
+// Every way in which a list can fail has its reason, and an error that says what.
+func TestNetlinkListFails(t *testing.T) {
+	opens := func(call string, errno unix.Errno) fakeKernel {
+		return fakeKernel{opens: func() error { return os.NewSyscallError(call, errno) }}
+	}
+	header := func(at int) func(netlinkMessage, [][]byte) [][]byte {
+		return func(_ netlinkMessage, datagrams [][]byte) [][]byte {
+			return change(datagrams, func(message []byte) { message[at] ^= 1 })
+		}
+	}
+	said := func(kind uint16, data ...byte) func(netlinkMessage, [][]byte) [][]byte {
+		return func(m netlinkMessage, _ [][]byte) [][]byte { return [][]byte{fakeMessage(m, kind, 0, data)} }
+	}
+	tests := []struct {
+		name   string
+		kernel fakeKernel
+		want   netlinkReason
+		says   string
+	}{
+		{"no right to open a socket", opens("socket", unix.EACCES), netlinkForbidden, "list links: socket: permission denied"},
+		{"a sandbox without netlink", opens("socket", unix.EAFNOSUPPORT), netlinkUnsupported, "address family not supported"},
+		{"a sandbox without routes", opens("socket", unix.EPROTONOSUPPORT), netlinkUnsupported, "protocol not supported"},
+		{"a filter of system calls", opens("socket", unix.ENOSYS), netlinkUnsupported, "not implemented"},
+		{"no descriptor left", opens("socket", unix.EMFILE), netlinkOverflow, "too many open files"},
+		{"no memory", opens("socket", unix.ENOMEM), netlinkOverflow, "cannot allocate memory"},
+		{"no namespace", fakeKernel{missing: netlinkPath("/run/netns/x").fault("look at", unix.ENOENT)}, netlinkNamespace, "list links: look at network namespace /run/netns/x: no such file"},
+		{"no right to enter the namespace", fakeKernel{missing: netlinkPath("/run/netns/x").fault("enter", unix.EPERM)}, netlinkForbidden, "enter network namespace /run/netns/x: operation not permitted"},
+		{"no right to send", fakeKernel{sends: func(context.Context, netlinkMessage) error { return os.NewSyscallError("sendto", unix.EPERM) }}, netlinkForbidden, "list links: send: sendto: operation not permitted"},
+		{"no room to send", fakeKernel{sends: func(context.Context, netlinkMessage) error { return unix.ENOBUFS }}, netlinkOverflow, "send: no buffer space"},
+		{"the send takes too long", fakeKernel{sends: func(ctx context.Context, _ netlinkMessage) error { <-ctx.Done(); return ctx.Err() }}, netlinkTimeout, "send: context deadline exceeded"},
+		{"a full receive buffer", fakeKernel{receives: fails(os.NewSyscallError("recvfrom", unix.ENOBUFS))}, netlinkOverflow, "list links: receive: recvfrom: no buffer space"},
+		{"no right to list", fakeKernel{refused: refuses(unix.EPERM)}, netlinkForbidden, "list links: operation not permitted"},
+		{"no lists", fakeKernel{refused: refuses(unix.EOPNOTSUPP)}, netlinkUnsupported, "operation not supported"},
+		{"a request that the kernel does not understand", fakeKernel{refused: refuses(unix.EINVAL)}, netlinkProtocol, "list links: invalid argument"},
+		{"no answer", fakeKernel{answers: always()}, netlinkTimeout, "receive: context deadline exceeded"},
+		{"no end", fakeKernel{answers: func(_ netlinkMessage, d [][]byte) [][]byte { return d[:len(d)-1] }}, netlinkTimeout, "receive: context deadline exceeded"},
+		{"an end that says an error", fakeKernel{answers: func(m netlinkMessage, d [][]byte) [][]byte {
+			d[len(d)-1] = fakeMessage(m, unix.NLMSG_DONE, unix.NLM_F_MULTI, fakeErrno(unix.ENOMEM))
+			return d
+		}}, netlinkOverflow, "cannot allocate memory"},
+		{"an overrun", fakeKernel{answers: said(unix.NLMSG_OVERRUN)}, netlinkOverflow, "no buffer space"},
+		{"an acknowledgement instead of a list", fakeKernel{refused: refuses(0)}, netlinkProtocol, "a message of the type 2 in a list of links"},
+		{"an acknowledgement that is cut off", fakeKernel{answers: said(unix.NLMSG_ERROR, 1, 2, 3)}, netlinkProtocol, "an error of 3 bytes"},
+		{"an error that is none", fakeKernel{answers: said(unix.NLMSG_ERROR, 1, 1, 1, 1)}, netlinkProtocol, "expected 0 or less"},
+		{"links change during every try", fakeKernel{answers: interrupt}, netlinkInterrupted, "list links: the links changed meanwhile"},
+		{"a signal during every try", fakeKernel{receives: fails(unix.EINTR)}, netlinkInterrupted, "interrupted system call"},
+		{"another request's number", fakeKernel{answers: header(atSequence)}, netlinkProtocol, "an answer to request 0: expected one to 1"},
+		{"another socket's port", fakeKernel{answers: header(atPort)}, netlinkProtocol, "an answer to port 4710: expected one to 4711"},
+		{"garbage", fakeKernel{answers: always("garbage")}, netlinkProtocol, "7 bytes where a message of at least 16 is expected"},
+		{"zeros", fakeKernel{answers: always(strings.Repeat("\x00", 64))}, netlinkProtocol, "a message of 0 bytes in 64"},
+		{"a message that is cut off", fakeKernel{answers: func(_ netlinkMessage, d [][]byte) [][]byte { return [][]byte{d[0][:100]} }}, netlinkProtocol, "in 100"},
+		{"a datagram that is too long", fakeKernel{answers: always(strings.Repeat("x", netlinkDatagram+1))}, netlinkProtocol, "a datagram of 32769 bytes was cut to 32768"},
+		{"something else than links", fakeKernel{answers: said(unix.RTM_NEWROUTE)}, netlinkProtocol, "a message of the type 24 in a list of links"},
+		{"a link without a name", fakeKernel{answers: said(unix.RTM_NEWLINK, make([]byte, 16)...)}, netlinkProtocol, "a link without a name"},
+		{"half a link", fakeKernel{answers: said(unix.RTM_NEWLINK, 1, 2, 3, 4)}, netlinkProtocol, "a link of 4 bytes: expected at least 16"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kernel := tt.kernel
+				kernel.links = []fakeLink{{name: "lo", flags: linkWorks}}
+				c := fakeNetlink(t, NetlinkConfig{Interfaces: []string{"lo"}, WriteTest: netlinkVeth}, &kernel)
+				begin := time.Now()
+				got, err := netlinkRound(t, c)
+				if want := "failure " + string(tt.want) + " 1\nup 0"; got != want {
+					t.Errorf("Collect() = %q, want %q", got, want)
+				}
+				if err == nil || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("Collect() = %v, want an error with %q", err, tt.says)
+				}
+				if took := time.Since(begin); took > time.Second {
+					t.Errorf("Collect() took %s, want at most a second", took)
+				}
+				if kernel.opened != kernel.closed {
+					t.Errorf("%d sockets opened and %d closed, want as many", kernel.opened, kernel.closed)
+				}
+			})
+		})
+	}
+}
+
+// What is no fault.
+func TestNetlinkListGoesOn(t *testing.T) {
+	tests := []struct {
+		name   string
+		kernel fakeKernel
+	}{
+		{"an end without data", fakeKernel{answers: func(m netlinkMessage, d [][]byte) [][]byte {
+			d[len(d)-1] = fakeMessage(m, unix.NLMSG_DONE, unix.NLM_F_MULTI, nil)
+			return d
+		}}},
+		{"everything in one datagram", fakeKernel{answers: func(_ netlinkMessage, d [][]byte) [][]byte { return [][]byte{slices.Concat(d...)} }}},
+		{"an empty datagram", fakeKernel{answers: func(_ netlinkMessage, d [][]byte) [][]byte { return append([][]byte{nil}, d...) }}},
+		{"a message that means nothing", fakeKernel{answers: func(m netlinkMessage, d [][]byte) [][]byte {
+			return append([][]byte{fakeMessage(m, unix.NLMSG_NOOP, 0, nil)}, d...)
+		}}},
+		{"another process' message", fakeKernel{from: 1234, answers: func(_ netlinkMessage, d [][]byte) [][]byte {
+			return append([][]byte{[]byte("this is no answer")}, d...)
+		}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kernel := tt.kernel
+				kernel.links = []fakeLink{{name: "lo", flags: linkWorks}}
+				if got, err := netlinkRound(t, fakeNetlink(t, NetlinkConfig{}, &kernel)); got != "links 1\nup 1" || err != nil {
+					t.Errorf("Collect() = %q, %v, want one link and no error", got, err)
+				}
+			})
+		})
+	}
+}
+
+// A list that was interrupted is asked for again.
+func TestNetlinkAsksAgain(t *testing.T) {
+	for interrupted := range netlinkTries {
+		lists := 0
+		kernel := &fakeKernel{links: []fakeLink{{name: "lo", flags: linkWorks}}}
+		kernel.answers = func(m netlinkMessage, datagrams [][]byte) [][]byte {
+			if lists++; lists <= interrupted {
+				return interrupt(m, datagrams)
+			}
+			return datagrams
+		}
+		if got, err := netlinkRound(t, fakeNetlink(t, NetlinkConfig{}, kernel)); got != "links 1\nup 1" || err != nil || lists != interrupted+1 || kernel.opened != 1 {
+			t.Errorf("Collect() = %q, %v after %d lists over %d sockets, want one link after %d lists over one", got, err, lists, kernel.opened, interrupted+1)
+		}
+	}
+}
+
+// When the time is over during the second try, the first says why.
+func TestNetlinkInterruptedUntilTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
+		kernel.answers = func(m netlinkMessage, datagrams [][]byte) [][]byte {
+			if first {
+				first = false
+				return interrupt(m, datagrams)
+			}
+			return nil
+		}
+		if got, err := netlinkRound(t, fakeNetlink(t, NetlinkConfig{}, kernel)); got != "failure interrupted 1\nup 0" || err == nil {
+			t.Errorf("Collect() = %q, %v, want interrupted", got, err)
+		}
+	})
+}
