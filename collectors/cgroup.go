@@ -19,7 +19,8 @@ type CgroupConfig struct {
 	// Path is the absolute path of the cgroup's directory, or the cgroup as
 	// /proc/PID/cgroup has it: /system.slice/kuryr-cni.service.
 	Path string `yaml:"path,omitempty"`
-	// Process has the cgroup; of several processes it is the oldest's.
+	// Process has the cgroup; of several processes it is the oldest's. Its procfs is also
+	// where the mount table is read.
 	Process *ProcessSelector `yaml:"process,omitempty"`
 	// Limit is exported as it is, for rules that compare with it; nil exports none.
 	Limit *Size `yaml:"limit,omitempty"`
@@ -31,8 +32,8 @@ type CgroupConfig struct {
 // Problems implements Kind.
 func (c *CgroupConfig) Problems() []Problem {
 	var problems []Problem
-	if c.Path != "" && c.Process != nil {
-		problems = append(problems, Problem{"", "path, process: expected at most one of them"})
+	if c.Path != "" && c.Process != nil && len(c.Process.keys()) > 0 {
+		problems = append(problems, Problem{"process", "a process beside path: expected one of them, or procfs alone"})
 	}
 	for _, p := range []struct{ key, path string }{{"path", c.Path}, {"cgroupfs", c.CgroupFS}} {
 		if p.path != "" && (!filepath.IsAbs(p.path) || strings.Contains(p.path+"/", "/../")) {
@@ -126,6 +127,9 @@ func (c *cgroup) Collect(ctx context.Context) ([]Sample, error) {
 
 // measure finds the cgroup and reads it. After a failure it is looked for again.
 func (c *cgroup) measure(ctx context.Context, b *batch) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("find cgroup: %w", err)
+	}
 	at, err := c.finder.find(ctx, &c.reader)
 	if err != nil {
 		return fmt.Errorf("find cgroup: %w", err)

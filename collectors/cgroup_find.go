@@ -1,6 +1,7 @@
 package collectors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,139 +11,193 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/prometheus/procfs"
 )
+
+// cgroupPlace is a cgroup that was found.
+type cgroupPlace struct {
+	// dir is the cgroup's directory.
+	dir string
+	// device is the number of the file system that dir is on.
+	device uint64
+	// above is how many directories above dir are cgroups too.
+	above int
+	// version is v1, v2 or hybrid, which is v1 for memory beside a hierarchy of v2.
+	version string
+}
 
 // cgroupFinder finds the directory of a cgroup, and keeps it.
 type cgroupFinder struct {
 	path     string
-	selector ProcessSelector
-	procfs   string
 	cgroupfs string
+	// search is for the process.
+	search processSearch
+	// self is the directory of the own process in proc(5).
+	self string
 
 	// at is what was found; nil is nothing.
 	at *cgroupPlace
-	// process and cgroups are what at was found by: the directory of the process in
-	// proc(5) and its file cgroup. They are empty for a cgroup by path.
-	process, cgroups string
+	// pid is the process that was found. dir is its directory in proc(5),
+	// and cgroups its file cgroup, when at was found.
+	pid          int
+	dir, cgroups string
 }
 
 func newCgroupFinder(c *CgroupConfig) *cgroupFinder {
-	f := &cgroupFinder{path: c.Path, procfs: procfs.DefaultMountPoint, cgroupfs: c.CgroupFS}
+	var s ProcessSelector
 	if c.Process != nil {
-		f.selector = *c.Process
+		s = *c.Process
 	}
-	if f.selector.ProcFS != "" {
-		f.procfs = f.selector.ProcFS
+	return &cgroupFinder{
+		path: c.Path, cgroupfs: c.CgroupFS, self: filepath.Join(s.mount(), "self"),
+		search: processSearch{ProcessSelector: s, files: procReader{mount: s.mount()}},
 	}
-	return f
 }
 
 // forget makes the next find look again.
 func (f *cgroupFinder) forget() { f.at = nil }
 
-// find returns the directory of the cgroup. It looks for it again when the process is
+// find returns the place of the cgroup. It looks for it again when the process is
 // another one or in another cgroup.
 func (f *cgroupFinder) find(ctx context.Context, r *cgroupReader) (*cgroupPlace, error) {
 	if f.path != "" {
+		var err error
 		if f.at == nil {
-			at, err := f.byPath()
-			if err != nil {
-				return nil, err
-			}
-			f.at = at
+			f.at, err = f.byPath()
 		}
-		return f.at, nil
+		return f.at, err
 	}
-	process, err := f.processDir(ctx)
+	dir, err := f.processDir(ctx)
 	if err != nil {
 		return nil, &cgroupError{cgroupProcess, err}
 	}
-	text, err := os.ReadFile(filepath.Join(process, "cgroup"))
+	cgroups, _, err := r.read(filepath.Join(dir, "cgroup"))
 	if err != nil {
-		if reason := reasonOfCgroup(err); reason == cgroupMissing {
-			err = &cgroupError{cgroupProcess, err}
-		}
-		return nil, err
+		return nil, ofProcess(err)
 	}
-	if f.at != nil && f.process == process && f.cgroups == string(text) {
-		return f.at, nil
+	if f.at == nil || f.dir != dir || f.cgroups != string(cgroups) {
+		f.dir, f.cgroups = dir, string(cgroups)
+		f.at, err = f.byProcess()
 	}
-	f.at, f.process, f.cgroups = nil, process, string(text)
-	f.at, err = f.byProcess()
 	return f.at, err
 }
 
-// processDir is the directory of the process in proc(5).
+// processDir is the directory of the process in proc(5). One that was searched for is
+// kept while the search would find it.
 func (f *cgroupFinder) processDir(ctx context.Context) (string, error) {
-	if len(f.selector.keys()) == 0 {
-		return filepath.Join(f.procfs, "self"), nil
+	s := f.search.ProcessSelector
+	if len(s.keys()) == 0 {
+		return f.self, nil
 	}
-	processes, err := f.selector.processes(ctx)
-	if err != nil {
-		return "", err
+	if searched := s.PID == 0 && s.PIDFile == ""; !searched || !f.still() {
+		processes, err := s.processes(ctx)
+		if err != nil {
+			return "", err
+		}
+		f.pid = processes[0].PID
 	}
-	return filepath.Join(f.procfs, strconv.Itoa(processes[0].PID)), nil
+	return filepath.Join(s.mount(), strconv.Itoa(f.pid)), nil
+}
+
+// still says whether the process that was searched for would be found again. While it
+// runs it is the oldest. One whose first thread has ended is left to the search.
+func (f *cgroupFinder) still() bool {
+	if f.pid == 0 {
+		return false
+	}
+	if matches, err := f.search.matches(f.pid); err != nil || !matches {
+		return false
+	}
+	stat, err := f.search.files.read(f.pid, "stat")
+	return err == nil && !strings.ContainsRune("ZXx", rune(stateOfStat(stat)))
+}
+
+// ofProcess gives an error about a file of the process its reason. A process that has
+// ended, or is about to, has no files, or EINVAL for them.
+func ofProcess(err error) error {
+	if reasonOfCgroup(err) == cgroupMissing || errors.Is(err, syscall.EINVAL) {
+		return &cgroupError{cgroupProcess, err}
+	}
+	return err
 }
 
 // byProcess finds the cgroup of the process: in the mounts that Vitals has, or else in
-// those that the process has.
+// those that the process has, as a process of another container does.
 func (f *cgroupFinder) byProcess() (*cgroupPlace, error) {
 	cgroup, v2, err := parseMemoryCgroup(f.cgroups)
 	switch {
 	case err != nil:
 		return nil, err
 	case cgroup == "":
-		return nil, &cgroupError{cgroupNoController, errors.New("the kernel has no memory controller: see cgroup_disable and cgroup_enable on its command line")}
-	case strings.HasSuffix(cgroup, " (deleted)"): // see cgroup_namespaces(7)
+		return nil, &cgroupError{cgroupNoController, errors.New("the kernel has no memory controller: see cgroup_disable and cgroup_enable for its command line")}
+	case strings.HasSuffix(cgroup, " (deleted)"): // see cgroups(7)
 		return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s was removed", cgroup)}
 	}
-	own, err := f.mounts(filepath.Join(f.procfs, "self"))
+	own, err := f.mounts()
 	if err != nil {
 		return nil, err
 	}
 	at, err := choose(own, cgroup, v2, "/")
-	if at != nil || f.process == filepath.Join(f.procfs, "self") {
+	if at != nil || f.dir == f.self || f.cgroupfs != "" {
 		return at, err
 	}
-	theirs, errTheirs := f.mounts(f.process)
-	if errTheirs != nil {
-		return nil, errors.Join(err, errTheirs)
+	theirs, problem := readCgroupMounts(f.dir)
+	if problem != nil {
+		return nil, fmt.Errorf("%w (%v)", ofProcess(problem), err)
 	}
-	return choose(theirs, cgroup, v2, filepath.Join(f.process, "root"))
+	at, problem = choose(theirs, cgroup, v2, filepath.Join(f.dir, "root"))
+	if at == nil {
+		return nil, fmt.Errorf("for the process: %w; for Vitals: %v", problem, err)
+	}
+	return at, nil
 }
 
-// byPath finds the cgroup that the configuration names.
+// byPath finds the cgroup that the configuration names: a directory on a mount, or
+// else a cgroup as /proc/PID/cgroup has it.
 func (f *cgroupFinder) byPath() (*cgroupPlace, error) {
-	mounts, err := f.mounts(filepath.Join(f.procfs, "self"))
+	mounts, err := f.mounts()
 	if err != nil {
 		return nil, err
 	}
 	dir, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
-		dir = f.path
+		dir = filepath.Clean(f.path)
 	}
-	var on *cgroupMount // the one that is mounted last at the longest path
-	for i, m := range mounts {
-		if strings.HasPrefix(dir+"/", m.point+"/") && (on == nil || len(m.point) >= len(on.point)) {
-			on = &mounts[i]
+	var on cgroupMount // the last mount at the longest path is the one that is seen
+	for _, m := range mounts {
+		if strings.HasPrefix(dir+"/", m.point+"/") && len(m.point) >= len(on.point) {
+			on = m
 		}
 	}
+	memory := slices.IndexFunc(mounts, func(m cgroupMount) bool { return m.memory })
 	switch {
-	case on == nil:
-		return choose(mounts, f.path, !slices.ContainsFunc(mounts, func(m cgroupMount) bool { return m.memory && !m.v2 }), "/")
+	case on.point == "":
+		at, err := choose(mounts, dir, memory < 0, "/")
+		if err != nil {
+			return nil, fmt.Errorf("path %s is not below a mount of cgroups: %w", f.path, err)
+		}
+		return at, nil
 	case err != nil:
 		return nil, err
-	case !on.v2 && !on.memory:
-		return nil, &cgroupError{cgroupNoController, fmt.Errorf("%s is of a hierarchy without the memory controller", dir)}
+	case memory >= 0 && !on.memory:
+		return nil, &cgroupError{cgroupNoController, fmt.Errorf("%s is in a hierarchy without the memory controller: expected a directory below %s", dir, mounts[memory].point)}
 	}
 	return on.place(mounts, strings.TrimPrefix(dir, on.point), dir)
 }
 
-// mounts are the cgroup mounts that a process has, at or below the directory that the
+// mounts are the mounts that Vitals has, at or below the directory that the
 // configuration gives.
-func (f *cgroupFinder) mounts(process string) ([]cgroupMount, error) {
+func (f *cgroupFinder) mounts() ([]cgroupMount, error) {
+	mounts, err := readCgroupMounts(f.self)
+	if err != nil || f.cgroupfs == "" {
+		return mounts, err
+	}
+	return slices.DeleteFunc(mounts, func(m cgroupMount) bool {
+		return !strings.HasPrefix(m.point+"/", filepath.Clean(f.cgroupfs)+"/")
+	}), nil
+}
+
+// readCgroupMounts reads the mount table of a process.
+func readCgroupMounts(process string) ([]cgroupMount, error) {
 	file, err := os.Open(filepath.Join(process, "mountinfo"))
 	if err != nil {
 		return nil, err
@@ -152,17 +207,12 @@ func (f *cgroupFinder) mounts(process string) ([]cgroupMount, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
-	if f.cgroupfs != "" && process == filepath.Join(f.procfs, "self") {
-		mounts = slices.DeleteFunc(mounts, func(m cgroupMount) bool {
-			return !strings.HasPrefix(m.point+"/", filepath.Clean(f.cgroupfs)+"/")
-		})
-	}
 	return mounts, nil
 }
 
-// choose returns the directory of a cgroup under one of the mounts, whose mount points
-// are below prefix. Where several have it, it is the one that shows most of the
-// cgroups above it.
+// choose returns the place of a cgroup under one of the mounts, whose mount points are
+// below prefix. Where several show it, it is the one that shows most of the cgroups
+// above it.
 func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (*cgroupPlace, error) {
 	var best *cgroupPlace
 	var problem error
@@ -172,12 +222,13 @@ func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (*cgrou
 		}
 		below, ok := m.below(cgroup)
 		if !ok {
+			problem = cmp.Or(problem, error(&cgroupError{cgroupMissing, fmt.Errorf("cgroup %s is not in the part that is mounted at %s, %s", cgroup, m.point, m.root)}))
 			continue
 		}
 		at, err := m.place(mounts, below, filepath.Join(prefix, m.point, below))
 		switch {
 		case err != nil:
-			problem = errors.Join(problem, err)
+			problem = err
 		case best == nil || at.above > best.above:
 			best = at
 		}
@@ -187,12 +238,10 @@ func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (*cgrou
 		return best, nil
 	case problem != nil:
 		return nil, problem
+	case v2:
+		return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: version 2 is not mounted: expected it at a directory such as /sys/fs/cgroup", cgroup)}
 	}
-	kind := "the memory hierarchy of version 1"
-	if v2 {
-		kind = "version 2"
-	}
-	return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s is in no mount of %s: expected one such as /sys/fs/cgroup", cgroup, kind)}
+	return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: the memory hierarchy of version 1 is not mounted: expected it at a directory such as /sys/fs/cgroup/memory", cgroup)}
 }
 
 // place makes sure that a directory is a cgroup of the mount.
@@ -202,7 +251,7 @@ func (m cgroupMount) place(all []cgroupMount, below, dir string) (*cgroupPlace, 
 		return nil, err
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || uint64(stat.Dev) != m.device || !info.IsDir() {
-		return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s is no directory on the mount of cgroups at %s", dir, m.point)}
+		return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s is no directory of the cgroups that are mounted at %s", dir, m.point)}
 	}
 	at := &cgroupPlace{dir: dir, device: m.device, version: "v1"}
 	if below = strings.Trim(below, "/"); below != "" {

@@ -16,21 +16,19 @@ type cgroupMemory struct {
 	pressure                                 []cgroupPressure
 }
 
-// cgroupPlace is a cgroup that was found.
-type cgroupPlace struct {
-	// dir is the cgroup's directory.
-	dir string
-	// device is the number of the file system that dir is on.
-	device uint64
-	// above is how many directories above dir are cgroups too.
-	above int
-	// version is v1, v2 or hybrid, which is v1 for memory beside a hierarchy of v2.
-	version string
+// file reads a file of the cgroup. It must be on the mount of the cgroup: a link or a
+// mount that leads elsewhere is not believed.
+func (p *cgroupPlace) file(r *cgroupReader, name string) ([]byte, error) {
+	return p.fileIn(r, p.dir, name)
 }
 
-// file reads a file of the cgroup.
-func (p *cgroupPlace) file(r *cgroupReader, name string) ([]byte, error) {
-	return r.read(filepath.Join(p.dir, name), p.device)
+func (p *cgroupPlace) fileIn(r *cgroupReader, dir, name string) ([]byte, error) {
+	path := dir + "/" + name
+	data, device, err := r.read(path)
+	if err == nil && device != p.device {
+		return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s is not on the mount of its cgroup", path)}
+	}
+	return data, err
 }
 
 // read reads all files that matter. It goes on after an error, unless not even the
@@ -57,19 +55,16 @@ func (p *cgroupPlace) readV1(r *cgroupReader) (cgroupMemory, error) {
 	if both != nil {
 		m.swap = new(max(*both-*usage, 0))
 	}
+	var errLimit error
 	stat, errStat := p.file(r, "memory.stat")
 	if errStat == nil {
-		// With total_ are the numbers that include the cgroups below, as usage_in_bytes does.
+		// What begins with total_ includes the cgroups below, as usage_in_bytes does.
 		m.workingSet, errStat = workingSet(*usage, stat, "total_inactive_file")
-		limit, err := parseCgroupKey(stat, "hierarchical_memory_limit")
-		if err == nil {
-			m.limit = new(cgroupLimit(limit))
-		}
-		errStat = errors.Join(errStat, err)
+		m.limit, errLimit = p.limitV1(r, stat)
 	}
 	var errOOM error
 	m.oomKills, errOOM = p.counter(r, "memory.oom_control")
-	return m, errors.Join(errStat, absent(errSwap), errOOM)
+	return m, errors.Join(errStat, errLimit, absent(errSwap), errOOM)
 }
 
 // readV2 reads the files of Documentation/admin-guide/cgroup-v2.rst.
@@ -85,7 +80,7 @@ func (p *cgroupPlace) readV2(r *cgroupReader) (cgroupMemory, error) {
 		m.workingSet, errStat = workingSet(*usage, stat, "inactive_file")
 	}
 	var errLimit, errSwap, errOOM error
-	m.limit, errLimit = p.smallestLimit(r)
+	m.limit, errLimit = p.smallestLimit(r, "memory.max")
 	m.swap, errSwap = p.number(r, "memory.swap.current")
 	m.oomKills, errOOM = p.counter(r, "memory.events")
 	pressure, errPressure := p.file(r, "memory.pressure")
@@ -137,13 +132,26 @@ func workingSet(usage float64, stat []byte, key string) (*float64, error) {
 	return new(max(usage-inactive, 0)), nil
 }
 
+// limitV1 is the smallest limit of the cgroup and of those above it, be they visible or
+// not. Where memory.stat does not have it, it is the smallest that is visible.
+func (p *cgroupPlace) limitV1(r *cgroupReader, stat []byte) (*float64, error) {
+	limit, err := parseCgroupKey(stat, "hierarchical_memory_limit")
+	switch {
+	case errors.Is(err, errNoKey):
+		return p.smallestLimit(r, "memory.limit_in_bytes")
+	case err != nil:
+		return nil, fmt.Errorf("memory.stat: %w", err)
+	}
+	return new(cgroupLimit(limit)), nil
+}
+
 // smallestLimit is the smallest limit of the cgroup and of those above it, which all
-// hold. The root cgroup has none.
-func (p *cgroupPlace) smallestLimit(r *cgroupReader) (*float64, error) {
+// hold. The root cgroup of version 2 has none.
+func (p *cgroupPlace) smallestLimit(r *cgroupReader, name string) (*float64, error) {
 	smallest := math.Inf(1)
 	dir := p.dir
 	for i := range p.above + 1 {
-		data, err := r.read(filepath.Join(dir, "memory.max"), p.device)
+		data, err := p.fileIn(r, dir, name)
 		if i > 0 && errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -152,7 +160,7 @@ func (p *cgroupPlace) smallestLimit(r *cgroupReader) (*float64, error) {
 		}
 		limit, err := parseCgroupLimit(data)
 		if err != nil {
-			return nil, fmt.Errorf("memory.max: %w", err)
+			return nil, fmt.Errorf("%s/%s: %w", dir, name, err)
 		}
 		smallest = min(smallest, limit)
 		dir = filepath.Dir(dir)
@@ -168,7 +176,8 @@ func absent(err error) error {
 	return err
 }
 
-// explain says why the file with the usage does not exist although the cgroup does.
+// explain says why the file with the usage cannot be read, where it does not exist
+// although the cgroup does.
 func (p *cgroupPlace) explain(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -177,20 +186,19 @@ func (p *cgroupPlace) explain(err error) error {
 		return gone
 	}
 	help := "the memory controller is not enabled: expected memory in cgroup.subtree_control of the cgroup above"
-	// The root cgroup alone has no cgroup.type.
+	// Only the root cgroup has no cgroup.type. It has no memory.current either.
 	if _, err := os.Stat(filepath.Join(p.dir, "cgroup.type")); errors.Is(err, fs.ErrNotExist) {
-		help = "the root cgroup does not account for its memory: run the process in a cgroup, or name one by path"
+		help = "the root cgroup does not account for its memory: run the process in a cgroup of its own, or name another cgroup by path"
 	}
-	return &cgroupError{cgroupNoController, fmt.Errorf("%s: %s", p.dir, help)}
+	return &cgroupError{cgroupNoController, fmt.Errorf("%w: %s", err, help)}
 }
 
 // cgroupReader reads small files into a buffer that it uses again.
 type cgroupReader struct{ buf []byte }
 
-// read returns the content of a file, which holds until the next call. The file must
-// be on the file system that device names: a link or a mount that leads elsewhere is
-// not followed to the end.
-func (r *cgroupReader) read(path string, device uint64) ([]byte, error) {
+// read returns the content of a file, which holds until the next call, and the number
+// of the file system that the file is on.
+func (r *cgroupReader) read(path string) (data []byte, device uint64, err error) {
 	const most = 64 << 10 // bytes: memory.stat has less than 4 KiB
 	if r.buf == nil {
 		r.buf = make([]byte, most)
@@ -198,27 +206,25 @@ func (r *cgroupReader) read(path string, device uint64) ([]byte, error) {
 	// A FIFO or a device that somebody put there must not hang the collector.
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, 0, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer syscall.Close(fd)
 	var stat syscall.Stat_t
 	if err := syscall.Fstat(fd, &stat); err != nil {
-		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	if uint64(stat.Dev) != device {
-		return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s is not on the cgroup's file system", path)}
+		return nil, 0, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	n := 0
 	for n < len(r.buf) {
 		k, err := syscall.Read(fd, r.buf[n:])
 		switch {
 		case err == syscall.EINTR:
+			continue
 		case err != nil:
-			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+			return nil, 0, &fs.PathError{Op: "read", Path: path, Err: err}
 		case k == 0:
-			return r.buf[:n], nil
+			return r.buf[:n], uint64(stat.Dev), nil
 		}
-		n += max(k, 0)
+		n += k
 	}
-	return nil, &cgroupError{cgroupUnreadable, fmt.Errorf("%s has more than %d bytes", path, most-1)}
+	return nil, 0, fmt.Errorf("%s has %d bytes or more", path, most)
 }

@@ -18,15 +18,20 @@ import (
 // table has it.
 func cgroupTree(t testing.TB, name string) string {
 	t.Helper()
+	dir := localDir(t)
+	cgroupTreeIn(t, dir, name)
+	return dir
+}
+
+func cgroupTreeIn(t testing.TB, dir, name string) {
+	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata/cgroup", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	for _, f := range archive.Files {
 		cgroupWrite(t, dir, f.Name, string(f.Data))
 	}
-	return dir
 }
 
 func cgroupWrite(t testing.TB, dir, name, text string) {
@@ -54,7 +59,8 @@ func TestCgroupProblems(t *testing.T) {
 		{"the own cgroup", "{}", ""},
 		{"all that may be together", "{process: {name: kuryr-daemon}, limit: 512MiB, cgroupfs: /host/sys/fs/cgroup}", ""},
 		{"path", "path: /sys/fs/cgroup/system.slice", ""},
-		{"path and process", "{path: /sys/fs/cgroup/x, process: {pid: 1}}", ": path, process: expected at most one of them"},
+		{"path and process", "{path: /sys/fs/cgroup/x, process: {pid: 1}}", "process: a process beside path: expected one of them, or procfs alone"},
+		{"path and procfs", "{path: /sys/fs/cgroup/x, process: {procfs: /host/proc}}", ""},
 		{"relative path", "path: system.slice", `path: path "system.slice": expected an absolute path without ..`},
 		{"path that climbs", "path: /sys/fs/cgroup/../x", `path: path "/sys/fs/cgroup/../x": expected an absolute path without ..`},
 		{"relative cgroupfs", "cgroupfs: sys", `cgroupfs: path "sys": expected an absolute path without ..`},
