@@ -15,8 +15,8 @@ const (
 	// booleanPoll is how often a shared boolean is read. A write through mmap raises
 	// no event that could be waited for, see inotify(7), so it is polled: at 25 ms a
 	// change reaches a probe within the budget of 50 ms, of which the evaluator waits
-	// 10 ms for more. One look is one pread(2), of about a microsecond and without an
-	// allocation (BenchmarkSharedBoolean); waking up costs a hundred times that.
+	// 10 ms for more. One look is one pread(2), of less than a microsecond and without an
+	// allocation (BenchmarkSharedBoolean); waking up costs fifty times that.
 	booleanPoll = 25 * time.Millisecond
 	// booleanCheck is how often the file itself is looked at.
 	booleanCheck = time.Second
@@ -32,6 +32,8 @@ type sharedBoolean struct {
 	// file is nil while the boolean cannot be opened, and missing says why.
 	file    *os.File
 	missing string
+	// memory says that a read of the open file cannot block.
+	memory bool
 	// info identifies the open file, and has its last modification time.
 	info fs.FileInfo
 	// written is when a write was last noticed; zero while no file can be seen.
@@ -63,19 +65,32 @@ func (l look) evidence() evidence {
 	return evidence{alive: new(l.value)}
 }
 
-// watchBooleans reads all shared booleans until ctx ends, and returns within
-// booleanPoll after that.
+// watchBooleans reads all shared booleans until ctx ends.
 func (c *Components) watchBooleans(ctx context.Context) {
 	defer func() {
 		for _, b := range c.booleans {
 			b.close()
 		}
 	}()
-	for looks := 0; ctx.Err() == nil; looks++ {
+	looks := 0
+	each(ctx, booleanPoll, func() {
 		for _, b := range c.booleans {
 			c.lookAt(b, looks%booleanLooks == 0)
 		}
-		nap(booleanPoll)
+		looks++
+	})
+}
+
+// eachTick calls look at once, then every d until ctx ends.
+func eachTick(ctx context.Context, d time.Duration, look func()) {
+	ticker := time.NewTicker(d)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		look()
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
 	}
 }
 
@@ -101,15 +116,25 @@ func (b *sharedBoolean) read() look {
 	if b.file == nil {
 		return look{reason: b.missing}
 	}
-	var octet [1]byte
-	switch _, err := b.file.ReadAt(octet[:], 0); {
+	first := readFirst
+	if b.memory {
+		first = readMemory
+	}
+	switch octet, err := first(b.file); {
 	case err == nil:
-		return look{value: octet[0] != 0}
+		return look{value: octet != 0}
 	case errors.Is(err, io.EOF):
 		return look{reason: "shared boolean: file is empty"}
 	default:
 		return look{reason: unreadable(err)}
 	}
+}
+
+// readFirst reads the first byte of a file.
+func readFirst(file *os.File) (byte, error) {
+	var octet [1]byte
+	_, err := file.ReadAt(octet[:], 0)
+	return octet[0], err
 }
 
 // check opens the file that has the path now, unless it is open already, and says
@@ -146,6 +171,7 @@ func (b *sharedBoolean) reopen(err error) {
 		b.file, err = os.OpenFile(b.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	}
 	if err == nil {
+		b.memory = inMemory(b.file)
 		b.info, err = b.file.Stat()
 	}
 	if err != nil {
