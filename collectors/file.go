@@ -2,6 +2,7 @@ package collectors
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -78,6 +79,6 @@ func (c *FileConfig) New(env Env) (Collector, error) {
 		}
 		f.keys = append(f.keys, key)
 	}
-	f.look = func(before fileSeen) fileSeen { return lookAtFile(c.Path, c.Format != "", int64(c.SizeLimit), before) }
+	f.look = fileLook{path: c.Path, read: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: openWithoutWaiting}
 	return f, nil
 }

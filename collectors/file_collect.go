@@ -16,7 +16,7 @@ type file struct {
 	keys   []fileKey
 
 	// look asks the file system, and may hang with it; asked is set while it does.
-	look  func(before fileSeen) fileSeen
+	look  fileLook
 	asked chan fileSeen
 	// seen is what look said last, and content what came of its data.
 	seen    fileSeen
@@ -70,7 +70,7 @@ func (f *file) ask(ctx context.Context) (fileSeen, error) {
 	}
 	if f.asked == nil {
 		f.asked = make(chan fileSeen, 1)
-		go func(before fileSeen, answer chan<- fileSeen) { answer <- f.look(before) }(f.seen, f.asked)
+		go func(before fileSeen, answer chan<- fileSeen) { answer <- f.look.now(before) }(f.seen, f.asked)
 	}
 	select {
 	case seen := <-f.asked:
@@ -83,9 +83,9 @@ func (f *file) ask(ctx context.Context) (fileSeen, error) {
 
 // parse reads the content in its format, and looks for the keys.
 func (f *file) parse(data []byte) fileContent {
-	has, err := parseFormat(f.config.Format, data)
-	if err != nil {
-		return fileContent{err: &fileError{fileSyntax, fmt.Errorf("read file %s:%w", f.config.Path, err)}}
+	has, wrong := parseFormat(f.config.Format, data)
+	if wrong != nil {
+		return fileContent{err: &fileError{fileSyntax, fmt.Errorf("read file %s", wrong.in(f.config.Path))}}
 	}
 	var c fileContent
 	for _, key := range f.keys {

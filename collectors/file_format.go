@@ -3,32 +3,35 @@ package collectors
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
-// syntaxError is why a content is not in its format, and where. It never holds
+// fileMistake is why a content is not in its format, and where. It never holds
 // anything of the content, which may be secret.
-type syntaxError struct {
-	line int // counts from 1
+type fileMistake struct {
+	line int // counts from 1; 0 where it is not known
 	col  int // in characters, counts from 1; 0 where only the line is known
 	text string
 }
 
-func (e *syntaxError) Error() string {
-	if e.col == 0 {
-		return fmt.Sprintf("%d: %s", e.line, e.text)
+// in is the mistake as one of a file.
+func (m *fileMistake) in(path string) string {
+	switch {
+	case m.line == 0:
+		return fmt.Sprintf("%s: %s", path, m.text)
+	case m.col == 0:
+		return fmt.Sprintf("%s:%d: %s", path, m.line, m.text)
 	}
-	return fmt.Sprintf("%d:%d: %s", e.line, e.col, e.text)
+	return fmt.Sprintf("%s:%d:%d: %s", path, m.line, m.col, m.text)
 }
 
 // parseFormat reads a content. It returns a function that says whether the content
 // has a key, whatever the value.
-func parseFormat(format string, data []byte) (has func(fileKey) bool, err error) {
+func parseFormat(format string, data []byte) (has func(fileKey) bool, wrong *fileMistake) {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size <= 1 {
-			return nil, syntaxAt(data, i, "bytes that are not UTF-8: expected a text file")
+			return nil, fileMistakeAt(data, i, "bytes that are not UTF-8: expected a text file")
 		}
 		i += size
 	}
@@ -40,12 +43,12 @@ func parseFormat(format string, data []byte) (has func(fileKey) bool, err error)
 	case formatINI:
 		return parseINI(data)
 	}
-	return nil, fmt.Errorf(" no format %s", strconv.Quote(format))
+	return nil, &fileMistake{text: "no such format"}
 }
 
-// syntaxAt is an error at an offset in bytes.
-func syntaxAt(data []byte, offset int, text string) *syntaxError {
+// fileMistakeAt is a mistake at an offset in bytes.
+func fileMistakeAt(data []byte, offset int, text string) *fileMistake {
 	before := data[:min(max(offset, 0), len(data))]
 	lineStart := bytes.LastIndexByte(before, '\n') + 1
-	return &syntaxError{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[lineStart:]) + 1, text}
+	return &fileMistake{bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[lineStart:]) + 1, text}
 }

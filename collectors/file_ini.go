@@ -9,14 +9,14 @@ import (
 // (https://opendev.org/openstack/oslo.config, oslo_config/iniparser.py): a comment is
 // a line that begins with # or ;, an indented line continues the value above it,
 // the first = or : ends the name of an option, and no section inherits from DEFAULT.
-func parseINI(data []byte) (func(fileKey) bool, error) {
+func parseINI(data []byte) (func(fileKey) bool, *fileMistake) {
 	p := iniParser{sections: make(map[string]map[string]bool)}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		number++
 		if problem := p.line(strings.TrimRightFunc(line, unicode.IsSpace)); problem != "" {
-			return nil, &syntaxError{line: number, text: "not valid INI: " + problem}
+			return nil, &fileMistake{line: number, text: "not valid INI: " + problem}
 		}
 	}
 	return p.has, nil

@@ -15,20 +15,20 @@ type jsonNode struct {
 
 // parseJSON reads one value (RFC 8259). Unlike encoding/json, it refuses names that
 // appear twice in an object: what they mean differs from reader to reader.
-func parseJSON(data []byte) (func(fileKey) bool, error) {
+func parseJSON(data []byte) (func(fileKey) bool, *fileMistake) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		offset := len(data)
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			offset = int(syntax.Offset) - 1
 		}
-		return nil, syntaxAt(data, offset, "not valid JSON")
+		return nil, fileMistakeAt(data, offset, "not valid JSON")
 	}
 	r := jsonReader{data: data, decoder: json.NewDecoder(bytes.NewReader(data))}
 	r.decoder.UseNumber()
-	root, err := r.value()
-	if err != nil {
-		return nil, err
+	root, wrong := r.value()
+	if wrong != nil {
+		return nil, wrong
 	}
 	return root.has, nil
 }
@@ -39,7 +39,7 @@ type jsonReader struct {
 	decoder *json.Decoder
 }
 
-func (r *jsonReader) value() (*jsonNode, error) {
+func (r *jsonReader) value() (*jsonNode, *fileMistake) {
 	token, err := r.decoder.Token()
 	if err != nil {
 		return nil, r.fail("not valid JSON")
@@ -48,46 +48,54 @@ func (r *jsonReader) value() (*jsonNode, error) {
 	switch token {
 	case json.Delim('{'):
 		node.entries = make(map[string]*jsonNode)
-		err = r.object(node)
+		return node, r.object(node)
 	case json.Delim('['):
-		err = r.array(node)
+		return node, r.array(node)
 	}
-	return node, err
+	return node, nil
 }
 
-func (r *jsonReader) object(node *jsonNode) error {
+func (r *jsonReader) object(node *jsonNode) *fileMistake {
 	for r.decoder.More() {
+		before := r.decoder.InputOffset()
 		token, err := r.decoder.Token()
 		name, ok := token.(string)
 		if err != nil || !ok {
 			return r.fail("not valid JSON")
 		}
 		if node.entries[name] != nil {
-			return r.fail("not valid JSON: a name appears twice in an object")
+			between := len(r.data[before:]) - len(bytes.TrimLeft(r.data[before:], ", \t\r\n"))
+			return fileMistakeAt(r.data, int(before)+between, "not valid JSON: a name appears twice in an object")
 		}
-		if node.entries[name], err = r.value(); err != nil {
-			return err
+		var wrong *fileMistake
+		if node.entries[name], wrong = r.value(); wrong != nil {
+			return wrong
 		}
 	}
-	_, err := r.decoder.Token()
-	return err
+	return r.end()
 }
 
-func (r *jsonReader) array(node *jsonNode) error {
+func (r *jsonReader) array(node *jsonNode) *fileMistake {
 	for r.decoder.More() {
-		item, err := r.value()
-		if err != nil {
-			return err
+		item, wrong := r.value()
+		if wrong != nil {
+			return wrong
 		}
 		node.items = append(node.items, item)
 	}
-	_, err := r.decoder.Token()
-	return err
+	return r.end()
 }
 
-// fail is an error at the last byte of the token that was read last.
-func (r *jsonReader) fail(text string) error {
-	return syntaxAt(r.data, int(r.decoder.InputOffset())-1, text)
+// end takes the bracket that closes an object or an array.
+func (r *jsonReader) end() *fileMistake {
+	if _, err := r.decoder.Token(); err != nil {
+		return r.fail("not valid JSON")
+	}
+	return nil
+}
+
+func (r *jsonReader) fail(text string) *fileMistake {
+	return fileMistakeAt(r.data, int(r.decoder.InputOffset()), text)
 }
 
 func (n *jsonNode) has(key fileKey) bool {

@@ -50,8 +50,8 @@ func reasonOfFile(err error) fileReason {
 	return fileUnreadable
 }
 
-// isMissing says whether an error means that there is no such file.
-func isMissing(err error) bool {
+// isMissingFile says whether an error means that there is no such file.
+func isMissingFile(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
@@ -68,83 +68,102 @@ type fileSeen struct {
 	err     error
 }
 
-// settling is the coarsest time stamp of a file system in use: two seconds of FAT.
+// fileSettling is the coarsest time stamp of a file system in use: two seconds of FAT.
 // A file may change twice within it and look the same.
-const settling = 2 * time.Second
+const fileSettling = 2 * time.Second
 
-// lookAtFile asks the file system for a file's attributes and, with read, for its
+// fileLook is where to look, and at what.
+type fileLook struct {
+	path string
+	// read is whether the content is wanted, of at most limit bytes.
+	read  bool
+	limit int64
+	stat  func(path string) (fs.FileInfo, error)
+	open  func(path string) (openFile, error)
+}
+
+// openFile is what is needed of an *os.File.
+type openFile interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// openWithoutWaiting opens a file to read it, without ever waiting: a FIFO has no
+// writer, and a lease may be held (O_NONBLOCK in open(2)).
+func openWithoutWaiting(path string) (openFile, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+}
+
+// now asks the file system for the file's attributes and, if wanted, for its
 // content, unless that cannot have changed since before.
-func lookAtFile(path string, read bool, limit int64, before fileSeen) fileSeen {
-	info, err := os.Stat(path)
+func (l fileLook) now(before fileSeen) fileSeen {
+	info, err := l.stat(l.path)
 	switch {
-	case err != nil && isMissing(err):
+	case err != nil && isMissingFile(err):
 		return fileSeen{missing: true}
 	case err != nil:
 		return fileSeen{err: fmt.Errorf("look at file: %w", err)}
-	case !read:
+	case !l.read:
 		return fileSeen{info: info}
 	case before.settled && sameContent(before.info, info):
 		return fileSeen{info: info, same: true, settled: true}
 	case !info.Mode().IsRegular():
-		return fileSeen{info: info, err: notRegular(path, info)}
+		return fileSeen{info: info, err: l.notRegular(info)}
 	}
-	return readFile(path, limit)
-}
-
-func notRegular(path string, info fs.FileInfo) error {
-	return &fileError{fileNotRegular, fmt.Errorf("read file %s: it is of type %s: expected a regular file", path, fileType(info.Mode()))}
-}
-
-// readFile opens a file without ever waiting for it, should it have become a FIFO
-// meanwhile, and reads it. A file that is written meanwhile is read once more.
-func readFile(path string, limit int64) fileSeen {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	if err != nil {
-		seen := fileSeen{missing: isMissing(err)}
-		if !seen.missing {
-			seen.err = fmt.Errorf("read file: %w", err)
-			// Its attributes are known all the same.
-			seen.info, _ = os.Stat(path)
-		}
-		return seen
+	f, err := l.open(l.path)
+	switch {
+	case err != nil && isMissingFile(err):
+		return fileSeen{missing: true}
+	case err != nil:
+		return fileSeen{info: info, err: fmt.Errorf("read file: %w", err)}
 	}
 	defer f.Close()
+	return l.content(f)
+}
+
+// content reads an open file. One that is written meanwhile is read again.
+func (l fileLook) content(f openFile) fileSeen {
 	const attempts = 3
 	var seen fileSeen
 	for range attempts {
-		if seen = readOpen(f, path, limit); seen.err != nil {
+		if seen = l.once(f); seen.err != nil {
 			return seen
 		}
 		if after, err := f.Stat(); err == nil && sameContent(seen.info, after) {
 			return seen
 		}
 	}
-	return fileSeen{info: seen.info, err: fmt.Errorf("read file %s: it is written while it is read", path)}
+	return fileSeen{info: seen.info, err: fmt.Errorf("read file %s: it is written while it is read", l.path)}
 }
 
-// readOpen reads an open file from its beginning.
-func readOpen(f *os.File, path string, limit int64) fileSeen {
+// once reads an open file from its beginning. Since stat it may have become another.
+func (l fileLook) once(f openFile) fileSeen {
 	info, err := f.Stat()
 	if err != nil {
 		return fileSeen{err: fmt.Errorf("read file: %w", err)}
 	}
 	seen := fileSeen{info: info}
 	if !info.Mode().IsRegular() {
-		seen.err = notRegular(path, info)
+		seen.err = l.notRegular(info)
 		return seen
 	}
 	if changed, ok := fileChanged(info); ok {
-		seen.settled = time.Since(changed) > settling
+		seen.settled = time.Since(changed) > fileSettling
 	}
 	// The size may lie, as that of a file in /proc does.
-	seen.data, err = io.ReadAll(io.NewSectionReader(f, 0, limit+1))
+	seen.data, err = io.ReadAll(io.NewSectionReader(f, 0, l.limit+1))
 	switch {
 	case err != nil:
 		seen.err = fmt.Errorf("read file: %w", err)
-	case int64(len(seen.data)) > limit:
-		seen.err = &fileError{fileTooLarge, fmt.Errorf("read file %s: it is larger than %s", path, Size(limit))}
+	case int64(len(seen.data)) > l.limit:
+		seen.err = &fileError{fileTooLarge, fmt.Errorf("read file %s: it is larger than %s", l.path, Size(l.limit))}
 	}
 	return seen
+}
+
+func (l fileLook) notRegular(info fs.FileInfo) error {
+	return &fileError{fileNotRegular, fmt.Errorf("read file %s: it is of type %s: expected a regular file", l.path, fileType(info.Mode()))}
 }
 
 // sameContent says whether two looks at a file found the same file unchanged.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -15,7 +16,7 @@ import (
 type yamlFile []*yaml.Node
 
 // parseYAML reads any number of documents, none included.
-func parseYAML(data []byte) (func(fileKey) bool, error) {
+func parseYAML(data []byte) (func(fileKey) bool, *fileMistake) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var file yamlFile
 	for {
@@ -24,10 +25,10 @@ func parseYAML(data []byte) (func(fileKey) bool, error) {
 		case errors.Is(err, io.EOF):
 			return file.has, nil
 		case err != nil:
-			return nil, yamlError(err)
+			return nil, yamlMistake(err)
 		}
 		if twice := yamlDuplicate(document); twice != nil {
-			return nil, &syntaxError{twice.Line, twice.Column, "not valid YAML: a key appears twice in a mapping"}
+			return nil, &fileMistake{twice.Line, twice.Column, "not valid YAML: a key appears twice in a mapping"}
 		}
 		file = append(file, document)
 	}
@@ -45,21 +46,27 @@ func nextYAML(d *yaml.Decoder) (n *yaml.Node, err error) {
 	return n, d.Decode(n)
 }
 
-var yamlProblem = regexp.MustCompile(`^yaml: line (\d+): (did not find expected (key|'-' indicator|',' or|node content|<document start>))?`)
+var yamlPlace = regexp.MustCompile(`^yaml: line (\d{1,9}): (did not find expected (?:key|'-' indicator|',' or|node content|<document start>))?`)
 
-// yamlError keeps of an error of the library nothing but the line: its text may
-// quote the content. The library counts from zero in the messages of its parser.
-func yamlError(err error) error {
-	e := &syntaxError{line: 1, text: "not valid YAML, at this line or in the block that begins there"}
-	if found := yamlProblem.FindStringSubmatch(err.Error()); found != nil {
-		if n, err := strconv.Atoi(found[1]); err == nil {
-			e.line = max(n, 1)
-		}
+// yamlMistake keeps nothing of an error of the library but the line: its text may
+// quote the content. The library names no line for the first one, counts from zero
+// in the messages of its parser, and does not know where two kinds of mistakes are.
+func yamlMistake(err error) *fileMistake {
+	text := err.Error()
+	switch {
+	case strings.HasPrefix(text, "yaml: unknown anchor"):
+		return &fileMistake{text: "not valid YAML: an alias without its anchor"}
+	case strings.HasPrefix(text, "yaml: control characters"):
+		return &fileMistake{text: "not valid YAML: a control character"}
+	}
+	wrong := &fileMistake{line: 1, text: "not valid YAML, at this line or in the block that begins there"}
+	if found := yamlPlace.FindStringSubmatch(text); found != nil {
+		wrong.line, _ = strconv.Atoi(found[1])
 		if found[2] != "" {
-			e.line++
+			wrong.line++
 		}
 	}
-	return e
+	return wrong
 }
 
 // yamlDuplicate finds a key that its mapping has already.
