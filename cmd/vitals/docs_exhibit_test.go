@@ -56,7 +56,6 @@ func newExhibit(t *testing.T) *exhibit {
 		{Scrape: &collectors.ScrapeConfig{
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
 		}},
-		{File: &collectors.FileConfig{Path: kubeconfig}},
 		{Process: &collectors.ProcessConfig{}},
 		{Capability: &collectors.CapabilityConfig{Capabilities: []string{"NET_ADMIN"}}},
 		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
