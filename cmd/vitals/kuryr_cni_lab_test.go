@@ -3,17 +3,23 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors"
 )
 
 // newCNILab loads the profile kuryr-cni for a node on which all is well, and starts
-// nothing.
+// nothing. In the values of --set, TREE is the node's directory.
 func newCNILab(t *testing.T, o labOptions) *kuryrLab {
 	t.Helper()
 	n := newNode(t)
 	o.profile = "kuryr-cni"
+	set := map[string]string{}
+	for name, value := range o.set {
+		set[name] = strings.ReplaceAll(value, "TREE", n.dir)
+	}
+	o.set = set
 	adjust := o.adjust
 	o.adjust = func(c *Config) {
 		n.adjust(c)
