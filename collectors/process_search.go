@@ -223,7 +223,7 @@ func (s *processSearch) matchesName(pid int) (bool, error) {
 	}
 	comm = bytes.TrimSuffix(comm, []byte("\n"))
 	if len(s.Name) <= commBytes || len(comm) > commBytes {
-		return string(comm) == s.Name, nil
+		return string(comm) == s.Name || titled(comm, s.Name), nil
 	}
 	if string(comm) != s.Name[:commBytes] {
 		return false, nil
@@ -231,6 +231,14 @@ func (s *processSearch) matchesName(pid int) (bool, error) {
 	exe, _ := os.Readlink(s.files.path(pid, "exe"))
 	cmdline, _ := s.files.read(pid, "cmdline")
 	return sameLongName(s.Name, cmdline, exe), nil
+}
+
+// titled says whether the name is the beginning of a title that the process has written
+// over its arguments: "kuryr-daemon: master process [...]". Python's setproctitle, which
+// daemons made with cotyledon use, gives the kernel such a title for the name, too.
+func titled(comm []byte, name string) bool {
+	rest, ok := bytes.CutPrefix(comm, []byte(name))
+	return ok && len(rest) > 0 && rest[0] == ':'
 }
 
 // sameLongName tells apart processes whose names begin with the same 15 bytes: by the
