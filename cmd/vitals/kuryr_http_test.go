@@ -74,15 +74,15 @@ func TestKuryrHTTP(t *testing.T) {
 
 // kuryrHTTPChecks are the scenarios of the HTTP contract that need more than one
 // request.
-func kuryrHTTPChecks() []httpCheck {
-	return []httpCheck{
+func kuryrHTTPChecks() []scenarioCheck {
+	return []scenarioCheck{
 		{"H08", "a connection for each probe", "GET `/alive`: 200, then closed", connectionIsClosed},
 		{"H10", "nothing is known yet", "GET `/ready`: 500, naming what is unknown", nothingIsKnown},
 	}
 }
 
-// httpCheck is a scenario of the HTTP contract with a test of its own.
-type httpCheck struct {
+// scenarioCheck is a scenario with a test of its own.
+type scenarioCheck struct {
 	id, name string
 	// answer is what the documentation says.
 	answer string
