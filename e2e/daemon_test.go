@@ -71,6 +71,9 @@ func launch(t *testing.T, address string, command ...string) *program {
 // stop asks the program to leave and kills it when it does not within ten seconds.
 func (p *program) stop(t *testing.T) {
 	t.Helper()
+	if p.cmd.ProcessState != nil {
+		return // the test has ended it
+	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Errorf("%s ended by itself: %v\n%s", p.cmd.Path, p.cmd.Wait(), p.tail())
 		return
