@@ -12,8 +12,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 
 # The libraries bring no daemon, no user and no question to answer. Of systemd, only
-# systemd-notify is used; python3 and curl report for components as well.
-packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd)
+# systemd-notify is used; python3 and curl report for components as well. The last line
+# makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
+packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd
+    iproute2 libcap2-bin util-linux)
 
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
