@@ -4,6 +4,8 @@
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
 #   install.sh prometheus    Debian's Prometheus, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
+#   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
+#                            machines, unpacked into the cache, not installed
 #
 # The cache is $VITALS_E2E_CACHE, by default ~/.cache/vitals-e2e.
 set -euo pipefail
@@ -38,9 +40,10 @@ without_services() {
 
 installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-install_packages() {
+# install_debian PACKAGE... installs those that are missing.
+install_debian() {
     local package missing=()
-    for package in "${packages[@]}"; do
+    for package; do
         installed "$package" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
@@ -48,11 +51,29 @@ install_packages() {
     without_services updated apt install --no-install-recommends "${missing[@]}" || die "Debian 12's packages cannot be installed: ${missing[*]}"
 }
 
+install_packages() { install_debian "${packages[@]}"; }
+
 install_prometheus() {
     local to=$cache/prometheus
     [ ! -x "$to/usr/bin/promtool" ] || return 0
     mkdir -p "$to"
     (cd "$to" && updated apt download prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb)
+}
+
+# unpack_kernel DIRECTORY unpacks the package on which linux-image-cloud-amd64 depends:
+# the newest kernel of its kind.
+unpack_kernel() {
+    local package
+    package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p')
+    [ -n "$package" ] && rm -rf "$1" && mkdir -p "$1" && cd "$1" &&
+        apt download "$package" && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb
+}
+
+install_vm() {
+    install_debian qemu-system-x86
+    [ ! -d "$cache/kernel" ] || return 0
+    (updated unpack_kernel "$cache/kernel.new") || die "linux-image-cloud-amd64 of Debian 12 cannot be had for the virtual machine"
+    mv "$cache/kernel.new" "$cache/kernel"
 }
 
 # build PROGRAM PACKAGE makes one program of the tools module.
@@ -72,6 +93,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-packages | prometheus | kubernetes) "install_$1" ;;
-*) die "usage: ${0##*/} packages|prometheus|kubernetes" ;;
+packages | prometheus | kubernetes | vm) "install_$1" ;;
+*) die "usage: ${0##*/} packages|prometheus|kubernetes|vm" ;;
 esac

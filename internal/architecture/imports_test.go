@@ -33,6 +33,7 @@ func layers() map[string]neighbours {
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
 		"internal/architecture": {nil, "it holds tests only"},
+		"e2e/vm/init":           {nil, "it is alone in a machine with the program under test, which is a program to it"},
 	}
 }
 
