@@ -1,0 +1,204 @@
+//go:build e2e && guest
+
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestGuestNetlinkInterfaces(t *testing.T) {
+	d := vitalsAs(t, "", "name: host, netlink: {interfaces: [lo, br-int]}", documentedRules(t, "netlink"))
+	d.staysAlive(t)
+	initRuns(t, "load", "veth")
+	for _, step := range []struct {
+		do                   string
+		present, up, running float64
+		rule                 string
+	}{
+		{"", 0, -1, -1, "BridgeMissing"},
+		{"links dummy br-int 1", 1, 0, 0, "BridgeDown"},
+		{"link br-int up", 1, 1, 1, ""},
+		{"link br-int down", 1, 0, 0, "BridgeDown"},
+		{"link br-int delete", 0, -1, -1, "BridgeMissing"},
+		{"links veth br-int 1", 1, 0, 0, "BridgeDown"},
+		{"link br-int up", 1, 1, 0, "BridgeDown"}, // the other end is down
+		{"link veth0 up", 1, 1, 1, ""},
+		{"link br-int delete", 0, -1, -1, "BridgeMissing"},
+	} {
+		if step.do != "" {
+			initRuns(t, strings.Fields(step.do)...)
+		}
+		links, err := os.ReadDir("/sys/class/net")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.awaits(t, "after "+step.do, func(m metrics) error {
+			return errors.Join(listed(m, "host", float64(len(links))),
+				m.want(1, "vitals_netlink_interface_running", "netlink", "host", "interface", "lo"),
+				wantOrAbsent(m, step.present, "vitals_netlink_interface_present"),
+				wantOrAbsent(m, step.up, "vitals_netlink_interface_up"),
+				wantOrAbsent(m, step.running, "vitals_netlink_interface_running"),
+				onlyFails(m, step.rule, "BridgeMissing", "BridgeDown"), d.want("/ready", statusFor(step.rule)))
+		})
+	}
+}
+
+// wantOrAbsent compares a series of the interface br-int; less than 0 is absent.
+func wantOrAbsent(m metrics, want float64, name string) error {
+	if want < 0 {
+		return m.wantAbsent(name, "netlink", "host", "interface", "br-int")
+	}
+	return m.want(want, name, "netlink", "host", "interface", "br-int")
+}
+
+// onlyFails says that of these rules of ready no other fails.
+func onlyFails(m metrics, failing string, rules ...string) error {
+	var errs []error
+	for _, rule := range rules {
+		if got := m.statusOf(rule, "ready"); (got == "failing") != (rule == failing) {
+			errs = append(errs, fmt.Errorf("rule %s is %q where %q is to fail", rule, got, failing))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// statusFor is what a probe answers while the rule fails, or none does.
+func statusFor(rule string) int {
+	if rule == "" {
+		return http.StatusOK
+	}
+	return http.StatusInternalServerError
+}
+
+// listed says that so many links were listed.
+func listed(m metrics, name string, links float64) error {
+	return errors.Join(m.want(1, "vitals_netlink_up", "netlink", name), m.wantFailure("", "vitals_netlink_failure", "netlink", name),
+		m.wantBetween(0, 2, "vitals_netlink_latency_seconds", "netlink", name), m.want(links, "vitals_netlink_links", "netlink", name))
+}
+
+// wrote says that a link could be made and deleted.
+func wrote(m metrics, name string) error {
+	return errors.Join(m.want(1, "vitals_netlink_write_up", "netlink", name), m.wantFailure("", "vitals_netlink_write_failure", "netlink", name),
+		m.wantBetween(0, 1, "vitals_netlink_write_latency_seconds", "netlink", name))
+}
+
+// wroteNot says that no link could be made, and why.
+func wroteNot(m metrics, name, reason string) error {
+	return errors.Join(m.want(0, "vitals_netlink_write_up", "netlink", name), m.wantFailure(reason, "vitals_netlink_write_failure", "netlink", name),
+		m.wantAbsent("vitals_netlink_write_latency_seconds", "netlink", name))
+}
+
+func TestGuestNetlinkWrite(t *testing.T) {
+	onlyInGuest(t)
+	if err := unix.DeleteModule("veth", 0); err != nil && !errors.Is(err, unix.ENOENT) {
+		t.Fatal(err)
+	}
+	initRuns(t, "netns", "/run/netns/vitals")
+	// Another Vitals left this behind.
+	initRuns(t, "as", "netns=/run/netns/vitals", "--", guestInit, "links", "dummy", "vitals-0123abcd", "1")
+	t.Run("makes links", func(t *testing.T) {
+		d := vitalsAs(t, "", `
+			name: dummy, netlink: {netns: /run/netns/vitals, write_test: dummy}
+			name: bridge, netlink: {netns: /run/netns/vitals, write_test: bridge, socket: held}
+			name: sandbox, netlink: {netns: /run/netns/vitals, write_test: veth}`, documentedRules(t, "netlink"))
+		d.staysAlive(t)
+		m := d.awaits(t, "links of two types are made", func(m metrics) error {
+			return errors.Join(wrote(m, "dummy"), wrote(m, "bridge"), wroteNot(m, "sandbox", "unsupported"), m.wantRule("failing", "LinksCannotBeMade", "ready"))
+		})
+		t.Log(m.about("latency"))
+		initRuns(t, "load", "veth")
+		d.awaits(t, "the kernel knows veth", func(m metrics) error {
+			return errors.Join(wrote(m, "dummy"), wrote(m, "bridge"), wrote(m, "sandbox"))
+		})
+	})
+	d := vitalsAs(t, "", "name: after, netlink: {netns: /run/netns/vitals, interfaces: [vitals-0123abcd]}", "")
+	d.awaits(t, "no link is left", func(m metrics) error { return listed(m, "after", 1) })
+}
+
+// Listing is free to everybody; the rest takes capabilities.
+func TestGuestNetlinkOfUser(t *testing.T) {
+	initRuns(t, "netns", "/run/netns/other")
+	const config = `
+		name: host, netlink: {interfaces: [lo]}
+		name: write, netlink: {write_test: dummy}
+		name: other, netlink: {netns: /run/netns/other}`
+	for who, reason := range map[string]string{"uid=1000": "forbidden", "drop=NET_ADMIN": "forbidden", "uid=1000 ambient=NET_ADMIN": "", "": ""} {
+		t.Run(who, func(t *testing.T) {
+			d := vitalsAs(t, who, config, documentedRules(t, "netlink"))
+			d.staysAlive(t)
+			d.awaits(t, who, func(m metrics) error {
+				errs := []error{m.want(1, "vitals_netlink_up", "netlink", "host"), m.want(1, "vitals_netlink_up", "netlink", "write")}
+				if reason == "" {
+					errs = append(errs, wrote(m, "write"))
+				} else {
+					errs = append(errs, wroteNot(m, "write", reason))
+				}
+				if strings.HasPrefix(who, "uid") {
+					errs = append(errs, m.want(0, "vitals_netlink_up", "netlink", "other"), m.wantFailure("forbidden", "vitals_netlink_failure", "netlink", "other"))
+				} else {
+					errs = append(errs, listed(m, "other", 1))
+				}
+				return errors.Join(errs...)
+			})
+		})
+	}
+}
+
+func TestGuestNetlinkNamespaceDeleted(t *testing.T) {
+	const path = "/run/netns/sandbox"
+	initRuns(t, "netns", path)
+	d := vitalsAs(t, "", `
+		name: host, netlink: {netns: /run/netns/sandbox}
+		name: held, netlink: {netns: /run/netns/sandbox, socket: held}`, documentedRules(t, "netlink"))
+	d.staysAlive(t)
+	there := func(m metrics) error { return errors.Join(listed(m, "host", 1), listed(m, "held", 1)) }
+	d.awaits(t, "the namespace is there", there)
+	if err := errors.Join(unix.Unmount(path, unix.MNT_DETACH), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	d.awaits(t, "the namespace is gone", func(m metrics) error {
+		var errs []error
+		for _, name := range []string{"host", "held"} {
+			errs = append(errs, m.want(0, "vitals_netlink_up", "netlink", name), m.wantFailure("namespace", "vitals_netlink_failure", "netlink", name),
+				m.wantAbsent("vitals_netlink_links", "netlink", name))
+		}
+		return errors.Join(append(errs, m.wantRule("failing", "NetlinkBroken", "ready"))...)
+	})
+	initRuns(t, "netns", path)
+	initRuns(t, "as", "netns="+path, "--", guestInit, "links", "dummy", "eth0", "1")
+	d.awaits(t, "another namespace has its name", func(m metrics) error { return errors.Join(listed(m, "host", 2), listed(m, "held", 2)) })
+}
+
+// A node has thousands of links, and they come and go.
+func TestGuestNetlinkThousands(t *testing.T) {
+	const path = "/run/netns/many"
+	initRuns(t, "netns", path)
+	d := vitalsAs(t, "", `
+		interval: 2s, timeout: 2s, name: host, netlink: {netns: /run/netns/many, interfaces: [few1999]}
+		interval: 2s, timeout: 2s, name: held, netlink: {netns: /run/netns/many, socket: held}`, documentedRules(t, "netlink"))
+	d.staysAlive(t)
+	links := 1.0
+	for _, more := range []struct {
+		prefix string
+		n      int
+	}{{"few", 2000}, {"more", 6000}} {
+		initRuns(t, "as", "netns="+path, "--", guestInit, "links", "dummy", more.prefix, fmt.Sprint(more.n))
+		links += float64(more.n)
+		m := d.awaits(t, fmt.Sprintf("%g links are listed", links), func(m metrics) error {
+			return errors.Join(listed(m, "host", links), listed(m, "held", links), m.want(1, "vitals_netlink_interface_present", "netlink", "host", "interface", "few1999"))
+		})
+		t.Logf("%g links:\n%s%s", links, m.about("vitals_netlink_latency"), m.about("process_resident_memory_bytes{}"))
+	}
+	work(t, "churn", "netns="+path, "link", "churn", "churn")
+	// The kernel says that a list is not whole, and it is asked again, a few times.
+	d.awaits(t, "the links change too fast", func(m metrics) error {
+		return errors.Join(m.want(0, "vitals_netlink_up", "netlink", "host"), m.wantFailure("interrupted", "vitals_netlink_failure", "netlink", "host"))
+	})
+}
