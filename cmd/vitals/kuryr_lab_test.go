@@ -109,8 +109,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
 	if !o.shippedFor {
-		dropFor(l.files)
-		dropGroupIntervals(l.files)
+		dropPatience(l.files)
 	}
 	lab.loaded = l
 	d, err := p.newDaemon(l, slog.New(slog.DiscardHandler))
@@ -164,11 +163,16 @@ func (l *kuryrLab) hasten(c *Config) {
 	}
 }
 
-// dropGroupIntervals lets rules be evaluated in every pass.
-func dropGroupIntervals(files []*rules.File) {
+// dropPatience lets every rule be evaluated in every pass and count at once, in both
+// directions.
+func dropPatience(files []*rules.File) {
+	dropFor(files)
 	for _, f := range files {
 		for i := range f.Groups {
 			f.Groups[i].Interval = 0
+			for j := range f.Groups[i].Rules {
+				f.Groups[i].Rules[j].KeepFiringFor = 0
+			}
 		}
 	}
 }
