@@ -32,7 +32,7 @@ func testedScenarios() []documented {
 	for _, c := range kuryrHTTPCases() {
 		all = append(all, documented{c.id, c.name, fmt.Sprintf("%s `%s`: %d", c.method, c.path, c.code)})
 	}
-	for _, c := range kuryrHTTPChecks() {
+	for _, c := range kuryrHTTPChecks(newKuryrLab) {
 		all = append(all, documented{c.id, c.name, c.answer})
 	}
 	return all
