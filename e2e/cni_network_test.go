@@ -36,13 +36,6 @@ func (n namespace) ip(t *testing.T, args ...string) {
 	ip(t, append([]string{"-netns", string(n)}, args...)...)
 }
 
-func ip(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		t.Fatalf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
 // inOrder says whether netlink works, and lists that many links.
 func (m *cniManager) inOrder(links float64) error {
 	return errors.Join(m.healthy(), m.has(1, "vitals_netlink_up", "netlink", "netlink"), m.has(links, "vitals_netlink_links", "netlink", "netlink"))
