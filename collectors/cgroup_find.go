@@ -99,7 +99,7 @@ func (f *cgroupFinder) processDir(ctx context.Context) (string, error) {
 }
 
 // still says whether the process that was searched for would be found again. While it
-// runs it is the oldest. One whose first thread has ended is left to the search.
+// runs it is the oldest.
 func (f *cgroupFinder) still() bool {
 	if f.pid == 0 {
 		return false
@@ -107,8 +107,8 @@ func (f *cgroupFinder) still() bool {
 	if matches, err := f.search.matches(f.pid); err != nil || !matches {
 		return false
 	}
-	stat, err := f.search.files.read(f.pid, "stat")
-	return err == nil && !strings.ContainsRune("ZXx", rune(stateOfStat(stat)))
+	stat, err := f.search.files.stat(f.pid)
+	return err == nil && !stat.ended()
 }
 
 // ofProcess gives an error about a file of the process its reason. A process that has

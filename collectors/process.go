@@ -1,14 +1,11 @@
 package collectors
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/prometheus/common/model"
 )
@@ -61,13 +58,7 @@ func (p *process) Collect(ctx context.Context) ([]Sample, error) {
 
 // measure exports what the processes show, and returns what they do not.
 func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) []error {
-	running := found
-	for i, f := range found {
-		if f.ended() {
-			running = found[:i]
-			break
-		}
-	}
+	running := stillRunning(found)
 	b.add("vitals_process_up", number(len(running) > 0), "process", p.name)
 	b.add("vitals_process_instances", float64(len(running)), "process", p.name)
 	p.states(b, found)
@@ -75,28 +66,34 @@ func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) [
 		return []error{p.selector.noneLeft(len(found))}
 	}
 	oldest := running[0]
-	if p.pid != 0 && (p.pid != oldest.PID || p.start != oldest.stat.Starttime) {
+	if p.pid != 0 && (p.pid != oldest.PID || p.start != oldest.start) {
 		p.restarts++
 	}
-	p.pid, p.start = oldest.PID, oldest.stat.Starttime
+	p.pid, p.start = oldest.PID, oldest.start
 
 	var threads, memory float64
 	for _, f := range running {
-		threads += float64(f.stat.NumThreads)
-		memory += float64(f.stat.RSS) * float64(os.Getpagesize())
+		threads += float64(f.threads)
+		memory += float64(f.pages) * float64(os.Getpagesize())
 	}
 	b.add("vitals_process_resident_memory_bytes", memory, "process", p.name)
 	b.add("vitals_process_threads", threads, "process", p.name)
 	files := procReader{mount: p.selector.mount()}
-	return []error{p.startTime(b, &files), p.descriptors(b, running), p.zombies(ctx, b, &files, running)}
+	return []error{p.startTime(b, &files), p.descriptors(b, &files, running), p.zombies(ctx, b, &files, running)}
 }
 
 // processStates are the states of a process: the letters of /proc/PID/stat, and the
 // kernel's words for them in /proc/PID/status. The last is for all others.
-func processStates() [10]struct{ letter, state string } {
-	return [...]struct{ letter, state string }{
-		{"R", "running"}, {"S", "sleeping"}, {"D", "disk_sleep"}, {"T", "stopped"}, {"t", "tracing_stop"},
-		{"Z", "zombie"}, {"X", "dead"}, {"I", "idle"}, {"P", "parked"}, {"", "other"},
+func processStates() [10]struct {
+	letter byte
+	state  string
+} {
+	return [...]struct {
+		letter byte
+		state  string
+	}{
+		{'R', "running"}, {'S', "sleeping"}, {'D', "disk_sleep"}, {'T', "stopped"}, {'t', "tracing_stop"},
+		{'Z', "zombie"}, {'X', "dead"}, {'I', "idle"}, {'P', "parked"}, {0, "other"},
 	}
 }
 
@@ -105,7 +102,7 @@ func (p *process) states(b *batch, found []foundProcess) {
 	var counts [len(states)]float64
 	for _, f := range found {
 		i := 0
-		for i < len(states)-1 && states[i].letter != f.stat.State {
+		for i < len(states)-1 && states[i].letter != f.state {
 			i++
 		}
 		counts[i]++
@@ -115,42 +112,30 @@ func (p *process) states(b *batch, found []foundProcess) {
 	}
 }
 
-// startTime exports when the oldest process was started: in ticks of 10 ms after the
-// host was.
+// startTime exports when the oldest process was started.
 func (p *process) startTime(b *batch, files *procReader) error {
 	const ticks = 100 // a second: USER_HZ is that on all architectures of Go, see time(7)
-	stat, err := files.readPath(filepath.Join(files.mount, "stat"))
+	boot, err := files.bootTime()
 	if err != nil {
-		return fmt.Errorf("read when the host was started: %w", err)
+		return procError("read when the host was started", err)
 	}
-	_, line, ok := bytes.Cut(stat, []byte("\nbtime "))
-	line, _, _ = bytes.Cut(line, []byte("\n"))
-	boot, err := strconv.ParseUint(string(line), 10, 63)
-	if !ok || err != nil {
-		return &processError{processUnreadable, fmt.Errorf("read when the host was started: no number btime in %s/stat", files.mount)}
-	}
-	b.add("vitals_process_start_time_seconds", float64(boot)+float64(p.start)/ticks, "process", p.name)
+	b.add("vitals_process_start_time_seconds", boot+float64(p.start)/ticks, "process", p.name)
 	return nil
 }
 
-// descriptors exports the open descriptors of the process that is nearest to its
-// limit. Where one of the processes does not show them, that cannot be said.
-func (p *process) descriptors(b *batch, running []foundProcess) error {
-	open, limit, known := 0.0, 0.0, false
+// descriptors exports the open descriptors of the process that is nearest to its limit.
+// Where one of the processes does not show them, that cannot be said.
+func (p *process) descriptors(b *batch, files *procReader, running []foundProcess) error {
+	open, limit, known := 0.0, 1.0, false
 	for _, f := range running {
 		n, err := f.FileDescriptorsLen()
-		if err == nil {
-			limits, errLimits := f.Limits()
-			most := float64(limits.OpenFiles)
-			if limits.OpenFiles == math.MaxUint64 {
-				most = math.Inf(1)
-			}
-			if err = errLimits; err == nil && (!known || float64(n)/most > open/limit) {
-				open, limit, known = float64(n), most, true
-			}
-		}
-		if err != nil && reasonOfProcess(err) != processGone {
+		most, errLimit := files.maxFDs(f.PID)
+		switch err := cmp.Or(err, errLimit); {
+		case reasonOfProcess(err) == processGone: // it has ended since it was found
+		case err != nil:
 			return fmt.Errorf("count descriptors of process %d: %w", f.PID, err)
+		case !known, float64(n)/most > open/limit:
+			open, limit, known = float64(n), most, true
 		}
 	}
 	if known {
@@ -161,27 +146,33 @@ func (p *process) descriptors(b *batch, running []foundProcess) error {
 }
 
 // zombies exports how many children have ended without being asked for their status.
-// A kernel without CONFIG_PROC_CHILDREN does not tell the children.
+// Where the kernel does not tell the children, that is not known.
 func (p *process) zombies(ctx context.Context, b *batch, files *procReader, running []foundProcess) error {
-	zombies := 0
+	zombies, known := 0, false
 	for _, f := range running {
 		children, err := files.children(f.PID)
-		if err != nil {
-			if reasonOfProcess(err) == processGone {
-				return nil
+		if reasonOfProcess(err) == processGone {
+			if now, err := files.stat(f.PID); err == nil && now.start == f.start {
+				return nil // the kernel was built without
 			}
+			continue // it has ended since it was found
+		}
+		if err != nil {
 			return fmt.Errorf("list children of process %d: %w", f.PID, err)
 		}
+		known = true
 		for _, child := range children {
 			if ctx.Err() != nil {
 				return fmt.Errorf("look at children of process %d: %w", f.PID, context.Cause(ctx))
 			}
-			if stat, err := files.read(child, "stat"); err == nil && stateOfStat(stat) == 'Z' {
+			if stat, err := files.stat(child); err == nil && stat.ended() {
 				zombies++
 			}
 		}
 	}
-	b.add("vitals_process_zombie_children", float64(zombies), "process", p.name)
+	if known {
+		b.add("vitals_process_zombie_children", float64(zombies), "process", p.name)
+	}
 	return nil
 }
 

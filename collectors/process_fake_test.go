@@ -1,6 +1,7 @@
 package collectors_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,8 +28,11 @@ type fakeProcess struct {
 	args     []string // argv
 	cgroup   string   // 0::/ where it is empty
 	caps     string   // the lines of the capabilities in status
+	tgid     int      // the process's number where it is 0
 }
 
+// fakeCaps are the capabilities of a container with NET_ADMIN in its effective and
+// ambient sets, and with all in its bounding set.
 const fakeCaps = "CapInh:\t0000000000000000\nCapPrm:\t00000000a80425fb\nCapEff:\t00000000a80435fb\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000000000001000\n"
 
 // fakeProcFS makes a directory that looks like a mount of proc(5), with a process 1
@@ -40,7 +44,7 @@ func fakeProcFS(t testing.TB, processes ...fakeProcess) string {
 	if err := os.Symlink("1", filepath.Join(mount, "self")); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range append(processes, fakeProcess{pid: 1, comm: "init"}) {
+	for _, p := range append([]fakeProcess{{pid: 1, comm: "init"}}, processes...) {
 		p.write(t, mount)
 	}
 	return mount
@@ -49,12 +53,6 @@ func fakeProcFS(t testing.TB, processes ...fakeProcess) string {
 // write makes the files of the process, and replaces those of one with its number.
 func (p fakeProcess) write(t testing.TB, mount string) {
 	t.Helper()
-	or := func(s, instead string) string {
-		if s == "" {
-			return instead
-		}
-		return s
-	}
 	dir := filepath.Join(mount, strconv.Itoa(p.pid))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
@@ -65,7 +63,7 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 		}
 	}
 	stat := fmt.Sprintf("%d (%s) %s 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 %d 1000 %d 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		p.pid, p.comm, or(p.state, "S"), max(p.threads, 1), p.start, p.pages)
+		p.pid, p.comm, cmp.Or(p.state, "S"), max(p.threads, 1), p.start, p.pages)
 	cmdline := ""
 	for _, arg := range p.args {
 		cmdline += arg + "\x00"
@@ -73,10 +71,10 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 	for name, text := range map[string]string{
 		"stat":                                 stat,
 		"comm":                                 p.comm + "\n",
-		"status":                               fmt.Sprintf("Name:\t%s\nTgid:\t%d\nPid:\t%d\n%s", p.comm, p.pid, p.pid, or(p.caps, fakeCaps)),
-		"cgroup":                               or(p.cgroup, "0::/\n"),
+		"status":                               fmt.Sprintf("Name:\t%s\nTgid:\t%d\nPid:\t%d\n%s", p.comm, cmp.Or(p.tgid, p.pid), p.pid, cmp.Or(p.caps, fakeCaps)),
+		"cgroup":                               cmp.Or(p.cgroup, "0::/\n"),
 		"cmdline":                              cmdline,
-		"limits":                               "Limit                     Soft Limit           Hard Limit           Units     \nMax open files            " + or(p.maxFDs, "1024") + "                 4096                 files     \n",
+		"limits":                               "Limit                     Soft Limit           Hard Limit           Units     \nMax open files            " + cmp.Or(p.maxFDs, "1024") + "                 4096                 files     \n",
 		fmt.Sprintf("task/%d/children", p.pid): p.children,
 	} {
 		localWrite(t, filepath.Join(dir, name), text)

@@ -6,14 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/prometheus/procfs"
 )
@@ -22,33 +20,33 @@ import (
 // was found.
 type foundProcess struct {
 	procfs.Proc
-	stat procfs.ProcStat
-}
-
-// ended says whether the process is a zombie: it has ended, and its parent has not
-// asked for its exit status. A process whose first thread alone has ended is in the
-// same state and runs on in its other threads.
-func (p foundProcess) ended() bool {
-	return strings.Contains("ZXx", p.stat.State) && p.stat.NumThreads <= 1
+	processStat
 }
 
 // processes are the processes that s means now and that have not ended, the oldest
 // first and never none without an error. An error has its reason, see reasonOfProcess.
 func (s ProcessSelector) processes(ctx context.Context) ([]procfs.Proc, error) {
 	found, err := s.find(ctx)
-	if err == nil && found[0].ended() {
-		err = s.noneLeft(len(found))
-	}
 	if err != nil {
 		return nil, err
 	}
-	var procs []procfs.Proc
-	for _, p := range found {
-		if !p.ended() {
-			procs = append(procs, p.Proc)
-		}
+	running := stillRunning(found)
+	if len(running) == 0 {
+		return nil, s.noneLeft(len(found))
+	}
+	procs := make([]procfs.Proc, len(running))
+	for i, p := range running {
+		procs[i] = p.Proc
 	}
 	return procs, nil
+}
+
+// stillRunning are those of the processes that find returned that have not ended.
+func stillRunning(found []foundProcess) []foundProcess {
+	if i := slices.IndexFunc(found, foundProcess.ended); i >= 0 {
+		return found[:i]
+	}
+	return found
 }
 
 // noneLeft is the error when all processes that were found have ended.
@@ -61,7 +59,7 @@ func (s ProcessSelector) noneLeft(zombies int) error {
 func (s ProcessSelector) find(ctx context.Context) ([]foundProcess, error) {
 	proc, err := procfs.NewFS(s.mount())
 	if err != nil {
-		return nil, &processError{processUnreadable, fmt.Errorf("open proc(5): %w", err)}
+		return nil, procError("open proc(5)", err)
 	}
 	search := processSearch{ProcessSelector: s, proc: proc, files: procReader{mount: s.mount()}}
 	switch {
@@ -79,6 +77,16 @@ func (s ProcessSelector) find(ctx context.Context) ([]foundProcess, error) {
 	return search.all(ctx)
 }
 
+// procError is the error when proc(5) itself cannot be read, which is no sign that a
+// process is gone.
+func procError(operation string, err error) error {
+	reason := reasonOfProcess(err)
+	if reason != processForbidden {
+		reason = processUnreadable
+	}
+	return &processError{reason, fmt.Errorf("%s: %w", operation, err)}
+}
+
 // processSearch is one search. It is not safe for concurrent use.
 type processSearch struct {
 	ProcessSelector
@@ -90,7 +98,7 @@ type processSearch struct {
 func (s *processSearch) self() ([]foundProcess, error) {
 	link, err := os.Readlink(filepath.Join(s.mount(), "self"))
 	if err != nil {
-		return nil, &processError{processUnreadable, fmt.Errorf("look for the own process: %w", err)}
+		return nil, procError("look for the own process", err)
 	}
 	pid, err := strconv.Atoi(link)
 	if err != nil {
@@ -109,10 +117,9 @@ func (s *processSearch) one(pid int) ([]foundProcess, error) {
 		}
 		return nil, fmt.Errorf("look at process %d: %w", pid, err)
 	}
-	if status, err := s.files.read(pid, "status"); err == nil {
-		if leader, ok := statusLine(status, "Tgid"); ok && string(leader) != strconv.Itoa(pid) {
-			return nil, &processError{processGone, fmt.Errorf("no process %d: it is a thread of %s", pid, leader)}
-		}
+	status, err := s.files.read(pid, "status")
+	if leader, ok := statusLine(status, "Tgid"); err == nil && ok && string(leader) != strconv.Itoa(pid) {
+		return nil, &processError{processGone, fmt.Errorf("no process %d: it is a thread of %s", pid, leader)}
 	}
 	return []foundProcess{p}, nil
 }
@@ -123,7 +130,7 @@ func (s *processSearch) look(pid int) (foundProcess, error) {
 	if err != nil {
 		return foundProcess{}, err
 	}
-	stat, err := p.Stat()
+	stat, err := s.files.stat(pid)
 	return foundProcess{p, stat}, err
 }
 
@@ -131,7 +138,7 @@ func (s *processSearch) look(pid int) (foundProcess, error) {
 func (s *processSearch) all(ctx context.Context) ([]foundProcess, error) {
 	pids, err := s.files.list()
 	if err != nil {
-		return nil, &processError{processUnreadable, fmt.Errorf("list processes: %w", err)}
+		return nil, procError("list processes", err)
 	}
 	var found []foundProcess
 	var refused, odd error
@@ -164,7 +171,16 @@ func (s *processSearch) all(ctx context.Context) ([]foundProcess, error) {
 	case odd != nil:
 		return nil, &processError{processUnreadable, fmt.Errorf("look for %s: %w", s, odd)}
 	}
-	return nil, s.nothing(fmt.Errorf("no process of %s", s))
+	return nil, s.nothing(s.noProcess())
+}
+
+// noProcess is what to say when a search has found nothing.
+func (s *processSearch) noProcess() error {
+	target, err := filepath.EvalSymlinks(s.Exe)
+	if err == nil && s.Exe != "" && target != s.Exe {
+		return fmt.Errorf("no process of %s, which links to %s: processes show that", s, target)
+	}
+	return fmt.Errorf("no process of %s", s)
 }
 
 // older puts those that run before those that have ended, and then the older first.
@@ -175,7 +191,7 @@ func older(a, b foundProcess) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.stat.Starttime, b.stat.Starttime), cmp.Compare(a.PID, b.PID))
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.PID, b.PID))
 }
 
 // nothing is the error when no process was found: it is gone, unless processes are
@@ -249,160 +265,15 @@ func sameLongName(name string, cmdline []byte, exe string) bool {
 	args := strings.SplitN(string(cmdline), "\x00", 4)
 	args = args[:min(len(args), 3)]
 	for _, arg := range append(args, strings.TrimSuffix(exe, " (deleted)")) {
-		base := filepath.Base(arg)
-		if rest, ok := strings.CutPrefix(base, name); ok && (rest == "" || strings.ContainsAny(rest[:1], ": ")) {
+		if !strings.HasPrefix(arg, name[:commBytes]) { // a title may have slashes of its own
+			arg = filepath.Base(arg)
+		}
+		if rest, ok := strings.CutPrefix(arg, name); ok && (rest == "" || strings.ContainsAny(rest[:1], ": ")) {
 			return true
 		}
-		if strings.HasPrefix(base, name[:commBytes]) {
+		if strings.HasPrefix(arg, name[:commBytes]) {
 			return false
 		}
 	}
 	return true
-}
-
-// inCgroup says whether one of the lines of /proc/PID/cgroup, which are ID:CONTROLLERS:PATH
-// as cgroups(7) has it, is of the cgroup or of one below it.
-func inCgroup(lines []byte, cgroup string) bool {
-	cgroup = strings.TrimSuffix(cgroup, "/")
-	for line := range bytes.Lines(lines) {
-		_, line, _ = bytes.Cut(line, []byte(":"))
-		_, path, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(":"))
-		rest, ok := bytes.CutPrefix(path, []byte(cgroup))
-		if ok && len(path) > 0 && (len(rest) == 0 || rest[0] == '/' || string(rest) == " (deleted)") {
-			return true
-		}
-	}
-	return false
-}
-
-// statusLine returns the value of a line of /proc/PID/status.
-func statusLine(status []byte, key string) ([]byte, bool) {
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok && len(rest) > 0 && rest[0] == ':' {
-			return bytes.TrimSpace(rest[1:]), true
-		}
-	}
-	return nil, false
-}
-
-// procReader reads the small files of proc(5), all into one buffer.
-type procReader struct {
-	mount string
-	buf   []byte
-}
-
-// maxProcFile is the most that is read of a file, in bytes.
-const maxProcFile = 1 << 20
-
-// list returns the numbers of all processes that are shown.
-func (r *procReader) list() ([]int, error) {
-	dir, err := os.Open(r.mount)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	pids := make([]int, 0, len(names))
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
-}
-
-func (r *procReader) path(pid int, file string) string {
-	return r.mount + "/" + strconv.Itoa(pid) + "/" + file
-}
-
-// read returns a file of a process; the bytes are valid until the next call.
-func (r *procReader) read(pid int, file string) ([]byte, error) {
-	return r.readPath(r.path(pid, file))
-}
-
-// readPath returns a file by its path; the bytes are valid until the next call.
-func (r *procReader) readPath(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	buf := bytes.NewBuffer(r.buf[:0])
-	_, err = buf.ReadFrom(io.LimitReader(f, maxProcFile))
-	r.buf = buf.Bytes()
-	return r.buf, err
-}
-
-// children returns the numbers of a process's children, of all its threads. The error
-// is fs.ErrNotExist if the process has ended, or the kernel was built without
-// CONFIG_PROC_CHILDREN.
-func (r *procReader) children(pid int) ([]int, error) {
-	leader := strconv.Itoa(pid)
-	threads, err := os.ReadDir(r.path(pid, "task"))
-	if err != nil {
-		return nil, err
-	}
-	var children []int
-	for _, thread := range threads {
-		text, err := r.read(pid, "task/"+thread.Name()+"/children")
-		if errors.Is(err, fs.ErrNotExist) && thread.Name() != leader { // the thread has ended
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for number := range bytes.FieldsSeq(text) {
-			if child, err := strconv.Atoi(string(number)); err == nil {
-				children = append(children, child)
-			}
-		}
-	}
-	return children, nil
-}
-
-// stateOfStat returns the letter of the state in /proc/PID/stat, which stands behind
-// the name in parentheses; a name may have parentheses of its own.
-func stateOfStat(stat []byte) byte {
-	if i := bytes.LastIndexByte(stat, ')'); i >= 0 && i+2 < len(stat) {
-		return stat[i+2]
-	}
-	return 0
-}
-
-// readPIDFile reads the number that a daemon wrote: the first line of the file.
-func readPIDFile(path string) (int, error) {
-	const most = 64 // bytes: a number of ten digits, and what surrounds it
-	// A FIFO that nobody writes to would hang without O_NONBLOCK.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return 0, pidFileError(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return 0, &processError{processPIDFile, fmt.Errorf("read PID file %s: expected a regular file", path)}
-	}
-	data := make([]byte, most)
-	n, err := f.Read(data)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, pidFileError(err)
-	}
-	line, _, _ := strings.Cut(string(data[:n]), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || pid <= 0 {
-		return 0, &processError{processPIDFile, fmt.Errorf("read PID file %s: %.32q is no number of a process", path, line)}
-	}
-	return pid, nil
-}
-
-// pidFileError gives an error its reason: only a file that is not there says that
-// there is no process.
-func pidFileError(err error) error {
-	reason := reasonOfProcess(err)
-	if reason == processGone || errors.Is(err, syscall.ENOTDIR) {
-		reason = processPIDFile
-	}
-	return &processError{reason, fmt.Errorf("read PID file: %w", err)}
 }

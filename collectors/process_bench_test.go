@@ -1,0 +1,41 @@
+package collectors
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// BenchmarkProcessSearch is the processor time that a search through all processes of
+// this host takes, a process, and as a part of what reading the stat of each costs.
+func BenchmarkProcessSearch(b *testing.B) {
+	for name, s := range map[string]ProcessSelector{
+		"name": {Name: "no such process"}, "exe": {Exe: "/no/such/program"}, "cgroup": {Cgroup: "/no/such/cgroup"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var ours, all time.Duration
+			processes := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				before := localCPU(b)
+				if _, err := s.find(b.Context()); reasonOfProcess(err) != processGone && reasonOfProcess(err) != processForbidden {
+					b.Fatal(err)
+				}
+				between := localCPU(b)
+				procs, err := procfs.AllProcs()
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, p := range procs {
+					_, _ = p.Stat()
+				}
+				processes += len(procs)
+				ours += between - before
+				all += localCPU(b) - between
+			}
+			b.ReportMetric(float64(ours.Microseconds())/float64(processes), "cpu-us/process")
+			b.ReportMetric(float64(ours)/float64(all), "of-procfs-stat")
+		})
+	}
+}
