@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +37,25 @@ type ProcessSelector struct {
 	// ProcFS is where proc(5) is mounted; /proc where it is not set. A container that
 	// measures its host mounts the host's elsewhere.
 	ProcFS string `yaml:"procfs,omitempty"`
+}
+
+// UnmarshalYAML decodes the keys, and refuses those without a value: a name that a
+// template or a variable left empty would else select the process that asks.
+func (s *ProcessSelector) UnmarshalYAML(unmarshal func(any) error) error {
+	type plain ProcessSelector
+	if err := unmarshal((*plain)(s)); err != nil {
+		return err
+	}
+	var given map[string]any
+	if err := unmarshal(&given); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if value := given[key]; value == nil || value == "" || value == 0 {
+			return fmt.Errorf("%s is empty: expected a value, or no such key", key)
+		}
+	}
+	return nil
 }
 
 // processReason says why nothing is known of a process. The set is closed, because
