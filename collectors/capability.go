@@ -1,6 +1,8 @@
 package collectors
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,22 +97,37 @@ func capabilitySets() [4]struct{ set, line string } {
 	}
 }
 
-// Collect reads the sets of all processes. A set that one of them does not show is
-// absent.
+// Collect reads the sets of all processes. What one of them does not show is absent, and
+// so is a capability that the kernel does not have.
 func (c *capability) Collect(ctx context.Context) ([]Sample, error) {
 	var b batch
-	common, err := c.common(ctx)
-	for i, s := range capabilitySets() {
-		if !common[i].known {
+	files := procReader{mount: c.selector.mount()}
+	common, err := c.common(ctx, &files)
+	last := lastCapability(&files)
+	for _, w := range c.wanted {
+		if w.number > last {
+			err = errors.Join(err, fmt.Errorf("the kernel has no capability %s: its number is %d, the last is %d", w.name, w.number, last))
 			continue
 		}
-		for _, w := range c.wanted {
-			has := common[i].bits>>w.number&1 == 1
-			b.add("vitals_process_capability", number(has), "process", c.name, "capability", w.name, "set", s.set)
+		for i, s := range capabilitySets() {
+			if common[i].known {
+				has := common[i].bits>>w.number&1 == 1
+				b.add("vitals_process_capability", number(has), "process", c.name, "capability", w.name, "set", s.set)
+			}
 		}
 	}
 	b.processFailure(c.name, reasonOfProcess(err))
 	return b.samples, err
+}
+
+// lastCapability returns the number of the last capability that the kernel has, see
+// proc_sys_kernel(5); where that is not told, of the last that there can be.
+func lastCapability(files *procReader) int {
+	text, _ := files.readPath(files.mount + "/sys/kernel/cap_last_cap")
+	if last, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
+		return last
+	}
+	return 63
 }
 
 // capabilitySet is a set that all processes have in common.
@@ -120,41 +137,37 @@ type capabilitySet struct {
 }
 
 // common reads the sets that all processes have in common.
-func (c *capability) common(ctx context.Context) ([4]capabilitySet, error) {
-	var common [4]capabilitySet
+func (c *capability) common(ctx context.Context, files *procReader) (common [4]capabilitySet, err error) {
 	procs, err := c.selector.processes(ctx)
 	if err != nil {
 		return common, err
 	}
-	files := procReader{mount: c.selector.mount()}
-	for i := range common {
-		common[i] = capabilitySet{^uint64(0), true}
-	}
-	var failed error
 	read := 0
 	for _, p := range procs {
-		status, err := files.read(p.PID, "status")
-		if reasonOfProcess(err) == processGone { // it has ended since it was found
+		status, errRead := files.read(p.PID, "status")
+		if reasonOfProcess(errRead) == processGone { // it has ended since it was found
 			continue
 		}
-		read++
 		sets, errParse := parseCapabilities(status)
-		if failed == nil && (err != nil || errParse != nil) {
-			failed = fmt.Errorf("read capabilities of process %d: %w", p.PID, errors.Join(err, errParse))
+		if problem := cmp.Or(errRead, errParse); problem != nil && err == nil {
+			err = fmt.Errorf("read capabilities of process %d: %w", p.PID, problem)
 		}
 		for i, s := range sets {
-			common[i].bits &= s.bits
-			common[i].known = common[i].known && s.known
+			if read == 0 {
+				common[i] = s
+			}
+			common[i] = capabilitySet{common[i].bits & s.bits, common[i].known && s.known}
 		}
+		read++
 	}
 	if read == 0 {
-		return [4]capabilitySet{}, &processError{processGone, fmt.Errorf("look for %s: it has just ended", c.selector)}
+		err = &processError{processGone, fmt.Errorf("look for %s: it has just ended", c.selector)}
 	}
-	return common, failed
+	return common, err
 }
 
-// parseCapabilities reads the sets in /proc/PID/status. A set without a line, or with
-// one that is no mask, is not known; the error names its line.
+// parseCapabilities reads the sets in /proc/PID/status. One without a line, or with one
+// that is no mask, is not known; the error names its line.
 func parseCapabilities(status []byte) (sets [4]capabilitySet, err error) {
 	for i, s := range capabilitySets() {
 		text, ok := statusLine(status, s.line)
@@ -162,8 +175,8 @@ func parseCapabilities(status []byte) (sets [4]capabilitySet, err error) {
 			err = errors.Join(err, fmt.Errorf("no line %s", s.line))
 			continue
 		}
-		bits, errNumber := strconv.ParseUint(string(text), 16, 64)
-		if errNumber != nil {
+		bits, errMask := strconv.ParseUint(string(text), 16, 64)
+		if errMask != nil {
 			err = errors.Join(err, fmt.Errorf("line %s: %.32q is no mask", s.line, text))
 			continue
 		}
