@@ -74,6 +74,7 @@ func TestCgroupIsFound(t *testing.T) {
 		{"v2, containerd", "0::" + pod + "/cri-containerd-4f1e.scope", "/ TREE/cg cgroup2 nsdelegate", "cg" + pod + "/cri-containerd-4f1e.scope", "v2"},
 		{"v2, kubelet itself", "0::/system.slice/kubelet.service", "/ TREE/cg cgroup2 nsdelegate", "cg/system.slice/kubelet.service", "v2"},
 		{"v2, a part of the tree and all of it", "0::/a/b", "/a TREE/part cgroup2 nsdelegate\n/ TREE/all cgroup2 nsdelegate", "all/a/b", "v2"},
+		{"v2, a mount that is hidden by another", "0::/a", "/ TREE/cg cgroup2 nsdelegate\n/a TREE/cg cgroup2 nsdelegate", "cg", "v2"},
 		{"v2, all of the tree without the cgroup, and a part of it", "0::/a/b", "/ TREE/all cgroup2 nsdelegate\n/a TREE/part cgroup2 nsdelegate", "part/b", "v2"},
 	}
 	for _, tt := range tests {
@@ -82,6 +83,9 @@ func TestCgroupIsFound(t *testing.T) {
 			cgroupWrite(t, tree, "proc/self/cgroup", "7:pids:/elsewhere\n"+tt.cgroups+"\n")
 			cgroupMounts(t, tree, "self", strings.Split(tt.mount, "\n")...)
 			cgroupFiles(t, tree, "part/b", "v2", 4000) // shows less than the whole tree would
+			if tt.dir == "cg" {
+				cgroupFiles(t, tree, "cg/a", "v2", 4000) // another one, where a hidden mount would have it
+			}
 			cgroupFiles(t, tree, tt.dir, tt.version, 5000)
 			c := localNew(t, "c", "process: {procfs: "+tree+"/proc}", &collectors.CgroupConfig{})
 			cgroupWant(t, c, 5000, tt.version)

@@ -37,6 +37,8 @@ func parseCgroupMounts(r io.Reader) ([]cgroupMount, error) {
 			return nil, &cgroupError{cgroupUnreadable, err}
 		}
 		if m.point != "" {
+			// What is mounted later at the same directory hides what was there before.
+			mounts = slices.DeleteFunc(mounts, func(hidden cgroupMount) bool { return hidden.point == m.point })
 			mounts = append(mounts, m)
 		}
 	}

@@ -165,7 +165,8 @@ func TestParseCgroupMount(t *testing.T) {
 func TestParseCgroupMounts(t *testing.T) {
 	const line = "40 33 0:26 / /cg rw - cgroup2 cgroup2 rw\n"
 	layers := "50 33 0:99 / /var/lib rw - overlay overlay rw,lowerdir=" + strings.Repeat("/layer:", 50_000) + "\n"
-	got, err := parseCgroupMounts(strings.NewReader(layers + line + strings.Repeat("24 29 0:22 / /sys rw - sysfs sysfs rw\n", 50_000) + line))
+	other := strings.Replace(line, "/cg", "/other", 1)
+	got, err := parseCgroupMounts(strings.NewReader(layers + other + strings.Repeat("24 29 0:22 / /sys rw - sysfs sysfs rw\n", 50_000) + line))
 	if len(got) != 2 || err != nil {
 		t.Errorf("parseCgroupMounts() = %v, %v, want two mounts", got, err)
 	}

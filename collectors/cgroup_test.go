@@ -98,3 +98,41 @@ func TestCgroupExposition(t *testing.T) {
 		})
 	}
 }
+
+// What a rule compares is exact: the limit is not exceeded by itself, and by half a
+// mebibyte or a byte it is.
+func TestCgroupComparesWithTheLimit(t *testing.T) {
+	const mebibyte = 1 << 20
+	tests := []struct {
+		name         string
+		limit        string
+		usage, memsw int
+		over         bool
+	}{
+		{"5,120 MiB of 4,096", "4096MiB", 5120 * mebibyte, 5120 * mebibyte, true},
+		{"the limit", "4096MiB", 4096 * mebibyte, 4096 * mebibyte, false},
+		{"the limit and half a mebibyte", "4096MiB", 4096*mebibyte + mebibyte/2, 4096*mebibyte + mebibyte/2, true},
+		{"the limit and a byte", "4096MiB", 4096*mebibyte + 1, 4096*mebibyte + 1, true},
+		{"the limit with what is in swap", "500MiB", 400 * mebibyte, 500 * mebibyte, false},
+		{"the limit with what is in swap, and a byte", "500MiB", 400 * mebibyte, 500*mebibyte + 1, true},
+		{"memory came in between the two files", "500MiB", 400 * mebibyte, 300 * mebibyte, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tree := cgroupTree(t, "v1")
+			for name, value := range map[string]int{"usage_in_bytes": tt.usage, "memsw.usage_in_bytes": tt.memsw} {
+				cgroupWrite(t, tree, filepath.Join(cgroupDir("v1"), "memory."+name), fmt.Sprintf("%d\n", value))
+			}
+			samples, err := localCollect(t, localNew(t, "c", "{limit: "+tt.limit+", process: {procfs: "+tree+"/proc}}", &collectors.CgroupConfig{}))
+			if err != nil {
+				t.Fatalf("Collect() = %v, want no error", err)
+			}
+			usage, _ := localValue(samples, `vitals_cgroup_memory_usage_bytes{cgroup="c"}`)
+			swap, _ := localValue(samples, `vitals_cgroup_memory_swap_bytes{cgroup="c"}`)
+			limit, _ := localValue(samples, `vitals_memory_limit_bytes{cgroup="c"}`)
+			if usage != float64(tt.usage) || swap < 0 || (usage+swap > limit) != tt.over {
+				t.Errorf("usage %v + swap %v > limit %v is %v, want %v", usage, swap, limit, usage+swap > limit, tt.over)
+			}
+		})
+	}
+}
