@@ -17,7 +17,37 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-const kuryrDeployment = "deploy/kubernetes/kuryr-controller.yaml"
+// deployment is a file of deploy/kubernetes, and what Vitals runs there.
+type deployment struct {
+	file, profile string
+	// mounts are directories that Vitals needs besides those that its flags name.
+	mounts []string
+}
+
+func deployments() []deployment {
+	return []deployment{
+		{"deploy/kubernetes/kuryr-controller.yaml", "kuryr-controller", []string{filepath.Dir(poolsMarker)}},
+		{"deploy/kubernetes/kuryr-cni.yaml", "kuryr-cni", []string{"/host/sys/fs/cgroup"}},
+	}
+}
+
+// eachDeployment runs a test for every deployment.
+func eachDeployment(t *testing.T, test func(*testing.T, deployment)) {
+	for _, d := range deployments() {
+		t.Run(filepath.Base(d.file), func(t *testing.T) { test(t, d) })
+	}
+}
+
+// load loads the profile of the deployment.
+func (d deployment) load(t *testing.T) *loaded {
+	t.Helper()
+	p := &program{profile: d.profile}
+	l, errs := p.load()
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return l
+}
 
 // manifest is what the tests read of a Kubernetes object.
 type manifest struct {
@@ -25,9 +55,19 @@ type manifest struct {
 	Rules []manifestRule
 	Spec  struct {
 		Template struct {
-			Spec struct{ Containers []manifestContainer }
+			Spec struct {
+				HostNetwork           bool `yaml:"hostNetwork"`
+				ShareProcessNamespace bool `yaml:"shareProcessNamespace"`
+				Containers            []manifestContainer
+				Volumes               []manifestVolume
+			}
 		}
 	}
+}
+
+type manifestVolume struct {
+	Name string
+	Host struct{ Path string } `yaml:"hostPath"`
 }
 
 type manifestRule struct {
@@ -38,8 +78,15 @@ type manifestRule struct {
 }
 
 type manifestContainer struct {
-	Name    string
-	Args    []string
+	Name     string
+	Args     []string
+	Env      []struct{ Name, Value string }
+	Security struct {
+		RunAsNonRoot bool  `yaml:"runAsNonRoot"`
+		ReadOnlyRoot bool  `yaml:"readOnlyRootFilesystem"`
+		Escalation   *bool `yaml:"allowPrivilegeEscalation"`
+		Capabilities struct{ Add, Drop []string }
+	} `yaml:"securityContext"`
 	Ports   []manifestPort
 	Mounts  []manifestMount `yaml:"volumeMounts"`
 	Started manifestProbe   `yaml:"startupProbe"`
@@ -53,12 +100,15 @@ type manifestPort struct {
 }
 
 type manifestMount struct {
-	Name string
-	Path string `yaml:"mountPath"`
+	Name     string
+	Path     string `yaml:"mountPath"`
+	ReadOnly bool   `yaml:"readOnly"`
 }
 
 type manifestProbe struct {
-	Get struct{ Path, Port string } `yaml:"httpGet"`
+	Get      struct{ Path, Port string } `yaml:"httpGet"`
+	Period   int                         `yaml:"periodSeconds"`
+	Failures int                         `yaml:"failureThreshold"`
 }
 
 // readManifests reads all objects of a file.
@@ -132,23 +182,22 @@ func needs(k *collectors.KubernetesConfig) []string {
 }
 
 func TestDeploymentGrantsWhatTheProfileNeeds(t *testing.T) {
-	var got []manifestRule
-	for _, m := range readManifests(t, kuryrDeployment) {
-		got = append(got, m.Rules...)
-	}
-	p := &program{profile: "kuryr-controller"}
-	l, errs := p.load()
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	if diff := cmp.Diff(needs(l.collector("kubernetes").Kubernetes), grants(got)); diff != "" {
-		t.Errorf("rights of %s (-needed +granted):\n%s", kuryrDeployment, diff)
-	}
+	eachDeployment(t, func(t *testing.T, d deployment) {
+		var got []manifestRule
+		for _, m := range readManifests(t, d.file) {
+			got = append(got, m.Rules...)
+		}
+		if diff := cmp.Diff(needs(d.load(t).collector("kubernetes").Kubernetes), grants(got)); diff != "" {
+			t.Errorf("rights of %s (-needed +granted):\n%s", d.file, diff)
+		}
+	})
 }
 
 // Every probe asks a port on which Vitals listens and a path that it serves.
-func TestDeploymentProbesWhatIsServed(t *testing.T) {
-	all := containers(t, kuryrDeployment)
+func TestDeploymentProbesWhatIsServed(t *testing.T) { eachDeployment(t, probesWhatIsServed) }
+
+func probesWhatIsServed(t *testing.T, of deployment) {
+	all := containers(t, of.file)
 	port := flagOf(t, all["vitals"].Args, "web.listen-address")
 	names := []string{strings.TrimPrefix(port, ":")}
 	for _, open := range all["vitals"].Ports {
@@ -186,7 +235,7 @@ func TestDeploymentProbesWhatIsServed(t *testing.T) {
 		}
 	}
 	if probes < 4 {
-		t.Errorf("%s has %d probes, want three of the workload and one of Vitals", kuryrDeployment, probes)
+		t.Errorf("%s has %d probes, want three of the workload and one of Vitals", of.file, probes)
 	}
 }
 
@@ -202,21 +251,83 @@ func flagOf(t *testing.T, args []string, name string) string {
 	return ""
 }
 
-// The arguments are a command and flags that exist, and what they name is mounted.
+// The arguments are a command and flags that exist, and what they and the profile name
+// is mounted.
 func TestDeploymentStartsVitals(t *testing.T) {
-	vitals := containers(t, kuryrDeployment)["vitals"]
-	flags := docCommands(t)[vitals.Args[0]]
-	for _, a := range vitals.Args[1:] {
-		name, _, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
-		if !slices.Contains(flags, name) {
-			t.Errorf("vitals %s %s: there is no such flag, want one of %v", vitals.Args[0], a, flags)
+	eachDeployment(t, func(t *testing.T, d deployment) {
+		vitals := containers(t, d.file)["vitals"]
+		flags := docCommands(t)[vitals.Args[0]]
+		for _, a := range vitals.Args[1:] {
+			name, _, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
+			if !slices.Contains(flags, name) {
+				t.Errorf("vitals %s %s: there is no such flag, want one of %v", vitals.Args[0], a, flags)
+			}
+		}
+		if got := flagOf(t, vitals.Args, "profile"); got != d.profile {
+			t.Errorf("profile = %q, want %q", got, d.profile)
+		}
+		want := append([]string{filepath.Dir(flagOf(t, vitals.Args, "kuryr.conf")), filepath.Dir(defaultSocket)}, d.mounts...)
+		for _, c := range d.load(t).cfg.Collectors {
+			if c.File != nil {
+				want = append(want, filepath.Dir(c.File.Path))
+			}
+		}
+		for _, dir := range want {
+			if !slices.ContainsFunc(vitals.Mounts, func(m manifestMount) bool { return m.Path == dir }) {
+				t.Errorf("mounts = %v, want %s among them", vitals.Mounts, dir)
+			}
+		}
+	})
+}
+
+// Vitals has no more rights than it needs: none over the node, and it changes nothing
+// there but its own socket.
+func TestDeploymentGivesVitalsTheLeastRights(t *testing.T) {
+	eachDeployment(t, func(t *testing.T, d deployment) {
+		c := containers(t, d.file)["vitals"]
+		s := c.Security
+		if !s.RunAsNonRoot || !s.ReadOnlyRoot || s.Escalation == nil || *s.Escalation || len(s.Capabilities.Add) > 0 || !slices.Equal(s.Capabilities.Drop, []string{"ALL"}) {
+			t.Errorf("securityContext = %+v, want no root, no capability and no writable root", s)
+		}
+		for _, m := range c.Mounts {
+			if !m.ReadOnly && m.Path != filepath.Dir(defaultSocket) {
+				t.Errorf("mount %s may be written to, want it read-only", m.Path)
+			}
+		}
+	})
+}
+
+// The CNI daemon is restarted by nothing that is over sooner than a minute, the rules'
+// own patience not counted, and is looked at from within its pod.
+func TestDeploymentOfTheCNIDaemon(t *testing.T) {
+	const file = "deploy/kubernetes/kuryr-cni.yaml"
+	all := containers(t, file)
+	daemon, vitals := all["kuryr-cni"], all["vitals"]
+	if alive := daemon.Alive; alive.Period*alive.Failures < 60 {
+		t.Errorf("alive fails %d times every %d s before a restart, want a minute", alive.Failures, alive.Period)
+	}
+	for _, m := range readManifests(t, file) {
+		spec := m.Spec.Template.Spec
+		if m.Kind != "DaemonSet" || !spec.HostNetwork || !spec.ShareProcessNamespace {
+			t.Errorf("%s with %+v, want a DaemonSet in the host's network whose containers see each other", m.Kind, spec)
+		}
+		for _, v := range spec.Volumes {
+			if v.Name == "cgroup" && v.Host.Path != "/sys/fs/cgroup" {
+				t.Errorf("cgroups are those of %q, want the host's", v.Host.Path)
+			}
 		}
 	}
-	want := []string{filepath.Dir(flagOf(t, vitals.Args, "kuryr.conf")), filepath.Dir(poolsMarker), filepath.Dir(defaultSocket)}
-	for _, dir := range want {
-		if !slices.ContainsFunc(vitals.Mounts, func(m manifestMount) bool { return m.Path == dir }) {
-			t.Errorf("mounts = %v, want %s among them", vitals.Mounts, dir)
+	if !slices.Contains(vitals.Args, "--set=process=kuryr-daemon") {
+		t.Errorf("arguments = %q, want those that measure the daemon and not Vitals", vitals.Args)
+	}
+	socket := ""
+	for _, m := range daemon.Mounts {
+		if m.Name == "vitals" {
+			socket = filepath.Join(m.Path, filepath.Base(defaultSocket))
 		}
+	}
+	if !slices.ContainsFunc(daemon.Env, func(e struct{ Name, Value string }) bool { return e.Name == "VITALS_SOCKET" && e.Value == socket }) {
+		t.Errorf("environment of the daemon = %v, want VITALS_SOCKET=%s", daemon.Env, socket)
 	}
 }
 
