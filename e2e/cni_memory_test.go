@@ -19,7 +19,8 @@ const (
 
 	mebibyte = 1 << 20
 	// memoryTrend is how far the forecast looks back in these tests. As shipped it is
-	// half an hour; the time that it looks ahead is twice as long.
+	// half an hour; the time that it looks ahead is twice as long, and measurements have
+	// to reach back a third of it.
 	memoryTrend = 15 * time.Second
 )
 
@@ -95,7 +96,7 @@ func startMemory(t *testing.T, c memoryCgroup) *cniManager {
 	t.Helper()
 	return startCNI(t, cniOptions{
 		collectors: fmt.Sprintf("memory: {cgroup: {path: %s, limit: %dMiB}}", c, memoryLimit),
-		rules:      []string{"[30m]", "[15s]", ", 3600)", ", 30)", ">= 30", ">= 10"},
+		rules:      []string{"[30m]", "[15s]", ", 3600)", ", 30)", "[20m] offset 10m", "[10s] offset 5s"},
 		more:       "kuryr-cni-memory",
 	})
 }
