@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,9 +64,9 @@ func (c cniConf) limit(t *testing.T, max string) {
 	}
 }
 
-// TestCNIKuryrConf runs the profile as it is shipped, with nothing but a kuryr.conf. The
-// port, the limit and the Kubernetes API are those of the file, and follow it. The memory
-// that counts is that of the cgroup in which Vitals itself runs.
+// TestCNIKuryrConf runs the profile as it is shipped, with a kuryr.conf and what flags
+// say. The port, the limit and the Kubernetes API are those of the file, and follow it.
+// The memory that counts is that of the cgroup in which Vitals itself runs.
 func TestCNIKuryrConf(t *testing.T) {
 	t.Parallel()
 	where := address(t)
@@ -76,8 +77,10 @@ func TestCNIKuryrConf(t *testing.T) {
 	conf := newCNIConf(t, port)
 	conf.limit(t, "1")
 	c := newMemoryCgroup(t)
-	m := &cniManager{daemon: daemon{launch(t, where, append(c.inside(), os.Getenv("VITALS_BIN"), "run", "--profile=kuryr-cni",
-		"--kuryr.conf="+conf.path(), "--web.unix-socket=", "--web.shutdown-delay=0s", "--config.poll-interval=1s")...)}}
+	m := &cniManager{dir: shortDirectory(t, "/dev/shm")}
+	m.daemon = daemon{launch(t, where, append(c.inside(), os.Getenv("VITALS_BIN"), "run", "--profile=kuryr-cni",
+		"--kuryr.conf="+conf.path(), "--set=interfaces=lo", "--set=shared_booleans=watcher:"+filepath.Join(m.dir, "watcher")+":3s",
+		"--web.unix-socket=", "--web.shutdown-delay=0s", "--config.poll-interval=1s")...)}
 	await(t, "it listens where kuryr.conf says", cniWithin, func() error { return m.want("/alive", http.StatusOK) })
 	limited := func(mebibytes float64) error {
 		return m.has(mebibytes*mebibyte, "vitals_memory_limit_bytes", "cgroup", "memory")
@@ -97,6 +100,14 @@ func TestCNIKuryrConf(t *testing.T) {
 		}
 		return m.state("alive")
 	})
+	watcher := newPart(t, "watcher", nil, m.environment("watcher", "boolean")...)
+	await(t, "what the flags say is looked at", shippedWithin, func() error {
+		return errors.Join(m.has(1, "vitals_component_alive", "component", "watcher"), m.has(1, "vitals_netlink_interface_present", "netlink", "netlink", "interface", "lo"))
+	})
+	watcher.signal(t, syscall.SIGSTOP)
+	await(t, "the watcher hangs", shippedWithin, func() error { return m.state("alive", "ComponentDead failing: The component watcher is ") })
+	watcher.signal(t, syscall.SIGCONT)
+	await(t, "the watcher goes on", shippedWithin, func() error { return m.state("alive") })
 }
 
 // TestCNIKuryrConfMistakes starts the profile with limits and ports that make no sense.
