@@ -2,27 +2,20 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/vitals-health/vitals/internal/standin"
 )
 
 // The budgets of the whole process.
 const (
 	maxBinaryBytes = 40_000_000
-	maxRestRSS     = 32 << 20
 	// maxRestCPU is in percent of a core.
 	maxRestCPU = 0.2
 	// cpuMargin is what a busy machine may add before the benchmark fails: a process
@@ -45,7 +38,7 @@ func buildProgram(b *testing.B) string {
 	return path
 }
 
-// daemonProcess is the program under the controller's profile.
+// daemonProcess is the program under a profile.
 type daemonProcess struct {
 	cmd *exec.Cmd
 	log *bytes.Buffer
@@ -55,13 +48,13 @@ type daemonProcess struct {
 	answered, ready time.Duration
 }
 
-// startDaemon starts the program and waits until it is ready. The stand-ins that it
-// looks at live in the process of the benchmark, so their cost is not the program's.
-func startDaemon(b *testing.B, path, conf string) *daemonProcess {
+// startDaemon starts the program and waits until it is ready.
+func startDaemon(b *testing.B, path string, w subject) *daemonProcess {
 	b.Helper()
 	address := freeAddress(b)
-	d := &daemonProcess{log: &bytes.Buffer{}, url: "http://" + address + "/ready"}
-	d.cmd = exec.Command(path, "run", "--profile=kuryr-controller", "--kuryr.conf="+conf, "--web.listen-address="+address, "--web.unix-socket=", "--web.shutdown-delay=0s")
+	d := &daemonProcess{log: &bytes.Buffer{}, url: "http://" + address}
+	args := []string{"run", "--web.listen-address=" + address, "--web.unix-socket=" + w.socket, "--web.shutdown-delay=0s"}
+	d.cmd = exec.Command(path, append(args, w.args...)...)
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
 	d.cmd.Env = []string{} // neither the limits of the Go runtime nor OS_* of whoever runs it
 	begin := time.Now()
@@ -79,7 +72,7 @@ func (d *daemonProcess) await(b *testing.B, begin time.Time) {
 	poll := time.NewTicker(time.Millisecond)
 	defer poll.Stop()
 	for ; time.Since(begin) < startDeadline; <-poll.C {
-		resp, err := client.Get(d.url)
+		resp, err := client.Get(d.url + "/ready")
 		if err != nil {
 			continue
 		}
@@ -115,56 +108,15 @@ func freeAddress(b *testing.B) string {
 	return ln.Addr().String()
 }
 
-// startCloud starts the stand-ins and writes the kuryr.conf that leads to them.
-func startCloud(b *testing.B) (conf string) {
-	b.Helper()
-	// A real API server sends bookmarks once a minute and changes pods now and then.
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: time.Minute, EventInterval: 10 * time.Second})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := cloud.Close(); err != nil {
-			b.Errorf("close the stand-ins: %v", err)
-		}
-	})
-	dir := b.TempDir()
-	write := func(name string, data []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			b.Fatal(err)
-		}
-		return path
-	}
-	token, ca := write("token", []byte(cloud.Token())), write("ca.crt", cloud.Authority())
-	return write("kuryr.conf", fmt.Appendf(nil, `[kubernetes]
-api_root = %s
-token_file = %s
-ssl_ca_crt_file = %s
-ssl_verify_server_crt = true
-vif_pool_driver = noop
-[neutron]
-auth_type = password
-auth_url = %s
-username = %s
-password = %s
-project_name = %s
-user_domain_name = %s
-project_domain_name = %s
-region_name = %s
-[neutron_defaults]
-project = %s
-`, cloud.KubernetesURL(), token, ca, cloud.KeystoneURL(), cloud.Username(), cloud.Password(), cloud.Project(),
-		cloud.Domain(), cloud.Domain(), cloud.Region(), cloud.ProjectID()))
-}
-
-// BenchmarkProcess measures the stripped program under the controller's profile as a
-// process of its own: its size, its start and what it takes at rest.
+// BenchmarkProcess measures the stripped program as a process of its own: its size,
+// and with each profile its start and what it takes at rest.
 func BenchmarkProcess(b *testing.B) {
-	path, conf := buildProgram(b), startCloud(b)
+	path := buildProgram(b)
 	b.Run("binary", func(b *testing.B) { benchmarkBinary(b, path) })
-	b.Run("start", func(b *testing.B) { benchmarkStart(b, path, conf) })
-	b.Run("rest", func(b *testing.B) { benchmarkRest(b, path, conf) })
+	for _, w := range shippedSubjects(b, path) {
+		b.Run(w.profile+"/start", func(b *testing.B) { benchmarkStart(b, path, w) })
+		b.Run(w.profile+"/rest", func(b *testing.B) { benchmarkRest(b, path, w) })
+	}
 }
 
 func benchmarkBinary(b *testing.B, path string) {
@@ -184,11 +136,12 @@ func benchmarkBinary(b *testing.B, path string) {
 }
 
 // benchmarkStart is the time from the start of the process to its first answer and
-// to its first 200 on /ready, for which every collector must have succeeded once.
-func benchmarkStart(b *testing.B, path, conf string) {
+// to its first 200 on /ready, for which every collector must have finished once. A
+// component that does not report is missed only later.
+func benchmarkStart(b *testing.B, path string, w subject) {
 	var answered, ready []float64
 	for b.Loop() {
-		d := startDaemon(b, path, conf)
+		d := startDaemon(b, path, w)
 		answered, ready = append(answered, milliseconds(d.answered)), append(ready, milliseconds(d.ready))
 		d.stop(b)
 	}
@@ -198,18 +151,13 @@ func benchmarkStart(b *testing.B, path, conf string) {
 }
 
 // benchmarkRest is what the process takes while nothing happens: every second its
-// rules are evaluated, every ten seconds its dependencies are asked.
-// VITALS_BENCH_REST is how long to look; 30 s where it is not set.
-func benchmarkRest(b *testing.B, path, conf string) {
-	rest := 30 * time.Second
-	if text := os.Getenv("VITALS_BENCH_REST"); text != "" {
-		var err error
-		if rest, err = time.ParseDuration(text); err != nil {
-			b.Fatalf("VITALS_BENCH_REST: %v", err)
-		}
-	}
-	d := startDaemon(b, path, conf)
+// rules are evaluated, every ten seconds its collectors measure and its components
+// report. VITALS_BENCH_REST is how long to look; 30 s where it is not set.
+func benchmarkRest(b *testing.B, path string, w subject) {
+	rest := durationFrom(b, "VITALS_BENCH_REST", 30*time.Second)
+	d := startDaemon(b, path, w)
 	defer d.stop(b)
+	defer w.attend(b)()
 	pid := d.cmd.Process.Pid
 	var rss []float64
 	var anonymous, core float64
@@ -221,83 +169,30 @@ func benchmarkRest(b *testing.B, path, conf string) {
 		core = 100 * float64(cpuTime(b, pid)-used) / float64(time.Since(begin))
 		anonymous = memory(b, pid, "smaps_rollup", "Pss_Anon")
 	}
+	d.mustMeasure(b)
 	top := slices.Max(rss)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(core, "%core")
 	b.ReportMetric(top/(1<<20), "max-RSS-MiB")
 	b.ReportMetric(anonymous/(1<<20), "anonymous-MiB")
-	if top > maxRestRSS {
-		b.Errorf("RSS at rest = %.1f MiB, want at most %d MiB", top/(1<<20), maxRestRSS>>20)
+	if top > w.maxRSS {
+		b.Errorf("RSS at rest = %.1f MiB, want at most %.0f MiB", top/(1<<20), w.maxRSS/(1<<20))
 	}
 	if core > maxRestCPU*cpuMargin {
 		b.Errorf("CPU at rest = %.2f %% of a core, want at most %.1f %%", core, maxRestCPU)
 	}
 }
 
-// observe calls f every second for a while.
-func observe(b *testing.B, d time.Duration, f func()) {
+// durationFrom is what an environment variable says, or else the default.
+func durationFrom(b *testing.B, name string, standard time.Duration) time.Duration {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), d+time.Second/2)
-	defer cancel()
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-second.C:
-			f()
-		}
+	text := os.Getenv(name)
+	if text == "" {
+		return standard
 	}
-}
-
-// memory reads a line of /proc/PID/FILE, in bytes; see proc(5).
-func memory(b *testing.B, pid int, file, key string) float64 {
-	b.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	d, err := time.ParseDuration(text)
 	if err != nil {
-		b.Fatal(err)
+		b.Fatalf("%s: %v", name, err)
 	}
-	for line := range strings.Lines(string(data)) {
-		if value, ok := strings.CutPrefix(line, key+":"); ok {
-			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kib * 1024
-		}
-	}
-	b.Fatalf("/proc/%d/%s has no %s", pid, file, key)
-	return 0
-}
-
-// cpuTime is the processor time of all threads, to the nanosecond: the ticks of
-// /proc/PID/stat are 10 ms long, and a budget of 0.2 % is 2 ms a second.
-func cpuTime(b *testing.B, pid int) (used time.Duration) {
-	b.Helper()
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(threads) == 0 {
-		b.Fatalf("no schedstat of process %d: %v", pid, err)
-	}
-	for _, path := range threads {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		first, _, _ := strings.Cut(string(data), " ")
-		ns, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		used += time.Duration(ns)
-	}
-	return used
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// median returns the middle of values, which it sorts.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
+	return d
 }
