@@ -1,0 +1,233 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// cniAlert is the rule that judges the CNI daemon by its histogram.
+const cniAlert = "CNIAddFailingByHistogram"
+
+// cniDaemon is the CNI daemon as its exporter shows it: the durations of its requests.
+type cniDaemon struct {
+	// seconds are the durations by command and error, as in ADD True.
+	seconds map[string][]float64
+	random  *rand.Rand
+}
+
+func newCNIDaemon(seed uint64) *cniDaemon {
+	return &cniDaemon{seconds: map[string][]float64{}, random: rand.New(rand.NewPCG(seed, 1))}
+}
+
+// request ends with or without an error, after at least so many seconds.
+func (d *cniDaemon) request(command, failed string, atLeast float64) {
+	d.seconds[command+" "+failed] = append(d.seconds[command+" "+failed], atLeast+d.random.Float64())
+}
+
+// samples are what a scrape brings; half says how the buckets are written.
+func (d *cniDaemon) samples(half string) []collectors.Sample {
+	all := []collectors.Sample{cniSample("vitals_scrape_up", 1)}
+	const name = "kuryr_cni_request_duration_seconds"
+	for key, seconds := range d.seconds {
+		command, failed, _ := strings.Cut(key, " ")
+		sum := 0.0
+		for _, s := range seconds {
+			sum += s
+		}
+		for _, bound := range []float64{10, 50, 60, 180} {
+			n := 0.0
+			for _, s := range seconds {
+				if s <= bound {
+					n++
+				}
+			}
+			all = append(all, cniSample(name+"_bucket", n, "command", command, "error", failed, "le", fmt.Sprintf(half, bound)))
+		}
+		count := float64(len(seconds))
+		all = append(all,
+			cniSample(name+"_bucket", count, "command", command, "error", failed, "le", "+Inf"),
+			cniSample(name+"_count", count, "command", command, "error", failed),
+			cniSample(name+"_sum", sum, "command", command, "error", failed))
+	}
+	return all
+}
+
+func cniSample(name string, v float64, pairs ...string) collectors.Sample {
+	return collectors.Sample{Labels: labels.FromStrings(append(pairs, "component", "cni-metrics", model.MetricNameLabel, name)...), Value: v}
+}
+
+// cniWatch is the shipped rules over a daemon, with a scrape every ten seconds.
+type cniWatch struct {
+	t       *testing.T
+	core    *core
+	cfg     Config
+	scraped *fakeCollector
+	told    *fakeCollector
+	known   []collectors.Sample // of told
+	daemon  *cniDaemon
+	lives   uint64
+	at      time.Time
+	// step is the time between two evaluations.
+	step time.Duration
+	// bounds is how the buckets are written, and without what is not kept of a scrape.
+	bounds, without string
+	limit           float64
+	// up is whether the last scrape succeeded, and fresh whether the rules have not
+	// seen that yet. counted is when they saw one that did; knew is whether they still
+	// remembered it when they saw the last one.
+	up, fresh, knew bool
+	counted         time.Time
+}
+
+func shippedRules(t *testing.T, name string) *rules.File {
+	t.Helper()
+	data, err := fs.ReadFile(rules.Shipped(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, errs := rules.Parse(name, data, []string{Ready, Alive, Started})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return f
+}
+
+// newCNIWatch begins with a scrape of a daemon that has just started.
+func newCNIWatch(t *testing.T, limit float64) *cniWatch {
+	t.Helper()
+	w := &cniWatch{t: t, scraped: &fakeCollector{"cni-metrics"}, told: &fakeCollector{"components"}, daemon: newCNIDaemon(0), at: epoch, step: time.Second, bounds: "%.1f", limit: limit}
+	w.cfg = Config{Files: []*rules.File{shippedRules(t, "kuryr-cni-histogram.yml")}}
+	for _, c := range []*fakeCollector{w.scraped, w.told} {
+		w.cfg.Sources = append(w.cfg.Sources, Source{Name: c.name, Interval: 10 * time.Second, Timeout: time.Second, Collector: c})
+	}
+	var err error
+	if w.core, err = newCore(w.cfg, Options{}, w.at); err != nil {
+		t.Fatal(err)
+	}
+	w.tell(-1)
+	return w
+}
+
+// tell sets what the collector of components knows: the limit and, from 0 on, how
+// many failures in a row the daemon itself reported.
+func (w *cniWatch) tell(reported float64) {
+	told := func(name string, v float64, pairs ...string) collectors.Sample {
+		return collectors.Sample{Labels: labels.FromStrings(append(pairs, "event", "cni_add", model.MetricNameLabel, name)...), Value: v}
+	}
+	w.known = []collectors.Sample{told("vitals_component_consecutive_failures_limit", w.limit)}
+	if reported >= 0 {
+		w.known = append(w.known, told("vitals_component_consecutive_failures", reported, "component", "server"))
+	}
+}
+
+// pass evaluates every step until so much later, and not then.
+func (w *cniWatch) pass(d time.Duration) {
+	for end := w.at.Add(d); ; w.evaluate() {
+		if w.at = w.at.Add(w.step); !w.at.Before(end) {
+			w.at = end
+			return
+		}
+	}
+}
+
+func (w *cniWatch) evaluate() {
+	w.core.evaluate(context.Background(), w.at)
+	if !w.up || !w.core.groups[0].last.Equal(w.at) {
+		return
+	}
+	if w.fresh {
+		w.fresh, w.knew = false, w.at.Sub(w.counted) < 5*time.Minute
+	}
+	w.counted = w.at
+}
+
+// scrape hands over the outcome of a scrape amid ten seconds, in the second half of
+// which the rules are evaluated at least once.
+func (w *cniWatch) scrape(r result) {
+	w.pass(5 * time.Second)
+	r.collector = w.scraped
+	w.core.take(r, w.at)
+	w.core.take(result{collector: w.told, samples: w.known}, w.at)
+	w.up, w.fresh = r.err == nil, true
+	w.evaluate()
+	w.pass(5 * time.Second)
+	w.evaluate()
+}
+
+// do lets one thing happen.
+func (w *cniWatch) do(word string) {
+	switch word {
+	case "ok":
+		w.daemon.request("ADD", "False", 0)
+	case "fail":
+		w.daemon.request("ADD", "True", 0)
+	case "timeout":
+		w.daemon.request("ADD", "True", 60)
+	case "del":
+		w.daemon.request("DEL", "True", 0)
+	case "restart":
+		w.lives++
+		w.daemon = newCNIDaemon(w.lives)
+	case "scrape":
+		w.scrape(result{samples: slices.DeleteFunc(w.daemon.samples(w.bounds), func(s collectors.Sample) bool {
+			return w.without != "" && strings.HasSuffix(s.Labels.Get(model.MetricNameLabel), w.without)
+		})})
+	case "refused":
+		w.scrape(result{samples: []collectors.Sample{cniSample("vitals_scrape_up", 0)}, err: errors.New("connection refused")})
+	case "late":
+		w.scrape(result{err: errors.New("no result within the timeout")})
+	case "4m", "6m": // of scrapes that stay away
+		d, _ := time.ParseDuration(word)
+		for end := w.at.Add(d); w.at.Before(end); {
+			w.do("late")
+		}
+	case "reload":
+		w.cfg.Files = []*rules.File{shippedRules(w.t, "kuryr-cni-histogram.yml")}
+		if err := w.core.apply(w.cfg, w.at); err != nil {
+			w.t.Fatal(err)
+		}
+	case "forget": // Vitals starts anew
+		fresh := newCNIWatch(w.t, 3)
+		fresh.daemon, fresh.lives, fresh.at = w.daemon, w.lives, w.at
+		fresh.core.started = w.at
+		*w = *fresh
+	default:
+		w.t.Fatalf("unknown word %q", word)
+	}
+}
+
+// streak is the number of failures in a row that the rules know of, or -1.
+func (w *cniWatch) streak() float64 {
+	w.t.Helper()
+	v, err := w.core.query.instant(context.Background(), "kuryr_cni_add:consecutive_failures", w.at)
+	if err != nil || len(v) > 1 {
+		w.t.Fatalf("kuryr_cni_add:consecutive_failures = %v, %v, want one value at most", v, err)
+	}
+	if len(v) == 0 {
+		return -1
+	}
+	return v[0].F
+}
+
+// status is that of the alert.
+func (w *cniWatch) status() string {
+	for _, r := range w.core.snapshot(context.Background(), w.at, 0).Rules {
+		if r.Name == cniAlert {
+			return r.Status.String()
+		}
+	}
+	return "missing"
+}
