@@ -128,6 +128,52 @@ func TestFileStates(t *testing.T) {
 	}
 }
 
+func TestFileOwnerAndPermissions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	localWrite(t, path, "")
+	for _, tt := range []struct {
+		mode os.FileMode
+		want string
+	}{
+		{0o000, "--- --- ---"},
+		{0o644, "rw- r-- r--"},
+		{0o751, "rwx r-x --x"},
+		{0o777, "rwx rwx rwx"},
+		{0o022, "--- -w- -w-"},
+		{0o600 | os.ModeSetuid | os.ModeSticky, "rw- --- ---"},
+	} {
+		if err := os.Chmod(path, tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		samples, err := localCollect(t, localNew(t, "f", "path: "+path, &collectors.FileConfig{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var classes []string
+		for _, class := range []string{"user", "group", "other"} {
+			bits := ""
+			for _, permission := range []string{"read", "write", "execute"} {
+				v, ok := localValue(samples, fmt.Sprintf(`vitals_file_permission{class=%q,file="f",permission=%q}`, class, permission))
+				switch {
+				case !ok:
+					bits += "?"
+				case v == 0:
+					bits += "-"
+				default:
+					bits += map[string]string{"read": "r", "write": "w", "execute": "x"}[permission]
+				}
+			}
+			classes = append(classes, bits)
+		}
+		if got := strings.Join(classes, " "); got != tt.want {
+			t.Errorf("mode %o: permissions %s, want %s", tt.mode, got, tt.want)
+		}
+		if uid, ok := localValue(samples, `vitals_file_owner_uid{file="f"}`); !ok || int(uid) != os.Getuid() {
+			t.Errorf("owner = %v, %v, want %d", uid, ok, os.Getuid())
+		}
+	}
+}
+
 func TestFileComesAndGoes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "marker")
 	c := localNew(t, "marker", "path: "+path, &collectors.FileConfig{})
