@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type program struct {
 	url string
 	log string
 	cmd *exec.Cmd
+	// patience is how long one answer may take; 0 is 2 seconds.
+	patience time.Duration
 }
 
 // address returns a loopback address that nothing listens on.
@@ -96,7 +99,7 @@ func (p *program) tail() string {
 
 // get returns the status and the body of one answer.
 func (p *program) get(path string) (int, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, 2*time.Second))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -80,7 +81,7 @@ func statusFor(rule string) int {
 // listed says that so many links were listed.
 func listed(m metrics, name string, links float64) error {
 	return errors.Join(m.want(1, "vitals_netlink_up", "netlink", name), m.wantFailure("", "vitals_netlink_failure", "netlink", name),
-		m.wantBetween(0, 2, "vitals_netlink_latency_seconds", "netlink", name), m.want(links, "vitals_netlink_links", "netlink", name))
+		m.wantBetween(0, 5, "vitals_netlink_latency_seconds", "netlink", name), m.want(links, "vitals_netlink_links", "netlink", name))
 }
 
 // wrote says that a link could be made and deleted.
@@ -176,25 +177,33 @@ func TestGuestNetlinkNamespaceDeleted(t *testing.T) {
 	d.awaits(t, "another namespace has its name", func(m metrics) error { return errors.Join(listed(m, "host", 2), listed(m, "held", 2)) })
 }
 
-// A node has thousands of links, and they come and go.
+// A node has thousands of links, and they come and go. There are 8,000 where the machine
+// makes them fast enough, and 2,000 elsewhere.
 func TestGuestNetlinkThousands(t *testing.T) {
+	const thousandsWithin = 10 * time.Second
 	const path = "/run/netns/many"
 	initRuns(t, "netns", path)
 	d := vitalsAs(t, "", `
-		interval: 2s, timeout: 2s, name: host, netlink: {netns: /run/netns/many, interfaces: [few1999]}
-		interval: 2s, timeout: 2s, name: held, netlink: {netns: /run/netns/many, socket: held}`, documentedRules(t, "netlink"))
+		interval: 5s, timeout: 5s, name: host, netlink: {netns: /run/netns/many, interfaces: [few1999]}
+		interval: 5s, timeout: 5s, name: held, netlink: {netns: /run/netns/many, socket: held}`, documentedRules(t, "netlink"))
 	d.staysAlive(t)
 	links := 1.0
 	for _, more := range []struct {
 		prefix string
 		n      int
 	}{{"few", 2000}, {"more", 6000}} {
+		began := time.Now()
 		initRuns(t, "as", "netns="+path, "--", guestInit, "links", "dummy", more.prefix, fmt.Sprint(more.n))
+		took := time.Since(began)
 		links += float64(more.n)
 		m := d.awaits(t, fmt.Sprintf("%g links are listed", links), func(m metrics) error {
 			return errors.Join(listed(m, "host", links), listed(m, "held", links), m.want(1, "vitals_netlink_interface_present", "netlink", "host", "interface", "few1999"))
 		})
-		t.Logf("%g links:\n%s%s", links, m.about("vitals_netlink_latency"), m.about("process_resident_memory_bytes{}"))
+		t.Logf("%g links, of which the last %d were made in %s:\n%s%s", links, more.n, took.Round(time.Millisecond),
+			m.about("vitals_netlink_latency"), m.about("process_resident_memory_bytes{}"))
+		if took > thousandsWithin {
+			break
+		}
 	}
 	work(t, "churn", "netns="+path, "link", "churn", "churn")
 	// The kernel says that a list is not whole, and it is asked again, a few times.
