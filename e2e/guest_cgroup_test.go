@@ -16,8 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const mib = 1 << 20
-
 // controlGroup is the name of a cgroup of version 2.
 type controlGroup string
 
@@ -87,10 +85,10 @@ func TestGuestCgroupOwn(t *testing.T) {
 	d := vitalsAs(t, "cgroup=own", "name: own, cgroup: {}", "")
 	m := d.awaits(t, "the own cgroup", func(m metrics) error {
 		return errors.Join(whole(m, "own"),
-			m.want(512*mib, "vitals_cgroup_memory_limit_bytes", "cgroup", "own"),
+			m.want(512*mebibyte, "vitals_cgroup_memory_limit_bytes", "cgroup", "own"),
 			m.want(0, "vitals_cgroup_memory_oom_kills_total", "cgroup", "own"),
 			m.wantAbsent("vitals_memory_limit_bytes", "cgroup", "own"),
-			m.wantBetween(mib, 512*mib, "vitals_cgroup_memory_working_set_bytes", "cgroup", "own"))
+			m.wantBetween(mebibyte, 512*mebibyte, "vitals_cgroup_memory_working_set_bytes", "cgroup", "own"))
 	})
 	t.Log(m.about("vitals_cgroup"))
 }
@@ -110,8 +108,8 @@ func TestGuestCgroupByPathAndProcess(t *testing.T) {
 		errs := []error{m.want(1<<30, "vitals_memory_limit_bytes", "cgroup", "directory")}
 		for _, name := range []string{"directory", "name", "above", "process", "pid", "member"} {
 			errs = append(errs, whole(m, name),
-				m.wantBetween(40*mib, 60*mib, "vitals_cgroup_memory_usage_bytes", "cgroup", name),
-				m.wantBetween(40*mib, 60*mib, "vitals_cgroup_memory_working_set_bytes", "cgroup", name),
+				m.wantBetween(40*mebibyte, 60*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", name),
+				m.wantBetween(40*mebibyte, 60*mebibyte, "vitals_cgroup_memory_working_set_bytes", "cgroup", name),
 				m.want(math.Inf(1), "vitals_cgroup_memory_limit_bytes", "cgroup", name))
 		}
 		return errors.Join(errs...)
@@ -138,9 +136,9 @@ func TestGuestCgroupOfPod(t *testing.T) {
 		name: path, cgroup: {path: /host/sys/fs/cgroup/host}`, "")
 	d.awaits(t, "cgroups inside and outside of the pod", func(m metrics) error {
 		return errors.Join(whole(m, "own"), whole(m, "daemon"), whole(m, "path"),
-			m.want(500*mib, "vitals_cgroup_memory_limit_bytes", "cgroup", "own"),
-			m.wantBetween(40*mib, 60*mib, "vitals_cgroup_memory_usage_bytes", "cgroup", "daemon"),
-			m.wantBetween(40*mib, 60*mib, "vitals_cgroup_memory_usage_bytes", "cgroup", "path"))
+			m.want(500*mebibyte, "vitals_cgroup_memory_limit_bytes", "cgroup", "own"),
+			m.wantBetween(40*mebibyte, 60*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", "daemon"),
+			m.wantBetween(40*mebibyte, 60*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", "path"))
 	})
 }
 
@@ -154,7 +152,7 @@ func TestGuestCgroupNestedLimits(t *testing.T) {
 		value string
 		want  float64
 	}{
-		{above, "max", math.Inf(1)}, {above, "64M", 64 * mib}, {middle, "128M", 64 * mib}, {middle, "32M", 32 * mib}, {middle, "max", 64 * mib},
+		{above, "max", math.Inf(1)}, {above, "64M", 64 * mebibyte}, {middle, "128M", 64 * mebibyte}, {middle, "32M", 32 * mebibyte}, {middle, "max", 64 * mebibyte},
 	} {
 		step.of.set(t, "memory.max", step.value)
 		d.awaits(t, fmt.Sprintf("memory.max of %s is %s", step.of, step.value), func(m metrics) error {
@@ -201,23 +199,23 @@ func TestGuestCgroupPageCache(t *testing.T) {
 	d := vitalsAs(t, "", "name: memory, cgroup: {path: /reader}", "")
 	m := d.awaits(t, "page cache is used and not in the working set", func(m metrics) error {
 		return errors.Join(whole(m, "memory"),
-			m.wantBetween(128*mib, 160*mib, "vitals_cgroup_memory_usage_bytes", "cgroup", "memory"),
-			m.wantBetween(0, 24*mib, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"))
+			m.wantBetween(128*mebibyte, 160*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", "memory"),
+			m.wantBetween(0, 24*mebibyte, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"))
 	})
 	t.Log(m.about("vitals_cgroup_memory"))
 }
 
 func TestGuestCgroupSwap(t *testing.T) {
-	swapOn(t, "/dev/ram1", 128*mib)
+	swapOn(t, "/dev/ram1", 128*mebibyte)
 	c := newCgroup(t, "swapped")
 	c.set(t, "memory.max", "24M")
 	holds(t, "swapped", "cgroup=swapped", "hold", "64")
 	d := vitalsAs(t, "", "name: memory, cgroup: {path: /swapped}", "")
 	m := d.awaits(t, "swap is counted apart", func(m metrics) error {
 		return errors.Join(whole(m, "memory"),
-			m.wantBetween(32*mib, 70*mib, "vitals_cgroup_memory_swap_bytes", "cgroup", "memory"),
-			m.wantBetween(0, 24*mib, "vitals_cgroup_memory_usage_bytes", "cgroup", "memory"),
-			m.wantBetween(0, 24*mib, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"))
+			m.wantBetween(32*mebibyte, 70*mebibyte, "vitals_cgroup_memory_swap_bytes", "cgroup", "memory"),
+			m.wantBetween(0, 24*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", "memory"),
+			m.wantBetween(0, 24*mebibyte, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"))
 	})
 	t.Log(m.about("vitals_cgroup_memory"))
 }
@@ -256,7 +254,7 @@ func TestGuestCgroupRemoved(t *testing.T) {
 	d.awaits(t, "the cgroup is missing", func(m metrics) error {
 		return errors.Join(m.wantFailure("missing", "vitals_cgroup_failure", "cgroup", "memory"),
 			m.wantAbsent("vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"),
-			m.want(64*mib, "vitals_memory_limit_bytes", "cgroup", "memory"),
+			m.want(64*mebibyte, "vitals_memory_limit_bytes", "cgroup", "memory"),
 			m.wantRule("unknown", "MemoryOverLimit", "alive"))
 	})
 	newCgroup(t, "short")
@@ -289,6 +287,7 @@ func TestGuestCgroupWithoutController(t *testing.T) {
 // A workload grows past the limit of the configuration: the trend warns before, and
 // then it is to be restarted.
 func TestGuestCgroupLimitOfConfiguration(t *testing.T) {
+	t.Parallel()
 	newCgroup(t, "growing")
 	d := vitalsAs(t, "", "name: memory, cgroup: {path: /growing, limit: 48MiB}", documentedRules(t, "cgroup"))
 	work(t, "growing", "cgroup=growing", "grow", "64", "12")
@@ -299,7 +298,7 @@ func TestGuestCgroupLimitOfConfiguration(t *testing.T) {
 	await(t, "the limit is passed", guestSlack, func() error { return d.want("/alive", http.StatusInternalServerError) })
 	if m, err := d.metrics(); err != nil {
 		t.Error(err)
-	} else if err := m.wantBetween(48*mib, 70*mib, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"); err != nil {
+	} else if err := m.wantBetween(48*mebibyte, 70*mebibyte, "vitals_cgroup_memory_working_set_bytes", "cgroup", "memory"); err != nil {
 		t.Error(err)
 	}
 }

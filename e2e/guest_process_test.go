@@ -25,7 +25,7 @@ func TestGuestProcess(t *testing.T) {
 		return errors.Join(m.want(1, "vitals_process_up", "process", "daemon"), m.wantFailure("", "vitals_process_failure", "process", "daemon"),
 			m.want(1, "vitals_process_instances", "process", "daemon"),
 			m.wantBetween(began-2, began+60, "vitals_process_start_time_seconds", "process", "daemon"),
-			m.wantBetween(20*mib, 40*mib, "vitals_process_resident_memory_bytes", "process", "daemon"),
+			m.wantBetween(20*mebibyte, 40*mebibyte, "vitals_process_resident_memory_bytes", "process", "daemon"),
 			m.wantBetween(1, 20, "vitals_process_threads", "process", "daemon"),
 			m.wantBetween(3, 20, "vitals_process_open_fds", "process", "daemon"),
 			m.wantBetween(64, 1<<21, "vitals_process_max_fds", "process", "daemon"),

@@ -43,7 +43,9 @@ func writeImage(t *testing.T, to, kernel, initProgram, testProgram string) {
 	for _, module := range []string{"net/llc/llc", "net/802/stp", "net/bridge/bridge", "drivers/net/dummy", "drivers/net/veth", "drivers/block/brd"} {
 		i.copy("modules/"+path.Base(module)+".ko", match(t, filepath.Join(kernel, "lib/modules/*/kernel", module+".ko")))
 	}
-	i.tree("vitals/collectors/testdata", "../collectors/testdata")
+	for _, data := range []string{"collectors/testdata", "rules/builtin"} {
+		i.tree("vitals/"+data, filepath.Join("..", data))
+	}
 	i.directory("tmp")
 	i.directory("vitals/e2e")
 	i.entry("TRAILER!!!", 0, 0, 0, nil)

@@ -47,6 +47,9 @@ func prepare() error {
 			return fmt.Errorf("mount %s: %w", m.on, err)
 		}
 	}
+	if err := os.Mkdir("/dev/shm", 0o777); err != nil {
+		return err
+	}
 	// A link of the kind veth is left to the test that looks for it in vain.
 	for _, m := range []struct{ name, parameters string }{
 		{"llc", ""}, {"stp", ""}, {"bridge", ""}, {"dummy", "numdummies=0"}, {"brd", "rd_nr=2 rd_size=131072"},
