@@ -136,15 +136,15 @@ func (f *cgroupFinder) byProcess() (*cgroupPlace, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := choose(own, cgroup, v2, "/")
-	if at != nil || f.dir == f.self || f.cgroupfs != "" {
+	at, shown, err := choose(own, cgroup, v2, "/")
+	if shown || f.dir == f.self || f.cgroupfs != "" {
 		return at, err
 	}
 	theirs, problem := readCgroupMounts(f.dir)
 	if problem != nil {
 		return nil, fmt.Errorf("%w (%v)", ofProcess(problem), err)
 	}
-	at, problem = choose(theirs, cgroup, v2, filepath.Join(f.dir, "root"))
+	at, _, problem = choose(theirs, cgroup, v2, filepath.Join(f.dir, "root"))
 	if at == nil {
 		return nil, fmt.Errorf("for the process: %w; for Vitals: %v", problem, err)
 	}
@@ -171,7 +171,7 @@ func (f *cgroupFinder) byPath() (*cgroupPlace, error) {
 	memory := slices.IndexFunc(mounts, func(m cgroupMount) bool { return m.memory })
 	switch {
 	case on.point == "":
-		at, err := choose(mounts, dir, memory < 0, "/")
+		at, _, err := choose(mounts, dir, memory < 0, "/")
 		if err != nil {
 			return nil, fmt.Errorf("path %s is not below a mount of cgroups: %w", f.path, err)
 		}
@@ -212,36 +212,35 @@ func readCgroupMounts(process string) ([]cgroupMount, error) {
 
 // choose returns the place of a cgroup under one of the mounts, whose mount points are
 // below prefix. Where several show it, it is the one that shows most of the cgroups
-// above it.
-func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (*cgroupPlace, error) {
-	var best *cgroupPlace
-	var problem error
+// above it. Shown says whether one of them would show it, if it were there.
+func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (best *cgroupPlace, shown bool, err error) {
 	for _, m := range mounts {
 		if m.v2 != v2 || !v2 && !m.memory {
 			continue
 		}
 		below, ok := m.below(cgroup)
 		if !ok {
-			problem = cmp.Or(problem, error(&cgroupError{cgroupMissing, fmt.Errorf("cgroup %s is not in the part that is mounted at %s, %s", cgroup, m.point, m.root)}))
+			err = cmp.Or(err, error(&cgroupError{cgroupMissing, fmt.Errorf("cgroup %s is not in the part that is mounted at %s, %s", cgroup, m.point, m.root)}))
 			continue
 		}
-		at, err := m.place(mounts, below, filepath.Join(prefix, m.point, below))
+		shown = true
+		at, problem := m.place(mounts, below, filepath.Join(prefix, m.point, below))
 		switch {
-		case err != nil:
-			problem = err
+		case problem != nil:
+			err = problem
 		case best == nil || at.above > best.above:
 			best = at
 		}
 	}
 	switch {
 	case best != nil:
-		return best, nil
-	case problem != nil:
-		return nil, problem
+		return best, true, nil
+	case err != nil:
+		return nil, shown, err
 	case v2:
-		return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: version 2 is not mounted: expected it at a directory such as /sys/fs/cgroup", cgroup)}
+		return nil, false, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: version 2 is not mounted: expected it at a directory such as /sys/fs/cgroup", cgroup)}
 	}
-	return nil, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: the memory hierarchy of version 1 is not mounted: expected it at a directory such as /sys/fs/cgroup/memory", cgroup)}
+	return nil, false, &cgroupError{cgroupMissing, fmt.Errorf("cgroup %s: the memory hierarchy of version 1 is not mounted: expected it at a directory such as /sys/fs/cgroup/memory", cgroup)}
 }
 
 // place makes sure that a directory is a cgroup of the mount.

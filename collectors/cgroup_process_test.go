@@ -120,6 +120,23 @@ func TestCgroupSearchesOnce(t *testing.T) {
 	cgroupWant(t, c, 2000, "v2")
 }
 
+// The mounts show the cgroup, and it is gone: that is known for as long as it is so, and
+// the process has nothing to do with it.
+func TestCgroupOfAProcessIsGone(t *testing.T) {
+	tree := cgroupHost(t)
+	cgroupProcess(t, tree, 41, 900, "kuryr-daemon", "0::/a")
+	c := cgroupOf(t, tree, "name: kuryr-daemon")
+	cgroupWant(t, c, 2000, "v2")
+	if err := os.RemoveAll(filepath.Join(tree, "cg/a")); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		cgroupWantFailure(t, c, "missing", "cg/a: no such file")
+	}
+	cgroupFiles(t, tree, "cg/a", "v2", 2000)
+	cgroupWant(t, c, 2000, "v2")
+}
+
 // The cgroup of a process in another container is not in the own mounts, but in those
 // of that process, see cgroup_namespaces(7).
 func TestCgroupOfAnotherContainer(t *testing.T) {
