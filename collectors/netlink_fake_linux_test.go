@@ -51,6 +51,8 @@ type fakeKernel struct {
 	opened, closed int
 	// requests are the types of the messages that were sent.
 	requests []uint16
+	// sequence is the number of the last.
+	sequence uint32
 }
 
 func (k *fakeKernel) namespace() (netnsID, error) { return k.in, k.missing }
@@ -94,6 +96,10 @@ func (c *fakeConn) send(ctx context.Context, message []byte) error {
 	if err != nil {
 		return err
 	}
+	if m.sequence <= c.kernel.sequence {
+		return fmt.Errorf("request %d after request %d", m.sequence, c.kernel.sequence)
+	}
+	c.kernel.sequence = m.sequence
 	c.kernel.requests = append(c.kernel.requests, m.kind)
 	if c.kernel.sends != nil {
 		if err := c.kernel.sends(ctx, m); err != nil {
@@ -172,7 +178,9 @@ func (k *fakeKernel) answer(m netlinkMessage) [][]byte {
 	case unix.RTM_DELLINK:
 		name := requestedLink(m).name
 		before := len(k.links)
-		k.links = slices.DeleteFunc(k.links, func(l fakeLink) bool { return l.name == name || l.peer == name })
+		k.links = slices.DeleteFunc(k.links, func(l fakeLink) bool {
+			return l.name == name || l.peer == name || slices.Contains(l.altnames, name)
+		})
 		if len(k.links) == before {
 			return fakeError(m, unix.ENODEV)
 		}

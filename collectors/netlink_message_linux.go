@@ -58,7 +58,7 @@ func (m netlinkMessage) errno() (unix.Errno, error) {
 	}
 	code := int32(binary.NativeEndian.Uint32(m.data))
 	if code > 0 || code < -4095 { // MAX_ERRNO in linux/err.h
-		return 0, fmt.Errorf("error %d: expected 0 or less", code)
+		return 0, fmt.Errorf("error %d: expected -4095 to 0", code)
 	}
 	return unix.Errno(-code), nil
 }

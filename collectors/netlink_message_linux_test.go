@@ -86,6 +86,38 @@ func TestParseNetlinkLink(t *testing.T) {
 	}
 }
 
+// Messages begin at multiples of four bytes; behind the last there may be no padding.
+func TestNetlinkCutMessage(t *testing.T) {
+	request := netlinkMessage{sequence: 1}
+	odd := fakeMessage(request, unix.NLMSG_DONE, 0, []byte{1, 2, 3, 4, 5})
+	second := fakeMessage(request, unix.NLMSG_NOOP, 0, nil)
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"one", odd, "3 [1 2 3 4 5]"},
+		{"no padding", odd[:unix.SizeofNlMsghdr+5], "3 [1 2 3 4 5]"},
+		{"two", slices.Concat(odd, second), "3 [1 2 3 4 5], 1 []"},
+		{"half of the second", slices.Concat(odd, second[:8]), "3 [1 2 3 4 5], 8 bytes where a message of at least 16 is expected"},
+		{"nothing", nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for m, err := range netlinkMessages(tt.data) {
+				if err != nil {
+					got = append(got, err.Error())
+				} else {
+					got = append(got, fmt.Sprint(m.kind, " ", m.data))
+				}
+			}
+			if got := strings.Join(got, ", "); got != tt.want {
+				t.Errorf("messages = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 // The requests are, byte for byte, those of a library that many programs use.
 func TestNetlinkRequests(t *testing.T) {
 	library := func(kind, flags int, attributes ...nl.NetlinkRequestData) []byte {

@@ -149,6 +149,12 @@ func TestNetlinkWriteFails(t *testing.T) {
 			}
 			return d
 		}}, netlinkProtocol, "7 bytes where"},
+		{"a link instead of an acknowledgement", fakeKernel{links: links(), answers: func(m netlinkMessage, d [][]byte) [][]byte {
+			if m.kind == unix.RTM_NEWLINK {
+				return [][]byte{fakeMessage(m, unix.RTM_NEWLINK, 0, fakeLink{name: "lo"}.encode())}
+			}
+			return d
+		}}, netlinkProtocol, "a message of the type 16 where an acknowledgement is expected"},
 		{"no acknowledgement of the link", fakeKernel{links: links(), answers: silent(unix.RTM_NEWLINK)}, netlinkTimeout, "make a link of the type veth: receive: context deadline exceeded"},
 		{"no acknowledgement of the deletion", fakeKernel{links: links(), answers: silent(unix.RTM_DELLINK)}, netlinkTimeout, "delete link vitals-"},
 		{"the deadline comes while the link is made", fakeKernel{links: links(), sends: slow(unix.RTM_NEWLINK)}, netlinkTimeout, "stuck in it"},
