@@ -16,7 +16,7 @@ const (
 	// that alone needs more.
 	netlinkDatagram = 32 << 10
 	// netlinkTries is how often a list that changed meanwhile is asked for.
-	netlinkTries = 5
+	netlinkTries = 10
 	// netlinkLeftovers is how many links of earlier write tests are deleted in one round.
 	netlinkLeftovers = 16
 
