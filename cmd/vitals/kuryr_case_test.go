@@ -61,7 +61,11 @@ func (v verdict) short() string {
 	}
 	var rules []string
 	for _, line := range v.lines {
-		if name, _, _ := strings.Cut(line, " "); name != "..." {
+		name, _, _ := strings.Cut(line, " ")
+		switch {
+		case line == notAlive:
+			text += ", not alive"
+		case name != "...":
 			rules = append(rules, "`"+name+"`")
 		}
 	}

@@ -221,9 +221,9 @@ func TestCNIOnce(t *testing.T) {
 		code, stdout, _ := vitals("once", state, "--profile=kuryr-cni", "--kuryr.conf="+path, "--set=process=no-such-daemon", "--set=components=watcher")
 		return code, stdout
 	}
-	const missing = "ready unknown (code 2): NetAdminMissing unknown: no data for vitals_process_capability"
-	if code, stdout := once("ready"); code != exitUnknown || !strings.HasPrefix(stdout, missing) {
-		t.Errorf("once ready = %d %q, want %d %q", code, stdout, exitUnknown, missing)
+	const missing = "ready failing (code 1): DaemonGone failing: The CNI daemon does not run."
+	if code, stdout := once("ready"); code != exitFailing || !strings.HasPrefix(stdout, missing) {
+		t.Errorf("once ready = %d %q, want %d %q", code, stdout, exitFailing, missing)
 	}
 	if code, stdout := once("alive"); code != exitOK || stdout != "alive ok\n" {
 		t.Errorf("once alive = %d %q, want 0 and ok: no restart brings a daemon to a machine that has none", code, stdout)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,20 +18,50 @@ func kuryrCases() []kuryrCase {
 		kuryrComponentCases(), kuryrMissingCases(), kuryrSilentCases(), kuryrPoolCases())
 }
 
-// documented is what docs/kuryr.md shows of a scenario: what is asked or given, and
-// the answers.
+// cniCases are all scenarios of the CNI daemon that have verdicts.
+func cniCases() []kuryrCase {
+	return slices.Concat(cniReadinessCases(), cniConfigurationCases(), cniBridgeCases(), cniComponentCases(), cniNetlinkCases(),
+		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniMemoryCases(), cniCgroupCases())
+}
+
+// documented is what a page shows of a scenario: what is asked or given, and the
+// answers.
 type documented struct{ ID, Situation, Answer string }
 
-// testedScenarios are the scenarios that the tests of this package run.
-func testedScenarios() []documented {
+// scenarioPage is a page that shows the scenarios of a profile.
+type scenarioPage struct {
+	path string
+	// verdicts and answers are the headings of its tables: of five columns, with what
+	// ready and alive say, and of four, with one answer.
+	verdicts, answers []string
+	cases             []kuryrCase
+	checks            []scenarioCheck
+}
+
+func kuryrPage() scenarioPage {
+	return scenarioPage{
+		"docs/kuryr.md", []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"},
+		[]string{"### HTTP"}, kuryrCases(), kuryrHTTPChecks(newKuryrLab),
+	}
+}
+
+func cniPage() scenarioPage {
+	return scenarioPage{
+		"docs/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### Memory"},
+		[]string{"### HTTP", "### kuryr.conf"}, cniCases(), slices.Concat(kuryrHTTPChecks(newCNILab), cniConfChecks()),
+	}
+}
+
+// tested are the scenarios of the page that the tests of this package run.
+func (p scenarioPage) tested() []documented {
 	var all []documented
-	for _, c := range kuryrCases() {
+	for _, c := range p.cases {
 		all = append(all, documented{c.id, c.name, c.ready.short() + " | " + c.alive.short()})
 	}
 	for _, c := range kuryrHTTPCases() {
 		all = append(all, documented{c.id, c.name, fmt.Sprintf("%s `%s`: %d", c.method, c.path, c.code)})
 	}
-	for _, c := range kuryrHTTPChecks(newKuryrLab) {
+	for _, c := range p.checks {
 		all = append(all, documented{c.id, c.name, c.answer})
 	}
 	return all
@@ -52,17 +81,12 @@ func scenarioIDs() []string {
 	return ids
 }
 
-// scenarioTable returns the rows of the table below a heading of docs/kuryr.md, without
-// its first two lines.
-func scenarioTable(t *testing.T, heading string) [][]string {
+// table returns the rows of the table below a heading, without its first two lines.
+func (p scenarioPage) table(t *testing.T, heading string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile("../../docs/kuryr.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(data), "\n"+heading+"\n")
+	_, section, found := strings.Cut(readDoc(t, p.path), "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("docs/kuryr.md has no heading %q", heading)
+		t.Fatalf("%s has no heading %q", p.path, heading)
 	}
 	var rows [][]string
 	for line := range strings.Lines(section) {
@@ -74,7 +98,7 @@ func scenarioTable(t *testing.T, heading string) [][]string {
 		}
 	}
 	if len(rows) < 2 {
-		t.Fatalf("docs/kuryr.md has no table below %q", heading)
+		t.Fatalf("%s has no table below %q", p.path, heading)
 	}
 	return rows[1:]
 }
@@ -103,42 +127,46 @@ func expandIDs(t *testing.T, text string) []string {
 	return ids
 }
 
-// The scenarios that docs/kuryr.md shows are those that are tested, with the
-// answers that the tests demand.
-func TestKuryrDocumentationShowsWhatIsTested(t *testing.T) {
-	var got []documented
-	for _, heading := range []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"} {
-		for _, row := range scenarioTable(t, heading) {
-			if len(row) != 5 {
-				t.Fatalf("row %q below %s has %d cells, want 5", row, heading, len(row))
+// rows are what the tables below headings show: so many cells, the last of which are
+// the answer.
+func (p scenarioPage) rows(t *testing.T, headings []string, cells int) []documented {
+	t.Helper()
+	var shown []documented
+	for _, heading := range headings {
+		for _, row := range p.table(t, heading) {
+			if len(row) != cells {
+				t.Fatalf("%s: row %q below %s has %d cells, want %d", p.path, row, heading, len(row), cells)
 			}
-			got = append(got, documented{row[0], row[1], row[3] + " | " + row[4]})
+			shown = append(shown, documented{row[0], row[1], strings.Join(row[3:], " | ")})
 		}
 	}
-	for _, row := range scenarioTable(t, "### HTTP") {
-		if len(row) != 4 {
-			t.Fatalf("row %q below HTTP has %d cells, want 4", row, len(row))
+	return shown
+}
+
+// The scenarios that a page shows are those that are tested, with the answers that the
+// tests demand.
+func TestKuryrDocumentationShowsWhatIsTested(t *testing.T) {
+	for _, p := range []scenarioPage{kuryrPage(), cniPage()} {
+		got := append(p.rows(t, p.verdicts, 5), p.rows(t, p.answers, 4)...)
+		want := p.tested()
+		order := func(a, b documented) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+		slices.SortFunc(got, order)
+		slices.SortFunc(want, order)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-tested +documented):\n%s", p.path, diff)
 		}
-		got = append(got, documented{row[0], row[1], row[3]})
-	}
-	order := func(a, b documented) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
-	want := testedScenarios()
-	slices.SortFunc(got, order)
-	slices.SortFunc(want, order)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/kuryr.md (-tested +documented):\n%s", diff)
 	}
 }
 
 // Every scenario of the suite is tested, or left out for a reason, and not both.
 func TestKuryrScenariosAreComplete(t *testing.T) {
 	var covered []string
-	for _, s := range testedScenarios() {
+	for _, s := range append(kuryrPage().tested(), cniPage().tested()...) {
 		covered = append(covered, s.ID)
 	}
 	slices.Sort(covered)
 	covered = slices.Compact(covered)
-	for _, row := range scenarioTable(t, "## Scenarios that are left out") {
+	for _, row := range kuryrPage().table(t, "## Scenarios that are left out") {
 		if len(row) != 2 || len(strings.Fields(row[1])) < 4 {
 			t.Errorf("row %q: expected ids and a reason", row)
 			continue
@@ -151,16 +179,42 @@ func TestKuryrScenariosAreComplete(t *testing.T) {
 	}
 }
 
-// The table of rules in docs/kuryr.md is that of the shipped files.
-func TestKuryrDocumentationShowsTheRules(t *testing.T) {
-	got := map[string]kuryrRule{}
-	for _, row := range scenarioTable(t, "## Rules") {
-		if len(row) != 5 {
-			t.Fatalf("row %q has %d cells, want 5", row, len(row))
-		}
-		got[strings.Trim(row[0], "`")] = kuryrRule{strings.Trim(row[1], "`"), row[2], row[3]}
+// The pages list all ids of the other profile's scenarios in the right place.
+func TestKuryrPagesNameWhereTheOthersAre(t *testing.T) {
+	row := kuryrPage().table(t, "## Scenarios of the CNI daemon")
+	want := map[string]bool{}
+	for _, s := range cniPage().tested() {
+		want[s.ID] = !strings.HasPrefix(s.ID, "H")
 	}
-	if diff := cmp.Diff(shippedKuryrRules(t), got); diff != "" {
-		t.Errorf("rules (-shipped +documented):\n%s", diff)
+	got := map[string]bool{}
+	for _, cells := range row {
+		for _, id := range expandIDs(t, cells[0]) {
+			got[id] = true
+		}
+	}
+	for id, listed := range want {
+		if listed != got[id] {
+			t.Errorf("docs/kuryr.md lists %s among those of the CNI daemon: %t, want %t", id, got[id], listed)
+		}
+		delete(got, id)
+	}
+	if len(got) > 0 {
+		t.Errorf("docs/kuryr.md lists %v among those of the CNI daemon, which are not tested there", got)
+	}
+}
+
+// The table of rules on a page is that of the shipped files.
+func TestKuryrDocumentationShowsTheRules(t *testing.T) {
+	for page, want := range map[string]map[string]kuryrRule{"docs/kuryr.md": shippedKuryrRules(t), "docs/kuryr-cni.md": shippedCNIRules(t)} {
+		got := map[string]kuryrRule{}
+		for _, row := range (scenarioPage{path: page}).table(t, "## Rules") {
+			if len(row) != 5 {
+				t.Fatalf("row %q has %d cells, want 5", row, len(row))
+			}
+			got[strings.Trim(row[0], "`")] = kuryrRule{strings.Trim(row[1], "`"), row[2], row[3]}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: rules (-shipped +documented):\n%s", page, diff)
+		}
 	}
 }

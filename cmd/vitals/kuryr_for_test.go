@@ -57,11 +57,23 @@ type kuryrRule struct{ State, Severity, For string }
 // shippedKuryrRules are the rules of the profile, with and without port pools.
 func shippedKuryrRules(t *testing.T) map[string]kuryrRule {
 	t.Helper()
+	return rulesOf(loadKuryr(t, "[kubernetes]\nvif_pool_driver = neutron\n"+minimalConf))
+}
+
+// shippedCNIRules are the rules of the CNI daemon's profile, with a memory limit.
+func shippedCNIRules(t *testing.T) map[string]kuryrRule {
+	t.Helper()
+	return rulesOf(mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 1\n", nil))
+}
+
+func rulesOf(l *loaded) map[string]kuryrRule {
 	rules := map[string]kuryrRule{}
-	for _, f := range loadKuryr(t, "[kubernetes]\nvif_pool_driver = neutron\n"+minimalConf).files {
+	for _, f := range l.files {
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
-				rules[r.Alert] = kuryrRule{r.State, r.Severity, r.For.String()}
+				if r.Alert != "" {
+					rules[r.Alert] = kuryrRule{r.State, r.Severity, r.For.String()}
+				}
 			}
 		}
 	}
@@ -86,6 +98,38 @@ func TestKuryrShippedRules(t *testing.T) {
 		"PoolsNotLoaded":         {ready, critical, "0s"},
 	}
 	if diff := cmp.Diff(want, shippedKuryrRules(t)); diff != "" {
+		t.Errorf("shipped rules (-want +got):\n%s", diff)
+	}
+}
+
+func TestCNIShippedRules(t *testing.T) {
+	const ready, alive, critical, warning = "ready", "alive", "critical", "warning"
+	want := map[string]kuryrRule{
+		"KubernetesDown":          {ready, critical, "15s"},
+		"KubernetesAccessDenied":  {ready, critical, "15s"},
+		"NetAdminMissing":         {ready, critical, "15s"},
+		"DaemonGone":              {ready, critical, "15s"},
+		"DescriptorsNearlyUsedUp": {alive, warning, "1m0s"},
+		"CNIConfigBroken":         {ready, critical, "15s"},
+		"CNIPluginBroken":         {ready, critical, "15s"},
+		"KuryrConfBroken":         {ready, critical, "15s"},
+		"NetlinkDown":             {ready, critical, "15s"},
+		"NetlinkStuck":            {alive, critical, "25s"},
+		"InterfaceMissing":        {ready, critical, "15s"},
+		"InterfaceDown":           {ready, critical, "15s"},
+		"Unmeasured":              {ready, critical, "25s"},
+		"CNIAddFailing":           {alive, critical, "0s"},
+		"CNIAddExcused":           {ready, warning, "1m0s"},
+		"ComponentNotReady":       {ready, critical, "0s"},
+		"ComponentMissing":        {ready, critical, "30s"},
+		"ComponentDead":           {alive, critical, "10s"},
+		"MemoryGrowsToLimit":      {alive, warning, "5m0s"},
+		"OutOfMemory":             {ready, warning, "0s"},
+		"MemoryPressure":          {ready, warning, "1m0s"},
+		"MemoryLimitExceeded":     {alive, critical, "25s"},
+		"MemoryUnmeasured":        {alive, warning, "25s"},
+	}
+	if diff := cmp.Diff(want, shippedCNIRules(t)); diff != "" {
 		t.Errorf("shipped rules (-want +got):\n%s", diff)
 	}
 }
