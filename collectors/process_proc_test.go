@@ -1,12 +1,18 @@
 package collectors
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/prometheus/procfs"
 )
 
 func TestParseProcessStat(t *testing.T) {
@@ -101,5 +107,97 @@ func TestProcReaderReadsWholeFiles(t *testing.T) {
 	}
 	if got, err := r.read(7, "status"); err != nil || len(got) > 3*maxProcFile {
 		t.Errorf("read() of an endless file = %d bytes, %v, want about %d and no error", len(got), err, maxProcFile)
+	}
+}
+
+func TestProcReaderListsNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, make := range []func() error{func() error { return nil }, func() error { return os.WriteFile(path, nil, 0o600) }} {
+		if err := make(); err != nil {
+			t.Fatal(err)
+		}
+		r := procReader{mount: path}
+		if pids, err := r.list(); err == nil {
+			t.Errorf("list() = %v and no error, want one", pids)
+		}
+	}
+}
+
+// A process that ends between the search and the look at its children has none, and
+// takes away nothing of the others.
+func TestZombiesOfProcessThatEnds(t *testing.T) {
+	mount := t.TempDir()
+	for name, text := range map[string]string{
+		"50/task/50/children": "51 52 ",
+		"51/stat":             "51 (x) Z 50 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 7 0 0",
+		"52/stat":             "52 (x) S 50 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 8 0 0",
+	} {
+		path := filepath.Join(mount, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name    string
+		ctx     context.Context
+		pids    []int
+		want    string
+		wantErr string
+	}{
+		{"one of two", t.Context(), []int{49, 50}, "1", ""},
+		{"the only one", t.Context(), []int{49}, "absent", ""},
+		{"no time is left", canceled, []int{50}, "absent", "look at children of process 50: context canceled"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b batch
+			var running []foundProcess
+			for _, pid := range tt.pids {
+				running = append(running, foundProcess{Proc: procfs.Proc{PID: pid}})
+			}
+			err := (&process{name: "p"}).zombies(tt.ctx, &b, &procReader{mount: mount}, running)
+			got := "absent"
+			if len(b.samples) == 1 {
+				got = fmt.Sprint(b.samples[0].Value)
+			}
+			if got != tt.want || err == nil != (tt.wantErr == "") || err != nil && err.Error() != tt.wantErr {
+				t.Errorf("zombies() = %s, %v, want %s, %q", got, err, tt.want, tt.wantErr)
+			}
+		})
+	}
+}
+
+func TestProcessSelectorString(t *testing.T) {
+	for want, s := range map[string]ProcessSelector{
+		"the own process": {ProcFS: "/host/proc"}, "pid 7": {PID: 7}, "pid_file /run/x": {PIDFile: "/run/x"},
+		"name x": {Name: "x"}, "exe /bin/x": {Exe: "/bin/x"}, "cgroup /x": {Cgroup: "/x"},
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("String() = %q, want %q", got, want)
+		}
+	}
+}
+
+func TestReasonOfProcess(t *testing.T) {
+	for want, errs := range map[processReason][]error{
+		"":                {nil},
+		processGone:       {os.ErrNotExist, syscall.ESRCH, &os.PathError{Err: syscall.ENOENT}, fmt.Errorf("x: %w", &processError{processGone, os.ErrPermission})},
+		processForbidden:  {os.ErrPermission, syscall.EPERM, syscall.EACCES, errors.Join(errors.New("x"), syscall.EACCES)},
+		processUnreadable: {syscall.EIO, syscall.EINVAL, io.EOF, context.Canceled},
+		processPIDFile:    {&processError{processPIDFile, os.ErrNotExist}},
+	} {
+		for _, err := range errs {
+			if got := reasonOfProcess(err); got != want {
+				t.Errorf("reasonOfProcess(%v) = %q, want %q", err, got, want)
+			}
+		}
+	}
+	if err := error(&processError{processUnreadable, syscall.EIO}); !errors.Is(err, syscall.EIO) {
+		t.Errorf("errors.Is(%v, EIO) = false, want true", err)
 	}
 }
