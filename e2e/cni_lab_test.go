@@ -55,7 +55,8 @@ type cniOptions struct {
 	collectors string
 	// rules are texts of the rules and what replaces them.
 	rules []string
-	// more names another file of rules that are shipped; empty: none.
+	// more names another file of rules that are shipped, if the profile does not bring
+	// it along; empty: none.
 	more string
 }
 
@@ -83,26 +84,33 @@ func newCNI(t *testing.T, o cniOptions) *cniManager {
 	if err := os.Chmod(filepath.Join(m.dir, "kuryr-cni"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	m.hasten(t, "kuryr-cni", o.rules)
-	more := ""
 	if o.more != "" {
 		write(t, filepath.Join(m.dir, "rules", o.more+".yml"), read(t, filepath.Join("..", "rules", "builtin", o.more+".yml")))
-		m.hasten(t, o.more, nil)
-		more = filepath.Join("rules", o.more+".yml")
 	}
-	rewrite(t, filepath.Join(m.dir, "vitals.yml"), func(text string) string { return m.configure(t, text, o.collectors, more) })
+	m.hasten(t, o.rules)
+	rewrite(t, filepath.Join(m.dir, "vitals.yml"), func(text string) string { return m.configure(t, text, o.collectors) })
 	return m
 }
 
-// hasten makes the rules of a file impatient, and replaces texts in them.
-func (m *cniManager) hasten(t *testing.T, name string, texts []string) {
+// hasten makes all rules impatient, and replaces texts in those of the profile's own name.
+func (m *cniManager) hasten(t *testing.T, texts []string) {
 	t.Helper()
-	rewrite(t, filepath.Join(m.dir, "rules", name+".yml"), func(text string) string {
-		text = regexp.MustCompile(`(?m)^( *(?:for|interval):) .*$`).ReplaceAllString(text, "$1 1s")
-		text = regexp.MustCompile(`(?m)^ *keep_firing_for: .*\n`).ReplaceAllString(text, "")
+	dir := filepath.Join(m.dir, "rules")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		rewrite(t, filepath.Join(dir, file.Name()), func(text string) string {
+			text = regexp.MustCompile(`(?m)^( *for:) .*$`).ReplaceAllString(text, "$1 1s")
+			text = regexp.MustCompile(`(?m)^( *interval:) .*$`).ReplaceAllString(text, "$1 100ms")
+			return regexp.MustCompile(`(?m)^ *keep_firing_for: .*\n`).ReplaceAllString(text, "")
+		})
+	}
+	rewrite(t, filepath.Join(dir, "kuryr-cni.yml"), func(text string) string {
 		for i := 0; i < len(texts); i += 2 {
 			if !strings.Contains(text, texts[i]) {
-				t.Fatalf("the rules %s have no %q", name, texts[i])
+				t.Fatalf("the rules have no %q", texts[i])
 			}
 			text = strings.ReplaceAll(text, texts[i], texts[i+1])
 		}
@@ -127,7 +135,7 @@ func startCloud(t *testing.T) *standin.Cloud {
 
 // configure hastens the collectors of a configuration and lays what a test needs over
 // them.
-func (m *cniManager) configure(t *testing.T, text, overlay, rules string) string {
+func (m *cniManager) configure(t *testing.T, text, overlay string) string {
 	t.Helper()
 	var config map[string]any
 	var changes map[string]map[string]any
@@ -135,9 +143,7 @@ func (m *cniManager) configure(t *testing.T, text, overlay, rules string) string
 	if err := errors.Join(yaml.Unmarshal([]byte(text), &config), yaml.Unmarshal(in(cniPlaces), &changes), yaml.Unmarshal(in(overlay), &changes)); err != nil {
 		t.Fatal(err)
 	}
-	if rules != "" {
-		config["rule_files"] = append(config["rule_files"].([]any), rules)
-	}
+	config["rule_files"] = []string{"rules/*.yml"}
 	delete(config["server"].(map[string]any), "listen_address")
 	var list []any
 	for _, c := range config["collectors"].([]any) {

@@ -13,28 +13,29 @@ import component
 
 NAME = "kuryr_cni_request_duration_seconds"
 BUCKETS = [float(10 * i) for i in range(1, 19)] + [float("inf")]
-SECONDS = 12.5  # how long every request takes
+SECONDS = {"timeout": 72.5}  # how long a request takes until it ends with the error
+USUAL = 12.5
 
 
 class Histogram:
     """A family that has a series only from its first observation on."""
 
     def __init__(self):
-        self.counts = {}
+        self.seen = {}
 
-    def observe(self, command, error):
+    def observe(self, command, error, seconds):
         key = (command, error)
-        self.counts = {**self.counts, key: self.counts.get(key, 0) + 1}
+        self.seen = {**self.seen, key: self.seen.get(key, []) + [seconds]}
 
     def text(self):
         lines = ["# HELP %s The duration of CNI requests." % NAME, "# TYPE %s histogram" % NAME]
-        for (command, error), count in self.counts.items():
+        for (command, error), seen in self.seen.items():
             labels = 'command="%s",error="%s"' % (command, error)
             for bound in BUCKETS:
                 le = "+Inf" if bound == float("inf") else bound
-                lines.append('%s_bucket{%s,le="%s"} %d' % (NAME, labels, le, count if SECONDS <= bound else 0))
-            lines.append("%s_count{%s} %d" % (NAME, labels, count))
-            lines.append("%s_sum{%s} %s" % (NAME, labels, count * SECONDS))
+                lines.append('%s_bucket{%s,le="%s"} %d' % (NAME, labels, le, sum(s <= bound for s in seen)))
+            lines.append("%s_count{%s} %d" % (NAME, labels, len(seen)))
+            lines.append("%s_sum{%s} %s" % (NAME, labels, sum(seen)))
         return "\n".join(lines) + "\n"
 
 
@@ -56,7 +57,7 @@ class Exporter(http.server.BaseHTTPRequestHandler):
 
 def command(way, verb, result="", error=""):
     if verb == "add":
-        HISTOGRAM.observe("ADD", result != "success")
+        HISTOGRAM.observe("ADD", result != "success", SECONDS.get(error, USUAL))
         way.event("cni_add", result, error)
     elif os.fork() == 0:
         os._exit(0)
