@@ -121,3 +121,24 @@ func TestCNIRequests(t *testing.T) {
 	lab.runCases(t, cniOutcomes())
 	lab.runCases(t, cniCountCases())
 }
+
+// cniHistogramCases are those of a daemon that reports nothing: what its own metrics
+// tell of its requests.
+func cniHistogramCases() []kuryrCase {
+	failing := fails("CNIAddFailingByHistogram failing: 4 CNI ADD requests failed in a row.")
+	fail := func(count int) step { return answers(count, "ADD", "True", 2) }
+	served := answers(1, "ADD", "False", 2)
+	return []kuryrCase{
+		{id: "F01", name: "four ADD are served", given: []step{answers(4, "ADD", "False", 2)}},
+		{id: "F07", name: "four ADD wait in vain for a minute", given: []step{answers(4, "ADD", "True", 60)}},
+		{id: "F10", name: "four ADD fail", given: []step{fail(4)}, ready: fails(notAlive), alive: failing},
+		{id: "F15", name: "four DEL fail", given: []step{answers(4, "DEL", "True", 2)}},
+		{id: "F18", name: "three ADD fail, with a limit of 3", given: []step{fail(3)}},
+		{id: "F19", name: "99 ADD fail between two looks, and one is served", given: []step{fail(99), served}},
+	}
+}
+
+func TestCNIHistogram(t *testing.T) {
+	t.Parallel()
+	startCNILab(t, labOptions{}).runCases(t, cniHistogramCases())
+}

@@ -31,14 +31,21 @@ type node struct {
 	fails string
 	// links are the interfaces that are asked for: absent, down or up.
 	links map[string]string
-	// requests are the daemon's own metrics.
-	requests string
+	// answered are the requests that the daemon's own metrics count.
+	answered map[answered]int
+}
+
+// answered is a kind of requests in the daemon's own metrics.
+type answered struct {
+	command, failed string
+	// seconds is how long each of them took.
+	seconds int
 }
 
 // newNode makes a node on which all is well.
 func newNode(t *testing.T) *node {
 	t.Helper()
-	n := &node{dir: t.TempDir(), links: map[string]string{"br-int": "up"}}
+	n := &node{dir: t.TempDir(), links: map[string]string{"br-int": "up"}, answered: map[answered]int{}}
 	archive, err := txtar.ParseFile("testdata/cni_node.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +64,7 @@ func newNode(t *testing.T) *node {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/netlink", n.serve(n.netlink))
-	mux.HandleFunc("/metrics", n.serve(func() string { return n.requests }))
+	mux.HandleFunc("/metrics", n.serve(n.requests))
 	n.exporter = serveHTTP(t, mux)
 	return n
 }
@@ -107,6 +114,52 @@ func (n *node) serve(text func() string) http.HandlerFunc {
 		defer n.mu.Unlock()
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		fmt.Fprint(w, text())
+	}
+}
+
+// requests is the histogram that the CNI daemon exposes.
+func (n *node) requests() string {
+	const name = "kuryr_cni_request_duration_seconds"
+	var b strings.Builder
+	fmt.Fprintf(&b, "# TYPE %s histogram\n", name)
+	for _, command := range []string{"ADD", "DEL"} {
+		for _, failed := range []string{"False", "True"} {
+			below, all, sum := 0, 0, 0
+			for kind, count := range n.answered {
+				if kind.command != command || kind.failed != failed {
+					continue
+				}
+				all, sum = all+count, sum+count*kind.seconds
+				if kind.seconds <= 50 {
+					below += count
+				}
+			}
+			if all == 0 {
+				continue // a series begins with its first request
+			}
+			labels := fmt.Sprintf("command=%q,error=%q", command, failed)
+			fmt.Fprintf(&b, "%s_bucket{%s,le=\"50.0\"} %d\n%s_bucket{%s,le=\"+Inf\"} %d\n", name, labels, below, name, labels, all)
+			fmt.Fprintf(&b, "%s_count{%s} %d\n%s_sum{%s} %d\n", name, labels, all, name, labels, sum)
+		}
+	}
+	return b.String()
+}
+
+// answers has the daemon's own metrics count requests; later one more was served, and
+// was seen before anything else happens.
+func answers(count int, command, failed string, seconds int) step {
+	return func(t *testing.T, l *kuryrLab) func() {
+		t.Helper()
+		add := func(count int, kind answered) {
+			l.node.mu.Lock()
+			defer l.node.mu.Unlock()
+			l.node.answered[kind] += count
+		}
+		add(count, answered{command, failed, seconds})
+		return func() {
+			add(1, answered{"ADD", "False", 1})
+			l.round(t)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ func kuryrCases() []kuryrCase {
 // cniCases are all scenarios of the CNI daemon that have verdicts.
 func cniCases() []kuryrCase {
 	return slices.Concat(cniReadinessCases(), cniConfigurationCases(), cniBridgeCases(), cniComponentCases(), cniNetlinkCases(),
-		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniMemoryCases(), cniCgroupCases())
+		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniHistogramCases(), cniMemoryCases(), cniCgroupCases())
 }
 
 // documented is what a page shows of a scenario: what is asked or given, and the
@@ -47,7 +47,7 @@ func kuryrPage() scenarioPage {
 
 func cniPage() scenarioPage {
 	return scenarioPage{
-		"docs/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### Memory"},
+		"docs/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### CNI requests by the daemon's own metrics", "### Memory"},
 		[]string{"### HTTP", "### kuryr.conf"}, cniCases(), slices.Concat(kuryrHTTPChecks(newCNILab), cniConfChecks()),
 	}
 }
