@@ -35,9 +35,11 @@ type alerting struct {
 	// dynamic is set if an annotation asks for more than the alert's sample.
 	dynamic bool
 	active  map[uint64]*active
-	// steady says whether known holds as long as the window's version stays.
-	steady bool
-	known  known
+	// steady says whether known holds as long as its version stays; metrics are the
+	// names that the expression then looks at.
+	steady  bool
+	metrics []string
+	known   known
 
 	// status is what the last evaluation said, since the time it said so first.
 	status Status

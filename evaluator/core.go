@@ -30,11 +30,13 @@ type core struct {
 	// heard is set when all collectors had finished a round before the last pass.
 	heard bool
 
-	// version changes when anything but the evaluator's own metrics and what
-	// recording rules write changes in the window.
+	// version changes with the configuration, when the clock steps and when last
+	// values may have become too old.
 	version uint64
 	// timed is set once a sample came with a timestamp of its own.
 	timed bool
+	// aged says what ages said in the last pass.
+	aged bool
 
 	started      time.Time
 	generation   uint64
@@ -138,7 +140,8 @@ func (c *core) rules() []rules.Rule {
 // the first pass that knows something of every collector: what a rule said before may
 // be for lack of evidence.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
-	if c.ages(at) {
+	aged := c.aged
+	if c.aged = c.ages(at); c.aged || aged { // a value that comes back may be what it was
 		c.version++
 	}
 	heard := c.heard
@@ -163,8 +166,9 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 	}
 	a := e.alerting
 	var err error
-	if !a.steady || a.known.version != c.version {
-		a.known, err = c.look(ctx, a.rule, asOf)
+	now := version{c.version, c.window.Changed(a.metrics)}
+	if !a.steady || a.known.version != now {
+		a.known, err = c.look(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
 		err = a.evaluate(ctx, at, a.known.result, c.templateQuery)
@@ -174,12 +178,12 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 
 // look evaluates an alerting rule's expression as of asOf, and says what it lacked
 // if it returned nothing.
-func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time) (known, error) {
+func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time, now version) (known, error) {
 	result, err := c.query.instant(ctx, r.Expr, asOf)
 	if err != nil {
 		return known{}, err
 	}
-	k := known{version: c.version, result: result}
+	k := known{version: now, result: result}
 	if len(result) == 0 {
 		if selector := c.absent.missing(r.AST, asOf.UnixMilli(), 0); selector != "" {
 			k.missing = "no data for " + bound(selector)

@@ -61,7 +61,6 @@ func (c *core) allRan() bool {
 func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
-			c.version++
 			c.timed = c.timed || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
 			s.take(r, at)
 			return true

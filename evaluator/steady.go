@@ -11,23 +11,31 @@ import (
 )
 
 // known is what an expression said of one version of the window. Most rules
-// compare last values, and at rest those come every ten seconds while rules are
-// evaluated every second: what was said still holds.
+// compare last values, and at rest those stay what they are: what was said still
+// holds.
 type known struct {
-	version uint64 // 0 where nothing is known
+	version version // of zero where nothing is known
 	result  promql.Vector
 	missing string
 }
 
-// steady says whether an expression says the same as long as no collector delivers
-// and no sample becomes too old: it looks at last values, by metrics that are not
-// of the names in moving, and not at the time.
-func steady(expr parser.Expr, moving map[string]bool) bool {
-	holds := true
+// version is what a steady expression depends on: it says the same as long as neither
+// number is another one.
+type version struct {
+	core    uint64 // core.version
+	changed uint64 // of the metrics that it looks at, see window.Window.Changed
+}
+
+// steady says whether an expression says the same as long as no last value changes
+// and no sample becomes too old: it looks at last values, by metrics that are not of
+// the names in moving, and not at the time. names are those metrics.
+func steady(expr parser.Expr, moving map[string]bool) (names []string, holds bool) {
+	holds = true
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.VectorSelector:
 			name := metricOf(n)
+			names = append(names, name)
 			holds = holds && name != "" && !moving[name] && n.OriginalOffset == 0 && n.Timestamp == nil && n.StartOrEnd == 0
 		case *parser.Call:
 			holds = holds && slices.Contains(timeless(), n.Func.Name)
@@ -36,7 +44,7 @@ func steady(expr parser.Expr, moving map[string]bool) bool {
 		}
 		return nil
 	})
-	return holds
+	return names, holds
 }
 
 // metricOf is the only metric that a selector can select, or "".
@@ -71,7 +79,8 @@ func (c *core) findSteady() {
 	for _, g := range c.groups {
 		for _, e := range g.rules {
 			if a := e.alerting; a != nil {
-				a.steady = g.QueryOffset == 0 && steady(a.rule.AST, moving)
+				a.metrics, a.steady = steady(a.rule.AST, moving)
+				a.steady = a.steady && g.QueryOffset == 0
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestSteady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := steady(expr, moving); got != tt.want {
+		if _, got := steady(expr, moving); got != tt.want {
 			t.Errorf("%s: steady(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
 		}
 	}
@@ -64,6 +64,7 @@ groups:
       - {alert: Recorded, expr: recorded == 0, labels: {state: ready}}
       - {alert: Own, expr: 'vitals_collector_success{collector="c0"} == 0', labels: {state: ready}}
       - {alert: Old, expr: time() - b > 3, labels: {state: ready}}
+      - {alert: Ranged, expr: 'max_over_time(b[10s]) == 0', labels: {state: ready}}
 `
 
 // newSteady makes a core with two collectors; if forgetful, it evaluates every rule

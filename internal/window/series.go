@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -16,6 +17,8 @@ type family struct {
 	retention int64
 	series    []*series
 	sorted    bool
+	// changed is the number of the last change, see Window.Changed.
+	changed uint64
 }
 
 func (f *family) add(s *series) {
@@ -71,22 +74,26 @@ func (s *series) last() promql.FPoint { return s.points[len(s.points)-1] }
 
 // append adds a sample. What is older than the last one is dropped; what is as old
 // replaces it, or is dropped if the timestamp is explicit.
-func (s *series) append(p promql.FPoint, now int64, explicit bool) {
+// It says whether the last value is now another one.
+func (s *series) append(p promql.FPoint, now int64, explicit bool) (changed bool) {
+	changed = true
 	if n := len(s.points); n > 0 {
-		switch last := s.points[n-1]; {
+		last := s.points[n-1]
+		changed = math.Float64bits(p.F) != math.Float64bits(last.F)
+		switch {
 		case p.T < last.T, p.T == last.T && explicit:
-			return
+			return false
 		case p.T == last.T:
 			s.points[n-1] = p
 			s.explicit = explicit
-			return
+			return changed
 		}
 	}
 	s.explicit = explicit
 	if s.family.retention == 0 {
 		s.one[0] = p
 		s.points = s.one[:]
-		return
+		return changed
 	}
 	if n := len(s.points); n == cap(s.points) {
 		// A quarter more than needed: an append then copies four samples on average.
@@ -94,6 +101,7 @@ func (s *series) append(p promql.FPoint, now int64, explicit bool) {
 	}
 	s.points = append(s.points, p)
 	s.prune(now)
+	return changed
 }
 
 // prune drops the samples that the retention does not cover, except for the last one.

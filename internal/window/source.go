@@ -55,7 +55,9 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 			}
 		}
 	}
-	found.append(p, s.w.now, explicitT != 0)
+	if found.append(p, s.w.now, explicitT != 0) {
+		s.w.change(found.family)
+	}
 	s.current = append(s.current, found)
 	return nil
 }

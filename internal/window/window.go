@@ -54,6 +54,10 @@ type Window struct {
 	now     int64
 	swept   int64
 	counter uint64 // the last mark that was given out, see Source.End
+
+	// changes counts the changes, and forgotten is the number of the last one with
+	// which a whole family went; see Changed.
+	changes, forgotten uint64
 }
 
 // New returns an empty window that keeps last values only.
@@ -76,6 +80,25 @@ func (w *Window) SetLimit(series int) { w.limit = series }
 // series is kept that nobody exports any more and that is not marked stale, because
 // its timestamps are explicit.
 func (w *Window) SetLookback(d time.Duration) { w.lookback = d.Milliseconds() }
+
+// Changed returns a number that is another one whenever the last value of a series
+// with one of these metric names has become another one, or such a series has appeared
+// or ended, since the last call with the same names. It may be another one without.
+func (w *Window) Changed(names []string) uint64 {
+	last := w.forgotten
+	for _, name := range names {
+		if f := w.families[name]; f != nil {
+			last = max(last, f.changed)
+		}
+	}
+	return last
+}
+
+// change notes a change of the family.
+func (w *Window) change(f *family) {
+	w.changes++
+	f.changed = w.changes
+}
 
 // Len returns the number of series, stale ones included that history is kept of.
 func (w *Window) Len() int { return w.count }
@@ -162,8 +185,10 @@ func (w *Window) create(hash uint64, l labels.Labels) (*series, error) {
 func (w *Window) remove(s *series) {
 	s.gone = true
 	s.family.remove(s)
+	w.change(s.family)
 	if len(s.family.series) == 0 {
 		delete(w.families, s.family.name)
+		w.forgotten = w.changes
 	}
 	w.count--
 	first := w.byHash[s.hash]
@@ -188,7 +213,9 @@ func (w *Window) markStale(s *series, t int64) {
 		w.remove(s)
 		return
 	}
-	s.append(promql.FPoint{T: t, F: math.Float64frombits(value.StaleNaN)}, w.now, false)
+	if s.append(promql.FPoint{T: t, F: math.Float64frombits(value.StaleNaN)}, w.now, false) {
+		w.change(s.family)
+	}
 }
 
 // sweepIfDue sweeps if the last time is at least so many milliseconds ago.
