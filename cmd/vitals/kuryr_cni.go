@@ -4,13 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 )
+
+// tellsTimeouts is the bucket of the daemon's histogram that the rules of
+// kuryr-cni-histogram take failures from. A request that waits in vain for Kuryr's
+// controller has to take longer, or it would count: a restart does not cure it.
+const tellsTimeouts = 50 * time.Second
 
 // adjustKuryrCNI applies kuryr.conf and --set to the CNI daemon's profile.
 func adjustKuryrCNI(p *program, c *Config) []error {
@@ -25,6 +32,9 @@ func adjustKuryrCNI(p *program, c *Config) []error {
 	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.CNIHealth.Port)
 	if conf.CNIHealth.MaxMemoryUsage > 0 {
 		c.RuleFiles = append(c.RuleFiles, builtinPrefix+"kuryr-cni-memory")
+	}
+	if conf.CNIDaemon.VIFAnnotationTimeout <= tellsTimeouts {
+		c.RuleFiles = slices.DeleteFunc(c.RuleFiles, func(f string) bool { return f == builtinPrefix+"kuryr-cni-histogram" })
 	}
 	for i := range c.Collectors {
 		for _, text := range p.useKuryrCNIConf(&c.Collectors[i], conf) {

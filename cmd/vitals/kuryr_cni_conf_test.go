@@ -158,6 +158,19 @@ func TestCNIMemoryLimitIsOffByDefault(t *testing.T) {
 	}
 }
 
+// Where requests give up waiting too soon for the histogram to tell, it does not judge.
+func TestCNIHistogramNeedsLongTimeouts(t *testing.T) {
+	for conf, want := range map[string]bool{"": true, "vif_annotation_timeout = 50": false, "vif_annotation_timeout = 51": true} {
+		l := mustLoadCNI(t, "[cni_daemon]\n"+conf+"\n", nil)
+		if got := hasRule(l, "CNIAddFailingByHistogram"); got != want {
+			t.Errorf("with %q the rule CNIAddFailingByHistogram is there: %t, want %t", conf, got, want)
+		}
+		if !hasRule(l, "CNIAddFailing") {
+			t.Errorf("with %q the rule CNIAddFailing is not there, want it always", conf)
+		}
+	}
+}
+
 func TestCNIVariables(t *testing.T) {
 	l := mustLoadCNI(t, "", map[string]string{
 		"components": "watcher,server", "interfaces": "br-int,eth0", "kubeconfig": "/etc/kubeconfig", "process": "kuryr-daemon",

@@ -37,6 +37,8 @@ type CNIDaemon struct {
 	BindAddress string // host:port; 127.0.0.1:5036
 	// FailuresCount is how many failures in a row the daemon may have; 3.
 	FailuresCount int
+	// VIFAnnotationTimeout is how long a request waits for the controller; 60 s.
+	VIFAnnotationTimeout time.Duration
 }
 
 // Kubernetes is how Kuryr reaches the Kubernetes API and what it does with it.
@@ -123,7 +125,7 @@ func Default() *Config {
 	return &Config{
 		Health:    Health{Port: 8082},
 		CNIHealth: CNIHealth{Port: 8090, MaxMemoryUsage: -1},
-		CNIDaemon: CNIDaemon{BindAddress: "127.0.0.1:5036", FailuresCount: 3},
+		CNIDaemon: CNIDaemon{BindAddress: "127.0.0.1:5036", FailuresCount: 3, VIFAnnotationTimeout: time.Minute},
 		Kubernetes: Kubernetes{
 			APIRoot:                 "https://localhost:6443",
 			TokenFile:               account + "token",

@@ -82,6 +82,7 @@ func (c *Config) read(r *reader) {
 	r.text(&c.CNIDaemon.BindAddress, "cni_daemon", "bind_address")
 	r.number(&c.CNIDaemon.FailuresCount, "cni_daemon", "cni_failures_count",
 		func(n int) bool { return n >= 0 }, "a number of failures, 0 or more")
+	r.seconds(&c.CNIDaemon.VIFAnnotationTimeout, "cni_daemon", "vif_annotation_timeout")
 	r.text(&c.NeutronDefaults.Project, "neutron_defaults", "project")
 	r.text(&c.NeutronDefaults.OVSBridge, "neutron_defaults", "ovs_bridge")
 	r.port(&c.PrometheusExporter.ControllerExporterPort, "prometheus_exporter", "controller_exporter_port")

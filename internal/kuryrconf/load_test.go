@@ -70,7 +70,7 @@ func TestLoadFillsInWhatTheFileSays(t *testing.T) {
 func complete(c *kuryrconf.Config) {
 	c.Health.Port = 8191
 	c.CNIHealth = kuryrconf.CNIHealth{Port: 8190, MaxMemoryUsage: 1024, CgPath: "/sys/fs/cgroup/memory/kuryr.slice"}
-	c.CNIDaemon = kuryrconf.CNIDaemon{BindAddress: "127.0.0.1:5050", FailuresCount: 5}
+	c.CNIDaemon = kuryrconf.CNIDaemon{BindAddress: "127.0.0.1:5050", FailuresCount: 5, VIFAnnotationTimeout: 500 * time.Second}
 	c.Kubernetes = kuryrconf.Kubernetes{
 		APIRoot: "https://192.0.2.10:6443", TokenFile: "/etc/kuryr/token",
 		SSLCACrtFile: "/etc/kuryr/ca.crt", SSLClientCrtFile: "/etc/kuryr/client.crt", SSLClientKeyFile: "/etc/kuryr/client.key",
