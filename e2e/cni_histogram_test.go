@@ -49,7 +49,7 @@ func TestCNIAddFailuresScraped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := startCNI(t, cniOptions{collectors: `cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}`, more: "kuryr-cni-histogram"})
+	m := startCNI(t, cniOptions{collectors: `cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}`})
 	s := &scrapedServer{cniManager: m, part: newPart(t, "server", nil, append(m.environment("server", "silent"), "CNI_EXPORTER_PORT="+port)...)}
 	tooMany := func() error { return m.state("alive", "CNIAddFailingByHistogram failing: ") }
 	await(t, "well before the first request", cniWithin, m.healthy)

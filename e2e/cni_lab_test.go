@@ -55,8 +55,7 @@ type cniOptions struct {
 	collectors string
 	// rules are texts of the rules and what replaces them.
 	rules []string
-	// more names another file of rules that are shipped, if the profile does not bring
-	// it along; empty: none.
+	// more names another file of rules that are shipped; empty: none.
 	more string
 }
 
