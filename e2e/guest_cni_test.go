@@ -21,7 +21,7 @@ net-admin: {capability: {process: {name: kuryr-daemon}}}
 memory: {cgroup: {process: {name: kuryr-daemon}, limit: %dMiB}}
 daemon: {process: {name: kuryr-daemon}}
 `, memoryLimit),
-		rules: []string{"[30m]", "[15s]", ", 3600)", ", 30)", ">= 30", ">= 5"},
+		rules: []string{"[30m]", "[15s]", ", 3600)", ", 30)", "[20m] offset 10m", "[10s] offset 5s"},
 		more:  "kuryr-cni-memory",
 	})
 	m.patience = guestSlack
@@ -36,7 +36,7 @@ daemon: {process: {name: kuryr-daemon}}
 		return errors.Join(m.state("ready", "NetAdminMissing failing: "), m.netAdmin(0), m.state("alive"))
 	})
 	w.kill()
-	w = work(t, "kuryr-daemon", "cgroup=kuryr", "grow", "80", "20")
+	w = work(t, "kuryr-daemon", "cgroup=kuryr", "grow", "80", "24")
 	await(t, "healthy", guestSlack, func() error { return errors.Join(m.healthy(), m.netAdmin(1)) })
 	await(t, "the forecast warns", guestSlack, func() error { return m.rule("MemoryGrowsToLimit", "alive", "failing") })
 	if err := errors.Join(m.healthy(), m.uses(1, memoryLimit), m.rule("MemoryLimitExceeded", "alive", "ok")); err != nil {
