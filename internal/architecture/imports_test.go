@@ -23,12 +23,14 @@ func layers() map[string]neighbours {
 			[]string{"collectors", "evaluator", "rules", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml"},
 			"only the command sees the whole line",
 		},
+		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
 		"collectors":            {nil, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
-		"internal/server":       {[]string{"collectors", "evaluator"}, "the server renders a snapshot and can compute nothing that it does not see"},
+		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
+		"internal/execprobe":    {nil, "a leaf: the smallest program is made of it"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
@@ -75,7 +77,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"text/template$", "", "executing templates keeps every method of every type in the binary: internal/expand does it without"},
 		{"html/template$", "", "executing templates keeps every method of every type in the binary"},
 		{"log$", "", "slog is the logger"},
-		{"flag$", "", "kingpin parses the command line"},
+		{"flag$", "cmd/healthcheck", "kingpin parses the command line, but is larger than the whole exec probe may be"},
 	}
 	for _, s := range program(t) {
 		for _, path := range s.imports() {

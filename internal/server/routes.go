@@ -15,6 +15,7 @@ const (
 	pathSLIs       = "/metrics/slis"
 	pathStatus     = "/api/v1/status"
 	pathComponents = "/api/v1/components/"
+	pathVerdict    = "/api/v1/verdict/"
 	pathHealthy    = "/-/healthy"
 	pathReady      = "/-/ready"
 	pathReload     = "/-/reload"
@@ -65,6 +66,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, local bool) {
 		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, local)
 		return
 	}
+	if name, ok := strings.CutPrefix(r.URL.Path, pathVerdict); ok {
+		s.verdictOf(w, r, v, name)
+		return
+	}
 	rt, ok := s.routes[r.URL.Path]
 	switch {
 	case !ok:
@@ -78,7 +83,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, local bool) {
 
 // fixedPaths are the paths that a 404 names beside those of the states.
 func (s *Server) fixedPaths() []string {
-	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathHealthy, pathReady, pathReload, pathConfig}
+	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathHealthy, pathReady, pathReload, pathConfig}
 	for path := range s.opts.ExternalExtra {
 		paths = append(paths, path)
 	}

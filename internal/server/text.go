@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,11 @@ const (
 // failingText is the body of a failing probe: the state's own reason, then one line
 // a deciding rule, causes first, with their consequences folded under them.
 func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
+	return strings.Join(boundedLines(failingLines(v, st, excluded), maxFailingText), "\n") + "\n"
+}
+
+// failingLines are the lines of failingText, however many there are.
+func failingLines(v *view, st evaluator.State, excluded map[string]bool) []string {
 	var lines []string
 	if st.Reason != "" {
 		lines = append(lines, Line(st.Reason, maxLine))
@@ -35,7 +41,7 @@ func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
 	if len(lines) == 0 {
 		lines = []string{st.Name + " is failing"}
 	}
-	return bounded(lines, maxFailingText)
+	return lines
 }
 
 // deciding returns the indexes of the rules that make the state fail, without those
@@ -118,22 +124,20 @@ func why(r *evaluator.Rule) string {
 	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(r.Name)-64)) + tail
 }
 
-// bounded joins lines into a text of at most limit bytes and says how many were left out.
-func bounded(lines []string, limit int) string {
-	var b strings.Builder
+// boundedLines keeps as many lines as fit into limit bytes with their line ends, and
+// says how many were left out.
+func boundedLines(lines []string, limit int) []string {
+	size := 0
 	for i, l := range lines {
 		left, reserve := len(lines)-i, 0
 		if left > 1 {
 			reserve = len("... and 1000000 more lines\n")
 		}
-		if b.Len()+len(l)+1 > limit-reserve {
-			fmt.Fprintf(&b, "... and %s\n", plural(left, "more line"))
-			break
+		if size += len(l) + 1; size > limit-reserve {
+			return append(slices.Clone(lines[:i]), "... and "+plural(left, "more line"))
 		}
-		b.WriteString(l)
-		b.WriteByte('\n')
 	}
-	return b.String()
+	return lines
 }
 
 // Line makes any text fit for one line of at most limit bytes: control characters

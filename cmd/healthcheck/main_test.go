@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// daemon serves a snapshot on a Unix socket, as the daemon does.
+func daemon(t *testing.T, snap *evaluator.Snapshot) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hc") // t.TempDir() is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "vitals.sock")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := server.HTTPServer(server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return snap }}).Local())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = web.Serve(ln)
+	}()
+	t.Cleanup(func() {
+		_ = web.Close()
+		<-done
+		_ = os.RemoveAll(dir)
+	})
+	return path
+}
+
+// snapshot has a rule with a code of its own that makes ready fail, and a healthy alive.
+func snapshot() *evaluator.Snapshot {
+	since := time.Now().Add(-time.Minute)
+	zero := 0.0
+	return &evaluator.Snapshot{
+		Generation: 3, At: time.Now(), MaxAge: time.Hour,
+		States: []evaluator.State{
+			{Name: "ready", Verdict: evaluator.Fail, Since: since, Rules: []int{0}, Deciding: []int{0}},
+			{Name: "alive", Verdict: evaluator.Pass, Since: since, Rules: []int{1}},
+		},
+		Rules: []evaluator.Rule{
+			{Name: "DatabaseDown", State: "ready", Status: evaluator.Failing, Since: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), Decides: true, Summary: "The database is gone.", Observed: &zero, ExitCode: 12},
+			{Name: "Dead", State: "alive", Status: evaluator.OK},
+		},
+	}
+}
+
+// call runs the program as it was called.
+func call(env map[string]string, args ...string) (string, int) {
+	var out bytes.Buffer
+	code := run(time.Now(), args, func(name string) string { return env[name] }, &out)
+	return out.String(), code
+}
+
+func TestHealthcheck(t *testing.T) {
+	socket := "--socket=" + daemon(t, snapshot())
+	const line = "DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z)"
+	tests := []struct {
+		name string
+		args []string
+		env  map[string]string
+		want string
+		code int
+	}{
+		{"by any other name", []string{"/usr/bin/probe", socket}, nil, "failing 12 " + line + "\n", 12},
+		{"as healthcheck", []string{"/openstack/healthcheck", socket}, nil, "failing 1 " + line + "\n", 1},
+		{"as healthcheck with the port that TripleO passes", []string{"/openstack/healthcheck", socket, "5672"}, nil, "failing 1 " + line + "\n", 1},
+		{"as readiness_probe.sh", []string{"/usr/bin/readiness_probe.sh", socket}, nil, "failing 12 " + line + "\n", 12},
+		{"as check_vitals", []string{"check_vitals", socket}, nil, "CRITICAL: " + line + " | ", 2},
+		{"a flag before the name", []string{"healthcheck", socket, "--style=plain"}, nil, "failing 12 " + line + "\n", 12},
+		{"the environment before the name", []string{"healthcheck", socket}, map[string]string{"VITALS_HEALTHCHECK_STYLE": "plain"}, "failing 12 " + line + "\n", 12},
+		{"a flag before the environment", []string{"healthcheck", socket, "--style=docker"}, map[string]string{"VITALS_HEALTHCHECK_STYLE": "plain"}, "failing 1 ", 1},
+		{"another state", []string{"p", socket, "--state=alive"}, nil, "ok 0 alive: 1 rule, since ", 0},
+		{"all by the environment", []string{"p"}, map[string]string{"VITALS_HEALTHCHECK_SOCKET": strings.TrimPrefix(socket, "--socket="), "VITALS_HEALTHCHECK_STATE": "alive", "VITALS_HEALTHCHECK_TIMEOUT": "10s"}, "ok 0 alive: ", 0},
+		{"an unknown state", []string{"p", socket, "--state=nothing"}, nil, `usage error 3 the daemon has no state "nothing": `, 3},
+		{"a state that is no name", []string{"p", socket, "--state=../status"}, nil, `usage error 3 state "../status": expected a name such as ready or alive`, 3},
+		{"an unknown style", []string{"p", socket, "--style=lsb"}, nil, `usage error 3 style "lsb": expected plain, docker, sonic or nagios`, 3},
+		{"an unknown style in the environment", []string{"healthcheck", socket}, map[string]string{"VITALS_HEALTHCHECK_STYLE": "x"}, `usage error 1 style "x": `, 1},
+		{"an unknown flag", []string{"healthcheck", "--sokcet=x"}, nil, "usage error 1 flag provided but not defined: -sokcet (try --help)\n", 1},
+		{"no duration", []string{"p", socket, "--timeout=900"}, nil, `usage error 3 timeout "900": expected a duration such as 900ms`, 3},
+		{"no time", []string{"p", socket, "--timeout=0s"}, nil, `usage error 3 timeout "0s": expected a duration such as 900ms`, 3},
+		{"time that is over", []string{"p", socket, "--timeout=1ns"}, nil, "timeout 5 ", 5},
+		{"help", []string{"p", "--help"}, nil, "usage: healthcheck [flags]\n", 0},
+		{"help as Nagios wants it", []string{"check_vitals", "-h"}, nil, "usage: healthcheck [flags]\n", 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, code := call(tt.env, tt.args...)
+			if !strings.HasPrefix(out, tt.want) || code != tt.code {
+				t.Errorf("run(%q) = %q, %d, want %q, %d", tt.args, out, code, tt.want, tt.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+// usage is what --help prints.
+const usage = `usage: healthcheck [flags]
+
+Asks the Vitals daemon for a state and exits with its verdict. The first line on
+stdout says it all.
+
+  --socket=PATH     the daemon's Unix socket (/run/vitals/vitals.sock)
+  --state=NAME      ready, alive, started or another state (ready)
+  --style=STYLE     plain, docker, sonic or nagios (by the name of the program)
+  --timeout=900ms   one deadline for everything; below the probe's own
+
+The environment says what no flag does: VITALS_HEALTHCHECK_SOCKET, _STATE, _STYLE
+and _TIMEOUT. The name that the program is called by chooses the style:
+healthcheck is docker, readiness_probe.sh is sonic, check_vitals is nagios, and
+every other name is plain. So a symbolic link is the whole installation.
+
+exit code          plain    docker  sonic    nagios
+ok                 0        0       0        0
+warning            0        0       0        1
+failing            1, own   1       120, own 2
+unknown            2, own   1       121, own 3
+usage              3        1       122      3
+no daemon          4        1       123      3
+timeout            5        1       124      2
+stale verdict      6        1       125      2
+no permission      7        1       123      3
+no rules           8        1       121      3
+not understood     9        1       125      3
+
+own: the exit_code of the deciding rule, where it has one.
+`

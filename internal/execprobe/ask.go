@@ -1,0 +1,96 @@
+package execprobe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxAnswer bounds what is read of the daemon's answer, in bytes.
+const maxAnswer = 64 << 10
+
+// Ask asks the daemon on a Unix socket for a state's verdict. Everything together
+// takes at most until the deadline. What goes wrong is a result as well.
+//
+// The request is HTTP/1.0, so that the answer ends with the connection and needs no
+// client of net/http, which would double the size of the program.
+func Ask(socket, state string, deadline time.Time) Result {
+	dialer := net.Dialer{Deadline: deadline}
+	conn, err := dialer.DialContext(context.Background(), "unix", socket)
+	if err != nil {
+		return dialed(socket, err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(deadline); err != nil {
+		return Result{Outcome: Protocol, Text: err.Error()}
+	}
+	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\n\r\n", state); err != nil {
+		return unanswered(socket, err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(conn, maxAnswer+1))
+	if err != nil {
+		return unanswered(socket, err)
+	}
+	return read(answer, state)
+}
+
+// dialed is the result of a socket that cannot be connected to.
+func dialed(socket string, err error) Result {
+	r := Result{Outcome: NoDaemon, Text: fmt.Sprintf("nobody listens on %s", socket)}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or group", socket)}
+	case errors.Is(err, fs.ErrNotExist):
+		r.Text = fmt.Sprintf("there is no socket %s", socket)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN): // a full backlog, see connect(2)
+		r = Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon does not accept on %s in time", socket)}
+	case errors.Is(err, syscall.EINVAL):
+		r = Result{Outcome: Usage, Text: fmt.Sprintf("the path %s is too long for a socket", socket)}
+	}
+	return r
+}
+
+// unanswered is the result of a connection that broke.
+func unanswered(socket string, err error) Result {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon on %s does not answer in time", socket)}
+	}
+	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s hung up: %v", socket, errors.Unwrap(err))}
+}
+
+// read reads an answer in HTTP/1.0, whose body ends with the connection.
+func read(answer []byte, state string) Result {
+	wrong := func(format string, args ...any) Result {
+		return Result{Outcome: Protocol, Text: "the answer is not the daemon's: " + fmt.Sprintf(format, args...)}
+	}
+	if len(answer) > maxAnswer {
+		return wrong("more than %d bytes", maxAnswer)
+	}
+	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
+	var version string
+	var status int
+	if _, err := fmt.Sscanf(string(head), "%s %d", &version, &status); err != nil || !ok || !strings.HasPrefix(version, "HTTP/") {
+		return wrong("no HTTP")
+	}
+	switch {
+	case status == 404:
+		line, _, _ := bytes.Cut(body, []byte("\n"))
+		return Result{Outcome: Usage, Text: fmt.Sprintf("the daemon has no state %q: %s", state, line)}
+	case status != 200:
+		return wrong("status %d", status)
+	}
+	var v Verdict
+	if err := json.Unmarshal(body, &v); err != nil {
+		return wrong("%v", err)
+	}
+	return Judge(&v)
+}

@@ -1,0 +1,176 @@
+package execprobe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const passing = `{"state":"ready","verdict":"pass","rules":1,"lines":[]}`
+
+func reply(status, body string) string { return "HTTP/1.0 " + status + "\r\nX: y\r\n\r\n" + body }
+
+// serve answers each connection on a new socket with what handle does.
+func serve(t *testing.T, handle func(net.Conn)) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ask") // t.TempDir() is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "s")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			handle(conn)
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = ln.Close()
+		<-done
+		_ = os.RemoveAll(dir)
+	})
+	return path
+}
+
+// readRequest reads as much as the client sends.
+func readRequest(c net.Conn) string {
+	buf := make([]byte, 4096)
+	n, _ := c.Read(buf)
+	return string(buf[:n])
+}
+
+func TestAsk(t *testing.T) {
+	tests := []struct {
+		name, answer string
+		want         Outcome
+		text         string
+	}{
+		{"passes", reply("200 OK", passing), OK, "ready: 1 rule"},
+		{"no such state", reply("404 Not Found", "there are /ready\nmore"), Usage, `the daemon has no state "ready": there are /ready`},
+		{"an error", reply("500 Oops", passing), Protocol, "the answer is not the daemon's: status 500"},
+		{"no JSON", reply("200 OK", "ok"), Protocol, "the answer is not the daemon's: invalid character 'o' looking for beginning of value"},
+		{"no body", "HTTP/1.0 200 OK\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
+		{"no HTTP", "220 smtp\r\n\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
+		{"nothing", "", Protocol, "the answer is not the daemon's: no HTTP"},
+		{"too much", reply("200 OK", strings.Repeat(" ", maxAnswer)+passing), Protocol, "the answer is not the daemon's: more than 65536 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var request string
+			socket := serve(t, func(c net.Conn) {
+				request = readRequest(c)
+				_, _ = io.WriteString(c, tt.answer)
+			})
+			r := Ask(socket, "ready", time.Now().Add(time.Minute))
+			if r.Outcome != tt.want || r.Text != tt.text {
+				t.Errorf("Ask() = %s %q, want %s %q", r.Outcome, r.Text, tt.want, tt.text)
+			}
+			if want := "GET /api/v1/verdict/ready HTTP/1.0\r\nHost: vitals\r\n\r\n"; request != want {
+				t.Errorf("request = %q, want %q", request, want)
+			}
+		})
+	}
+}
+
+// One deadline holds for everything: for a daemon that never answers, and for one
+// that sends a byte now and then.
+func TestAskEndsAtTheDeadline(t *testing.T) {
+	release := make(chan struct{})
+	silent := serve(t, func(c net.Conn) { <-release })
+	drip := serve(t, func(c net.Conn) {
+		for {
+			if _, err := io.WriteString(c, " "); err != nil {
+				return
+			}
+			select {
+			case <-release:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	for name, socket := range map[string]string{"silent": silent, "drip": drip} {
+		deadline := time.Now().Add(50 * time.Millisecond)
+		r := Ask(socket, "ready", deadline)
+		if want := fmt.Sprintf("the daemon on %s does not answer in time", socket); r.Outcome != Timeout || r.Text != want {
+			t.Errorf("%s: Ask() = %s %q, want %s %q", name, r.Outcome, r.Text, Timeout, want)
+		}
+		if time.Now().Before(deadline) {
+			t.Errorf("%s: Ask() returned before the deadline, want after", name)
+		}
+	}
+	close(release)
+}
+
+func TestAskNobody(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none.sock")
+	if r := Ask(missing, "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "there is no socket "+missing {
+		t.Errorf("Ask() without a socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
+	}
+	// A daemon that died leaves its socket behind.
+	dead := serve(t, func(net.Conn) {})
+	ln, err := net.Listen("unix", dead+"2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.(*net.UnixListener).SetUnlinkOnClose(false)
+	_ = ln.Close()
+	if r := Ask(dead+"2", "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "nobody listens on "+dead+"2" {
+		t.Errorf("Ask() on a dead socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
+	}
+	long := "/" + strings.Repeat("x", 200)
+	if r := Ask(long, "ready", time.Now().Add(time.Minute)); r.Outcome != Usage {
+		t.Errorf("Ask() on a path that is too long = %s %q, want %s", r.Outcome, r.Text, Usage)
+	}
+}
+
+func TestDialed(t *testing.T) {
+	wrap := func(err error) error { return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", err)} }
+	for _, tt := range []struct {
+		err  error
+		want Outcome
+	}{
+		{wrap(syscall.EACCES), Forbidden}, {wrap(syscall.EPERM), Forbidden}, {wrap(syscall.ENOENT), NoDaemon}, {wrap(syscall.ECONNREFUSED), NoDaemon},
+		{wrap(syscall.EAGAIN), Timeout}, {wrap(os.ErrDeadlineExceeded), Timeout}, {context.DeadlineExceeded, Timeout}, {errors.New("other"), NoDaemon},
+	} {
+		if r := dialed("/s", tt.err); r.Outcome != tt.want {
+			t.Errorf("dialed(%v) = %s %q, want %s", tt.err, r.Outcome, r.Text, tt.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(reply("200 OK", passing)))
+	f.Add([]byte("HTTP/1.0 404 \r\n\r\n\xff"))
+	f.Add([]byte(reply("200 OK", `{"verdict":"fail","exit_code":-1,"lines":["\u0000"],"stalled":true,"age_seconds":1e308}`)))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		r := read(answer, "ready")
+		for _, s := range Styles() {
+			text, code := s.Render(r), s.Code(r)
+			if len(text) >= 4096 || strings.IndexByte(text, '\n') > maxFirst || !strings.HasSuffix(text, "\n") {
+				t.Errorf("Render() = %q, want lines, bounded", text)
+			}
+			if passes := r.Outcome == OK || r.Outcome == Warning; code == 0 && !passes {
+				t.Errorf("Code() of %s = 0", r.Outcome)
+			}
+		}
+	})
+}

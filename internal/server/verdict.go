@@ -1,0 +1,57 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/execprobe"
+)
+
+// maxVerdictText bounds the lines of a verdict: with its first line, of at most
+// maxLine bytes, an exec probe prints less than the 4096 bytes that Docker keeps.
+const maxVerdictText = 3 << 10
+
+// verdictOf answers /api/v1/verdict/STATE. The status code is 200 whatever the
+// verdict, so that a client can tell a failing state from a failing request.
+func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name string) {
+	w = s.counted(w, v, pathVerdict+"STATE")
+	p, ok := v.probes[name]
+	switch {
+	case !ok:
+		s.notFound(w, v)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		notAllowed(w, r, read()...)
+	default:
+		send(w, http.StatusOK, "application/json", encode(s.verdict(v, p.state)))
+	}
+}
+
+func (s *Server) verdict(v *view, st evaluator.State) execprobe.Verdict {
+	out := execprobe.Verdict{
+		State: st.Name, Verdict: st.Verdict.String(), Since: utc(st.Since), Reason: st.Reason,
+		Stalled: v.stale(st), AgeSeconds: s.opts.Now().Sub(v.snap.At).Seconds(), Generation: v.snap.Generation,
+		Lines: []string{}, Rules: len(st.Rules),
+	}
+	for _, i := range st.Rules {
+		switch v.snap.Rules[i].Status {
+		case evaluator.Failing:
+			out.Failing++
+		case evaluator.Unknown:
+			out.Unknown++
+		}
+	}
+	if roots, _ := v.deciding(st, nil); len(roots) > 0 {
+		first := &v.snap.Rules[roots[0]]
+		out.Rule, out.Status, out.ExitCode = first.Name, first.Status.String(), first.ExitCode
+	}
+	switch st.Verdict {
+	case evaluator.Fail:
+		out.Lines = failingLines(v, st, nil)
+	case evaluator.Warn:
+		for _, i := range st.Deciding {
+			out.Lines = append(out.Lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
+		}
+	}
+	out.Lines = boundedLines(out.Lines, maxVerdictText)
+	return out
+}
