@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/execprobe"
+)
+
+func page(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/healthcheck.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// cells are the cells of a page's table rows, one slice a row.
+func cells(text string) [][]string {
+	var rows [][]string
+	for _, row := range regexp.MustCompile(`(?m)^\| (.*) \|$`).FindAllStringSubmatch(text, -1) {
+		rows = append(rows, strings.Split(strings.ReplaceAll(row[1], "`", ""), " | "))
+	}
+	return rows
+}
+
+// The documentation has the codes of every outcome, and the help has the same.
+func TestDocumentedCodes(t *testing.T) {
+	documented := map[string][]string{}
+	for _, row := range cells(page(t)) {
+		documented[row[0]] = row[1:]
+	}
+	help := map[string]string{"stale": "stale verdict", "forbidden": "no permission", "usage error": "usage"}
+	for outcome := execprobe.OK; outcome <= execprobe.Protocol; outcome++ {
+		name := outcome.String()
+		row := documented[name]
+		if len(row) != len(execprobe.Styles()) {
+			t.Errorf("docs/healthcheck.md has %q for %q, want a code for each style", row, name)
+			continue
+		}
+		if other, ok := help[name]; ok {
+			name = other
+		}
+		line := regexp.MustCompile(`(?m)^` + name + ` {2,}(.*)$`).FindStringSubmatch(usage)
+		if line == nil {
+			t.Errorf("the help has no line for %q", name)
+			continue
+		}
+		inHelp := strings.Fields(strings.ReplaceAll(line[1], ", own", ""))
+		for i, style := range execprobe.Styles() {
+			if want := strconv.Itoa(style.Code(execprobe.Result{Outcome: outcome})); row[i] != want || inHelp[i] != want {
+				t.Errorf("%s in style %s: documented as %s, in the help as %s, want %s", outcome, style, row[i], inHelp[i], want)
+			}
+		}
+	}
+}
+
+func TestDocumentedNames(t *testing.T) {
+	found := 0
+	for _, row := range cells(page(t)) {
+		if len(row) == 2 && row[0] != "called as" {
+			found++
+			if got := execprobe.StyleOf("/usr/bin/" + row[0]); string(got) != row[1] {
+				t.Errorf("StyleOf(%q) = %s, want %s as documented", row[0], got, row[1])
+			}
+		}
+	}
+	if found != 4 {
+		t.Errorf("docs/healthcheck.md has %d names, want 4", found)
+	}
+}
+
+func TestDocumentedFlags(t *testing.T) {
+	def := map[string]string{"--socket": defaultSocket, "--state": defaultState, "--style": "by the program's name", "--timeout": defaultTimeout.String()}
+	found := 0
+	for _, row := range cells(page(t)) {
+		want, ok := def[row[0]]
+		if !ok {
+			continue
+		}
+		found++
+		if variable := environment + strings.ToUpper(strings.TrimPrefix(row[0], "--")); row[1] != variable || row[2] != want {
+			t.Errorf("%s is documented with %s and %s, want %s and %s", row[0], row[1], row[2], variable, want)
+		}
+		if !strings.Contains(usage, "  "+row[0]+"=") {
+			t.Errorf("the help has no %s", row[0])
+		}
+	}
+	if found != len(def) {
+		t.Errorf("docs/healthcheck.md has %d flags, want %d", found, len(def))
+	}
+}
