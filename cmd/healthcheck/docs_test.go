@@ -75,7 +75,8 @@ func TestDocumentedNames(t *testing.T) {
 }
 
 func TestDocumentedFlags(t *testing.T) {
-	def := map[string]string{"--socket": defaultSocket, "--state": defaultState, "--style": "by the program's name", "--timeout": defaultTimeout.String()}
+	def := map[string]string{"--socket": defaultSocket, "--state": defaultState, "--style": "by the program's name", "--timeout": defaultTimeout.String(),
+		"--standalone": "no", "--config.file": defaultConfig, "--vitals": "vitals beside this program"}
 	found := 0
 	for _, row := range cells(page(t)) {
 		want, ok := def[row[0]]
@@ -83,10 +84,10 @@ func TestDocumentedFlags(t *testing.T) {
 			continue
 		}
 		found++
-		if variable := environment + strings.ToUpper(strings.TrimPrefix(row[0], "--")); row[1] != variable || row[2] != want {
+		if variable := environment + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(row[0], "--"), ".", "_")); row[1] != variable || row[2] != want {
 			t.Errorf("%s is documented with %s and %s, want %s and %s", row[0], row[1], row[2], variable, want)
 		}
-		if !strings.Contains(usage, "  "+row[0]+"=") {
+		if !regexp.MustCompile(`(?m)^  ` + row[0] + `[= ]`).MatchString(usage) {
 			t.Errorf("the help has no %s", row[0])
 		}
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +61,14 @@ func snapshot() *evaluator.Snapshot {
 // call runs the program as it was called.
 func call(env map[string]string, args ...string) (string, int) {
 	var out bytes.Buffer
-	code := run(time.Now(), args, func(name string) string { return env[name] }, &out)
+	code := run(time.Now(), args, surroundings{
+		getenv: func(name string) string { return env[name] }, stdout: &out,
+		replace: func(args []string) error {
+			became := slices.Clone(args)
+			became[len(became)-1], _, _ = strings.Cut(became[len(became)-1], "=")
+			return errors.New(strings.Join(became, " "))
+		},
+	})
 	return out.String(), code
 }
 
@@ -101,5 +110,46 @@ func TestHealthcheck(t *testing.T) {
 				t.Errorf("run(%q) = %q, %d, want %q, %d", tt.args, out, code, tt.want, tt.code)
 			}
 		})
+	}
+}
+
+// Without a daemon the process becomes "vitals once" where there is a configuration.
+func TestStandalone(t *testing.T) {
+	socket := "--socket=" + daemon(t, snapshot())
+	nobody := "--socket=" + filepath.Join(t.TempDir(), "none.sock")
+	config := filepath.Join(t.TempDir(), "vitals.yml")
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	became := func(style string) string {
+		return "become /v once: /v once ready --config.file=" + config + " --style=" + style + " --timeout\n"
+	}
+	tests := []struct {
+		name string
+		args []string
+		env  map[string]string
+		want string
+		code int
+	}{
+		{"a daemon is asked first", []string{"p", socket, "--config.file=" + config, "--vitals=/v"}, nil, "failing 12 ", 12},
+		{"no daemon", []string{"healthcheck", nobody, "--config.file=" + config, "--vitals=/v"}, nil, "usage error 1 " + became("docker"), 1},
+		{"no daemon and no configuration", []string{"p", nobody, "--config.file=" + config + ".none", "--vitals=/v"}, nil, "no daemon 4 ", 4},
+		{"no daemon is wanted", []string{"p", socket, "--standalone", "--config.file=" + config, "--vitals=/v"}, nil, "usage error 3 " + became("plain"), 3},
+		{"by the environment", []string{"p", socket}, map[string]string{"VITALS_HEALTHCHECK_STANDALONE": "1", "VITALS_HEALTHCHECK_CONFIG_FILE": config, "VITALS_HEALTHCHECK_VITALS": "/v"}, "usage error 3 " + became("plain"), 3},
+		{"no time is left", []string{"p", "--standalone", "--config.file=" + config, "--timeout=1ns"}, nil, "timeout 5 no time is left to evaluate " + config, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, code := call(tt.env, tt.args...)
+			if !strings.HasPrefix(out, tt.want) || code != tt.code {
+				t.Errorf("run(%q) = %q, %d, want %q, %d", tt.args, out, code, tt.want, tt.code)
+			}
+		})
+	}
+}
+
+func TestReplaceSaysWhatIsMissing(t *testing.T) {
+	if err := replace([]string{filepath.Join(t.TempDir(), "vitals")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("replace() = %v, want %v", err, os.ErrNotExist)
 	}
 }

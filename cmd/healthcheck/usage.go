@@ -11,8 +11,15 @@ stdout says it all.
   --style=STYLE     plain, docker, sonic or nagios (by the name of the program)
   --timeout=900ms   one deadline for everything; below the probe's own
 
-The environment says what no flag does: VITALS_HEALTHCHECK_SOCKET, _STATE, _STYLE
-and _TIMEOUT. The name that the program is called by chooses the style:
+  --standalone      ask no daemon: collect and evaluate once
+  --config.file=F   the configuration to do that with (/etc/vitals/vitals.yml)
+  --vitals=PATH     the program to do that with (vitals, beside this one)
+
+Where nobody listens on the socket and the configuration is there, the process
+becomes "vitals once", with the same output and codes.
+
+The environment says what no flag does: VITALS_HEALTHCHECK_SOCKET, _STATE, _STYLE,
+_TIMEOUT, _STANDALONE (anything), _CONFIG_FILE and _VITALS. The name that the program is called by chooses the style:
 healthcheck is docker, readiness_probe.sh is sonic, check_vitals is nagios, and
 every other name is plain. So a symbolic link is the whole installation.
 

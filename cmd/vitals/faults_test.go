@@ -207,8 +207,8 @@ func TestOnceWithACollectorThatHangs(t *testing.T) {
 		code int
 		line string
 	}{
-		"ready": {2, "ready unknown (code 2): Hangs unknown: no data for vitals_scrape_up (since "},
-		"alive": {0, "alive ok\n"},
+		"ready": {2, "unknown 2 Hangs unknown: no data for vitals_scrape_up (since "},
+		"alive": {0, "ok 0 alive: "},
 	} {
 		var out, log strings.Builder
 		begin := time.Now()

@@ -206,16 +206,16 @@ func TestKuryrConfOnce(t *testing.T) {
 		code, stdout, _ := vitals("once", state, "--log.level=error", "--profile=kuryr-controller", "--kuryr.conf="+path)
 		return code, stdout
 	}
-	if code, stdout := once("ready"); code != exitOK || stdout != "ready ok\n" {
+	if code, stdout := once("ready"); code != exitOK || !strings.HasPrefix(stdout, "ok 0 ready: ") {
 		t.Errorf("once ready = %d %q, want 0 and ok", code, stdout)
 	}
 	if err := cloud.Set("keystone", "500"); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout := once("ready"); code != exitFailing || !strings.HasPrefix(stdout, "ready failing (code 1): "+keystoneDown) {
+	if code, stdout := once("ready"); code != exitFailing || !strings.HasPrefix(stdout, "failing 1 "+keystoneDown) {
 		t.Errorf("once ready without Keystone = %d %q, want 1 and KeystoneDown", code, stdout)
 	}
-	if code, stdout := once("alive"); code != exitOK || stdout != "alive ok\n" {
+	if code, stdout := once("alive"); code != exitOK || !strings.HasPrefix(stdout, "ok 0 alive: ") {
 		t.Errorf("once alive without Keystone = %d %q, want 0 and ok", code, stdout)
 	}
 }

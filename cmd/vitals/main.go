@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/common/version"
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+
+	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
 // The exit codes of every command.
@@ -122,11 +124,12 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 
 	once := app.Command("once", "Collect and evaluate once, print the verdict of STATE and exit with its code. One look cannot wait: a rule whose condition holds counts as failing whatever its for.")
 	p.configFlags(once)
-	var state string
+	var state, style string
 	var timeout time.Duration
 	once.Arg("state", "The state to judge; ready when none is given.").Default("ready").StringVar(&state)
 	once.Flag("timeout", "How long to wait for collectors.").Default("15s").DurationVar(&timeout)
-	once.Action(do(func() int { return p.runOnce(state, timeout) }))
+	once.Flag("style", "Exit codes and output as the exec probe has them: plain, docker, sonic or nagios. Mistakes go to stdout, too. Without it, plain, and mistakes go to stderr.").EnumVar(&style, styles()...)
+	once.Action(do(func() int { return p.runOnce(state, style, timeout) }))
 
 	check := app.Command("check", "Check files without starting anything.")
 	var file string
@@ -148,6 +151,15 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	show.Arg("name", "The profile.").Required().StringVar(&name)
 	show.Flag("write", "Write the files below this directory instead; existing files are left alone.").PlaceHolder("DIR").StringVar(&dir)
 	show.Action(do(func() int { return p.showProfile(name, dir) }))
+}
+
+// styles are the names of the exec probe's styles.
+func styles() []string {
+	var names []string
+	for _, s := range execprobe.Styles() {
+		names = append(names, string(s))
+	}
+	return names
 }
 
 // configFlags declares where the configuration comes from.

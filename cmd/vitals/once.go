@@ -1,44 +1,64 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// runOnce collects and evaluates once and prints a state's verdict.
-func (p *program) runOnce(state string, timeout time.Duration) int {
+// runOnce collects and evaluates once and prints a state's verdict as the exec probe
+// does. With a style that was asked for, mistakes are printed in it as well.
+func (p *program) runOnce(state, style string, timeout time.Duration) int {
+	s, err := p.evaluateOnce(state, timeout)
+	if err != nil && style == "" {
+		return p.fail(err)
+	}
+	result := execprobe.Result{Outcome: execprobe.Usage}
+	if err == nil {
+		verdict, _ := server.StateVerdict(s, state, s.At)
+		result = execprobe.Judge(&verdict)
+	} else {
+		lines := strings.Split(err.Error(), "\n")
+		result.Text, result.More = lines[0], lines[1:]
+	}
+	how := execprobe.Style(cmp.Or(style, string(execprobe.Plain)))
+	fmt.Fprint(p.stdout, how.Render(result))
+	return how.Code(result)
+}
+
+// evaluateOnce collects and evaluates once. An error is one of the configuration, or
+// says that it has no such state.
+func (p *program) evaluateOnce(state string, timeout time.Duration) (*evaluator.Snapshot, error) {
 	if !p.levelGiven {
 		_ = p.log.Level.Set("error") // the line on stdout says it all
 	}
 	logger := p.logger()
 	l, errs := p.load()
 	if len(errs) > 0 {
-		return p.fail(errs...)
+		return nil, errors.Join(errs...)
 	}
 	dropFor(l.files)
 	b := builder{logger: logger}
 	cfg, _, err := b.build(l)
 	if err != nil {
-		return p.fail(err)
+		return nil, err
 	}
 	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger})
 	if err != nil {
-		return p.fail(err)
+		return nil, err
 	}
 	if _, ok := eval.Snapshot().State(state, time.Now()); !ok {
-		return p.fail(fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.cfg.stateNames(), ", ")))
+		return nil, fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.cfg.stateNames(), ", "))
 	}
-	s := collectOnce(eval, timeout)
-	verdict, _ := s.State(state, s.At)
-	line, code := verdictLine(s, verdict)
-	fmt.Fprintln(p.stdout, line)
-	return code
+	return collectOnce(eval, timeout), nil
 }
 
 // dropFor lets a true condition count at once: there is no later look.
@@ -87,39 +107,4 @@ func allRan(s *evaluator.Snapshot) bool {
 		}
 	}
 	return true
-}
-
-// maxLine bounds the line that says it all.
-const maxLine = 500
-
-// verdictLine says a verdict in one line of at most 500 bytes, and its exit code.
-func verdictLine(s *evaluator.Snapshot, v evaluator.State) (string, int) {
-	if v.Verdict != evaluator.Fail {
-		line := v.Name + " ok"
-		if v.Verdict == evaluator.Warn {
-			line += ", with a warning: " + server.RuleText(&s.Rules[v.Deciding[0]])
-		}
-		return server.Line(line, maxLine), exitOK
-	}
-	code, why := exitFailing, v.Reason
-	if len(v.Deciding) > 0 {
-		r := &s.Rules[v.Deciding[0]]
-		why = server.RuleText(r)
-		switch {
-		case r.ExitCode != 0:
-			code = r.ExitCode
-		case r.Status == evaluator.Unknown:
-			code = exitUnknown
-		}
-		if n := len(v.Deciding) - 1; n > 0 {
-			why += fmt.Sprintf(", and %s", count(n, "more rule"))
-		}
-	} else if v.Reason != "not alive" {
-		code = exitUnknown
-	}
-	word := "failing"
-	if code == exitUnknown {
-		word = "unknown"
-	}
-	return server.Line(fmt.Sprintf("%s %s (code %d): %s", v.Name, word, code, why), maxLine), code
 }

@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "rules", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml"},
+			[]string{"collectors", "evaluator", "rules", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},

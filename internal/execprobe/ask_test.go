@@ -143,7 +143,9 @@ func TestAskNobody(t *testing.T) {
 }
 
 func TestDialed(t *testing.T) {
-	wrap := func(err error) error { return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", err)} }
+	wrap := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", err)}
+	}
 	for _, tt := range []struct {
 		err  error
 		want Outcome

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
@@ -22,14 +23,24 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		notAllowed(w, r, read()...)
 	default:
-		send(w, http.StatusOK, "application/json", encode(s.verdict(v, p.state)))
+		send(w, http.StatusOK, "application/json", encode(v.verdictAt(p.state, s.opts.Now())))
 	}
 }
 
-func (s *Server) verdict(v *view, st evaluator.State) execprobe.Verdict {
+// StateVerdict is what an exec probe says of a state of a snapshot at now, and false
+// if there is no state of that name.
+func StateVerdict(snap *evaluator.Snapshot, name string, now time.Time) (execprobe.Verdict, bool) {
+	st, ok := snap.State(name, now)
+	if !ok {
+		return execprobe.Verdict{}, false
+	}
+	return (&view{snap: snap, stalled: snap.Stalled(now)}).verdictAt(st, now), true
+}
+
+func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 	out := execprobe.Verdict{
 		State: st.Name, Verdict: st.Verdict.String(), Since: utc(st.Since), Reason: st.Reason,
-		Stalled: v.stale(st), AgeSeconds: s.opts.Now().Sub(v.snap.At).Seconds(), Generation: v.snap.Generation,
+		Stalled: v.stale(st), AgeSeconds: now.Sub(v.snap.At).Seconds(), Generation: v.snap.Generation,
 		Lines: []string{}, Rules: len(st.Rules),
 	}
 	for _, i := range st.Rules {
