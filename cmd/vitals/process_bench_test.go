@@ -169,7 +169,7 @@ func benchmarkRest(b *testing.B, path string, w subject) {
 		core = 100 * float64(cpuTime(b, pid)-used) / float64(time.Since(begin))
 		anonymous = memory(b, pid, "smaps_rollup", "Pss_Anon")
 	}
-	d.mustMeasure(b)
+	d.mustMeasure(b, 15*time.Second)
 	top := slices.Max(rss)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(core, "%core")
