@@ -76,7 +76,7 @@ func (f *cgroupFinder) find(ctx context.Context, r *cgroupReader) (*cgroupPlace,
 	}
 	if f.at == nil || f.dir != dir || f.cgroups != string(cgroups) {
 		f.dir, f.cgroups = dir, string(cgroups)
-		f.at, err = f.byProcess()
+		f.at, err = f.byProcess(ctx)
 	}
 	return f.at, err
 }
@@ -120,9 +120,10 @@ func ofProcess(err error) error {
 	return err
 }
 
-// byProcess finds the cgroup of the process: in the mounts that Vitals has, or else in
-// those that the process has, as a process of another container does.
-func (f *cgroupFinder) byProcess() (*cgroupPlace, error) {
+// byProcess finds the cgroup of the process: in the mounts that Vitals has, by its path
+// or by the process in it, or else in those that the process has, as a process of another
+// container does.
+func (f *cgroupFinder) byProcess(ctx context.Context) (*cgroupPlace, error) {
 	cgroup, v2, err := parseMemoryCgroup(f.cgroups)
 	switch {
 	case err != nil:
@@ -137,8 +138,14 @@ func (f *cgroupFinder) byProcess() (*cgroupPlace, error) {
 		return nil, err
 	}
 	at, shown, err := choose(own, cgroup, v2, "/")
-	if shown || f.dir == f.self || f.cgroupfs != "" {
+	if shown || f.dir == f.self {
 		return at, err
+	}
+	if at := f.beside(ctx, own, cgroup, v2); at != nil {
+		return at, nil
+	}
+	if f.cgroupfs != "" {
+		return nil, err
 	}
 	theirs, problem := readCgroupMounts(f.dir)
 	if problem != nil {
