@@ -135,6 +135,7 @@ func TestComponentEventsByDatagram(t *testing.T) {
 func TestComponentEventsAreASignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := localComponents(t, "{expect: [server], deadline: 30s, events: {cni_add: {}}}")
+		localReport(t, c, "server", collectors.Report{})
 		for range 10 {
 			localReport(t, c, "server", collectors.Report{Events: localEvents("cni_add failure")})
 			time.Sleep(29 * time.Second)
@@ -159,4 +160,35 @@ func BenchmarkComponentsEvent(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// A server reports its requests, and at night there are none. That is no silence that a
+// restart would end.
+func TestComponentWithEventsAloneHasNoDeadline(t *testing.T) {
+	yes := true
+	synctest.Test(t, func(t *testing.T) {
+		c := localComponents(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
+		events := collectors.Report{Events: localEvents("cni_add success")}
+		step := func(r collectors.Report, wait time.Duration, want string) {
+			t.Helper()
+			localReport(t, c, "server", r)
+			time.Sleep(wait)
+			if got := localStatus(c, "server"); got != want {
+				t.Errorf("%s after %+v: Status() = %s, want %s", wait, r, got, want)
+			}
+		}
+		step(events, time.Hour, "alive true, ready ?: ")
+		step(collectors.Report{Alive: &yes}, 29*time.Second, "alive true, ready ?: ")
+		step(events, 29*time.Second, "alive true, ready ?: ")
+		step(events, 30*time.Second, "alive false, ready ?: no report for 30s")
+		step(events, time.Second, "alive true, ready ?: ")
+		for _, r := range []collectors.Report{{}, {Ready: &yes}, {Reason: "busy"}, {Events: events.Events, Alive: &yes}} {
+			c = localComponents(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
+			localReport(t, c, "server", r)
+			time.Sleep(30 * time.Second)
+			if got := localStatus(c, "server"); !strings.HasPrefix(got, "alive false") {
+				t.Errorf("30 s after %+v: Status() = %s, want not alive", r, got)
+			}
+		}
+	})
 }

@@ -19,6 +19,9 @@ type component struct {
 	alive, ready *bool
 	reason       string
 	heard        time.Time
+	// speaks is set once it said more than how events ended, which come when there is
+	// work: only then its silence says something.
+	speaks bool
 	// overdue is set once a passed deadline has asked for a round.
 	overdue bool
 	// shared is what its shared boolean says; nil if it has none.
@@ -64,6 +67,7 @@ func (c *component) report(at time.Time, r Report, via string) {
 	}
 	c.begin()
 	c.heard = at
+	c.speaks = c.speaks || len(r.Events) == 0 || r.Alive != nil || r.Ready != nil || r.Reason != ""
 	c.takeEvents(r.Events)
 	c.count(at, via)
 }
@@ -95,7 +99,7 @@ func (c *component) count(at time.Time, via string) {
 
 // due is when the component must have reported again, or zero if it need not.
 func (c *component) due() time.Time {
-	if c.deadline == 0 || c.heard.IsZero() {
+	if c.deadline == 0 || !c.speaks {
 		return time.Time{}
 	}
 	return c.heard.Add(c.deadline)
