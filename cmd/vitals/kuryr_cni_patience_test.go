@@ -111,31 +111,40 @@ type timed struct {
 	at time.Duration
 }
 
+// differs says what a collector shows otherwise than on a node on which all is well,
+// at a moment: nothing, other values, or that its look gets lost.
+type differs func(collector string, at time.Duration) (signs, error)
+
 // watchNode plays a node for some time, with all rules as they are shipped and the
-// memory limit, and returns every change after the first minute. A collector shows
-// what is well, but for what differs says at a moment; nil is no difference. Where
-// collectors are named, the others are left out.
-func watchNode(t *testing.T, duration time.Duration, differs func(collector string, at time.Duration) (signs, error), only ...string) (changes []timed) {
+// memory limit, and returns every change after the first minute. What is apart is
+// shown by a collector of its own, and all else by one: fewer looks cost less time.
+func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string) (changes []timed) {
 	t.Helper()
 	l := mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon"})
+	interval := time.Second
+	if duration > 6*time.Minute {
+		interval = 5 * time.Second
+	}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
+		collectorOf := map[string][]string{}
+		for name := range healthyNode() {
+			if got := time.Duration(l.collector(name).Interval); got != lookEvery {
+				t.Fatalf("collector %s looks every %s, want %s", name, got, lookEvery)
+			}
+			if slices.Contains(apart, name) {
+				collectorOf[name] = []string{name}
+			} else {
+				collectorOf["node"] = append(collectorOf["node"], name)
+			}
+		}
 		var sources []evaluator.Source
-		for name, well := range healthyNode() {
-			if len(only) > 0 && !slices.Contains(only, name) {
-				continue
-			}
-			show := func(at time.Duration) (signs, error) {
-				shown := maps.Clone(well)
-				other, err := differs(name, at)
-				maps.Copy(shown, other)
-				return shown, err
-			}
+		for name, shown := range collectorOf {
 			sources = append(sources, evaluator.Source{
-				Name: name, Interval: time.Duration(l.collector(name).Interval), Timeout: time.Second, Collector: &looker{began, show},
+				Name: name, Interval: lookEvery, Timeout: time.Second, Collector: &looker{began, d.of(shown)},
 			})
 		}
-		eval, err := evaluator.New(evaluator.Config{Interval: time.Second, Files: l.files, Sources: sources}, evaluator.Options{Logger: discard()})
+		eval, err := evaluator.New(evaluator.Config{Interval: interval, Files: l.files, Sources: sources}, evaluator.Options{Logger: discard()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +153,7 @@ func watchNode(t *testing.T, duration time.Duration, differs func(collector stri
 		ended.Go(func() { eval.Run(ctx) })
 		last := map[string]change{}
 		for time.Since(began) < duration {
-			time.Sleep(time.Second)
+			time.Sleep(interval)
 			s := eval.Snapshot()
 			for _, state := range []string{evaluator.Ready, evaluator.Alive} {
 				now := verdictOf(s, state)
@@ -158,6 +167,23 @@ func watchNode(t *testing.T, duration time.Duration, differs func(collector stri
 		ended.Wait()
 	})
 	return changes
+}
+
+// of is what one look shows of several collectors; it gets lost as a whole.
+func (d differs) of(names []string) func(time.Duration) (signs, error) {
+	well := healthyNode()
+	return func(at time.Duration) (signs, error) {
+		all := signs{}
+		for _, name := range names {
+			other, err := d(name, at)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(all, well[name])
+			maps.Copy(all, other)
+		}
+		return all, nil
+	}
 }
 
 func verdictOf(s *evaluator.Snapshot, state string) change {
@@ -196,24 +222,35 @@ func cniFaults() []struct {
 	}
 }
 
-// Collectors look every 9.5 to 10.5 s: there is one look in 9 s at most, and there are
-// two in 21 s and three in 31.5 s at least.
 const (
-	oneLook    = 9 * time.Second
+	// lookEvery is the interval of all collectors, from which each look differs by half
+	// a second at most: there are two looks in 21 s and three in 31.5 s at least.
+	lookEvery  = 10 * time.Second
 	faultBegan = 2 * time.Minute
 )
 
 // during says whether a moment is in the time of a fault.
 func during(at, length time.Duration) bool { return at >= faultBegan && at < faultBegan+length }
 
+// oneLook tells the first look at or after a moment from all others.
+func oneLook(from time.Duration) func(at time.Duration) bool {
+	first := time.Duration(0)
+	return func(at time.Duration) bool {
+		if first == 0 && at >= from {
+			first = at
+		}
+		return first != 0 && at == first
+	}
+}
+
 // One look that shows that everything is bad changes no verdict, nor does one of
 // every collector that gets lost.
 func TestCNIOneLookDecidesNothing(t *testing.T) {
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
 		t.Run(what, func(t *testing.T) {
-			looks := 0
+			looks, chosen := 0, oneLook(faultBegan)
 			changes := watchNode(t, 4*time.Minute, func(collector string, at time.Duration) (signs, error) {
-				if !during(at, oneLook) {
+				if !chosen(at) {
 					return nil, nil
 				}
 				shown := signs{}
@@ -229,7 +266,7 @@ func TestCNIOneLookDecidesNothing(t *testing.T) {
 				t.Errorf("verdicts = %v, want none to change", changes)
 			}
 			if looks == 0 {
-				t.Error("no look fell into the time of the fault, want some")
+				t.Error("no look showed anything bad, want one")
 			}
 		})
 	}

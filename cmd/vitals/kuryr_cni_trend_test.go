@@ -13,15 +13,16 @@ func TestCNILostLookHealsNothing(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
+			lost := oneLook(faultBegan + time.Minute)
 			got := watchNode(t, 5*time.Minute, func(collector string, at time.Duration) (signs, error) {
 				switch {
 				case collector != f.collector || !during(at, 2*time.Minute):
 					return nil, nil
-				case at > faultBegan+time.Minute && at < faultBegan+time.Minute+oneLook:
+				case lost(at):
 					return nil, errLost
 				}
 				return f.shows, nil
-			})
+			}, f.collector)
 			var ready []timed
 			for _, c := range got {
 				if c.State == "ready" {
@@ -44,7 +45,7 @@ func TestCNIWithoutEvidence(t *testing.T) {
 					return nil, errLost
 				}
 				return nil, nil
-			})
+			}, collector)
 			checkChanges(t, got, []change{{"ready", "fail", "Unmeasured"}, {"ready", "pass", ""}})
 		})
 	}
@@ -64,14 +65,14 @@ func TestCNIMemoryWithoutEvidence(t *testing.T) {
 			return nil, errLost
 		}
 		return nil, nil
-	}); len(got) > 0 {
+	}, "memory"); len(got) > 0 {
 		t.Errorf("changes = %v, want none while the memory is unknown", got)
 	}
 }
 
 // grows is the memory of a daemon that leaks: so much at first, and so much more in a
 // minute, in MiB.
-func grows(first, perMinute float64, until time.Duration) func(string, time.Duration) (signs, error) {
+func grows(first, perMinute float64, until time.Duration) differs {
 	return func(c string, at time.Duration) (signs, error) {
 		if c != "memory" {
 			return nil, nil
@@ -88,20 +89,20 @@ func TestCNIMemoryTrend(t *testing.T) {
 	const always = 24 * time.Hour
 	warned := change{"alive", "warn", "MemoryGrowsToLimit"}
 	t.Run("reaches its limit in 40 minutes", func(t *testing.T) {
-		got := watchNode(t, 42*time.Minute, grows(100, 412.0/40, always), "memory")
-		checkChanges(t, got, []change{warned, {"alive", "fail", "MemoryLimitExceeded"}})
-		if len(got) == 2 && (got[0].at < 15*time.Minute || got[0].at > 16*time.Minute || got[1].at < 40*time.Minute || got[1].at > 41*time.Minute) {
+		got := watchNode(t, 42*time.Minute, grows(100, 412.0/40, always))
+		checkChanges(t, got, []change{warned, {"alive", "fail", "MemoryLimitExceeded"}, {"ready", "fail", ""}})
+		if len(got) == 3 && (got[0].at < 15*time.Minute || got[0].at > 16*time.Minute || got[1].at < 40*time.Minute || got[1].at > 41*time.Minute) {
 			t.Errorf("changes = %v, want the warning after 15 minutes and the end after 40", got)
 		}
 	})
-	for name, differs := range map[string]func(string, time.Duration) (signs, error){
+	for name, leak := range map[string]differs{
 		"would reach its limit in 100 minutes": grows(100, 4.12, always),
 		"grows for four minutes after start":   grows(50, 25, 4*time.Minute),
 		"does not grow and is near the limit":  grows(511, 0, always),
 		"shrinks":                              grows(500, -1, always),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := watchNode(t, 30*time.Minute, differs, "memory"); len(got) > 0 {
+			if got := watchNode(t, 20*time.Minute, leak); len(got) > 0 {
 				t.Errorf("changes = %v, want none", got)
 			}
 		})
@@ -118,7 +119,7 @@ func TestCNIMemoryTrendTowardsTheKernelsLimit(t *testing.T) {
 			shown[kernels], shown[own] = 400*mebibyte, gone
 		}
 		return shown, err
-	}, "memory")
+	})
 	checkChanges(t, got, []change{{"alive", "warn", "MemoryGrowsToLimit"}})
 }
 
