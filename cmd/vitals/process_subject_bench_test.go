@@ -214,7 +214,7 @@ func (w subject) attend(b *testing.B) (stop func()) {
 	if w.socket == "" {
 		return func() {}
 	}
-	client := &http.Client{Timeout: w.pace, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", w.socket)
 	}}}
 	ctx, cancel := context.WithCancel(b.Context())
