@@ -227,7 +227,8 @@ func inCgroup(lines []byte, cgroup string) bool {
 }
 
 // readPIDFile reads the number that a daemon wrote: the first line of the file. An error
-// has its reason.
+// has its reason, and nothing of the content: where others may write the path, it may
+// lead to a file that only Vitals may read.
 func readPIDFile(path string) (int, error) {
 	const most = 64 // bytes: a number of ten digits, and what surrounds it
 	// Without O_NONBLOCK a FIFO that nobody writes to would hang.
@@ -251,7 +252,7 @@ func readPIDFile(path string) (int, error) {
 	line, _, _ := strings.Cut(string(data[:n]), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil || pid <= 0 {
-		return 0, &processError{processPIDFile, fmt.Errorf("read PID file %s: %.32q is no number of a process", path, line)}
+		return 0, &processError{processPIDFile, fmt.Errorf("read PID file %s: its first line is no number of a process", path)}
 	}
 	return pid, nil
 }
