@@ -204,6 +204,8 @@ func TestCNIVariableMistakes(t *testing.T) {
 		{"shared_booleans", "watcher:dev/shm", "--set shared_booleans=watcher:dev/shm: " + form},
 		{"shared_booleans", "a:/b,:/c", "--set shared_booleans=a:/b,:/c: " + form},
 		{"interfaces", "br-int,", `collectors[2].netlink.interfaces[1]: interface "": expected`},
+		{"process", "", "--set process=: expected a value, or no such flag"},
+		{"kubeconfig", "", "--set kubeconfig=: expected a value, or no such flag"},
 		{"process", "/usr/bin/kuryr-daemon", `name "/usr/bin/kuryr-daemon": expected a process's name without its folder`},
 	} {
 		t.Run(tt.name+"="+tt.value, func(t *testing.T) {

@@ -26,6 +26,12 @@ func (p *program) setVariables(c *Config, known ...variable) []error {
 			errs = append(errs, fmt.Errorf("--set %s=...: the profile has no such variable, expected %s", name, variableNames(known)))
 			continue
 		}
+		// A variable of a shell or of a manifest that is not set: an empty process would be
+		// Vitals itself, and an empty kubeconfig the service account.
+		if p.set[name] == "" {
+			errs = append(errs, fmt.Errorf("--set %s=: expected a value, or no such flag", name))
+			continue
+		}
 		if err := known[i].set(c, p.set[name]); err != nil {
 			errs = append(errs, fmt.Errorf("--set %s=%s: %w", name, p.set[name], err))
 		}
