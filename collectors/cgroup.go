@@ -40,8 +40,8 @@ func (c *CgroupConfig) Problems() []Problem {
 			problems = append(problems, Problem{p.key, fmt.Sprintf("path %q: expected an absolute path without ..", p.path)})
 		}
 	}
-	if c.Limit != nil && *c.Limit <= 0 {
-		problems = append(problems, Problem{"limit", fmt.Sprintf("limit %s: expected more than 0B, or no limit", *c.Limit)})
+	if c.Limit != nil && *c.Limit < 1<<20 { // less is a forgotten unit
+		problems = append(problems, Problem{"limit", fmt.Sprintf("limit %s: expected 1MiB or more, with a unit such as MiB, or no limit", *c.Limit)})
 	}
 	if c.Process != nil {
 		problems = append(problems, c.Process.problems("process.")...)

@@ -64,7 +64,8 @@ func TestCgroupProblems(t *testing.T) {
 		{"relative path", "path: system.slice", `path: path "system.slice": expected an absolute path without ..`},
 		{"path that climbs", "path: /sys/fs/cgroup/../x", `path: path "/sys/fs/cgroup/../x": expected an absolute path without ..`},
 		{"relative cgroupfs", "cgroupfs: sys", `cgroupfs: path "sys": expected an absolute path without ..`},
-		{"no limit at all", "limit: 0", "limit: limit 0B: expected more than 0B, or no limit"},
+		{"no limit at all", "limit: 0", "limit: limit 0B: expected 1MiB or more, with a unit such as MiB, or no limit"},
+		{"a limit without its unit", "limit: 512", "limit: limit 512B: expected 1MiB or more, with a unit such as MiB, or no limit"},
 		{"process by two keys", "process: {pid: 1, name: x}", "process: pid, name: expected at most one of pid, pid_file, name, exe, cgroup"},
 	}
 	for _, tt := range tests {

@@ -134,13 +134,15 @@ func sharedBooleansVariable() variable {
 	}}
 }
 
-// parseSharedBoolean reads NAME:PATH or NAME:PATH:DEADLINE.
+// parseSharedBoolean reads NAME:PATH or NAME:PATH:DEADLINE. What stands behind the last
+// colon without a slash is a deadline, or is meant to be one.
 func parseSharedBoolean(text string) (name string, b collectors.SharedBoolean, err error) {
 	name, b.Path, _ = strings.Cut(text, ":")
-	if i := strings.LastIndex(b.Path, ":"); i >= 0 {
-		if d, err := model.ParseDuration(b.Path[i+1:]); err == nil {
-			b.Path, b.Deadline = b.Path[:i], d
+	if i := strings.LastIndex(b.Path, ":"); i >= 0 && !strings.Contains(b.Path[i:], "/") {
+		if b.Deadline, err = model.ParseDuration(b.Path[i+1:]); err != nil {
+			return "", b, fmt.Errorf("deadline %q: expected a duration such as 30s", b.Path[i+1:])
 		}
+		b.Path = b.Path[:i]
 	}
 	if name == "" || !filepath.IsAbs(b.Path) {
 		return "", b, errors.New("expected NAME:/PATH or NAME:/PATH:DEADLINE, and commas between several")

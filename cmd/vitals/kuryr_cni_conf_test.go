@@ -202,6 +202,7 @@ func TestCNIVariableMistakes(t *testing.T) {
 		{"proces", "x", "--set proces=...: the profile has no such variable, expected components, interfaces, kubeconfig, process or shared_booleans"},
 		{"shared_booleans", "watcher", "--set shared_booleans=watcher: " + form},
 		{"shared_booleans", "watcher:dev/shm", "--set shared_booleans=watcher:dev/shm: " + form},
+		{"shared_booleans", "w:/dev/shm/w:30", `--set shared_booleans=w:/dev/shm/w:30: deadline "30": expected a duration such as 30s`},
 		{"shared_booleans", "a:/b,:/c", "--set shared_booleans=a:/b,:/c: " + form},
 		{"interfaces", "br-int,", `collectors[2].netlink.interfaces[1]: interface "": expected`},
 		{"process", "", "--set process=: expected a value, or no such flag"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -91,10 +92,14 @@ func (p *program) showProfile(name, dir string) int {
 			continue
 		}
 		full := filepath.Join(dir, path)
-		if err := writeNew(full, files[path]); err != nil {
+		switch err := writeNew(full, files[path]); {
+		case errors.Is(err, fs.ErrExist):
+			fmt.Fprintf(p.stdout, "left %s alone, which exists\n", full)
+		case err != nil:
 			return p.fail(err)
+		default:
+			fmt.Fprintf(p.stdout, "wrote %s\n", full)
 		}
-		fmt.Fprintf(p.stdout, "wrote %s\n", full)
 	}
 	return exitOK
 }
