@@ -87,6 +87,7 @@ func TestCapabilitySets(t *testing.T) {
 		{"mask of more than 64 bits", []fakeProcess{{caps: caps(all+none, all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "000001ffffffffff0000000000000000" is no mask`},
 		{"mask below zero", []fakeProcess{{caps: caps("-1", all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "-1" is no mask`},
 		{"no line in one of two", []fakeProcess{{caps: caps(all, all, all, all)}, {caps: "CapEff:\t" + none + "\nCapPrm:\t" + all}}, "lacks has unknown unknown", "unreadable: read capabilities of process 51: no line CapBnd\nno line CapAmb"},
+		{"no line in the other of two", []fakeProcess{{caps: "CapEff:\t" + none + "\nCapPrm:\t" + all}, {caps: caps(all, all, all, all)}}, "lacks has unknown unknown", "unreadable: read capabilities of process 50: no line CapBnd\nno line CapAmb"},
 		{"name that looks like the line", []fakeProcess{{comm: `x\nCapEff:\t` + all, caps: caps(none, none, none, none)}, {caps: caps(none, none, none, none)}}, "lacks lacks lacks lacks", ""},
 	}
 	for _, tt := range tests {

@@ -109,6 +109,34 @@ func TestCgroupFollowsTheProcess(t *testing.T) {
 	cgroupWant(t, c, 3000, "v2")
 }
 
+// What was found is looked for again after a failure: somebody has mounted it elsewhere.
+func TestCgroupFollowsTheMount(t *testing.T) {
+	tree := cgroupHost(t)
+	c := cgroupOf(t, tree, "")
+	cgroupWant(t, c, 1000, "v2")
+	cgroupMounts(t, tree, "self", "/ TREE/other cgroup2 nsdelegate")
+	cgroupFiles(t, tree, "other/own", "v2", 6000)
+	cgroupWant(t, c, 1000, "v2")
+	if err := os.RemoveAll(filepath.Join(tree, "cg")); err != nil {
+		t.Fatal(err)
+	}
+	cgroupWantFailure(t, c, "missing", "cg/own: no such file")
+	cgroupWant(t, c, 6000, "v2")
+}
+
+// The usage and the page cache are not read at the same moment.
+func TestCgroupWorkingSetIsNotBelowZero(t *testing.T) {
+	tree := cgroupHost(t)
+	cgroupWrite(t, tree, "cg/own/memory.stat", "inactive_file 1001\n")
+	samples, err := localCollect(t, cgroupOf(t, tree, ""))
+	if err != nil {
+		t.Fatalf("Collect() = %v, want no error", err)
+	}
+	if got, ok := localValue(samples, `vitals_cgroup_memory_working_set_bytes{cgroup="c"}`); !ok || got != 0 {
+		t.Errorf("working set = %v (present %v) of 1000 bytes with 1001 of page cache, want 0", got, ok)
+	}
+}
+
 // A process that was searched for is searched for again only when it is not the one
 // any more: the others are not even looked at.
 func TestCgroupSearchesOnce(t *testing.T) {
