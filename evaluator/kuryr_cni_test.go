@@ -21,6 +21,10 @@ import (
 // cniAlert is the rule that judges the CNI daemon by its histogram.
 const cniAlert = "CNIAddFailingByHistogram"
 
+// cniPatience is how long a query may take: what these tests do thousands of times
+// takes longer than a second now and then on a busy machine.
+const cniPatience = 10 * time.Second
+
 // cniDaemon is the CNI daemon as its exporter shows it: the durations of its requests.
 type cniDaemon struct {
 	// seconds are the durations by command and error, as in ADD True.
@@ -109,7 +113,7 @@ func shippedRules(t *testing.T, name string) *rules.File {
 func newCNIWatch(t *testing.T, limit float64) *cniWatch {
 	t.Helper()
 	w := &cniWatch{t: t, scraped: &fakeCollector{"cni-metrics"}, told: &fakeCollector{"components"}, daemon: newCNIDaemon(0), at: epoch, step: time.Second, bounds: "%.1f", limit: limit}
-	w.cfg = Config{Files: []*rules.File{shippedRules(t, "kuryr-cni-histogram.yml")}}
+	w.cfg = Config{Interval: cniPatience, Files: []*rules.File{shippedRules(t, "kuryr-cni-histogram.yml")}}
 	for _, c := range []*fakeCollector{w.scraped, w.told} {
 		w.cfg.Sources = append(w.cfg.Sources, Source{Name: c.name, Interval: 10 * time.Second, Timeout: time.Second, Collector: c})
 	}

@@ -72,7 +72,7 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 	file := shippedRules(t, "kuryr-cni.yml")
 	file.Groups = slices.DeleteFunc(file.Groups, func(g rules.Group) bool { return g.Name != "kuryr-cni-requests" })
 	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit)), heard: &fakeCollector{"components"}, parts: c.(*collectors.Components)}
-	cfg := Config{Files: []*rules.File{file}, Sources: []Source{{Name: "components", Interval: 10 * time.Second, Timeout: time.Second, Collector: w.heard}}}
+	cfg := Config{Interval: cniPatience, Files: []*rules.File{file}, Sources: []Source{{Name: "components", Interval: 10 * time.Second, Timeout: time.Second, Collector: w.heard}}}
 	if w.events, err = newCore(cfg, Options{}, w.at); err != nil {
 		t.Fatal(err)
 	}
