@@ -130,7 +130,7 @@ func TestGuestCgroupOfPod(t *testing.T) {
 	newCgroup(t, "pods/pod").set(t, "memory.max", "500M")
 	newCgroup(t, "host")
 	holds(t, "kuryr-daemon", "cgroup=host", "hold", "40")
-	d := vitalsAs(t, "cgroup=pods/pod pod", `
+	d := vitalsAs(t, "cgroup=pods/pod pod host", `
 		name: own, cgroup: {}
 		name: daemon, cgroup: {process: {name: kuryr-daemon}}
 		name: path, cgroup: {path: /host/sys/fs/cgroup/host}`, "")

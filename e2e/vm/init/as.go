@@ -19,9 +19,10 @@ type person struct {
 	// cgroup is below /sys/fs/cgroup, and made where it is missing.
 	cgroup string
 	// pod hides the cgroups above that one, as in a pod: the process has a cgroup
-	// namespace and mounts of its own. What the host has at /sys/fs/cgroup is at
-	// /host/sys/fs/cgroup.
+	// namespace and mounts of its own.
 	pod bool
+	// host lets a pod have what the host has at /sys/fs/cgroup at /host/sys/fs/cgroup.
+	host bool
 	// netns is the path of a network namespace.
 	netns string
 	// hidepid is the option of the own /proc, see proc(5).
@@ -68,6 +69,8 @@ func parsePerson(args []string) (person, error) {
 			who.cgroup = value
 		case "pod":
 			who.pod = true
+		case "host":
+			who.host = true
 		case "netns":
 			who.netns = value
 		case "hidepid":
@@ -136,7 +139,7 @@ func (p person) seeFiles() error {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
 	if p.pod {
-		if err := enterPod(); err != nil {
+		if err := p.enterPod(); err != nil {
 			return err
 		}
 	}
@@ -154,12 +157,9 @@ func (p person) seeFiles() error {
 }
 
 // enterPod makes the cgroup of this process the root of what it sees.
-func enterPod() error {
-	if err := os.MkdirAll("/host/sys/fs/cgroup", 0o755); err != nil {
-		return err
-	}
-	if err := unix.Mount("/sys/fs/cgroup", "/host/sys/fs/cgroup", "", unix.MS_MOVE, ""); err != nil {
-		return fmt.Errorf("move /sys/fs/cgroup: %w", err)
+func (p person) enterPod() error {
+	if err := p.hideHost("/sys/fs/cgroup"); err != nil {
+		return fmt.Errorf("hide /sys/fs/cgroup: %w", err)
 	}
 	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
 		return os.NewSyscallError("unshare", err)
@@ -168,6 +168,17 @@ func enterPod() error {
 		return fmt.Errorf("mount /sys/fs/cgroup: %w", err)
 	}
 	return nil
+}
+
+// hideHost takes a mount of the host away, or moves it.
+func (p person) hideHost(mount string) error {
+	if !p.host {
+		return unix.Unmount(mount, unix.MNT_DETACH)
+	}
+	if err := os.MkdirAll("/host"+mount, 0o755); err != nil {
+		return err
+	}
+	return unix.Mount(mount, "/host"+mount, "", unix.MS_MOVE, "")
 }
 
 // loseCapability takes a capability out of all sets, the bounding set included.
