@@ -81,7 +81,7 @@ func useKuryrMemory(k *collectors.CgroupConfig, conf kuryrconf.CNIHealth) {
 	}
 }
 
-// interfacesVariable names the interfaces that have to exist and be up.
+// interfacesVariable names the interfaces that have to exist.
 func interfacesVariable() variable {
 	return variable{"interfaces", func(c *Config, value string) error {
 		c.eachKind(func(k *collectors.Kinds) {

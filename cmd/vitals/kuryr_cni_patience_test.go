@@ -214,7 +214,6 @@ func cniFaults() []struct {
 		{"netlink hangs", "netlink", signs{`vitals_netlink_up{netlink="netlink"}`: 0, `vitals_netlink_failure{netlink="netlink",reason="timeout"}`: 1}, "NetlinkDown", "NetlinkStuck"},
 		{"netlink is forbidden", "netlink", signs{`vitals_netlink_up{netlink="netlink"}`: 0, `vitals_netlink_failure{netlink="netlink",reason="forbidden"}`: 1}, "NetlinkDown", ""},
 		{"the bridge is gone", "netlink", signs{`vitals_netlink_interface_present{netlink="netlink",interface="br-int"}`: 0}, "InterfaceMissing", ""},
-		{"the bridge is down", "netlink", signs{`vitals_netlink_interface_up{netlink="netlink",interface="br-int"}`: 0}, "InterfaceDown", ""},
 		{"too much memory is used", "memory", signs{`vitals_cgroup_memory_working_set_bytes{cgroup="memory"}`: 513 * mebibyte}, "", "MemoryLimitExceeded"},
 		{"the CNI configuration is cut off", "cni-config", signs{`vitals_file_valid{file="cni-config",format="json"}`: 0}, "CNIConfigBroken", ""},
 		{"the plugin is empty", "cni-plugin", signs{`vitals_file_size_bytes{file="cni-plugin"}`: 0}, "CNIPluginBroken", ""},

@@ -144,6 +144,9 @@ func TestCNIWarnings(t *testing.T) {
 		{"the host is short of memory", "memory", func(at time.Duration) signs {
 			return signs{`vitals_cgroup_memory_pressure_ratio{cgroup="memory",kind="full",window="60s"}`: min(minutes(at), 1) * 0.5}
 		}, []change{{"ready", "warn", "MemoryPressure"}}},
+		{"the bridge is down, as one of Open vSwitch may be", "netlink", func(at time.Duration) signs {
+			return signs{`vitals_netlink_interface_up{netlink="netlink",interface="br-int"}`: 1 - min(minutes(at), 1)}
+		}, []change{{"ready", "warn", "InterfaceDown"}}},
 		{"descriptors run out", "daemon", func(at time.Duration) signs {
 			return signs{`vitals_process_open_fds{process="daemon"}`: 500 + 100*min(minutes(at), 5), `vitals_process_max_fds{process="daemon"}`: 1024}
 		}, []change{{"alive", "warn", "DescriptorsNearlyUsedUp"}}},

@@ -116,7 +116,7 @@ func TestCNIShippedRules(t *testing.T) {
 		"NetlinkDown":              {ready, critical, "15s"},
 		"NetlinkStuck":             {alive, critical, "25s"},
 		"InterfaceMissing":         {ready, critical, "15s"},
-		"InterfaceDown":            {ready, critical, "15s"},
+		"InterfaceDown":            {ready, warning, "15s"},
 		"Unmeasured":               {ready, critical, "25s"},
 		"CNIAddFailing":            {alive, critical, "0s"},
 		"CNIAddFailingByHistogram": {alive, critical, "0s"},
