@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/model"
 )
@@ -67,14 +68,16 @@ func (k *eventKind) class(err string) (index int, excused bool) {
 // eventTally counts the events of one name that one component reported.
 type eventTally struct {
 	success, failure, excused uint64
-	// streak is the number of failures in a row.
+	// streak is the number of failures in a row, and failed when the last one came:
+	// zero before the first.
 	streak uint64
+	failed time.Time
 	// errors counts the failures, excused ones too, by the index of their class.
 	errors []uint64
 }
 
 // take counts one event.
-func (t *eventTally) take(k *eventKind, e ComponentEvent) {
+func (t *eventTally) take(at time.Time, k *eventKind, e ComponentEvent) {
 	switch e.Result {
 	case EventReset:
 		t.streak = 0
@@ -90,6 +93,7 @@ func (t *eventTally) take(k *eventKind, e ComponentEvent) {
 		}
 		t.failure++
 		t.streak++
+		t.failed = at
 	}
 }
 
@@ -132,12 +136,12 @@ func findEvent(kinds []eventKind, name string) int {
 }
 
 // takeEvents counts events whose names and results are known to be valid.
-func (c *component) takeEvents(events []ComponentEvent) {
+func (c *component) takeEvents(at time.Time, events []ComponentEvent) {
 	for _, e := range events {
 		i := findEvent(c.kinds, e.Event)
 		tally := c.tally(i)
 		before := tally.streak
-		tally.take(&c.kinds[i], e)
+		tally.take(at, &c.kinds[i], e)
 		if tally.streak != before {
 			c.turns++
 		}
@@ -190,6 +194,9 @@ func (b *batch) events(c *component) {
 			b.add("vitals_component_event_errors_total", float64(n), "component", c.name, "error", k.classes[j], "event", k.name)
 		}
 		b.add("vitals_component_consecutive_failures", float64(t.streak), "component", c.name, "event", k.name)
+		if !t.failed.IsZero() {
+			b.add("vitals_component_last_failure_timestamp_seconds", epochSeconds(t.failed), "component", c.name, "event", k.name)
+		}
 	}
 }
 
@@ -207,6 +214,7 @@ func eventDescs() []Desc {
 		{"vitals_component_events_total", "How many events the component reported, by how they ended; an excused failure is one that a restart cannot cure.", model.MetricTypeCounter},
 		{"vitals_component_event_errors_total", "How many failures the component reported, excused ones too, by the class of the error.", model.MetricTypeCounter},
 		{"vitals_component_consecutive_failures", "How many failures the component reported since its last success, excused ones not counted.", model.MetricTypeGauge},
+		{"vitals_component_last_failure_timestamp_seconds", "When the component last reported a failure that is not excused, in seconds since the epoch; absent before the first.", model.MetricTypeGauge},
 		{"vitals_component_consecutive_failures_limit", "How many failures in a row are fine by the configuration.", model.MetricTypeGauge},
 	}
 }

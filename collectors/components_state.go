@@ -68,7 +68,7 @@ func (c *component) report(at time.Time, r Report, via string) {
 	c.begin()
 	c.heard = at
 	c.speaks = c.speaks || len(r.Events) == 0 || r.Alive != nil || r.Ready != nil || r.Reason != ""
-	c.takeEvents(r.Events)
+	c.takeEvents(at, r.Events)
 	c.count(at, via)
 }
 
