@@ -320,6 +320,10 @@ func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	if !slices.Contains(vitals.Args, "--set=process=kuryr-daemon") {
 		t.Errorf("arguments = %q, want those that measure the daemon and not Vitals", vitals.Args)
 	}
+	// The benchmark of what the profile costs at rest sets the same.
+	if !slices.ContainsFunc(vitals.Env, func(e struct{ Name, Value string }) bool { return e.Name+"="+e.Value == nodeProcessors }) {
+		t.Errorf("environment of Vitals = %v, want %s", vitals.Env, nodeProcessors)
+	}
 	socket := ""
 	for _, m := range daemon.Mounts {
 		if m.Name == "vitals" {

@@ -28,19 +28,25 @@ type subject struct {
 	maxRSS float64
 	// args start the program with the profile.
 	args []string
+	// env is the environment that it is deployed with.
+	env []string
 	// socket is where the program takes reports; empty where nothing reports.
 	socket string
 	// components report this often.
 	pace time.Duration
 }
 
+// nodeProcessors is what deploy/kubernetes/kuryr-cni.yaml sets: threads that wake each
+// other up cost more than a second processor gains.
+const nodeProcessors = "GOMAXPROCS=1"
+
 // shippedSubjects are the profiles that are measured.
 func shippedSubjects(b *testing.B, program string) []subject {
 	const pace = 10 * time.Second // the interval of the collectors
 	socket := filepath.Join(shortDir(b), "v.sock")
 	return []subject{
-		{"kuryr-controller", 32 << 20, []string{"--profile=kuryr-controller", "--kuryr.conf=" + startController(b)}, "", pace},
-		{"kuryr-cni", 30 << 20, []string{"--config.file=" + startNode(b, program, nil)}, socket, pace},
+		{"kuryr-controller", 32 << 20, []string{"--profile=kuryr-controller", "--kuryr.conf=" + startController(b)}, nil, "", pace},
+		{"kuryr-cni", 30 << 20, []string{"--config.file=" + startNode(b, program, nil)}, []string{nodeProcessors}, socket, pace},
 	}
 }
 

@@ -39,7 +39,7 @@ func BenchmarkSoak(b *testing.B) {
 		}
 	})
 	shortenRanges(b, filepath.Dir(config))
-	s := subject{"kuryr-cni", 0, []string{"--config.file=" + config}, filepath.Join(dir, "v.sock"), soakPace}
+	s := subject{"kuryr-cni", 0, []string{"--config.file=" + config}, nil, filepath.Join(dir, "v.sock"), soakPace}
 	d := startDaemon(b, path, s)
 	defer d.stop(b)
 	defer s.attend(b)()
