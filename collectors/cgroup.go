@@ -78,13 +78,7 @@ func cgroupReasons() []cgroupReason {
 }
 
 // cgroupError is an error with its reason.
-type cgroupError struct {
-	reason cgroupReason
-	err    error
-}
-
-func (e *cgroupError) Error() string { return e.err.Error() }
-func (e *cgroupError) Unwrap() error { return e.err }
+type cgroupError = reasonError[cgroupReason]
 
 // reasonOfCgroup is the reason why something could not be measured; nil is no reason.
 // ENODEV is what reading a file of a removed cgroup yields.

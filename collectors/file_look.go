@@ -28,13 +28,7 @@ func fileReasons() []fileReason {
 }
 
 // fileError is an error with its reason.
-type fileError struct {
-	reason fileReason
-	err    error
-}
-
-func (e *fileError) Error() string { return e.err.Error() }
-func (e *fileError) Unwrap() error { return e.err }
+type fileError = reasonError[fileReason]
 
 // reasonOfFile is the reason of an error; nil has none.
 func reasonOfFile(err error) fileReason {

@@ -31,13 +31,7 @@ func netlinkReasons() []netlinkReason {
 }
 
 // netlinkError is an error with its reason.
-type netlinkError struct {
-	reason netlinkReason
-	err    error
-}
-
-func (e *netlinkError) Error() string { return e.err.Error() }
-func (e *netlinkError) Unwrap() error { return e.err }
+type netlinkError = reasonError[netlinkReason]
 
 // reasonOfNetlink is the reason of an error; nil is no reason.
 func reasonOfNetlink(err error) netlinkReason {

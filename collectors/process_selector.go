@@ -87,13 +87,7 @@ func (b *batch) processFailure(name string, reason processReason) {
 }
 
 // processError is an error with its reason.
-type processError struct {
-	reason processReason
-	err    error
-}
-
-func (e *processError) Error() string { return e.err.Error() }
-func (e *processError) Unwrap() error { return e.err }
+type processError = reasonError[processReason]
 
 // reasonOfProcess is the reason why something could not be read of a process; nil is
 // no reason.
