@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 )
@@ -26,8 +23,6 @@ const (
 	maxScrapeHeader = 64 << 10
 	// maxScrapeRedirects bounds redirects where they are followed.
 	maxScrapeRedirects = 5
-	// maxScrapeFile bounds certificates and secrets in bytes.
-	maxScrapeFile = 1 << 20
 )
 
 // scrapeClient asks one target. It is not safe for concurrent use.
@@ -87,15 +82,11 @@ func (c *scrapeClient) request(ctx context.Context) (*http.Request, error) {
 		left := time.Until(deadline).Seconds()
 		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(left, 'f', 3, 64))
 	}
-	if auth := c.config.BasicAuth; auth != nil {
-		password, err := readScrapeFile(auth.PasswordFile)
-		if err != nil {
-			return nil, err
-		}
-		req.SetBasicAuth(auth.Username, string(bytes.TrimSpace(password)))
+	if err := c.config.BasicAuth.set(req); err != nil {
+		return nil, err
 	}
 	if file := c.config.BearerTokenFile; file != "" {
-		token, err := readScrapeFile(file)
+		token, err := readClientFile(file)
 		if err != nil {
 			return nil, err
 		}
@@ -106,17 +97,14 @@ func (c *scrapeClient) request(ctx context.Context) (*http.Request, error) {
 
 // prepare makes the client, and makes a new one when the trusted certificates change.
 func (c *scrapeClient) prepare() error {
-	var ca []byte
-	if t := c.config.TLS; t != nil && t.CAFile != "" {
-		var err error
-		if ca, err = readScrapeFile(t.CAFile); err != nil {
-			return err
-		}
+	ca, err := c.config.TLS.trusted()
+	if err != nil {
+		return err
 	}
 	if c.http != nil && bytes.Equal(ca, c.ca) {
 		return nil
 	}
-	settings, err := c.tls(ca)
+	settings, err := c.config.TLS.config(ca)
 	if err != nil {
 		return err
 	}
@@ -134,33 +122,6 @@ func (c *scrapeClient) prepare() error {
 		IdleConnTimeout:        time.Minute,
 	}}
 	return nil
-}
-
-func (c *scrapeClient) tls(ca []byte) (*tls.Config, error) {
-	settings := &tls.Config{MinVersion: tls.VersionTLS12}
-	t := c.config.TLS
-	if t == nil {
-		return settings, nil
-	}
-	settings.ServerName = t.ServerName
-	settings.InsecureSkipVerify = t.InsecureSkipVerify
-	if t.CAFile != "" {
-		settings.RootCAs = x509.NewCertPool()
-		if !settings.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, fmt.Errorf("%s: expected certificates in PEM", t.CAFile)
-		}
-	}
-	if t.CertFile != "" {
-		// Called for each connection, so a renewed certificate is used.
-		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
-			if err != nil {
-				return nil, fmt.Errorf("load client certificate: %w", err)
-			}
-			return &cert, nil
-		}
-	}
-	return settings, nil
 }
 
 func (c *scrapeClient) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -195,18 +156,4 @@ func decompressed(resp *http.Response) (io.Reader, error) {
 	default:
 		return nil, failed(ReasonProtocol, "answer has the encoding %q: expected gzip or none", encoding)
 	}
-}
-
-// readScrapeFile reads a small file.
-func readScrapeFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxScrapeFile))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return data, nil
 }

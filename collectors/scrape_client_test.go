@@ -176,7 +176,7 @@ func localTLSTarget(t *testing.T, settings *tls.Config) string {
 	return server.URL
 }
 
-func TestScrapeTLS(t *testing.T) {
+func TestClientTLS(t *testing.T) {
 	good, goodFile, _ := localCertificate(t, "target", time.Now().Add(24*time.Hour))
 	expired, expiredFile, _ := localCertificate(t, "target", time.Now().Add(-24*time.Hour))
 	_, clientFile, clientKey := localCertificate(t, "client", time.Now().Add(24*time.Hour))
@@ -212,7 +212,7 @@ func TestScrapeTLS(t *testing.T) {
 	}
 }
 
-func TestScrapeTLSAuthorityIsRenewed(t *testing.T) {
+func TestClientTLSAuthorityIsRenewed(t *testing.T) {
 	good, goodFile, _ := localCertificate(t, "target", time.Now().Add(24*time.Hour))
 	_, otherFile, _ := localCertificate(t, "target", time.Now().Add(24*time.Hour))
 	ca := filepath.Join(t.TempDir(), "ca.pem")

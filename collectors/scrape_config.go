@@ -2,9 +2,7 @@ package collectors
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -33,29 +31,10 @@ type ScrapeConfig struct {
 	LabelLimit            int  `yaml:"label_limit"`
 	LabelValueLengthLimit int  `yaml:"label_value_length_limit"`
 
-	BasicAuth *ScrapeBasicAuth `yaml:"basic_auth,omitempty"`
+	BasicAuth *BasicAuth `yaml:"basic_auth,omitempty"`
 	// BearerTokenFile is read at every scrape, so a token may be rotated.
 	BearerTokenFile string     `yaml:"bearer_token_file,omitempty"`
-	TLS             *ScrapeTLS `yaml:"tls,omitempty"`
-}
-
-// ScrapeBasicAuth is a user name and where the password is.
-type ScrapeBasicAuth struct {
-	Username string `yaml:"username"`
-	// PasswordFile is read at every scrape, without the white space around its content.
-	PasswordFile string `yaml:"password_file"`
-}
-
-// ScrapeTLS is what an https URL may need. Files are read again when they change.
-type ScrapeTLS struct {
-	// CAFile holds the certificates to trust, in PEM; the system's where it is not set.
-	CAFile string `yaml:"ca_file,omitempty"`
-	// CertFile and KeyFile hold the client's own certificate and key, in PEM.
-	CertFile string `yaml:"cert_file,omitempty"`
-	KeyFile  string `yaml:"key_file,omitempty"`
-	// ServerName is the name in the server's certificate, where it is not the URL's host.
-	ServerName         string `yaml:"server_name,omitempty"`
-	InsecureSkipVerify bool   `yaml:"insecure_skip_verify,omitempty"`
+	TLS             *ClientTLS `yaml:"tls,omitempty"`
 }
 
 // SetDefaults sets what the block has before it is decoded.
@@ -71,7 +50,7 @@ func (c *ScrapeConfig) SetDefaults() {
 func (c *ScrapeConfig) Problems() []Problem {
 	problems := c.urlProblems()
 	if c.UnixSocket != "" {
-		problems = append(problems, scrapePathProblem("unix_socket", c.UnixSocket)...)
+		problems = append(problems, pathProblem("unix_socket", c.UnixSocket)...)
 		if len(c.UnixSocket) > maxSocketPath {
 			problems = append(problems, Problem{"unix_socket", fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), maxSocketPath)})
 		}
@@ -116,52 +95,21 @@ func (c *ScrapeConfig) limitProblems() []Problem {
 }
 
 func (c *ScrapeConfig) authProblems() []Problem {
-	var problems []Problem
-	if auth := c.BasicAuth; auth != nil {
-		if auth.Username == "" {
-			problems = append(problems, Problem{"basic_auth.username", "no user name: expected one"})
-		}
-		problems = append(problems, scrapePathProblem("basic_auth.password_file", auth.PasswordFile)...)
-		if c.BearerTokenFile != "" {
-			problems = append(problems, Problem{"bearer_token_file", "bearer_token_file beside basic_auth: expected one of them"})
-		}
+	problems := c.BasicAuth.problems("basic_auth")
+	if c.BasicAuth != nil && c.BearerTokenFile != "" {
+		problems = append(problems, Problem{"bearer_token_file", "bearer_token_file beside basic_auth: expected one of them"})
 	}
 	if c.BearerTokenFile != "" {
-		problems = append(problems, scrapePathProblem("bearer_token_file", c.BearerTokenFile)...)
+		problems = append(problems, pathProblem("bearer_token_file", c.BearerTokenFile)...)
 	}
-	if c.TLS == nil {
-		return problems
-	}
-	for path, file := range map[string]string{"tls.ca_file": c.TLS.CAFile, "tls.cert_file": c.TLS.CertFile, "tls.key_file": c.TLS.KeyFile} {
-		if file != "" {
-			problems = append(problems, scrapePathProblem(path, file)...)
-		}
-	}
-	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
-		problems = append(problems, Problem{"tls", "cert_file and key_file: expected both or none"})
-	}
-	return problems
-}
-
-func scrapePathProblem(path, file string) []Problem {
-	if filepath.IsAbs(file) {
-		return nil
-	}
-	return []Problem{{path, fmt.Sprintf("path %q: expected an absolute path", file)}}
+	return append(problems, c.TLS.problems("tls")...)
 }
 
 // External implements Kind. A target on loopback or behind a Unix socket is on
 // this host, and so is whatever has the unspecified address.
 func (c *ScrapeConfig) External() bool {
 	u, err := url.Parse(c.URL)
-	if c.UnixSocket != "" || err == nil && strings.EqualFold(u.Hostname(), "localhost") {
-		return false
-	}
-	if err != nil {
-		return true
-	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return err != nil || !addr.Unmap().IsLoopback() && !addr.IsUnspecified()
+	return c.UnixSocket == "" && (err != nil || !localHost(u.Hostname()))
 }
 
 // Uses implements Kind.
