@@ -2,6 +2,8 @@
 # Installs what the end-to-end tests run against; what is there already is left alone.
 #
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
+#   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
+#                            MariaDB, RabbitMQ, Apache, sshd, rsync, Open vSwitch's database (root, once)
 #   install.sh prometheus    Debian's Prometheus, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
@@ -18,6 +20,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
 packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd
     iproute2 libcap2-bin util-linux)
+
+# What the checks of containers are held against. The tests start them, on loopback.
+services=(supervisor redis-server memcached mariadb-server rabbitmq-server apache2 openssh-server rsync
+    openvswitch-switch)
 
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
@@ -52,6 +58,8 @@ install_debian() {
 }
 
 install_packages() { install_debian "${packages[@]}"; }
+
+install_services() { install_debian "${services[@]}"; }
 
 install_prometheus() {
     local to=$cache/prometheus
@@ -93,6 +101,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-packages | prometheus | kubernetes | vm) "install_$1" ;;
-*) die "usage: ${0##*/} packages|prometheus|kubernetes|vm" ;;
+packages | services | prometheus | kubernetes | vm) "install_$1" ;;
+*) die "usage: ${0##*/} packages|services|prometheus|kubernetes|vm" ;;
 esac
