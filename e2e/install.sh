@@ -23,7 +23,7 @@ packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl 
 
 # What the checks of containers are held against. The tests start them, on loopback.
 services=(supervisor redis-server memcached mariadb-server rabbitmq-server apache2 openssh-server rsync
-    openvswitch-switch)
+    openvswitch-switch podman runc)
 
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
