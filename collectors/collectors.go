@@ -55,6 +55,16 @@ type Runner interface {
 	Run(ctx context.Context, changed func())
 }
 
+// Noter is a Collector that says in one short line what its last round saw, also
+// when all is well: what answered, from where, how fast. People read it; rules do
+// not see it, and it never becomes a label.
+type Noter interface {
+	Collector
+	// Note returns at most 200 bytes without line ends and without secrets, or "" where
+	// there is nothing to say. It is called after Collect, from the same goroutine.
+	Note() string
+}
+
 // Env is what a collector may use of the program around it.
 type Env struct {
 	// Name is the collector's name: the value of its label dependency or component.

@@ -40,6 +40,8 @@ type alerting struct {
 	steady  bool
 	metrics []string
 	known   known
+	// names are the label values by which the rule itself names collectors.
+	names []string
 
 	// status is what the last evaluation said, since the time it said so first.
 	status Status
@@ -81,6 +83,7 @@ func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
 		return nil, err
 	}
 	a.dynamic = slices.ContainsFunc(a.annotations, func(t templated) bool { return t.text.Dynamic() })
+	a.names = collectorNames(r)
 	return a, nil
 }
 

@@ -159,7 +159,7 @@ func (w *worker) collect(ctx context.Context) (r result) {
 		}
 	}()
 	samples, err := w.collector.Collect(ctx)
-	return result{samples: samples, descs: w.collector.Describe(), err: err}
+	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector)}
 }
 
 // tell logs what changed with a result.

@@ -61,6 +61,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		value := d.Alerts[0].Value
 		d.Observed = &value
 	}
+	d.Note = c.noteOn(a, d.Alerts)
 	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns

@@ -121,6 +121,10 @@ type Rule struct {
 	Summary string
 	// Reason says why the status is unknown, or what became of an evaluation error.
 	Reason string
+	// Note is what the collectors saw that the rule is about: those whose name is the
+	// value of a label of the deciding alert or else of a matcher in the expression.
+	// Empty while the rule is OK, and where no such collector says anything.
+	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
 	// Observed is the value of the deciding alert; nil where there is none.
@@ -151,7 +155,10 @@ type CollectorStatus struct {
 	// Success says whether the last round ended in time and without an error.
 	Success bool
 	// Error is the last round's error, at most 512 bytes, without secrets; empty after a success.
-	Error       string
+	Error string
+	// Note is what the last round saw, in one line of at most 200 bytes; empty where the
+	// collector says nothing, or did not return.
+	Note        string
 	Duration    time.Duration
 	LastRun     time.Time
 	LastSuccess time.Time

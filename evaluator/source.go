@@ -24,6 +24,7 @@ type result struct {
 	samples   []collectors.Sample
 	descs     []collectors.Desc
 	err       error
+	note      string
 	took      time.Duration
 	// stack is where the collector panicked; nil if it did not.
 	stack []byte
@@ -76,7 +77,7 @@ func (s *source) take(r result, at time.Time) {
 		err = full
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
-	s.status.Duration, s.status.LastRun = r.took, at
+	s.status.Duration, s.status.LastRun, s.status.Note = r.took, at, r.note
 	if err != nil {
 		s.status.Error = bound(err.Error())
 		return

@@ -33,6 +33,9 @@ type Verdict struct {
 	ExitCode int `json:"exit_code,omitempty"`
 	// Lines are what a failing probe says, and what a warning one would.
 	Lines []string `json:"lines"`
+	// Notes are what the collectors saw, each with its collector's name, where the
+	// state passes.
+	Notes []string `json:"notes,omitempty"`
 	// Rules is how many rules the state has; Failing and Unknown are how many of
 	// them say so.
 	Rules   int `json:"rules"`
@@ -102,6 +105,9 @@ func Judge(v *Verdict) Result {
 	}
 	if r.Text == "" {
 		r.Text = v.State + ": " + firstOf(v.Reason, v.Verdict) + since(v.Since)
+	}
+	if r.Outcome == OK || r.Outcome == Warning {
+		r.Text = strings.Join(append([]string{r.Text}, v.Notes...), "; ")
 	}
 	return r
 }

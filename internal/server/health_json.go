@@ -33,6 +33,7 @@ type healthCheck struct {
 	Since         time.Time `json:"since,omitzero"`
 	Time          time.Time `json:"time"`
 	Reason        string    `json:"reason,omitempty"`
+	Note          string    `json:"note,omitempty"`
 	Severity      string    `json:"severity,omitempty"`
 	CausedBy      string    `json:"causedBy,omitempty"`
 	Observe       bool      `json:"observe,omitempty"`
@@ -75,6 +76,7 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		Since:      r.Since.UTC(),
 		Time:       v.snap.At.UTC(),
 		Severity:   r.Severity,
+		Note:       r.Note,
 		CausedBy:   r.Cause,
 		Observe:    r.Observe,
 		Excluded:   excluded,

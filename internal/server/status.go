@@ -67,6 +67,8 @@ type RuleStatus struct {
 	Warns   bool      `json:"warns"`
 	Summary string    `json:"summary,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
+	// Note is what the collectors saw that the rule is about.
+	Note string `json:"note,omitempty"`
 	// Cause names the failing rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
 	// Observed is the value of the deciding alert: a number, or the string "NaN",
@@ -87,12 +89,14 @@ type AlertStatus struct {
 
 // CollectorStatus is how a collector itself is doing.
 type CollectorStatus struct {
-	Name            string    `json:"name"`
-	Kind            string    `json:"kind"`
-	External        bool      `json:"external"`
-	Ran             bool      `json:"ran"`
-	Success         bool      `json:"success"`
-	Error           string    `json:"error,omitempty"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	External bool   `json:"external"`
+	Ran      bool   `json:"ran"`
+	Success  bool   `json:"success"`
+	Error    string `json:"error,omitempty"`
+	// Note is what the last round saw, for people.
+	Note            string    `json:"note,omitempty"`
 	DurationSeconds float64   `json:"duration_seconds"`
 	IntervalSeconds float64   `json:"interval_seconds"`
 	LastRun         time.Time `json:"last_run,omitzero"`
@@ -184,7 +188,7 @@ func ruleStatus(r *evaluator.Rule) RuleStatus {
 		ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Observe: r.Observe, NoData: r.NoData, ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: r.Status.String(), Since: utc(r.Since), Decides: r.Decides, Warns: r.Warns,
-		Summary: r.Summary, Reason: r.Reason, Cause: r.Cause,
+		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
 		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,
 	}
 	if r.Observed != nil {
@@ -202,7 +206,7 @@ func ruleStatus(r *evaluator.Rule) RuleStatus {
 
 func collectorStatus(c evaluator.CollectorStatus) CollectorStatus {
 	return CollectorStatus{
-		Name: c.Name, Kind: c.Kind, External: c.External, Ran: c.Ran, Success: c.Success, Error: c.Error,
+		Name: c.Name, Kind: c.Kind, External: c.External, Ran: c.Ran, Success: c.Success, Error: c.Error, Note: c.Note,
 		DurationSeconds: c.Duration.Seconds(), IntervalSeconds: c.Interval.Seconds(),
 		LastRun: utc(c.LastRun), LastSuccess: utc(c.LastSuccess),
 	}

@@ -89,16 +89,19 @@ func (v *view) root(i int, byName map[string]int) int {
 }
 
 // RuleText says what a rule that is not ok found: its name, its status, why,
-// and in brackets the value, since when, and its cause.
+// in brackets the value, since when, and its cause, and then what was seen.
 func RuleText(r *evaluator.Rule) string {
 	return r.Name + " " + r.Status.String() + why(r)
 }
 
 // why is the second half of a rule's line.
 func why(r *evaluator.Rule) string {
-	text := r.Summary
+	text, note := r.Summary, ""
 	if r.Status == evaluator.Unknown {
 		text = r.Reason
+	}
+	if r.Note != "" {
+		note = ": " + r.Note
 	}
 	var facts []string
 	if r.Observed != nil {
@@ -113,15 +116,16 @@ func why(r *evaluator.Rule) string {
 	if r.Cause != "" {
 		facts = append(facts, "caused by "+r.Cause)
 	}
-	// The facts are kept whole: a long text gives way to them.
+	// The facts are kept whole: a long text gives way to them, and what is still too
+	// long is cut at the note, which stands last.
 	tail := ""
 	if len(facts) > 0 {
 		tail = " (" + strings.Join(facts, ", ") + ")"
 	}
 	if text == "" {
-		return tail
+		return tail + note
 	}
-	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(r.Name)-64)) + tail
+	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
 }
 
 // boundedLines keeps as many lines as fit into limit bytes with their line ends, and

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
@@ -64,5 +65,26 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 		}
 	}
 	out.Lines = boundedLines(out.Lines, maxVerdictText)
+	if st.Verdict != evaluator.Fail {
+		out.Notes = v.notes(out.Lines)
+	}
 	return out
+}
+
+// notes are what the collectors saw, without what stands in the lines already, and no
+// more than the line has room for that an exec probe prints.
+func (v *view) notes(lines []string) []string {
+	var notes []string
+	size, said := 0, strings.Join(lines, "\n")
+	for _, c := range v.snap.Collectors {
+		if c.Note == "" || strings.Contains(said, c.Note) {
+			continue
+		}
+		if size > maxLine {
+			break
+		}
+		note := Line(c.Name+": "+c.Note, maxLine)
+		notes, size = append(notes, note), size+len(note)
+	}
+	return notes
 }

@@ -85,6 +85,7 @@ function rule(r, now) {
     el("div", { class: "rule-text" },
       el("h3", null, r.name), tags.map((t) => el("span", { class: "tag" }, t)),
       r.status !== "ok" && reason(r) && el("p", null, reason(r)),
+      r.note && el("p", { class: "soft" }, r.note),
       el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
       alerts(r)),
     el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`));
@@ -114,13 +115,13 @@ const badge = (tone, word) => el("span", null, el("span", { class: `badge ${tone
 
 /** How the collectors do. */
 export function collectors(status, now) {
-  return table("Collectors", ["name", "kind", "last round", "took", "last success", "error"], status.collectors.map((c) => [
+  return table("Collectors", ["name", "kind", "last round", "took", "last success", "error or note"], status.collectors.map((c) => [
     c.name,
     el("span", null, c.kind, c.external && el("span", { class: "tag" }, "external")),
     !c.ran ? badge("unknown", "none yet") : c.success ? badge("ok", "succeeded") : badge("failing", "failed"),
     c.ran && el("span", { class: "number" }, span(c.duration_seconds)),
     c.last_success ? age(seconds(now, c.last_success)) : c.ran && "never",
-    c.error && { error: c.error },
+    c.error ? { error: [c.error, c.note].filter(Boolean).join(" · ") } : c.note,
   ]));
 }
 

@@ -1,0 +1,98 @@
+package evaluator
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// maxNote bounds a collector's note, in bytes: beside it, the first line of an exec
+// probe, of 500 bytes, still has room for the rule and its facts.
+const maxNote = 200
+
+// noteOf is what a collector says of the round that has just ended.
+func noteOf(c collectors.Collector) string {
+	n, ok := c.(collectors.Noter)
+	if !ok {
+		return ""
+	}
+	line := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, n.Note())
+	return clip(strings.TrimSpace(line), maxNote)
+}
+
+// noteOn is what the collectors saw that a rule is about. alerts has the deciding
+// one first; an aggregation may have taken away the label that names its collector,
+// and a rule without evidence has no alert: then the rule itself says it.
+func (c *core) noteOn(a *alerting, alerts []Alert) string {
+	if a.status == OK {
+		return ""
+	}
+	if len(alerts) > 0 {
+		var names []string
+		alerts[0].Labels.Range(func(l labels.Label) {
+			if namesCollectors(l.Name) {
+				names = append(names, l.Value)
+			}
+		})
+		if note := c.notes(names); note != "" {
+			return note
+		}
+	}
+	return c.notes(a.names)
+}
+
+// notes joins what the collectors of these names saw, in the configuration's order.
+func (c *core) notes(names []string) string {
+	var all []string
+	for _, s := range c.sources {
+		if s.status.Note != "" && slices.Contains(names, s.Name) {
+			all = append(all, s.status.Note)
+		}
+	}
+	return bound(strings.Join(all, "; "))
+}
+
+// collectorNames are the values of the rule's own labels and of the matchers in its
+// expression.
+func collectorNames(r rules.Rule) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		if namesCollectors(name) {
+			names = append(names, r.Labels[name])
+		}
+	}
+	parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			for _, m := range s.LabelMatchers {
+				if m.Type == labels.MatchEqual && namesCollectors(m.Name) {
+					names = append(names, m.Value)
+				}
+			}
+		}
+		return nil
+	})
+	return names
+}
+
+// namesCollectors says whether the value of a label may be a collector's name. The
+// values of the others have other meanings, and may be the same words.
+func namesCollectors(label string) bool {
+	switch label {
+	case model.MetricNameLabel, model.AlertNameLabel, "state", "severity":
+		return false
+	}
+	return true
+}
