@@ -60,6 +60,9 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = d.Alerts[0].Annotations["summary"]
 		value := d.Alerts[0].Value
 		d.Observed = &value
+		if r.ExitCode == 0 {
+			d.ExitCode, _ = rules.ExitCode(d.Alerts[0].Annotations["exit_code"])
+		}
 	}
 	d.Note = c.noteOn(a, d.Alerts)
 	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {

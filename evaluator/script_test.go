@@ -206,7 +206,7 @@ func (p *player) do(what string) error {
 
 // expect checks one line: "state ready fail [reason]", "rule Name status",
 // "deciding ready A B", "alert Name firing|pending {labels} value", "alerts Name n",
-// "cause Name Root", "reason Name text", "summary Name text", "query expr value".
+// "cause Name Root", "reason Name text", "summary Name text", "exit_code Name n", "query expr value".
 func (p *player) expect(what string) error {
 	f := strings.Fields(what)
 	got, want := "", strings.Join(f[2:], " ")
@@ -257,6 +257,8 @@ func describe(what string, r Rule) string {
 		return r.Reason
 	case "summary":
 		return r.Summary
+	case "exit_code":
+		return strconv.Itoa(r.ExitCode)
 	case "flags":
 		return fmt.Sprintf("decides=%t warns=%t", r.Decides, r.Warns)
 	case "alerts":

@@ -105,7 +105,8 @@ type Rule struct {
 	Observe bool
 	// NoData is what unknown means for the rule: fail, pass or hold.
 	NoData string
-	// ExitCode is the code that the exec probe returns when the rule decides; 0 if none is set.
+	// ExitCode is the code that the exec probe returns when the rule decides, expanded
+	// for the deciding alert: 1 to 119, or 0 if there is none.
 	ExitCode int
 	// DependsOn names the rules that may be the cause of this one.
 	DependsOn []string

@@ -146,9 +146,11 @@ var mistakes = map[string][]string{
 		`9:49: group "g", rule "B", annotations.state: state "ready" has no meaning here, expected it among the labels`},
 	"mode": {`6:29: group "g", rule "A", annotations.mode: mode "observed", expected "observe" or none`},
 	"exit_code": {
-		`6:34: group "g", rule "A", annotations.exit_code: exit_code "9", expected a whole number from 10 to 119`,
-		`9:34: group "g", rule "B", annotations.exit_code: exit_code "120", expected a whole number from 10 to 119`,
-		`12:34: group "g", rule "C", annotations.exit_code: exit_code "twelve", expected a whole number from 10 to 119`},
+		`6:34: group "g", rule "A", annotations.exit_code: exit_code "0", expected a whole number from 1 to 119, or a template`,
+		`9:34: group "g", rule "B", annotations.exit_code: exit_code "120", expected a whole number from 1 to 119, or a template`,
+		`12:34: group "g", rule "C", annotations.exit_code: exit_code "twelve", expected a whole number from 1 to 119, or a template`,
+		`15:34: group "g", rule "D", annotations.exit_code: not a valid template: undefined variable "$valeu"`,
+		`18:34: group "g", rule "E", annotations.exit_code: exit_code "7.5", expected a whole number from 1 to 119, or a template`},
 	"depends_on": {
 		`6:35: group "g", rule "A", annotations.depends_on: depends_on "B,,C", expected names of alerts, separated by commas`,
 		`9:35: group "g", rule "D", annotations.depends_on: depends_on "B; C", expected names of alerts, separated by commas`},

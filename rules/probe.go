@@ -40,15 +40,26 @@ func (p *fileParser) probe(at probePaths, r *Rule) {
 	default:
 		p.fail(at.annotation("no_data"), "no_data %q, expected fail, pass or hold", clip(string(noData)))
 	}
-	if code := r.Annotations["exit_code"]; code != "" {
-		n, err := strconv.Atoi(code)
-		if err != nil || n < 10 || n > 119 {
-			p.fail(at.annotation("exit_code"), "exit_code %q, expected a whole number from 10 to 119", clip(code))
+	if text := r.Annotations["exit_code"]; text != "" && !strings.Contains(text, "{{") {
+		code, ok := ExitCode(text)
+		if !ok {
+			p.fail(at.annotation("exit_code"), "exit_code %q, expected a whole number from 1 to 119, or a template", clip(text))
 		}
-		r.ExitCode = n
+		r.ExitCode = code
 	}
 	p.dependsOn(at, r)
 	p.misplaced(at, r)
+}
+
+// ExitCode reads the annotation exit_code once it is expanded: a whole number from 1
+// to 119, which leaves out success and what shells, container runtimes and the exec
+// probe itself return.
+func ExitCode(text string) (code int, ok bool) {
+	code, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || code < 1 || code > 119 {
+		return 0, false
+	}
+	return code, true
 }
 
 // misplaced refuses what would be obeyed in the other place and is nothing where it

@@ -62,7 +62,7 @@ type Rule struct {
 	// annotation depends_on.
 	DependsOn []string
 	// ExitCode is the exec probe's code when this rule decides, from the annotation
-	// exit_code: 10 to 119, or 0 if it has none.
+	// exit_code: 1 to 119, or 0 if it has none or one that is a template.
 	ExitCode int
 	// Observe is set by the annotation mode: observe: shown, never obeyed.
 	Observe bool

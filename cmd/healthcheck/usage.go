@@ -36,5 +36,6 @@ no permission      7        1       123      3
 no rules           8        1       121      3
 not understood     9        1       125      3
 
-own: the exit_code of the deciding rule, where it has one.
+own: the exit_code of the deciding rule, where it has one: under sonic 1 to 119,
+under plain 10 to 119.
 `

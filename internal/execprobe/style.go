@@ -15,6 +15,10 @@ const (
 	maxOutput = 4095
 )
 
+// maxOwn is the highest code that a rule may have. From 120 on are those of the style
+// sonic, and from 125 on those of container runtimes, shells and signals.
+const maxOwn = 119
+
 // Style is a convention of exit codes and of the first line.
 type Style string
 
@@ -65,10 +69,22 @@ func (s Style) codes() [Protocol + 1]int {
 
 // Code is the exit code of a result. It is 0 for what passes and for nothing else.
 func (s Style) Code(r Result) int {
-	if own := r.ExitCode; own > 0 && own < 256 && (s == Plain || s == Sonic) && (r.Outcome == Failing || r.Outcome == Unknown) {
-		return own
+	if (r.Outcome == Failing || r.Outcome == Unknown) && s.takes(r.ExitCode) {
+		return r.ExitCode
 	}
 	return s.codes()[r.Outcome]
+}
+
+// takes says whether a rule's own code is one of the style's. Below 10, plain has its
+// outcomes; under sonic they begin at 120.
+func (s Style) takes(own int) bool {
+	switch s {
+	case Plain:
+		return own >= 10 && own <= maxOwn
+	case Sonic:
+		return own >= 1 && own <= maxOwn
+	}
+	return false
 }
 
 // Render is what is printed of a result: at most 4095 bytes, the first line at most

@@ -29,7 +29,7 @@ type Verdict struct {
 	// says: failing or unknown. Both are empty where no rule decides.
 	Rule   string `json:"rule,omitempty"`
 	Status string `json:"status,omitempty"`
-	// ExitCode is that rule's own; 0 if it has none.
+	// ExitCode is that rule's own, 1 to 119; 0 if it has none.
 	ExitCode int `json:"exit_code,omitempty"`
 	// Lines are what a failing probe says, and what a warning one would.
 	Lines []string `json:"lines"`

@@ -36,6 +36,7 @@ func TestRender(t *testing.T) {
 			execprobe.Warning, [4]int{0, 0, 0, 1}, "warning 0 QuotaLow failing: 2 left.\n", "WARNING: QuotaLow failing: 2 left." + perf + "\n"},
 		{"a failing rule", failing("failing", 0, line), execprobe.Failing, [4]int{1, 1, 120, 2}, "failing 1 " + line + "\n", "CRITICAL: " + line + perf + "\n"},
 		{"its own code", failing("failing", 12, line), execprobe.Failing, [4]int{12, 1, 12, 2}, "failing 12 " + line + "\n", "CRITICAL: " + line + perf + "\n"},
+		{"its own code, which is an outcome's under plain", failing("failing", 3, line), execprobe.Failing, [4]int{1, 1, 3, 2}, "failing 1 " + line + "\n", "CRITICAL: " + line + perf + "\n"},
 		{"two rules", failing("failing", 0, line, "a|b"), execprobe.Failing, [4]int{1, 1, 120, 2}, "failing 1 " + line + "\na|b\n", "CRITICAL: " + line + perf + "\na/b\n"},
 		{"evidence is missing", failing("unknown", 0, "KeystoneDown unknown: no series"), execprobe.Unknown, [4]int{2, 1, 121, 3},
 			"unknown 2 KeystoneDown unknown: no series\n", "UNKNOWN: KeystoneDown unknown: no series" + perf + "\n"},
@@ -79,7 +80,7 @@ func TestRender(t *testing.T) {
 func TestOnlyWhatPassesExitsWithZero(t *testing.T) {
 	for outcome := execprobe.OK; outcome <= execprobe.Protocol; outcome++ {
 		for _, style := range execprobe.Styles() {
-			for _, own := range []int{-1, 0, 1, 256, 1 << 40} {
+			for _, own := range []int{-1, 0, 1, 9, 10, 119, 120, 256, 1 << 40} {
 				code := style.Code(execprobe.Result{Outcome: outcome, ExitCode: own})
 				passes := outcome == execprobe.OK || outcome == execprobe.Warning && style != execprobe.Nagios
 				if (code == 0) != passes || code < 0 || code > 255 {
