@@ -38,7 +38,9 @@ type program struct {
 
 	configFile, profile, kuryrConf string
 	set                            map[string]string
-	poll                           time.Duration
+	// fromEnvironment are the names in set that no flag gave.
+	fromEnvironment map[string]bool
+	poll            time.Duration
 
 	web           *web.FlagConfig
 	levelGiven    bool
@@ -164,11 +166,15 @@ func styles() []string {
 
 // configFlags declares where the configuration comes from.
 func (p *program) configFlags(cmd *kingpin.CmdClause) {
-	p.set = map[string]string{}
+	p.set, p.fromEnvironment = map[string]string{}, map[string]bool{}
+	cmd.PreAction(func(*kingpin.ParseContext) error {
+		p.environment(os.Environ())
+		return nil
+	})
 	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
-	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller or kuryr-cni.").PlaceHolder("NAME").StringVar(&p.profile)
+	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller or kuryr-cni. Without it and a file, VITALS_PROFILE in the environment.").PlaceHolder("NAME").StringVar(&p.profile)
 	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf to take ports, credentials and limits from.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
-	cmd.Flag("set", "With a profile: a variable of the profile, such as kubeconfig=FILE, components=watcher,server or process=kuryr-daemon. Repeatable.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
+	cmd.Flag("set", "With a profile: a variable of the profile, such as kubeconfig=FILE, components=watcher,server or process=kuryr-daemon. Repeatable; VITALS_SET_KEY in the environment says what no flag does.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
 }
 
 // webFlags declares where and how to listen, as Prometheus' exporters do.
