@@ -76,7 +76,7 @@ func TestDocumentedNames(t *testing.T) {
 
 func TestDocumentedFlags(t *testing.T) {
 	def := map[string]string{"--socket": defaultSocket, "--state": defaultState, "--style": "by the program's name", "--timeout": defaultTimeout.String(),
-		"--standalone": "no", "--config.file": defaultConfig, "--vitals": "vitals beside this program"}
+		"--standalone": "no", "--config.file": defaultConfig, "--profile": "none", "--vitals": "vitals beside this program"}
 	found := 0
 	for _, row := range cells(page(t)) {
 		want, ok := def[row[0]]
@@ -84,7 +84,11 @@ func TestDocumentedFlags(t *testing.T) {
 			continue
 		}
 		found++
-		if variable := environment + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(row[0], "--"), ".", "_")); row[1] != variable || row[2] != want {
+		variable := environment + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(row[0], "--"), ".", "_"))
+		if row[0] == "--profile" {
+			variable = profileEnvironment
+		}
+		if row[1] != variable || row[2] != want {
 			t.Errorf("%s is documented with %s and %s, want %s and %s", row[0], row[1], row[2], variable, want)
 		}
 		if !regexp.MustCompile(`(?m)^  ` + row[0] + `[= ]`).MatchString(usage) {

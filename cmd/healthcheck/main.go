@@ -26,8 +26,12 @@ const (
 	defaultConfig  = "/etc/vitals/vitals.yml"
 )
 
-// environment is what the names of the variables begin with.
-const environment = "VITALS_HEALTHCHECK_"
+// environment is what the names of the variables begin with. The profile's variable is
+// the one that vitals has, so that an image says it once.
+const (
+	environment        = "VITALS_HEALTHCHECK_"
+	profileEnvironment = "VITALS_PROFILE"
+)
 
 func main() {
 	os.Exit(run(time.Now(), os.Args, surroundings{os.Getenv, os.Stdout, replace}))
@@ -47,8 +51,10 @@ type probe struct {
 	style         execprobe.Style
 	timeout       time.Duration
 	// alone does not ask a daemon at all.
-	alone          bool
-	config, vitals string
+	alone                   bool
+	config, profile, vitals string
+	// arguments are what the caller says beside the flags: they belong to the profile.
+	arguments []string
 }
 
 // run is the program: it returns the exit code. Everything goes to stdout, which is
@@ -76,16 +82,31 @@ func run(start time.Time, args []string, env surroundings) int {
 func (p *probe) look(deadline time.Time, env surroundings) execprobe.Result {
 	if !p.alone {
 		result := execprobe.Ask(p.socket, p.state, deadline)
-		if result.Outcome != execprobe.NoDaemon || !exists(p.config) {
+		if result.Outcome != execprobe.NoDaemon || p.profile == "" && !exists(p.config) {
 			return result
 		}
 	}
+	from := p.source()
 	left := time.Until(deadline)
 	if left <= 0 {
-		return execprobe.Result{Outcome: execprobe.Timeout, Text: "no time is left to evaluate " + p.config}
+		return execprobe.Result{Outcome: execprobe.Timeout, Text: "no time is left to evaluate with " + from[0]}
 	}
-	err := env.replace([]string{p.vitals, "once", p.state, "--config.file=" + p.config, "--style=" + string(p.style), "--timeout=" + left.String()})
+	once := append([]string{p.vitals, "once", p.state}, from...)
+	err := env.replace(append(once, "--style="+string(p.style), "--timeout="+left.String()))
 	return execprobe.Result{Outcome: execprobe.Usage, Text: fmt.Sprintf("become %s once: %v", p.vitals, err)}
+}
+
+// source are the flags of "vitals once" that say what to evaluate: the configuration
+// file where there is one, or else the profile with the caller's arguments.
+func (p *probe) source() []string {
+	if p.profile == "" || exists(p.config) {
+		return []string{"--config.file=" + p.config}
+	}
+	flags := []string{"--profile=" + p.profile}
+	if len(p.arguments) > 0 {
+		flags = append(flags, "--set=arguments="+strings.Join(p.arguments, " "))
+	}
+	return flags
 }
 
 func exists(path string) bool {
@@ -99,7 +120,7 @@ func replace(args []string) error { return syscall.Exec(args[0], args, os.Enviro
 
 // parse reads the flags and, for those that are not given, the environment. The
 // style is set whatever is wrong. Further arguments, which callers of other health
-// checks pass, are ignored: what is checked is said by the daemon's configuration.
+// checks pass, are the profile's: a daemon's configuration says itself what is checked.
 func parse(args []string, getenv func(string) string, help io.Writer) (probe, error) {
 	p := probe{style: execprobe.StyleOf(args[0])}
 	def := func(name, value string) string {
@@ -114,10 +135,11 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	set.StringVar(&p.state, "state", def("state", defaultState), "")
 	set.BoolVar(&p.alone, "standalone", def("standalone", "") != "", "")
 	set.StringVar(&p.config, "config.file", def("config_file", defaultConfig), "")
+	set.StringVar(&p.profile, "profile", getenv(profileEnvironment), "")
 	set.StringVar(&p.vitals, "vitals", def("vitals", sibling()), "")
 	style := set.String("style", def("style", string(p.style)), "")
 	timeout := set.String("timeout", def("timeout", defaultTimeout.String()), "")
-	err := set.Parse(args[1:])
+	err := p.parseAll(set, args[1:])
 	if known := execprobe.Style(*style); slices.Contains(execprobe.Styles(), known) {
 		p.style = known
 	} else if err == nil {
@@ -139,6 +161,26 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	return p, nil
 }
 
+// parseAll parses flags wherever they stand among the arguments: one that begins with
+// a dash is a flag, unless a "--" stands before it.
+func (p *probe) parseAll(set *flag.FlagSet, args []string) error {
+	for len(args) > 0 {
+		if err := set.Parse(args); err != nil {
+			return err
+		}
+		rest := set.Args()
+		if read := len(args) - len(rest); read > 0 && args[read-1] == "--" {
+			p.arguments = append(p.arguments, rest...)
+			return nil
+		}
+		if len(rest) > 0 {
+			p.arguments, rest = append(p.arguments, rest[0]), rest[1:]
+		}
+		args = rest
+	}
+	return nil
+}
+
 // sibling is the program vitals beside this one, with symbolic links resolved.
 func sibling() string {
 	own, err := os.Executable()
@@ -158,5 +200,5 @@ func validState(name string) bool {
 			return false
 		}
 	}
-	return name != ""
+	return name != "" && name[0] != '-'
 }

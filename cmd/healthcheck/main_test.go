@@ -97,11 +97,14 @@ func TestHealthcheck(t *testing.T) {
 		{"an unknown style", []string{"p", socket, "--style=lsb"}, nil, `usage error 3 style "lsb": expected plain, docker, sonic or nagios`, 3},
 		{"an unknown style in the environment", []string{"healthcheck", socket}, map[string]string{"VITALS_HEALTHCHECK_STYLE": "x"}, `usage error 1 style "x": `, 1},
 		{"an unknown flag", []string{"healthcheck", "--sokcet=x"}, nil, "usage error 1 flag provided but not defined: -sokcet (try --help)\n", 1},
+		{"an unknown flag behind an argument", []string{"healthcheck", socket, "5672", "-x"}, nil, "usage error 1 flag provided but not defined: -x (try --help)\n", 1},
+		{"a flag behind an argument", []string{"healthcheck", "5672", socket, "--style=plain"}, nil, "failing 12 " + line + "\n", 12},
+		{"a state like a flag", []string{"p", socket, "--state=-x"}, nil, `usage error 3 state "-x": expected a name`, 3},
 		{"no duration", []string{"p", socket, "--timeout=900"}, nil, `usage error 3 timeout "900": expected a duration such as 900ms`, 3},
 		{"no time", []string{"p", socket, "--timeout=0s"}, nil, `usage error 3 timeout "0s": expected a duration such as 900ms`, 3},
 		{"time that is over", []string{"p", socket, "--timeout=1ns"}, nil, "timeout 5 ", 5},
-		{"help", []string{"p", "--help"}, nil, "usage: healthcheck [flags]\n", 0},
-		{"help as Nagios wants it", []string{"check_vitals", "-h"}, nil, "usage: healthcheck [flags]\n", 3},
+		{"help", []string{"p", "--help"}, nil, "usage: healthcheck [flags] [arguments]\n", 0},
+		{"help as Nagios wants it", []string{"check_vitals", "-h"}, nil, "usage: healthcheck [flags] [arguments]\n", 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,9 +124,12 @@ func TestStandalone(t *testing.T) {
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	became := func(style string) string {
-		return "become /v once: /v once ready --config.file=" + config + " --style=" + style + " --timeout\n"
+	becameOf := func(source, style string) string {
+		return "become /v once: /v once ready " + source + " --style=" + style + " --timeout\n"
 	}
+	became := func(style string) string { return becameOf("--config.file="+config, style) }
+	profile := map[string]string{"VITALS_PROFILE": "tripleo"}
+	unconfigured := "--config.file=" + config + ".none"
 	tests := []struct {
 		name string
 		args []string
@@ -136,7 +142,15 @@ func TestStandalone(t *testing.T) {
 		{"no daemon and no configuration", []string{"p", nobody, "--config.file=" + config + ".none", "--vitals=/v"}, nil, "no daemon 4 ", 4},
 		{"no daemon is wanted", []string{"p", socket, "--standalone", "--config.file=" + config, "--vitals=/v"}, nil, "usage error 3 " + became("plain"), 3},
 		{"by the environment", []string{"p", socket}, map[string]string{"VITALS_HEALTHCHECK_STANDALONE": "1", "VITALS_HEALTHCHECK_CONFIG_FILE": config, "VITALS_HEALTHCHECK_VITALS": "/v"}, "usage error 3 " + became("plain"), 3},
-		{"no time is left", []string{"p", "--standalone", "--config.file=" + config, "--timeout=1ns"}, nil, "timeout 5 no time is left to evaluate " + config, 5},
+		{"no time is left", []string{"p", "--standalone", "--config.file=" + config, "--timeout=1ns"}, nil, "timeout 5 no time is left to evaluate with --config.file=" + config, 5},
+		{"a profile", []string{"healthcheck", nobody, unconfigured, "--profile=tripleo", "--vitals=/v"}, nil, "usage error 1 " + becameOf("--profile=tripleo", "docker"), 1},
+		{"a profile with the caller's arguments", []string{"healthcheck", "5672", nobody, unconfigured, "--vitals=/v", "5671"}, profile, "usage error 1 " + becameOf("--profile=tripleo --set=arguments=5672 5671", "docker"), 1},
+		{"arguments like flags", []string{"healthcheck", nobody, unconfigured, "--vitals=/v", "5672", "--", "-x", "--style=plain"}, profile, "usage error 1 " + becameOf("--profile=tripleo --set=arguments=5672 -x --style=plain", "docker"), 1},
+		{"a profile, and no daemon is wanted", []string{"p", socket, "--standalone", unconfigured, "--profile=sonic", "--vitals=/v"}, profile, "usage error 3 " + becameOf("--profile=sonic", "plain"), 3},
+		{"a daemon before the profile", []string{"healthcheck", socket, unconfigured, "--vitals=/v", "5672"}, profile, "failing 1 ", 1},
+		{"a configuration before the profile", []string{"p", nobody, "--config.file=" + config, "--vitals=/v", "5672"}, profile, "usage error 3 " + became("plain"), 3},
+		{"no time is left for the profile", []string{"p", "--standalone", unconfigured, "--timeout=1ns"}, profile, "timeout 5 no time is left to evaluate with --profile=tripleo", 5},
+		{"neither a configuration nor a profile", []string{"p", "--standalone", unconfigured, "--vitals=/v"}, nil, "usage error 3 " + becameOf(unconfigured, "plain"), 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package main
 
 // usage is what --help prints.
-const usage = `usage: healthcheck [flags]
+const usage = `usage: healthcheck [flags] [arguments]
 
 Asks the Vitals daemon for a state and exits with its verdict. The first line on
 stdout says it all.
@@ -13,15 +13,18 @@ stdout says it all.
 
   --standalone      ask no daemon: collect and evaluate once
   --config.file=F   the configuration to do that with (/etc/vitals/vitals.yml)
+  --profile=NAME    the profile to do that with, where there is no such file
   --vitals=PATH     the program to do that with (vitals, beside this one)
 
-Where nobody listens on the socket and the configuration is there, the process
-becomes "vitals once", with the same output and codes.
+Where nobody listens on the socket, and the configuration is there or a profile
+named, the process becomes "vitals once", with the same output and codes. Then the
+arguments are the variable "arguments" of the profile; else they mean nothing.
 
 The environment says what no flag does: VITALS_HEALTHCHECK_SOCKET, _STATE, _STYLE,
-_TIMEOUT, _STANDALONE (anything), _CONFIG_FILE and _VITALS. The name that the program is called by chooses the style:
-healthcheck is docker, readiness_probe.sh is sonic, check_vitals is nagios, and
-every other name is plain. So a symbolic link is the whole installation.
+_TIMEOUT, _STANDALONE (anything), _CONFIG_FILE and _VITALS, and VITALS_PROFILE. The
+name that the program is called by chooses the style: healthcheck is docker,
+readiness_probe.sh is sonic, check_vitals is nagios, and every other name is plain.
+So a symbolic link is the whole installation.
 
 exit code          plain    docker  sonic    nagios
 ok                 0        0       0        0
