@@ -37,6 +37,7 @@ type Kinds struct {
 	Cgroup     *CgroupConfig     `yaml:"cgroup,omitempty"`
 	Process    *ProcessConfig    `yaml:"process,omitempty"`
 	Capability *CapabilityConfig `yaml:"capability,omitempty"`
+	Supervisor *SupervisorConfig `yaml:"supervisor,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

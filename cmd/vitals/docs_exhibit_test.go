@@ -60,6 +60,7 @@ func newExhibit(t *testing.T) *exhibit {
 		{Capability: &collectors.CapabilityConfig{Capabilities: []string{"NET_ADMIN"}}},
 		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
 		{Cgroup: exhibitCgroup(t)},
+		{Supervisor: exhibitSupervisor(t)},
 		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 	}
 	e := &exhibit{}

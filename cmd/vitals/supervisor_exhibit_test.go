@@ -1,0 +1,33 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// exhibitSupervisor is a supervisord that answers as a real one did.
+func exhibitSupervisor(t *testing.T) *collectors.SupervisorConfig {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "v") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "s.sock")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(docsRoot, "collectors/testdata/supervisor/programs.xml"))
+	})}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return &collectors.SupervisorConfig{Socket: socket, Programs: []string{"start"}, Critical: []string{"program:running"}, Limit: 200}
+}

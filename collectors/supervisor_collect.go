@@ -1,0 +1,182 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+)
+
+// maxSupervisorNote bounds a note in bytes.
+const maxSupervisorNote = 200
+
+// supervisor is the collector of the kind supervisor.
+type supervisor struct {
+	name     string
+	programs []supervisorName // none means all
+	critical criticalPrograms
+	limit    int
+	client   *supervisorClient
+	// note is about the last round.
+	note string
+}
+
+// Collect asks supervisord once. Without an answer nothing is known of the programs, so
+// their series end; a file of critical programs that broke changes nothing but the error.
+func (s *supervisor) Collect(ctx context.Context) ([]Sample, error) {
+	broken := s.critical.refresh(ctx)
+	answer, err := s.client.ask(ctx)
+	var b batch
+	b.add("vitals_supervisor_up", number(err == nil), "supervisor", s.name)
+	if err == nil {
+		err = s.measure(&b, answer)
+	} else {
+		s.note = oneLine(err.Error(), maxSupervisorNote)
+	}
+	err = errors.Join(err, broken)
+	reason := reasonOfSupervisor(err)
+	for _, r := range supervisorReasons() {
+		b.add("vitals_supervisor_failure", number(r == reason), "supervisor", s.name, "reason", string(r))
+	}
+	return b.samples, err
+}
+
+// measure exports an answer.
+func (s *supervisor) measure(b *batch, a supervisorAnswer) error {
+	for _, state := range supervisorStates() {
+		b.add("vitals_supervisor_state", number(state.word == a.state), "supervisor", s.name, "state", state.word)
+	}
+	shown, err := s.choose(a.programs)
+	if err != nil {
+		s.note = oneLine(err.Error(), maxSupervisorNote)
+		return err
+	}
+	s.present(b, a.programs)
+	for _, p := range shown {
+		s.program(b, p)
+	}
+	s.note = oneLine(s.describe(a, shown), maxSupervisorNote)
+	if a.state == "shutdown" || a.state == "restarting" {
+		return &supervisorError{supervisorShuttingDown, fmt.Errorf("supervisord at %s is in the state %s", s.client.place, strings.ToUpper(a.state))}
+	}
+	return nil
+}
+
+// choose returns the programs that are looked at.
+func (s *supervisor) choose(all []supervisorProgram) ([]supervisorProgram, error) {
+	critical := s.critical.names()
+	chosen := slices.DeleteFunc(slices.Clone(all), func(p supervisorProgram) bool {
+		return len(s.programs) > 0 && !anyMatches(s.programs, p) && !anyMatches(critical, p)
+	})
+	if len(chosen) > s.limit {
+		return nil, &supervisorError{supervisorTooMany, fmt.Errorf("supervisord at %s has %d programs to look at: expected at most the limit, %d", s.client.place, len(chosen), s.limit)}
+	}
+	return chosen, nil
+}
+
+// named are the names of the configuration, each once.
+func (s *supervisor) named() []supervisorName {
+	var names []supervisorName
+	for _, n := range slices.Concat(s.programs, s.critical.names()) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// present exports which of the configuration's names supervisord knows.
+func (s *supervisor) present(b *batch, all []supervisorProgram) {
+	for _, n := range s.named() {
+		b.add("vitals_supervisor_process_present", number(slices.ContainsFunc(all, n.matches)), "supervisor", s.name, "program", n.String())
+	}
+}
+
+// program exports what is known of one.
+func (s *supervisor) program(b *batch, p supervisorProgram) {
+	add := func(name string, value float64, pairs ...string) {
+		b.add(name, value, append(pairs, "supervisor", s.name, "group", p.group, "program", p.name)...)
+	}
+	for _, state := range programStates() {
+		add("vitals_supervisor_process_state", number(state.word == p.state), "state", state.word)
+	}
+	if p.state == "exited" {
+		add("vitals_supervisor_process_exit_status", float64(p.exitStatus))
+	}
+	if uptime, ok := p.uptime(); ok {
+		add("vitals_supervisor_process_uptime_seconds", uptime)
+	}
+	add("vitals_supervisor_process_spawn_error", number(p.spawnErr != ""))
+	add("vitals_supervisor_process_critical", number(anyMatches(s.critical.names(), p)))
+}
+
+// Note says which of the programs are not well, and how many are in each state.
+func (s *supervisor) Note() string { return s.note }
+
+// describe is the note of a round in which supervisord answered. Programs that the
+// configuration names are in it whatever their state.
+func (s *supervisor) describe(a supervisorAnswer, shown []supervisorProgram) string {
+	var words []string
+	if a.state != "running" {
+		words = append(words, "supervisord "+strings.ToUpper(a.state))
+	}
+	for _, n := range s.named() {
+		if !slices.ContainsFunc(a.programs, n.matches) {
+			words = append(words, "no program "+n.String())
+		}
+	}
+	if s.critical.wanted() && len(s.critical.names()) == 0 {
+		words = append(words, "no critical program")
+	}
+	counts := map[string]int{}
+	for _, p := range shown {
+		counts[p.state]++
+		well := p.state == "running" || p.state == "exited" && p.exitStatus == 0
+		if !well || slices.ContainsFunc(s.programs, func(n supervisorName) bool { return n.program == p.name }) {
+			words = append(words, p.String())
+		}
+	}
+	for _, state := range programStates() {
+		if n := counts[state.word]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, state.word))
+		}
+	}
+	if len(shown) == 0 {
+		words = append(words, "no programs")
+	}
+	return strings.Join(words, ", ")
+}
+
+// String is a program as people read it, such as "start EXITED 3 (Bad exit code 3)".
+func (p supervisorProgram) String() string {
+	text := p.name
+	if p.group != p.name {
+		text = p.group + ":" + p.name
+	}
+	text += " " + strings.ToUpper(p.state)
+	if p.state == "exited" {
+		text += fmt.Sprintf(" %d", p.exitStatus)
+	}
+	if p.spawnErr != "" {
+		text += " (" + p.spawnErr + ")"
+	}
+	return text
+}
+
+// Describe implements Collector.
+func (s *supervisor) Describe() []Desc {
+	return []Desc{
+		{"vitals_supervisor_up", "Whether supervisord told of its programs (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_supervisor_failure", "Why the programs are not known, or not as the configuration wants them: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_supervisor_state", "The state of supervisord itself: 1 for it, 0 for all others; absent while it tells nothing.", model.MetricTypeGauge},
+		{"vitals_supervisor_process_present", "Whether supervisord knows a program or a group that the configuration names (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_supervisor_process_state", "The state of the program: 1 for it, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_supervisor_process_exit_status", "With which status the program ended, -1 by a signal; absent unless its state is exited.", model.MetricTypeGauge},
+		{"vitals_supervisor_process_uptime_seconds", "For how long the program has been running; absent unless its state is running.", model.MetricTypeGauge},
+		{"vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), as after an end that it did not expect, or not (0).", model.MetricTypeGauge},
+		{"vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", model.MetricTypeGauge},
+	}
+}
