@@ -38,6 +38,7 @@ type Kinds struct {
 	Process    *ProcessConfig    `yaml:"process,omitempty"`
 	Capability *CapabilityConfig `yaml:"capability,omitempty"`
 	Supervisor *SupervisorConfig `yaml:"supervisor,omitempty"`
+	Script     *ScriptConfig     `yaml:"script,omitempty"`
 }
 
 // Kind is the configuration of one kind of collector. A kind with defaults has a

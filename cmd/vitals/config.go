@@ -104,7 +104,7 @@ func load(from *sources, path string, data []byte, adjust func(*Config) []error)
 
 // secretKey says whether the value of a key is not to be shown.
 func secretKey(_, key string) bool {
-	return strings.HasSuffix(key, "password") || strings.HasSuffix(key, "secret") || strings.HasSuffix(key, "token")
+	return key == "environment" || strings.HasSuffix(key, "password") || strings.HasSuffix(key, "secret") || strings.HasSuffix(key, "token")
 }
 
 func asErrors(mistakes []*strictyaml.Error) []error {

@@ -61,6 +61,7 @@ func newExhibit(t *testing.T) *exhibit {
 		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
 		{Cgroup: exhibitCgroup(t)},
 		{Supervisor: exhibitSupervisor(t)},
+		{Script: &collectors.ScriptConfig{Command: []string{"/bin/true"}, Convention: "plain", Missing: "fail", OutputLimit: 1 << 10, ObjectLimit: 1}},
 		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 	}
 	e := &exhibit{}

@@ -1,0 +1,221 @@
+package collectors
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// The conventions by which scripts speak.
+const (
+	conventionPlain         = "plain"          // 0 is good, anything else is not
+	conventionNagios        = "nagios"         // the Monitoring Plugins' development guidelines
+	conventionNPD           = "npd"            // custom plugins of Kubernetes' node-problem-detector
+	conventionSonicHook     = "sonic-hook"     // the hook of SONiC's readiness probe: the code is passed on
+	conventionCategoryLines = "category-lines" // the user-defined checkers of SONiC's system health
+)
+
+func scriptConventions() []string {
+	return []string{conventionPlain, conventionNagios, conventionNPD, conventionSonicHook, conventionCategoryLines}
+}
+
+// scriptStatus is what a script says. The set is closed, because it is a label.
+type scriptStatus string
+
+const (
+	scriptOK       scriptStatus = "ok"
+	scriptWarning  scriptStatus = "warning"
+	scriptCritical scriptStatus = "critical"
+	scriptUnknown  scriptStatus = "unknown"
+)
+
+func scriptStatuses() []scriptStatus {
+	return []scriptStatus{scriptOK, scriptWarning, scriptCritical, scriptUnknown}
+}
+
+const (
+	// maxScriptNote is the length of a note in bytes.
+	maxScriptNote = 200
+	// maxScriptLabel is the length in bytes at which a name becomes a label no more.
+	maxScriptLabel = 128
+)
+
+// scriptVerdict is what a script says by its convention.
+type scriptVerdict struct {
+	// status is empty where the script is not there and does not have to be.
+	status scriptStatus
+	// note is one line for people.
+	note     string
+	perfdata []perfdatum
+	category string
+	objects  []scriptObject
+	// err is why the script is not, or not wholly, understood.
+	err error
+}
+
+// judgeScript reads what a script that exited by itself has said.
+func judgeScript(c *ScriptConfig, run scriptRun) scriptVerdict {
+	line := run.line()
+	var said scriptVerdict
+	switch c.Convention {
+	case conventionNagios:
+		said = judgeNagios(c, run)
+	case conventionCategoryLines:
+		said = judgeLines(c, run)
+	case conventionNPD:
+		said = scriptVerdict{status: [...]scriptStatus{scriptOK, scriptCritical, scriptUnknown}[min(run.code, 2)], note: withCode(run.code, line)}
+	default:
+		said = scriptVerdict{status: [...]scriptStatus{scriptOK, scriptCritical}[min(run.code, 1)], note: withCode(run.code, line)}
+	}
+	if whole := c.Convention == conventionNagios || c.Convention == conventionCategoryLines; whole && run.cut {
+		said.err = &scriptError{scriptOutput, fmt.Errorf("read the output of %s: it is larger than %s", c.Command[0], c.OutputLimit)}
+	}
+	return said
+}
+
+// line is what a script says for people: the first line of its output, or else the last
+// of its complaints, which is where an exception in Python says what it is.
+func (r scriptRun) line() string {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(r.output), []byte("\n"))
+	if len(first) == 0 {
+		first = bytes.TrimSpace(r.complaints)
+		first = first[bytes.LastIndexByte(first, '\n')+1:]
+	}
+	return oneLine(string(first), maxScriptNote)
+}
+
+// withCode is a line of output, with the exit code where that is not 0.
+func withCode(code int, line string) string {
+	switch {
+	case code == 0 && line == "":
+		return "exit code 0"
+	case code == 0:
+		return line
+	case line != "":
+		line = ": " + line
+	}
+	return oneLine(fmt.Sprintf("exit code %d%s%s", code, shellCode(code), line), maxScriptNote)
+}
+
+// shellCode is what a shell means by a code of its own, see "Exit Status" in sh(1).
+func shellCode(code int) string {
+	switch {
+	case code == 126:
+		return " (a shell's: a command cannot be executed)"
+	case code == 127:
+		return " (a shell's: a command was not found)"
+	case code > 128 && code <= 128+31:
+		return fmt.Sprintf(" (a shell's: signal %d ended a command: %s)", code-128, syscall.Signal(code-128))
+	}
+	return ""
+}
+
+// judgeNagios reads the code and the output of a Monitoring Plugin. The code is the
+// verdict; performance data that make no sense are left out and told.
+func judgeNagios(c *ScriptConfig, run scriptRun) scriptVerdict {
+	text, data := splitPlugin(string(run.output))
+	said := scriptVerdict{status: scriptUnknown, note: oneLine(text, maxScriptNote)}
+	if said.note == "" {
+		said.note = withCode(run.code, run.line())
+	}
+	var err error
+	said.perfdata, err = parsePerfdata(data, c.ObjectLimit)
+	if run.code > 3 {
+		said.err = &scriptError{scriptProtocol, fmt.Errorf("run %s: exit code %d: expected 0 to 3", c.Command[0], run.code)}
+		return said
+	}
+	said.status = [...]scriptStatus{scriptOK, scriptWarning, scriptCritical, scriptUnknown}[run.code]
+	if err != nil {
+		said.err = fmt.Errorf("read the performance data of %s: %w", c.Command[0], err)
+	}
+	return said
+}
+
+// splitPlugin separates what is for people from performance data: behind the first bar
+// of the first line, and of all that follows the next bar in further lines.
+func splitPlugin(output string) (text, data string) {
+	first, more, _ := strings.Cut(output, "\n")
+	text, data, _ = strings.Cut(first, "|")
+	if _, rest, ok := strings.Cut(more, "|"); ok {
+		data += "\n" + rest
+	}
+	return text, data
+}
+
+// scriptObject is one object that a script judges.
+type scriptObject struct {
+	name string
+	ok   bool
+}
+
+// judgeLines reads the output of a checker of SONiC: a category, and in each further line
+// an object, a colon and "OK" or what is wrong with it. A checker that says nothing of any
+// object says nothing, and one that fails is not well whatever it says.
+func judgeLines(c *ScriptConfig, run scriptRun) scriptVerdict {
+	category, objects, wrong, err := parseCategoryLines(string(run.output), c.ObjectLimit)
+	said := scriptVerdict{category: category, objects: objects, err: err}
+	if err != nil {
+		said.err = fmt.Errorf("read the output of %s: %w", c.Command[0], err)
+	}
+	switch {
+	case len(wrong) > 1:
+		said.status, said.note = scriptCritical, fmt.Sprintf("%s and %d more", oneLine(wrong[0], maxScriptNote-20), len(wrong)-1)
+	case len(wrong) == 1:
+		said.status, said.note = scriptCritical, wrong[0]
+	case run.code != 0:
+		said.status, said.note = scriptCritical, "not OK"
+	case err != nil:
+		said.status = scriptUnknown
+		return said
+	default:
+		said.status, said.note = scriptOK, fmt.Sprintf("%d OK", len(objects))
+	}
+	said.note = withCode(run.code, strings.TrimPrefix(category+": "+said.note, ": "))
+	return said
+}
+
+// parseCategoryLines reads the category, the objects, and what is said of those that are
+// not well. It returns what it could read together with the error.
+func parseCategoryLines(output string, limit int) (category string, objects []scriptObject, wrong []string, err error) {
+	protocol := func(text string) {
+		if err == nil {
+			err = &scriptError{scriptProtocol, fmt.Errorf("%s", text)}
+		}
+	}
+	seen := map[string]bool{}
+	number := 0
+	for line := range strings.Lines(output) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if number++; number == 1 {
+			category = oneLine(line, maxScriptLabel)
+			continue
+		}
+		name, status, ok := strings.Cut(line, ":")
+		name, status = oneLine(name, maxScriptLabel), strings.TrimSpace(status)
+		switch {
+		case !ok || name == "":
+			protocol(fmt.Sprintf("line %d: expected an object, a colon and its status", number))
+			continue
+		case seen[name]:
+			protocol(fmt.Sprintf("line %d: expected each object once", number))
+			continue
+		case len(objects) == limit:
+			return category, objects, wrong, &scriptError{scriptOutput, fmt.Errorf("more than %d objects", limit)}
+		}
+		seen[name] = true
+		objects = append(objects, scriptObject{name, status == "OK"})
+		if status != "OK" {
+			wrong = append(wrong, oneLine(name+": "+status, maxScriptNote))
+		}
+	}
+	switch {
+	case number == 0:
+		protocol("no output: expected a category, and objects below it")
+	case number == 1:
+		protocol("a category and no object: nothing was judged")
+	}
+	return category, objects, wrong, err
+}

@@ -1,0 +1,219 @@
+package collectors_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// scriptChildren are the processes that this one is the parent of, zombies included.
+func scriptChildren(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("Glob() = %v, %v, want the children of each thread", files, err)
+	}
+	var all []string
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil { // or the thread has ended
+			all = append(all, strings.Fields(string(text))...)
+		}
+	}
+	return all
+}
+
+// scriptPID waits for the number that a process writes into a file.
+func scriptPID(t testing.TB, path string) int {
+	t.Helper()
+	var pid int
+	localWait(t, "a process writes its number to "+path, func() bool {
+		text, _ := os.ReadFile(path)
+		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		pid = n
+		return err == nil && strings.HasSuffix(string(text), "\n")
+	})
+	return pid
+}
+
+// scriptGone waits until a process has ended; a zombie has.
+func scriptGone(t testing.TB, pid int) {
+	t.Helper()
+	localWait(t, fmt.Sprintf("process %d ends", pid), func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	})
+}
+
+// No child is left, however its parent ended, and no goroutine or descriptor.
+func TestScriptLeavesNoZombies(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ends, hangs := scriptOf(t, "exit 3", ""), scriptOf(t, "sleep 1000 & sleep 1000", "")
+	crashes := scriptOf(t, "kill -11 $$", "")
+	before := len(scriptFiles(t))
+	for i := range 1000 {
+		switch {
+		case i%20 == 0:
+			_, _ = localCollectWithin(t, hangs, 20*time.Millisecond)
+		case i%20 == 1:
+			_, _ = localCollect(t, crashes)
+		default:
+			_, _ = localCollect(t, ends)
+		}
+		// On a busy machine, a round ends before its process does.
+		localWait(t, "no child is left", func() bool { return len(scriptChildren(t)) == 0 })
+	}
+	if after := scriptFiles(t); len(after) > before+2 {
+		t.Errorf("descriptors %v are open after 1000 runs, %d were before", after, before)
+	}
+}
+
+func scriptFiles(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// The whole process group is killed: at the deadline (E50), and when the script has ended
+// and left something running behind.
+func TestScriptLeavesNothingRunning(t *testing.T) {
+	dir := t.TempDir()
+	for _, tt := range []struct{ name, command, want string }{
+		{"E50 at the deadline", "trap '' TERM; sh -c 'echo $$ >FILE; exec sleep 1000' & wait", "unknown, timeout, signal 9: "},
+		{"after its end", "sh -c 'echo $$ >FILE; exec sleep 1000' & until [ -s FILE ]; do :; done; echo done", "ok, exit 0: done"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-"))
+			begin := time.Now()
+			got := scriptSays(t, scriptOf(t, strings.ReplaceAll(tt.command, "FILE", file), ""), time.Second)
+			if !strings.HasPrefix(got, tt.want) {
+				t.Errorf("Collect() says %q, want %q", got, tt.want)
+			}
+			if took := time.Since(begin); took > localPatience/2 {
+				t.Errorf("Collect() took %s, want about a second at most", took)
+			}
+			scriptGone(t, scriptPID(t, file))
+		})
+	}
+}
+
+// Who leaves the session is let go, and its end of the pipe holds nobody.
+func TestScriptLetsDaemonsGo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	c := scriptOf(t, fmt.Sprintf("setsid sh -c 'echo $$ >%s; exec sleep 1000' & until [ -s %s ]; do :; done; echo started", file, file), "")
+	begin := time.Now()
+	if got, want := scriptSays(t, c, localPatience), "ok, exit 0: started"; got != want {
+		t.Errorf("Collect() says %q, want %q", got, want)
+	}
+	if took := time.Since(begin); took > localPatience/2 {
+		t.Errorf("Collect() took %s with the pipe held open, want much less than the deadline", took)
+	}
+	pid := scriptPID(t, file)
+	if err := unix.Kill(pid, 0); err != nil {
+		t.Errorf("the daemon of the script is gone: %v, want it to be left alone", err)
+	}
+	_ = unix.Kill(pid, unix.SIGKILL)
+}
+
+// As the first process of a container, or a subreaper, Vitals becomes the parent of the
+// grandchildren that it kills, and waits for them too.
+func TestScriptReapsOrphans(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
+	for range 20 {
+		for _, command := range []string{"(sleep 1000 & sleep 1000) & sleep 1000", "(sleep 1000 & sleep 1000 &) ; (true &); exit 0"} {
+			_, _ = localCollectWithin(t, scriptOf(t, command, ""), 50*time.Millisecond)
+			localWait(t, "no child is left of "+command, func() bool { return len(scriptChildren(t)) == 0 })
+		}
+	}
+}
+
+// A round whose process is still there is not started: the second Collect says so, and the
+// script has run once.
+func TestScriptRunsOnceAtATime(t *testing.T) {
+	dir := t.TempDir()
+	runs, gate := filepath.Join(dir, "runs"), filepath.Join(dir, "gate")
+	c := scriptOf(t, fmt.Sprintf("echo run >>%s; until [ -e %s ]; do sleep 0.01; done", runs, gate), "")
+	first := make(chan string)
+	go func() { first <- scriptSays(t, c, localPatience) }()
+	localWait(t, "the script runs", func() bool { _, err := os.Stat(runs); return err == nil })
+	samples, err := localCollect(t, c)
+	if v, _ := localValue(samples, `vitals_script_failure{reason="timeout",script="s"}`); v != 1 || err == nil {
+		t.Errorf("Collect() = %v, %v beside another, want the failure timeout", samples, err)
+	}
+	if _, ok := localValue(samples, `vitals_script_signal{script="s"}`); ok {
+		t.Error("vitals_script_signal is there without a run")
+	}
+	localWrite(t, gate, "")
+	if got, want := <-first, "ok, exit 0: exit code 0"; got != want {
+		t.Errorf("the first Collect() says %q, want %q", got, want)
+	}
+	if got := localRead(t, runs); got != "run\n" {
+		t.Errorf("the script ran %d times, want once", strings.Count(got, "run"))
+	}
+}
+
+// At the end of the program, Run returns once the process is gone, and no new one is made.
+func TestScriptEndsWithTheProgram(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	c := scriptOf(t, fmt.Sprintf("echo $$ >%s; sleep 1000", file), "")
+	ctx, cancel := context.WithCancel(t.Context())
+	collected, ran := make(chan error), make(chan struct{})
+	go func() {
+		_, err := c.Collect(ctx)
+		collected <- err
+	}()
+	go func() {
+		defer close(ran)
+		c.(collectors.Runner).Run(ctx, func() { t.Error("Run() asks for a round, want none") })
+	}()
+	pid := scriptPID(t, file)
+	cancel()
+	if err := <-collected; err == nil {
+		t.Error("Collect() = nil after its context ended, want an error")
+	}
+	<-ran
+	if err := unix.Kill(pid, 0); err == nil {
+		t.Errorf("process %d is there after Run() has returned, want it gone", pid)
+	}
+	_ = os.Remove(file)
+	_, err := c.Collect(ctx)
+	if _, missing := os.Stat(file); err == nil || missing == nil {
+		t.Errorf("Collect() = %v with an ended context, want an error and no process", err)
+	}
+}
+
+// A process ends with the one that started it, so that a probe that is killed while it
+// evaluates leaves no script behind.
+func TestScriptDiesWithItsParent(t *testing.T) {
+	const variable = "VITALS_TEST_SCRIPT"
+	if file := os.Getenv(variable); file != "" { // this is the parent
+		_, _ = localCollectWithin(t, scriptOf(t, fmt.Sprintf("echo $$ >%s; exec sleep 1000", file), ""), time.Hour)
+		return
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	parent := exec.Command(os.Args[0], "-test.run=^TestScriptDiesWithItsParent$")
+	parent.Env = append(os.Environ(), variable+"="+file)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := scriptPID(t, file)
+	_, _ = parent.Process.Kill(), parent.Wait()
+	scriptGone(t, pid)
+}
