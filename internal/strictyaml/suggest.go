@@ -5,8 +5,8 @@ import "strings"
 // maxListed is how many expected keys a message lists.
 const maxListed = 12
 
-// expectedKeys says which key was probably meant, or which ones there are.
-func expectedKeys(got string, known []string) string {
+// Expected says which of the known names was probably meant, or which ones there are.
+func Expected(got string, known []string) string {
 	best, distance := "", 1+len(got)/3
 	for _, k := range known {
 		if n := editDistance(got, k); n <= distance && n < len(k) {
