@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "rules", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml"},
+			[]string{"collectors", "evaluator", "rules", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/tripleo"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -34,6 +34,7 @@ func layers() map[string]neighbours {
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
+		"internal/tripleo":      {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
 		"internal/architecture": {nil, "it holds tests only"},
 		"e2e/vm/init":           {nil, "it is alone in a machine with the program under test, which is a program to it"},
 	}

@@ -1,0 +1,39 @@
+package tripleo
+
+import "regexp"
+
+var (
+	// A listener with an address of its own, as puppet-rabbitmq writes it.
+	rabbitTCP = regexp.MustCompile(`\{tcp_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
+	rabbitTLS = regexp.MustCompile(`\{ssl_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
+	rabbitCA  = regexp.MustCompile(`\{cacertfile, *"([^"]*)"\}`)
+	// What is behind % is a comment.
+	rabbitComment = regexp.MustCompile(`(?m)^\s*%.*$`)
+)
+
+// rabbitmq reads rabbitmq-env.conf and rabbitmq.config (https://www.rabbitmq.com/docs/configure):
+// the node's address and port, with or without the prefix of the environment's variables,
+// or else those of the first listener of the other file.
+func rabbitmq(text string) (Endpoint, error) {
+	variables := shellVariables(text)
+	text = rabbitComment.ReplaceAllString(text, "")
+	var e Endpoint
+	host, port := "127.0.0.1", "5672"
+	if m := rabbitTCP.FindStringSubmatch(text); m != nil {
+		host, port = m[1], m[2]
+	} else if m := rabbitTLS.FindStringSubmatch(text); m != nil {
+		host, port, e.TLS = m[1], m[2], &TLS{}
+		if ca := rabbitCA.FindStringSubmatch(text); ca != nil {
+			e.TLS.CAFile = ca[1]
+		}
+	}
+	if e.TLS == nil {
+		for _, prefix := range []string{"", "RABBITMQ_"} {
+			setIf(&host, variables[prefix+"NODE_IP_ADDRESS"])
+			setIf(&port, variables[prefix+"NODE_PORT"])
+		}
+	}
+	var err error
+	e.Address, err = reach(host, port)
+	return e, err
+}
