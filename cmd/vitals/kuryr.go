@@ -34,12 +34,12 @@ func kuryrResources() map[string]string {
 }
 
 // adjustKuryrController applies kuryr.conf and --set to the controller's profile.
-func adjustKuryrController(p *program, c *Config) []error {
+func adjustKuryrController(p *program, from *sources, c *Config) []error {
 	errs := p.setVariables(c, componentsVariable(), kubeconfigVariable())
 	if p.kuryrConf == "" {
 		return errs
 	}
-	conf, mistakes := kuryrconf.Load(p.kuryrConf)
+	conf, mistakes := p.loadKuryrConf(from)
 	if len(mistakes) > 0 {
 		return append(errs, mistakes...)
 	}
@@ -56,6 +56,12 @@ func adjustKuryrController(p *program, c *Config) []error {
 		c.Collectors = append(c.Collectors, pools)
 	}
 	return errs
+}
+
+// loadKuryrConf reads kuryr.conf.
+func (p *program) loadKuryrConf(from *sources) (*kuryrconf.Config, []error) {
+	_, _ = from.read(p.kuryrConf) // who parses it reports what is wrong
+	return kuryrconf.Load(p.kuryrConf)
 }
 
 // useKuryrConf takes over what a collector needs of kuryr.conf, and returns what is

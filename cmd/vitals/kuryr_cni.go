@@ -20,12 +20,12 @@ import (
 const tellsTimeouts = 50 * time.Second
 
 // adjustKuryrCNI applies kuryr.conf and --set to the CNI daemon's profile.
-func adjustKuryrCNI(p *program, c *Config) []error {
+func adjustKuryrCNI(p *program, from *sources, c *Config) []error {
 	errs := p.setVariables(c, componentsVariable(), interfacesVariable(), kubeconfigVariable(), processVariable(), sharedBooleansVariable())
 	if p.kuryrConf == "" {
 		return errs
 	}
-	conf, mistakes := kuryrconf.Load(p.kuryrConf)
+	conf, mistakes := p.loadKuryrConf(from)
 	if len(mistakes) > 0 {
 		return append(errs, mistakes...)
 	}

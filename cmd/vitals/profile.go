@@ -20,8 +20,9 @@ var shippedProfiles embed.FS
 // profile is a shipped configuration.
 type profile struct {
 	name, about string
-	// adjust applies what the flags say to the configuration.
-	adjust func(p *program, c *Config) []error
+	// adjust applies what the flags say to the configuration. What else it reads, it
+	// reads as a part of the configuration's sources.
+	adjust func(p *program, from *sources, c *Config) []error
 }
 
 // profiles returns the shipped configurations.
@@ -59,11 +60,8 @@ func (p *program) loadProfile() (*loaded, []error) {
 		return &loaded{sources: newSources()}, []error{err}
 	}
 	from := newSources()
-	if p.kuryrConf != "" {
-		_, _ = from.read(p.kuryrConf) // who parses it reports what is wrong
-	}
 	return load(from, builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
-		errs := pr.adjust(p, c)
+		errs := pr.adjust(p, from, c)
 		if p.adjust != nil {
 			p.adjust(c)
 		}
