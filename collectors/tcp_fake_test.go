@@ -1,0 +1,133 @@
+package collectors
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tcpPatience is how long tests wait for what happens at once.
+const tcpPatience = 10 * time.Second
+
+// tcpServe runs a server for one connection in memory and returns the client's side,
+// bound to a round of its own.
+func tcpServe(t testing.TB, timeout time.Duration, serve func(conn net.Conn)) (context.Context, net.Conn) {
+	t.Helper()
+	client, server := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer server.Close()
+		serve(server)
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	bound, stop := boundTCP(ctx, client)
+	t.Cleanup(func() {
+		stop()
+		cancel()
+		_ = client.Close()
+		<-done
+	})
+	return ctx, bound
+}
+
+// tcpScript is a server that wants to read and answers, in turn: the first, third, ...
+// text is read, the second, fourth, ... is written.
+func tcpScript(t testing.TB, texts ...string) func(net.Conn) {
+	return func(conn net.Conn) {
+		for i, text := range texts {
+			if i%2 == 1 {
+				_, _ = io.WriteString(conn, text) // the client may have left
+				continue
+			}
+			got := make([]byte, len(text))
+			if n, err := io.ReadFull(conn, got); string(got) != text {
+				t.Errorf("the server reads %q, %v, want %q", got[:n], err, text)
+				return
+			}
+		}
+	}
+}
+
+// tcpReasonOf is the reason of an error, "" for none.
+func tcpReasonOf(err error) Reason {
+	if err == nil {
+		return ""
+	}
+	return scrapeReason(err)
+}
+
+// hostileServers are servers that no check may call healthy, hang on, or read without
+// bound, with the reasons that are right for them.
+func hostileServers() map[string]func(net.Conn) {
+	drain := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+	forever := func(text string) func(net.Conn) {
+		return func(conn net.Conn) {
+			go drain(conn)
+			for {
+				if _, err := io.WriteString(conn, text); err != nil {
+					return
+				}
+			}
+		}
+	}
+	once := func(text string) func(net.Conn) {
+		return func(conn net.Conn) {
+			go drain(conn)
+			_, _ = io.WriteString(conn, text)
+		}
+	}
+	return map[string]func(net.Conn){
+		"closes at once":              func(net.Conn) {},
+		"endless zeros":               forever(strings.Repeat("\x00", 4096)),
+		"endless line":                forever(strings.Repeat("a", 4096)),
+		"endless lines":               forever("hello\r\n"),
+		"endless line ends":           forever("\r\n"),
+		"endless opening brackets":    forever(strings.Repeat("[", 4096)),
+		"endless opening braces":      forever(strings.Repeat(`{"a":`, 1000)),
+		"one byte at a time":          forever("x"),
+		"endless HTTP header":         forever("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 500)),
+		"garbage":                     once("\x16\x03\x01\x02\x00\x01\xff\xfe\r\n"),
+		"huge length prefix":          once("$2147483647\r\nx"),
+		"huge array":                  once("*2147483647\r\n"),
+		"huge chunk":                  once("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffff\r\nx"),
+		"huge body that never comes":  once("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n{"),
+		"truncated":                   once("+PON"),
+		"an SSH banner":               once("SSH-2.0-OpenSSH_9.2\r\n"),
+		"a greeting of a mail server": once("220 mail ESMTP\r\n"),
+		"echoes": func(conn net.Conn) {
+			_, _ = io.Copy(conn, conn)
+		},
+		"says nothing": drain,
+	}
+}
+
+// tcpHostile holds a check against all hostile servers: it fails within its deadline, says
+// protocol or timeout, and never shows the password.
+func tcpHostile(t *testing.T, check func(context.Context, *tcpPeer) (string, error)) {
+	t.Helper()
+	for name, serve := range hostileServers() {
+		t.Run("E28 "+name, func(t *testing.T) {
+			t.Parallel()
+			ctx, conn := tcpServe(t, 300*time.Millisecond, serve)
+			start := time.Now()
+			note, err := check(ctx, &tcpPeer{
+				conn: conn, host: "localhost", tls: &tls.Config{ServerName: "localhost"}, database: "OVN_Southbound",
+				login: &tcpLogin{Username: "vitals", Password: "hunter2"},
+			})
+			if took := time.Since(start); took > tcpPatience {
+				t.Errorf("check() took %s, want it to end at its deadline", took)
+			}
+			if reason := tcpReasonOf(err); reason != ReasonProtocol && reason != ReasonTimeout {
+				t.Errorf("check() = %q, reason %q, %v, want protocol or timeout", note, reason, err)
+			}
+			if text := note + err.Error(); strings.Contains(text, "hunter2") {
+				t.Errorf("check() shows the password: %q", text)
+			}
+		})
+	}
+}

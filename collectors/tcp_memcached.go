@@ -1,0 +1,32 @@
+package collectors
+
+import (
+	"context"
+	"strings"
+)
+
+// checkMemcached asks for the version, in the text protocol.
+// Source of the protocol: memcached/doc/protocol.txt
+func checkMemcached(_ context.Context, peer *tcpPeer) (string, error) {
+	answer, err := newTCPLines(peer.conn).ask("version", "version\r\n")
+	if err != nil {
+		return "", err
+	}
+	return answer, parseMemcached(answer)
+}
+
+// parseMemcached judges the answer to version.
+func parseMemcached(answer string) error {
+	version, ok := strings.CutPrefix(answer, "VERSION ")
+	if ok && version != "" {
+		return nil
+	}
+	reason := ReasonProtocol
+	switch {
+	case answer == "CLIENT_ERROR unauthenticated": // a server with --auth-file
+		reason = ReasonAuth
+	case strings.HasPrefix(answer, "SERVER_ERROR "), answer == "ERROR Too many open connections":
+		reason = ReasonServerError
+	}
+	return failed(reason, "answer to version is %s: expected VERSION and a number", tcpShown(answer))
+}

@@ -1,0 +1,78 @@
+package collectors
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTCPProtocols(t *testing.T) {
+	type takes struct{ login, database, startsTLS bool }
+	want := map[string]takes{
+		"redis":     {login: true},
+		"memcached": {},
+	}
+	got := map[string]takes{}
+	for _, name := range tcpProtocolNames() {
+		p, ok := tcpProtocolOf(name)
+		if !ok || p.name != name || p.check == nil {
+			t.Errorf("tcpProtocolOf(%q) = %+v, %t, want the protocol with a check", name, p, ok)
+		}
+		got[name] = takes{p.login, p.database, p.startsTLS}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(takes{})); diff != "" {
+		t.Errorf("the protocols take (-want +got):\n%s", diff)
+	}
+	if p, ok := tcpProtocolOf("gopher"); ok {
+		t.Errorf("tcpProtocolOf(gopher) = %+v, want none", p)
+	}
+}
+
+// A library may set the deadlines of its connection, but not beyond the round's.
+func TestTCPConnEndsWithTheRound(t *testing.T) {
+	for name, set := range map[string]func(net.Conn) error{
+		"no deadline of its own": func(net.Conn) error { return nil },
+		"deadline removed":       func(c net.Conn) error { return c.SetDeadline(time.Time{}) },
+		"deadline in an hour":    func(c net.Conn) error { return c.SetReadDeadline(time.Now().Add(time.Hour)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, conn := tcpServe(t, 50*time.Millisecond, hostileServers()["says nothing"])
+			if err := set(conn); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); tcpReasonOf(err) != ReasonTimeout {
+				t.Errorf("Read() = %v, want a timeout", err)
+			}
+		})
+	}
+	t.Run("write", func(t *testing.T) {
+		stop := make(chan struct{})
+		_, conn := tcpServe(t, 50*time.Millisecond, func(net.Conn) { <-stop })
+		defer close(stop)
+		if err := conn.SetWriteDeadline(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(make([]byte, 1)); tcpReasonOf(err) != ReasonTimeout {
+			t.Errorf("Write() = %v, want a timeout", err)
+		}
+	})
+}
+
+func TestTCPConnReadsABoundedAnswer(t *testing.T) {
+	_, conn := tcpServe(t, tcpPatience, hostileServers()["endless zeros"])
+	read, buffer := 0, make([]byte, 64<<10)
+	for {
+		n, err := conn.Read(buffer)
+		read += n
+		if err == nil {
+			continue
+		}
+		if tcpReasonOf(err) != ReasonProtocol || !strings.Contains(err.Error(), "larger than") || read != maxTCPRead {
+			t.Errorf("Read() = %v after %d bytes, want the end after %d", err, read, maxTCPRead)
+		}
+		return
+	}
+}
