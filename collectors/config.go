@@ -33,6 +33,7 @@ type Kinds struct {
 	Components *ComponentsConfig `yaml:"components,omitempty"`
 	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
 	File       *FileConfig       `yaml:"file,omitempty"`
+	Systemd    *SystemdConfig    `yaml:"systemd,omitempty"`
 	Netlink    *NetlinkConfig    `yaml:"netlink,omitempty"`
 	Cgroup     *CgroupConfig     `yaml:"cgroup,omitempty"`
 	Process    *ProcessConfig    `yaml:"process,omitempty"`

@@ -63,6 +63,7 @@ func newExhibit(t *testing.T) *exhibit {
 		{Supervisor: exhibitSupervisor(t)},
 		{Script: &collectors.ScriptConfig{Command: []string{"/bin/true"}, Convention: "plain", Missing: "fail", OutputLimit: 1 << 10, ObjectLimit: 1}},
 		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
+		{Systemd: exhibitSystemd(t)},
 	}
 	e := &exhibit{}
 	for _, k := range kinds {

@@ -71,6 +71,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"k8s.io/", "collectors", "Kubernetes is asked by collectors only"},
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server", "samples are data; a registry is for the process' own metrics"},
+		{"github.com/godbus/", "collectors internal/standin", "systemd is asked by its collector, and imitated for its tests"},
 		{"gopkg.in/yaml.v3", "internal/strictyaml collectors", "every file of ours is decoded as strictly, with the place of each mistake; collectors look into the files of others"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals", "listening is the command's"},

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/standin"
+)
+
+// exhibitSystemd is one service behind a stand-in: there need not be a systemd here.
+func exhibitSystemd(t *testing.T) *collectors.SystemdConfig {
+	t.Helper()
+	const unit = "nova-compute.service"
+	socket := filepath.Join(shortDir(t), "bus")
+	s, err := standin.StartSystemd(socket, map[string]standin.SystemdUnit{unit: {Load: "loaded", Active: "active", Properties: map[string]any{
+		"Unit.ActiveEnterTimestamp": uint64(1_700_000_000_000_000), "Service.Result": "success", "Service.NRestarts": uint32(0),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &collectors.SystemdConfig{Units: []string{unit}, Bus: socket}
+}

@@ -1,0 +1,238 @@
+package collectors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/prometheus/common/model"
+)
+
+// systemd is the collector of the kind systemd.
+type systemd struct {
+	name   string
+	config SystemdConfig
+	note   string
+}
+
+// The states of a unit, as org.freedesktop.systemd1(5) has them, with '_' for '-'.
+func unitStates() []string {
+	return []string{"active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance"}
+}
+
+func unitLoadStates() []string {
+	return []string{"loaded", "not_found", "bad_setting", "error", "masked"}
+}
+
+// unitOutcomes are the results of services; the last stands for those that other types
+// of units have, and for any that may be new.
+func unitOutcomes() []string {
+	return []string{
+		"success", "exit_code", "signal", "core_dump", "watchdog", "timeout", "start_limit_hit",
+		"oom_kill", "resources", "protocol", "exec_condition", "other",
+	}
+}
+
+// unitSeen is what systemd says of a unit.
+type unitSeen struct {
+	load, state string
+	// outcome is one of unitOutcomes, "" for a unit that has none.
+	outcome string
+	// ended is how the main process of a service ended, for people.
+	ended string
+	// started is in seconds since the epoch, zero while the unit is not active.
+	started float64
+	// restarts is nil where systemd does not count them.
+	restarts *float64
+}
+
+// Collect asks systemd.
+func (s *systemd) Collect(ctx context.Context) ([]Sample, error) {
+	units, err := s.ask(ctx)
+	if err != nil {
+		err = fmt.Errorf("ask systemd at %s: %w", s.config.Bus, err)
+		if ctx.Err() != nil {
+			err = &reasonError[systemdReason]{systemdTimeout, err}
+		}
+	}
+	var b batch
+	reason := reasonOfSystemd(err)
+	b.add("vitals_systemd_up", number(reason == ""), "systemd", s.name)
+	for _, r := range systemdReasons() {
+		b.add("vitals_systemd_failure", number(r == reason), "systemd", s.name, "reason", string(r))
+	}
+	for i, u := range units {
+		s.unit(&b, s.config.Units[i], u)
+	}
+	s.note = noteOfUnits(s.config.Units, units)
+	return b.samples, err
+}
+
+// ask connects, and asks for all units at once and for what else is known of each.
+func (s *systemd) ask(ctx context.Context) ([]unitSeen, error) {
+	bus, err := dialBus(ctx, s.config.Bus)
+	if err != nil {
+		return nil, err
+	}
+	defer bus.Close()
+	list, err := listUnits(ctx, bus, s.config.Units)
+	if err != nil {
+		return nil, err
+	}
+	units := make([]unitSeen, len(list))
+	var errs []error
+	for i, status := range list {
+		if units[i], err = parseUnit(status); err != nil {
+			errs = append(errs, fmt.Errorf("unit %s: %w", s.config.Units[i], err))
+		}
+	}
+	for i := range units {
+		if err := units[i].details(ctx, bus, list[i]); err != nil {
+			errs = append(errs, fmt.Errorf("unit %s: %w", s.config.Units[i], err))
+			break // whoever fails here is not asked a hundred times more
+		}
+	}
+	return units, errors.Join(errs...)
+}
+
+// parseUnit reads the states of a unit. One that is not known is left empty.
+func parseUnit(status unitStatus) (u unitSeen, err error) {
+	load, state := strings.ReplaceAll(status.LoadState, "-", "_"), status.ActiveState
+	if state == "refreshing" { // since version 257: active and changing, as reloading is
+		state = "reloading"
+	}
+	if slices.Contains(unitStates(), state) {
+		u.state = state
+	} else {
+		err = fmt.Errorf("state %q is unknown", oneLine(status.ActiveState, 40))
+	}
+	if slices.Contains(unitLoadStates(), load) {
+		u.load = load
+	} else {
+		err = fmt.Errorf("load state %q is unknown", oneLine(status.LoadState, 40))
+	}
+	return u, err
+}
+
+// details asks for the properties of a unit. Each is asked for by itself: all together
+// would make systemd read the unit's cgroup.
+func (u *unitSeen) details(ctx context.Context, bus *dbus.Conn, unit unitStatus) error {
+	if u.load == "not_found" && u.state == "inactive" {
+		return nil
+	}
+	if u.state == "active" || u.state == "reloading" {
+		entered, err := unitProperty[uint64](ctx, bus, unit, "Unit", "ActiveEnterTimestamp") // in microseconds
+		if err != nil {
+			return err
+		}
+		u.started = float64(entered) / 1e6
+	}
+	kind := unitResults()[unitType(unit.Name)]
+	if kind == "" {
+		return nil
+	}
+	result, err := unitProperty[string](ctx, bus, unit, kind, "Result")
+	if err != nil {
+		return err
+	}
+	u.outcome = outcomeOf(result)
+	if kind != "Service" {
+		return nil
+	}
+	restarts, err := unitProperty[uint32](ctx, bus, unit, kind, "NRestarts")
+	switch said, _ := errors.AsType[dbus.Error](err); {
+	case err == nil:
+		u.restarts = new(float64(restarts))
+	case said.Name != "org.freedesktop.DBus.Error.UnknownProperty": // known since version 235
+		return err
+	}
+	if u.outcome == "success" {
+		return nil
+	}
+	status, err := unitProperty[int32](ctx, bus, unit, kind, "ExecMainStatus")
+	if err == nil && status != 0 {
+		u.ended = fmt.Sprint(status)
+	}
+	return err
+}
+
+func outcomeOf(result string) string {
+	result = strings.ReplaceAll(result, "-", "_")
+	if outcomes := unitOutcomes(); !slices.Contains(outcomes, result) {
+		return outcomes[len(outcomes)-1]
+	}
+	return result
+}
+
+// unit exports what is known of one unit.
+func (s *systemd) unit(b *batch, name string, u unitSeen) {
+	set := func(metric, label, value string, values []string) {
+		if value == "" {
+			return
+		}
+		for _, v := range values {
+			b.add(metric, number(v == value), "systemd", s.name, "unit", name, label, v)
+		}
+	}
+	set("vitals_systemd_unit_state", "state", u.state, unitStates())
+	set("vitals_systemd_unit_load_state", "state", u.load, unitLoadStates())
+	set("vitals_systemd_unit_result", "result", u.outcome, unitOutcomes())
+	if u.started > 0 {
+		b.add("vitals_systemd_unit_start_timestamp_seconds", u.started, "systemd", s.name, "unit", name)
+	}
+	if u.restarts != nil {
+		b.add("vitals_systemd_unit_restarts_total", *u.restarts, "systemd", s.name, "unit", name)
+	}
+}
+
+// maxSystemdNote is how long a note may be in bytes.
+const maxSystemdNote = 200
+
+// Note says which units are not active, and why.
+func (s *systemd) Note() string { return s.note }
+
+func noteOfUnits(names []string, units []unitSeen) string {
+	var rest []string
+	for i, u := range units {
+		if u.state != "active" {
+			rest = append(rest, names[i]+" "+u.String())
+		}
+	}
+	switch {
+	case len(units) == 0:
+		return ""
+	case len(rest) == 0 && len(units) == 1:
+		return names[0] + " active"
+	case len(rest) == 0:
+		return fmt.Sprintf("%d units active", len(units))
+	}
+	return oneLine(strings.Join(rest, ", "), maxSystemdNote)
+}
+
+// String says in which state a unit is, in a few words.
+func (u unitSeen) String() string {
+	text := u.state
+	if u.load != "loaded" {
+		text = u.load
+	}
+	if u.outcome != "" && u.outcome != "success" {
+		text += ": " + strings.TrimSpace(u.outcome+" "+u.ended)
+	}
+	return text
+}
+
+// Describe implements Collector.
+func (s *systemd) Describe() []Desc {
+	return []Desc{
+		{"vitals_systemd_up", "Whether systemd told the states of all units (1) or not (0).", model.MetricTypeGauge},
+		{"vitals_systemd_failure", "Why systemd did not tell something: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_systemd_unit_state", "The active state of the unit: 1 for that state, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_systemd_unit_load_state", "Whether the configuration of the unit could be read: 1 for that state, 0 for all others.", model.MetricTypeGauge},
+		{"vitals_systemd_unit_start_timestamp_seconds", "When the unit became active, in seconds since the epoch; absent while it is not.", model.MetricTypeGauge},
+		{"vitals_systemd_unit_restarts_total", "How often systemd has restarted the service by itself; starting it by hand begins anew.", model.MetricTypeCounter},
+		{"vitals_systemd_unit_result", "How the unit ended last: 1 for that result, 0 for all others.", model.MetricTypeGauge},
+	}
+}
