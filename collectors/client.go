@@ -103,7 +103,7 @@ func (t *ClientTLS) config(ca []byte) (*tls.Config, error) {
 		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 			if err != nil {
-				return nil, fmt.Errorf("load client certificate: %w", err)
+				return nil, failed(ReasonTLS, "load client certificate: %w", err)
 			}
 			return &cert, nil
 		}

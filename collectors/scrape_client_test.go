@@ -199,6 +199,7 @@ func TestClientTLS(t *testing.T) {
 		{"under another name", plain, "server_name: other, ca_file: " + goodFile, "tls"},
 		{"with a client certificate", mutual, "ca_file: " + goodFile + ", cert_file: " + clientFile + ", key_file: " + clientKey, ""},
 		{"without a client certificate", mutual, "ca_file: " + goodFile, "tls"},
+		{"with a client certificate that is missing", mutual, "ca_file: " + goodFile + ", cert_file: /nonexistent/cert.pem, key_file: " + clientKey, "tls"},
 		{"authorities that are not PEM", plain, "ca_file: " + notPEM, "tls"},
 		{"authorities that are missing", plain, "ca_file: /nonexistent/ca.pem", "tls"},
 	}
