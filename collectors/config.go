@@ -30,6 +30,7 @@ type Kinds struct {
 	Kubernetes *KubernetesConfig `yaml:"kubernetes,omitempty"`
 	Keystone   *KeystoneConfig   `yaml:"keystone,omitempty"`
 	Neutron    *NeutronConfig    `yaml:"neutron,omitempty"`
+	HTTP       *HTTPConfig       `yaml:"http,omitempty"`
 	Components *ComponentsConfig `yaml:"components,omitempty"`
 	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
 	File       *FileConfig       `yaml:"file,omitempty"`

@@ -10,24 +10,46 @@ import (
 // a line that begins with # or ;, an indented line continues the value above it,
 // the first = or : ends the name of an option, and no section inherits from DEFAULT.
 func parseINI(data []byte) (func(fileKey) bool, *fileMistake) {
-	p := iniParser{sections: make(map[string]map[string]bool)}
+	options, wrong := readINI(data)
+	if wrong != nil {
+		return nil, wrong
+	}
+	return func(key fileKey) bool {
+		_, ok := options.find(key)
+		return ok
+	}, nil
+}
+
+// iniOptions are the options of an INI file by their sections.
+type iniOptions map[string]map[string]*iniOption
+
+// iniOption is an option where it was set last.
+type iniOption struct {
+	line int // counts from 1
+	// lines are the value, without the white space around each.
+	lines []string
+}
+
+// readINI reads what parseINI does, and keeps the values, which may be secret.
+func readINI(data []byte) (iniOptions, *fileMistake) {
+	p := iniParser{sections: make(iniOptions)}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
-	number := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		number++
+		p.number++
 		if problem := p.line(strings.TrimRightFunc(line, unicode.IsSpace)); problem != "" {
-			return nil, &fileMistake{line: number, text: "not valid INI: " + problem}
+			return nil, &fileMistake{line: p.number, text: "not valid INI: " + problem}
 		}
 	}
-	return p.has, nil
+	return p.sections, nil
 }
 
 type iniParser struct {
-	sections map[string]map[string]bool
+	sections iniOptions
+	number   int // of the line, counts from 1
 	// section is the one that options lie in; nil before the first.
-	section map[string]bool
-	// open is whether an indented line continues a value.
-	open bool
+	section map[string]*iniOption
+	// open is the option whose value an indented line continues; nil where none does.
+	open *iniOption
 }
 
 // line takes a line without the white space at its end, and returns what is wrong
@@ -35,12 +57,13 @@ type iniParser struct {
 func (p *iniParser) line(line string) (problem string) {
 	switch {
 	case line == "", line[0] == '#', line[0] == ';':
-		p.open = false
+		p.open = nil
 		return ""
 	case line[0] == ' ', line[0] == '\t':
-		if !p.open {
+		if p.open == nil {
 			return "an indented line that continues nothing"
 		}
+		p.open.lines = append(p.open.lines, strings.TrimSpace(line))
 		return ""
 	case line[0] == '[':
 		return p.begin(line)
@@ -54,28 +77,42 @@ func (p *iniParser) line(line string) (problem string) {
 	case p.section == nil:
 		return "an option before the first section"
 	}
-	p.section[strings.TrimSpace(line[:i])] = true
-	p.open = true
+	p.open = &iniOption{p.number, []string{strings.TrimSpace(line[i+1:])}}
+	p.section[strings.TrimSpace(line[:i])] = p.open
 	return ""
 }
 
 // begin starts a section.
 func (p *iniParser) begin(line string) (problem string) {
-	p.open = false
+	p.open = nil
 	name, ok := strings.CutSuffix(line[1:], "]")
 	if !ok || name == "" {
 		return `a section that is not "[name]"`
 	}
 	name = iniSection(name)
 	if p.sections[name] == nil {
-		p.sections[name] = make(map[string]bool)
+		p.sections[name] = make(map[string]*iniOption)
 	}
 	p.section = p.sections[name]
 	return ""
 }
 
-func (p *iniParser) has(key fileKey) bool {
-	return len(key) == 2 && p.sections[iniSection(key[0].name)][key[1].name]
+// find returns the option section.option.
+func (o iniOptions) find(key fileKey) (*iniOption, bool) {
+	if len(key) != 2 {
+		return nil, false
+	}
+	option, ok := o[iniSection(key[0].name)][key[1].name]
+	return option, ok
+}
+
+// value is the option's value as oslo.config takes it, without quotes around it.
+func (o *iniOption) value() string {
+	first := o.lines[0]
+	if n := len(first); n > 1 && first[0] == first[n-1] && (first[0] == '"' || first[0] == '\'') {
+		first = first[1 : n-1]
+	}
+	return strings.Join(append([]string{first}, o.lines[1:]...), "\n")
 }
 
 // iniSection is the name under which oslo.config knows a section: only DEFAULT has

@@ -52,6 +52,7 @@ func newExhibit(t *testing.T) *exhibit {
 			UserDomainName: cloud.Domain(), ProjectDomainName: cloud.Domain(),
 		}}},
 		{Neutron: &collectors.NeutronConfig{Keystone: "keystone", Extensions: []string{"trunk"}, Agents: []string{"DHCP agent"}}},
+		{HTTP: &collectors.HTTPConfig{URL: target.URL, IPFamily: "any", Method: "GET", Status: []string{"200"}, BodySizeLimit: 1 << 20}},
 		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}, Events: map[string]collectors.ComponentEvents{"cni_add": {Limit: new(3)}}}},
 		{Scrape: &collectors.ScrapeConfig{
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,

@@ -1,0 +1,310 @@
+package collectors
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// maxHTTPNote is the length of a note in bytes.
+const maxHTTPNote = 200
+
+// httpCheck is the collector of the kind http.
+type httpCheck struct {
+	name     string
+	config   HTTPConfig
+	endpoint *httpEndpoint // nil where the URL is configured
+	client   httpClient
+	expect   *httpExpectations
+	format   writeOut
+	note     string
+	// body is what is expected something of; its memory is used again.
+	body bytes.Buffer
+}
+
+// httpAnswer is what one round has seen.
+type httpAnswer struct {
+	method string
+	// url is the one that was asked last; nil while none is known.
+	url   *url.URL
+	trace *httpTrace
+
+	// status is 0 while there is no answer, and of what follows nothing is set then.
+	status    int
+	version   float64
+	tls       bool
+	redirects int
+	header    http.Header
+	// expires is when the certificates of a connection with TLS do; zero without any. It
+	// may be known of a server that is not trusted, which gets no chance to answer.
+	expires time.Time
+
+	// complete is whether the body ended, or as much of it was read as is wanted.
+	complete bool
+	// size is how many bytes of it were read, decompressed, and body what they were where
+	// something is expected of them. unread is why nothing can be said of it.
+	size   int64
+	body   []byte
+	unread string
+
+	judged []unmet
+}
+
+// New implements Kind.
+func (c *HTTPConfig) New(env Env) (Collector, error) {
+	h := &httpCheck{name: env.Name, config: *c, client: httpClient{config: *c}}
+	var err error
+	if h.expect, err = newHTTPExpectations(c); err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
+	if h.format, err = parseWriteOut(c.NoteFormat); err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
+	if c.URLFrom != nil {
+		h.endpoint = newHTTPEndpoint(c.URLFrom)
+	}
+	return h, nil
+}
+
+// Collect makes one request.
+func (h *httpCheck) Collect(ctx context.Context) ([]Sample, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends every connection of the round
+	a := &httpAnswer{method: h.config.Method, trace: &httpTrace{began: time.Now()}}
+	secrets, err := h.ask(ctx, a)
+	a.trace.end()
+	reason := httpReason(err)
+	var text string
+	if err != nil {
+		text = oneLine(withoutSecrets(h.explain(a, err), secrets), maxReason)
+	}
+	h.note = h.noted(a, reason, text)
+
+	b := batch{}
+	h.export(&b, a, reason)
+	if text != "" {
+		return b.samples, errors.New(text)
+	}
+	return b.samples, nil
+}
+
+// Note says what the last round has seen, as note_format wants it.
+func (h *httpCheck) Note() string { return h.note }
+
+// ask fills in the answer, and returns what must not be shown.
+func (h *httpCheck) ask(ctx context.Context, a *httpAnswer) ([]string, error) {
+	target := h.config.URL
+	if h.endpoint != nil {
+		var err error
+		if target, err = h.endpoint.find(ctx); err != nil {
+			return nil, failed(ReasonMissingEndpoint, "find endpoint: %w", err)
+		}
+	}
+	req, secrets, err := h.client.request(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	a.url = req.URL
+	resp, err := h.client.do(ctx, req, a.trace, &a.redirects)
+	if resp != nil { // also beside the error of a redirect that is not followed
+		a.seen(resp)
+	}
+	if err != nil {
+		if until := expiryOfUnverified(err); !until.IsZero() {
+			a.expires = until
+		}
+		return secrets, withoutURL(err)
+	}
+	defer resp.Body.Close()
+	if err := h.read(resp, a); err != nil {
+		return secrets, fmt.Errorf("read body: %w", err)
+	}
+	a.complete = true
+	a.judged = h.expect.judge(a)
+	return secrets, a.unmet()
+}
+
+// unmet is the error of an answer that is not as expected. Its reason is that of the
+// first expectation that is not met: the status, if that is one.
+func (a *httpAnswer) unmet() error {
+	var reason Reason
+	var texts []string
+	for _, j := range a.judged {
+		if j.text == "" {
+			continue
+		}
+		if texts = append(texts, j.text); len(texts) == 1 {
+			reason = reasonOfUnmet(j.expectation, a.status)
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	return failed(reason, "%s", strings.Join(texts, "; "))
+}
+
+// seen takes over what the header of an answer says.
+func (a *httpAnswer) seen(resp *http.Response) {
+	a.status, a.header = resp.StatusCode, resp.Header
+	a.version = float64(resp.ProtoMajor) + float64(resp.ProtoMinor)/10
+	a.url = resp.Request.URL
+	if resp.TLS != nil {
+		a.tls = true
+		a.expires = certificateExpiry(resp.TLS)
+	}
+}
+
+// read reads as much of the body as is wanted. That it is larger is only a mistake where
+// something is expected of it.
+func (h *httpCheck) read(resp *http.Response, a *httpAnswer) error {
+	if a.status < http.StatusOK { // of 101, what follows is another protocol
+		return nil
+	}
+	limit := int64(h.config.BodySizeLimit)
+	packed := &io.LimitedReader{R: resp.Body, N: limit + 1}
+	plain := io.Reader(packed)
+	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		unpacked, err := gzip.NewReader(packed)
+		if errors.Is(err, io.EOF) {
+			return nil // there is no body
+		}
+		if err != nil {
+			return fmt.Errorf("decompress: %w", err)
+		}
+		plain = unpacked
+	default:
+		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", oneLine(encoding, 40))
+	}
+	h.body.Reset()
+	sink := io.Writer(io.Discard)
+	if h.expect.readsBody() && a.unread == "" {
+		sink = &h.body
+	}
+	var err error
+	a.size, err = io.Copy(sink, io.LimitReader(plain, limit+1))
+	if a.size > limit || packed.N == 0 {
+		a.size = min(a.size, limit)
+		a.unread = fmt.Sprintf("body is larger than body_size_limit, %s", h.config.BodySizeLimit)
+		return nil
+	}
+	a.body = h.body.Bytes()
+	return err
+}
+
+// explain says what was tried and what went wrong.
+func (h *httpCheck) explain(a *httpAnswer, err error) string {
+	if a.url == nil {
+		return err.Error()
+	}
+	text := err.Error()
+	if httpReason(err) == ReasonTimeout {
+		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().doing(), text)
+	}
+	if a.status >= 300 && a.status < 400 && !h.config.FollowRedirects {
+		text += " (redirects are not followed)"
+	}
+	return fmt.Sprintf("%s %s: %s", a.method, shownURL(a.url), text)
+}
+
+// noted is the round in a few words: the format, and the reason of a failure.
+func (h *httpCheck) noted(a *httpAnswer, reason Reason, text string) string {
+	switch {
+	case a.url == nil:
+		return oneLine("000 "+text, maxHTTPNote)
+	case reason == "":
+		return h.format.render(a, maxHTTPNote)
+	}
+	suffix := ": " + string(reason)
+	return h.format.render(a, maxHTTPNote-len(suffix)) + suffix
+}
+
+// shownURL is a URL without what may be secret in it.
+func shownURL(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if u.RawQuery != "" {
+		return shown.String() + "?..."
+	}
+	return shown.String()
+}
+
+func (h *httpCheck) export(b *batch, a *httpAnswer, reason Reason) {
+	var latency time.Duration
+	if a.complete {
+		latency = a.trace.total()
+	}
+	b.dependency(h.name, latency, reason)
+	durations := a.trace.durations()
+	for _, phase := range httpPhases() {
+		if took, ok := durations[phase]; ok {
+			b.add("vitals_http_phase_duration_seconds", took.Seconds(), "dependency", h.name, "phase", phase)
+		}
+	}
+	if !a.expires.IsZero() {
+		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(a.expires.Unix()), "dependency", h.name)
+	}
+	if a.status == 0 {
+		return
+	}
+	b.add("vitals_http_status_code", float64(a.status), "dependency", h.name)
+	b.add("vitals_http_version", a.version, "dependency", h.name)
+	b.add("vitals_http_tls", number(a.tls), "dependency", h.name)
+	b.add("vitals_http_redirects", float64(a.redirects), "dependency", h.name)
+	if a.complete {
+		b.add("vitals_http_response_size_bytes", float64(a.size), "dependency", h.name)
+	}
+	for _, j := range a.judged {
+		b.add("vitals_http_expectation_met", number(j.text == ""), "dependency", h.name, "expectation", j.expectation)
+	}
+}
+
+// Describe implements Collector.
+func (h *httpCheck) Describe() []Desc {
+	return append(dependencyDescs(),
+		Desc{"vitals_http_status_code", "Status of the answer, of the last one where redirects are followed.", model.MetricTypeGauge},
+		Desc{"vitals_http_version", "Version of HTTP in which the answer came, such as 1.1 or 2.", model.MetricTypeGauge},
+		Desc{"vitals_http_tls", "Whether the answer came over TLS (1) or not (0).", model.MetricTypeGauge},
+		Desc{"vitals_http_redirects", "How many redirects were followed.", model.MetricTypeGauge},
+		Desc{"vitals_http_phase_duration_seconds", "How long each phase of the last check took, those that came to an end; over all requests where redirects are followed.", model.MetricTypeGauge},
+		Desc{"vitals_http_response_size_bytes", "Size of the body in bytes, decompressed, as far as it was read.", model.MetricTypeGauge},
+		Desc{"vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", model.MetricTypeGauge},
+		certificateExpiryDesc(),
+	)
+}
+
+// reasonOfUnmet is the reason of an answer that is not as expected.
+func reasonOfUnmet(expectation string, status int) Reason {
+	if expectation == expectStatus {
+		if reason := reasonOfStatus(status); reason != "" {
+			return reason
+		}
+	}
+	return ReasonProtocol
+}
+
+// httpReason is the reason of an error of a round.
+func httpReason(err error) Reason {
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return ReasonDNS // the name has no address of the family
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	switch {
+	case network && errors.Is(err, syscall.EACCES):
+		return ReasonForbidden // a Unix socket of others
+	case network && errors.Is(err, syscall.EADDRNOTAVAIL):
+		return ReasonRefused // this host has no address of the family
+	}
+	return scrapeReason(err)
+}

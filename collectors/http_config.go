@@ -1,0 +1,212 @@
+package collectors
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// The values of ip_family.
+const (
+	familyAny = "any"
+	family4   = "4"
+	family6   = "6"
+)
+
+// HTTPConfig configures the kind http: one request a round, and what its answer is
+// expected to be.
+type HTTPConfig struct {
+	// URL is http or https, without credentials in it. Exactly one of URL and URLFrom is set.
+	URL     string       `yaml:"url,omitempty"`
+	URLFrom *HTTPURLFrom `yaml:"url_from,omitempty"`
+	// UnixSocket is the path of the socket to connect to instead of the URL's host.
+	UnixSocket string `yaml:"unix_socket,omitempty"`
+	// IPFamily is any, 4 or 6; any by default.
+	IPFamily string `yaml:"ip_family"`
+
+	// Method is GET by default.
+	Method string `yaml:"method"`
+	// Headers are sent as they stand here. HeaderFiles names files with the values of
+	// others, which are secret: they are read at each request, without the white space
+	// around their content.
+	Headers     map[string]string `yaml:"headers,omitempty"`
+	HeaderFiles map[string]string `yaml:"header_files,omitempty"`
+	UserAgent   string            `yaml:"user_agent"`
+	// Body is sent as it stands here, or BodyFile as it is at the time of the request.
+	Body     string `yaml:"body,omitempty"`
+	BodyFile string `yaml:"body_file,omitempty"`
+
+	BasicAuth *BasicAuth `yaml:"basic_auth,omitempty"`
+	// BearerTokenFile is read at each request, so a token may be rotated.
+	BearerTokenFile string     `yaml:"bearer_token_file,omitempty"`
+	TLS             *ClientTLS `yaml:"tls,omitempty"`
+	// FollowRedirects is off by default: a redirect is an answer like any other.
+	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
+	// UseProxy takes the proxies of the environment. Off by default: a check of a
+	// service beside it has no business with them.
+	UseProxy bool `yaml:"use_proxy,omitempty"`
+
+	// Status holds the statuses that are expected: numbers and ranges of them; 200-299
+	// by default.
+	Status []string    `yaml:"status"`
+	Expect *HTTPExpect `yaml:"expect,omitempty"`
+	// BodySizeLimit is how much of a body is read, decompressed; 1MiB by default.
+	BodySizeLimit Size `yaml:"body_size_limit"`
+	// NoteFormat is what the note says, in the language of curl's --write-out.
+	NoteFormat string `yaml:"note_format"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *HTTPConfig) SetDefaults() {
+	c.IPFamily = familyAny
+	c.Method = http.MethodGet
+	c.UserAgent = "vitals"
+	c.Status = []string{"200-299"}
+	c.BodySizeLimit = 1 << 20
+	c.NoteFormat = "%{http_code} %{remote_address} %{time_total} seconds"
+}
+
+// External implements Kind. A target on loopback or behind a Unix socket is on this
+// host, and so is the server whose own file names the URL.
+func (c *HTTPConfig) External() bool {
+	if c.UnixSocket != "" || c.URLFrom != nil {
+		return false
+	}
+	u, err := url.Parse(c.URL)
+	return err != nil || !localHost(u.Hostname())
+}
+
+// Uses implements Kind.
+func (c *HTTPConfig) Uses() []string { return nil }
+
+// Problems implements Kind.
+func (c *HTTPConfig) Problems() []Problem {
+	problems := c.targetProblems()
+	problems = append(problems, c.requestProblems()...)
+	problems = append(problems, c.headerProblems()...)
+	problems = append(problems, c.authProblems()...)
+	problems = append(problems, c.answerProblems()...)
+	return problems
+}
+
+// targetProblems are mistakes in whom to ask, and how to get there.
+func (c *HTTPConfig) targetProblems() []Problem {
+	var problems []Problem
+	switch {
+	case (c.URL == "") == (c.URLFrom == nil):
+		problems = append(problems, Problem{"", "expected exactly one of url and url_from"})
+	case c.URLFrom != nil:
+		problems = append(problems, c.URLFrom.problems("url_from")...)
+	default:
+		problems = append(problems, c.urlProblems()...)
+	}
+	if c.UnixSocket != "" {
+		problems = append(problems, pathProblem("unix_socket", c.UnixSocket)...)
+		if len(c.UnixSocket) > maxSocketPath {
+			problems = append(problems, Problem{"unix_socket", fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), maxSocketPath)})
+		}
+		if c.UseProxy {
+			problems = append(problems, Problem{"use_proxy", "use_proxy beside unix_socket: expected one of them"})
+		}
+	}
+	if !slices.Contains([]string{familyAny, family4, family6}, c.IPFamily) {
+		problems = append(problems, Problem{"ip_family", fmt.Sprintf("ip_family %q: expected any, 4 or 6", c.IPFamily)})
+	}
+	return problems
+}
+
+func (c *HTTPConfig) urlProblems() []Problem {
+	u, err := url.Parse(c.URL)
+	// The text is not repeated: it may hold a password.
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return []Problem{{"url", "expected a URL such as http://127.0.0.1:5000/v3/"}}
+	case u.User != nil:
+		return []Problem{{"url", "credentials in the URL: expected them in basic_auth"}}
+	case u.Port() != "" && !validPort(u.Port()):
+		return []Problem{{"url", fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	is4 := address.Unmap().Is4()
+	if err == nil && c.UnixSocket == "" && (c.IPFamily == family4 && !is4 || c.IPFamily == family6 && is4) {
+		return []Problem{{"url", fmt.Sprintf("address %s in the URL: expected one of ip_family %s", address, c.IPFamily)}}
+	}
+	return nil
+}
+
+var httpMethod = regexp.MustCompile(`^[A-Z]{1,20}$`)
+
+func (c *HTTPConfig) requestProblems() []Problem {
+	var problems []Problem
+	if !httpMethod.MatchString(c.Method) || c.Method == http.MethodConnect {
+		problems = append(problems, Problem{"method", fmt.Sprintf("method %q: expected one such as GET, HEAD or POST", c.Method)})
+	}
+	if c.Body != "" && c.BodyFile != "" {
+		problems = append(problems, Problem{"body_file", "body_file beside body: expected one of them"})
+	}
+	if c.BodyFile != "" {
+		problems = append(problems, pathProblem("body_file", c.BodyFile)...)
+	}
+	return problems
+}
+
+func (c *HTTPConfig) authProblems() []Problem {
+	problems := c.BasicAuth.problems("basic_auth")
+	if c.BasicAuth != nil && c.BearerTokenFile != "" {
+		problems = append(problems, Problem{"bearer_token_file", "bearer_token_file beside basic_auth: expected one of them"})
+	}
+	if c.BearerTokenFile != "" {
+		problems = append(problems, pathProblem("bearer_token_file", c.BearerTokenFile)...)
+	}
+	return append(problems, c.TLS.problems("tls")...)
+}
+
+// answerProblems are mistakes in what the answer should be, and in what is told of it.
+func (c *HTTPConfig) answerProblems() []Problem {
+	var problems []Problem
+	if len(c.Status) == 0 {
+		problems = append(problems, Problem{"status", "no status: expected at least one, such as 200-299"})
+	}
+	for i, text := range c.Status {
+		if _, err := parseStatusRange(text); err != nil {
+			problems = append(problems, Problem{fmt.Sprintf("status[%d]", i), err.Error()})
+		}
+	}
+	problems = append(problems, c.Expect.problems("expect", c.Method)...)
+	if c.BodySizeLimit <= 0 {
+		problems = append(problems, Problem{"body_size_limit", fmt.Sprintf("body_size_limit %s: expected more than 0B", c.BodySizeLimit)})
+	}
+	if _, err := parseWriteOut(c.NoteFormat); err != nil {
+		problems = append(problems, Problem{"note_format", err.Error()})
+	}
+	return problems
+}
+
+// validPort says whether text is the number of a TCP port.
+func validPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n > 0 && n < 1<<16
+}
+
+// statusRange is the statuses from first to last.
+type statusRange struct{ first, last int }
+
+var statusPattern = regexp.MustCompile(`^([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?$`)
+
+// parseStatusRange reads a status or a range of them: 204, 200-299.
+func parseStatusRange(text string) (statusRange, error) {
+	m := statusPattern.FindStringSubmatch(text)
+	if m == nil || m[2] != "" && m[2] < m[1] {
+		return statusRange{}, fmt.Errorf("status %q: expected a status such as 204, or a range such as 200-299", text)
+	}
+	var r statusRange
+	r.first, _ = strconv.Atoi(m[1])
+	if r.last = r.first; m[2] != "" {
+		r.last, _ = strconv.Atoi(m[2])
+	}
+	return r, nil
+}

@@ -1,0 +1,54 @@
+package collectors
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// certificateExpiryDesc describes the metric that all kinds with TLS export.
+func certificateExpiryDesc() Desc {
+	return Desc{
+		"vitals_tls_certificate_expiry_timestamp_seconds",
+		"When the first of the certificates that the server's depends on expires, in seconds since the epoch.",
+		model.MetricTypeGauge,
+	}
+}
+
+// certificateExpiry is when a connection's certificates stop being trusted: when the
+// first certificate of the chain expires that lasts longest. Where nothing was verified,
+// all that the server has sent count. Without any, it is zero.
+func certificateExpiry(state *tls.ConnectionState) time.Time {
+	var last time.Time
+	for _, chain := range state.VerifiedChains {
+		if until := earliestExpiry(chain); until.After(last) {
+			last = until
+		}
+	}
+	if !last.IsZero() {
+		return last
+	}
+	return earliestExpiry(state.PeerCertificates)
+}
+
+// expiryOfUnverified is when the certificates expire with which a handshake has failed;
+// zero for any other error.
+func expiryOfUnverified(err error) time.Time {
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return earliestExpiry(e.UnverifiedCertificates)
+	}
+	return time.Time{}
+}
+
+func earliestExpiry(certificates []*x509.Certificate) time.Time {
+	var first time.Time
+	for _, c := range certificates {
+		if first.IsZero() || c.NotAfter.Before(first) {
+			first = c.NotAfter
+		}
+	}
+	return first
+}
