@@ -31,6 +31,7 @@ type Kinds struct {
 	Keystone   *KeystoneConfig   `yaml:"keystone,omitempty"`
 	Neutron    *NeutronConfig    `yaml:"neutron,omitempty"`
 	HTTP       *HTTPConfig       `yaml:"http,omitempty"`
+	TCP        *TCPConfig        `yaml:"tcp,omitempty"`
 	Components *ComponentsConfig `yaml:"components,omitempty"`
 	Scrape     *ScrapeConfig     `yaml:"scrape,omitempty"`
 	File       *FileConfig       `yaml:"file,omitempty"`

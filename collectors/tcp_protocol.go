@@ -30,6 +30,8 @@ func tcpProtocols() []tcpProtocol {
 	return []tcpProtocol{
 		{name: "redis", login: true, check: checkRedis},
 		{name: "memcached", check: checkMemcached},
+		{name: "etcd", check: checkEtcd},
+		{name: "ovsdb", database: true, check: checkOVSDB},
 	}
 }
 

@@ -14,6 +14,8 @@ func TestTCPProtocols(t *testing.T) {
 	want := map[string]takes{
 		"redis":     {login: true},
 		"memcached": {},
+		"etcd":      {},
+		"ovsdb":     {database: true},
 	}
 	got := map[string]takes{}
 	for _, name := range tcpProtocolNames() {

@@ -12,21 +12,24 @@ import (
 // Source of the protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/
 func checkRedis(_ context.Context, peer *tcpPeer) (string, error) {
 	lines := newTCPLines(peer.conn)
+	ask := func(command, request, want string) error {
+		answer, err := lines.ask(command, request)
+		if err != nil || answer == want {
+			return err
+		}
+		// Redacted before it is cut, as a part of a password is not to be seen either.
+		return redisFailure(command, want, peer.login.redacted(answer))
+	}
 	if peer.login != nil {
-		answer, err := lines.ask("AUTH", redisAuth(peer.login))
-		if err != nil {
-			return "", err
-		}
-		if err := parseRedis("AUTH", "+OK", answer); err != nil {
+		if err := ask("AUTH", redisAuth(peer.login), "+OK"); err != nil {
 			return "", err
 		}
 	}
-	answer, err := lines.ask("PING", redisCommand("PING"))
-	if err != nil {
-		return "", err
-	}
-	return answer, parseRedis("PING", "+PONG", answer)
+	return redisPong, ask("PING", redisCommand("PING"), redisPong)
 }
+
+// redisPong is the answer of a server that serves.
+const redisPong = "+PONG"
 
 // redisAuth logs in by a password alone, as before version 6, or as a user.
 func redisAuth(login *tcpLogin) string {
@@ -48,23 +51,20 @@ func redisCommand(words ...string) string {
 
 // redisError is an error reply: a code in capitals, and a text for people. Redis repeats
 // arguments of a command in quotes, so the text ends before the first.
-var redisError = regexp.MustCompile("^-([A-Z]{2,32})(?: ([^'\"`]*))?")
+var redisError = regexp.MustCompile("^-([A-Z]{2,32})\\b([^'\"`]*)")
 
-// parseRedis judges the answer to a command: nil if it is the one that is wanted.
-func parseRedis(command, want, answer string) error {
-	if answer == want {
-		return nil
-	}
+// redisFailure is the error of an answer that is not the one that is wanted.
+func redisFailure(command, want, answer string) error {
 	reply := redisError.FindStringSubmatch(answer)
 	if reply == nil {
-		return failed(ReasonProtocol, "answer to %s is %s: expected %s", command, tcpShown(answer), want)
+		return failed(ReasonProtocol, "expected %s for %s, got %q", want, command, answer)
 	}
-	code, text := reply[1], oneLine(reply[2], maxTCPShown)
+	code, text := reply[1], strings.TrimSpace(reply[2])
 	return failed(reasonOfRedis(command, code, text), "answer to %s: %s %s", command, code, text)
 }
 
 // reasonOfRedis classifies an error reply. AUTH fails with ERR where the server has no
-// password or an unknown command; any command does while too many clients are there.
+// password; any command does while too many clients are there.
 // Source of the codes: redis/src/server.c, createSharedObjects; acl.c, networking.c.
 func reasonOfRedis(command, code, text string) Reason {
 	switch code {
@@ -74,12 +74,10 @@ func reasonOfRedis(command, code, text string) Reason {
 		return ReasonForbidden
 	case "ERR":
 		switch {
-		case strings.HasPrefix(text, "max number of clients"):
-			return ReasonServerError
-		case command == "AUTH":
-			return ReasonAuth
 		case strings.HasPrefix(text, "unknown command"):
 			return ReasonProtocol
+		case command == "AUTH" && !strings.HasPrefix(text, "max number of clients"):
+			return ReasonAuth
 		}
 	}
 	return ReasonServerError

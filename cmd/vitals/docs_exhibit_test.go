@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ func newExhibit(t *testing.T) *exhibit {
 		fmt.Fprintln(w, "app_requests 1")
 	}))
 	t.Cleanup(target.Close)
+	secured := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secured.Close)
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, cloud.Kubeconfig(), 0o600); err != nil {
@@ -56,6 +59,10 @@ func newExhibit(t *testing.T) *exhibit {
 		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}, Events: map[string]collectors.ComponentEvents{"cni_add": {Limit: new(3)}}}},
 		{Scrape: &collectors.ScrapeConfig{
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
+		}},
+		{TCP: &collectors.TCPConfig{
+			Address: strings.TrimPrefix(secured.URL, "https://"), TLS: &collectors.ClientTLS{InsecureSkipVerify: true},
+			QueryResponse: []collectors.TCPStep{{Send: "GET / HTTP/1.0\r\n\r\n"}, {Expect: "^HTTP"}},
 		}},
 		{Process: &collectors.ProcessConfig{}},
 		{Capability: &collectors.CapabilityConfig{Capabilities: []string{"NET_ADMIN"}}},

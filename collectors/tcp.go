@@ -1,0 +1,255 @@
+package collectors
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// maxNote is the length in bytes at which a note is cut.
+const maxNote = 200
+
+// tcp is the collector of the kind tcp.
+type tcp struct {
+	name     string
+	config   TCPConfig
+	address  tcpAddress
+	protocol tcpProtocol // without a name where none is configured
+	steps    []tcpStep
+	note     string
+}
+
+// tcpRound is what one round measures.
+type tcpRound struct {
+	// resolve, connect, tls and exchange are how long the phases took; those that did not
+	// come to their end are zero.
+	resolve, connect, tls, exchange time.Duration
+	// expiry is zero where no server has shown certificates.
+	expiry time.Time
+	// remote is where the connection leads, empty without one.
+	remote string
+	// login is to be redacted.
+	login *tcpLogin
+	note  string
+}
+
+// Collect connects, asks once, and closes the connection.
+func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
+	r := tcpRound{remote: t.address.String()}
+	start := time.Now()
+	err := t.ask(ctx, &r)
+	took := time.Since(start)
+
+	reason := reasonOfTCP(ctx, err)
+	if r.connect == 0 || !answered(reason) {
+		took, r.exchange = 0, 0
+	}
+	var b batch
+	b.dependency(t.name, took, reason)
+	for _, p := range []struct {
+		name string
+		took time.Duration
+	}{{"resolve", r.resolve}, {"connect", r.connect}, {"tls", r.tls}, {"exchange", r.exchange}} {
+		if p.took > 0 {
+			b.add("vitals_tcp_phase_duration_seconds", p.took.Seconds(), "dependency", t.name, "phase", p.name)
+		}
+	}
+	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		r.shown(untrusted.UnverifiedCertificates)
+	}
+	if !r.expiry.IsZero() {
+		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(r.expiry.Unix()), "dependency", t.name)
+	}
+	if err == nil {
+		t.note = oneLine(r.login.redacted(t.what(r.remote)+" "+r.note), maxNote)
+		return b.samples, nil
+	}
+	text := r.login.redacted(err.Error())
+	t.note = oneLine(fmt.Sprintf("%s %s: %s", t.what(r.remote), reason, text), maxNote)
+	return b.samples, errors.New(oneLine("check "+t.what(r.remote)+": "+text, maxReason))
+}
+
+// Describe lists the metrics that Collect exports.
+func (t *tcp) Describe() []Desc {
+	return append(dependencyDescs(),
+		Desc{"vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", model.MetricTypeGauge},
+		Desc{"vitals_tls_certificate_expiry_timestamp_seconds", "When the first of the certificates that the server has shown expires, in seconds since the epoch.", model.MetricTypeGauge},
+	)
+}
+
+// Note says what the server answered in the last round, or why it did not.
+func (t *tcp) Note() string { return t.note }
+
+// what names the server as in "redis 127.0.0.1:6379".
+func (t *tcp) what(address string) string {
+	if t.protocol.name == "" {
+		return "tcp " + address
+	}
+	return t.protocol.name + " " + address
+}
+
+// ask goes through the phases of a round.
+func (t *tcp) ask(ctx context.Context, r *tcpRound) error {
+	peer := tcpPeer{host: t.address.name(), database: t.config.Database}
+	var err error
+	if peer.login, err = t.login(); err != nil {
+		return failed(ReasonAuth, "read password: %w", err)
+	}
+	r.login = peer.login
+	if peer.tls, err = t.settings(r); err != nil {
+		return failed(ReasonTLS, "prepare tls: %w", err)
+	}
+	address, err := t.address.found()
+	if err != nil {
+		return err
+	}
+	var conn net.Conn
+	conn, r.resolve, r.connect, err = address.dial(ctx, t.config.IPFamily)
+	if err != nil {
+		return err
+	}
+	bound, stop := boundTCP(ctx, conn)
+	defer stop()
+	defer bound.Close()
+	if r.remote = conn.RemoteAddr().String(); address.socket != "" {
+		r.remote = address.String()
+	}
+	peer.conn = bound
+	return t.talk(ctx, &peer, r)
+}
+
+// talk makes the handshake where it comes first, and asks.
+func (t *tcp) talk(ctx context.Context, peer *tcpPeer, r *tcpRound) error {
+	r.note = "connected"
+	if peer.tls != nil && !t.protocol.startsTLS && !t.config.startsTLS() {
+		secured, err := r.secure(ctx, peer.conn, peer.tls)
+		if err != nil {
+			return err
+		}
+		defer secured.Close()
+		peer.conn = secured
+	}
+	start, before := time.Now(), r.tls
+	var err error
+	switch {
+	case len(t.steps) > 0:
+		d := tcpDialogue{conn: peer.conn, secure: func(conn net.Conn) (net.Conn, error) { return r.secure(ctx, conn, peer.tls) }}
+		r.note, err = d.run(t.steps)
+	case t.protocol.check != nil:
+		r.note, err = t.protocol.check(ctx, peer)
+	default:
+		return nil
+	}
+	r.exchange = time.Since(start) - (r.tls - before)
+	return err
+}
+
+// secure makes a handshake.
+func (r *tcpRound) secure(ctx context.Context, conn net.Conn, settings *tls.Config) (net.Conn, error) {
+	start := time.Now()
+	secured := tls.Client(conn, settings)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		reason := reasonOfTCP(ctx, err)
+		if reason == ReasonProtocol {
+			reason = ReasonTLS
+		}
+		return nil, failed(reason, "tls handshake: %w", err)
+	}
+	r.tls = time.Since(start)
+	r.note = "connected with " + tls.VersionName(secured.ConnectionState().Version)
+	return secured, nil
+}
+
+// login reads the credentials as they are now.
+func (t *tcp) login() (*tcpLogin, error) {
+	c := &t.config
+	if c.Username == "" && c.Password == "" && c.PasswordFile == "" {
+		return nil, nil
+	}
+	login := &tcpLogin{Username: c.Username, Password: c.Password}
+	if c.PasswordFile != "" {
+		password, err := readClientFile(c.PasswordFile)
+		if err != nil {
+			return nil, err
+		}
+		login.Password = Secret(bytes.TrimSpace(password))
+	}
+	return login, nil
+}
+
+// settings makes those of a handshake, nil where there is to be none. Whoever makes it, r
+// learns what certificates the server shows.
+func (t *tcp) settings(r *tcpRound) (*tls.Config, error) {
+	if t.config.TLS == nil && !t.config.startsTLS() {
+		return nil, nil
+	}
+	ca, err := t.config.TLS.trusted()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := t.config.TLS.config(ca)
+	if err != nil {
+		return nil, err
+	}
+	if settings.ServerName == "" {
+		settings.ServerName = t.address.host
+	}
+	settings.VerifyConnection = func(state tls.ConnectionState) error {
+		r.shown(state.PeerCertificates)
+		return nil
+	}
+	return settings, nil
+}
+
+// shown keeps when the first of the certificates expires.
+func (r *tcpRound) shown(certificates []*x509.Certificate) {
+	for _, c := range certificates {
+		if r.expiry.IsZero() || c.NotAfter.Before(r.expiry) {
+			r.expiry = c.NotAfter
+		}
+	}
+}
+
+// redacted is text without the password, as it is and as errors quote it.
+func (l *tcpLogin) redacted(text string) string {
+	if l == nil || l.Password == "" {
+		return text
+	}
+	quoted := strconv.Quote(l.Password.Value())
+	return strings.NewReplacer(l.Password.Value(), redacted, quoted[1:len(quoted)-1], redacted).Replace(text)
+}
+
+// reasonOfTCP is the reason that a check has given, or what the error says.
+func reasonOfTCP(ctx context.Context, err error) Reason {
+	known, ok := errors.AsType[*scrapeError](err)
+	switch {
+	case err == nil:
+		return ""
+	case ok:
+		return known.reason
+	case ctx.Err() != nil:
+		return ReasonTimeout
+	case errors.Is(err, os.ErrPermission): // of a Unix socket
+		return ReasonForbidden
+	}
+	return reasonOfError(err)
+}
+
+// answered says whether a server has come to an answer, for this reason or none.
+func answered(reason Reason) bool {
+	switch reason {
+	case "", ReasonAuth, ReasonForbidden, ReasonNotFound, ReasonClientError, ReasonServerError:
+		return true
+	}
+	return false
+}
