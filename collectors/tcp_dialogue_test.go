@@ -164,27 +164,32 @@ func TestTCPDialogues(t *testing.T) {
 		serve       func(net.Conn)
 		reason      string
 		text        string // in the note
+		waits       bool   // until the time is over
 	}{
-		{"the second line", "[{expect: '^250 '}]", tcpRespond("", "250-a\r\n250 b\r\n"), "", "250 b"},
-		{"in the middle of a line", "[{expect: 'b+'}]", tcpRespond("", "abbc\n"), "", "abbc"},
-		{"nothing to read", "[{send: 'x'}]", tcpRespond("x", ""), "", ""},
-		{"each match is used once", "[{expect: '^a\\n'}, {expect: '^a\\n'}, {expect: '^a\\n'}]", tcpRespond("", "a\na\n"), "timeout", `step 3: expected "^a\\n"`},
-		{"two in one piece", "[{expect: '^a\\n'}, {expect: '^b\\n'}]", tcpRespond("", "a\nb\n"), "", "b"},
-		{"bytes above 127", "[{send: !!binary /wA=}, {expect: ok}]", tcpRespond("\xff\x00", "ok"), "", "ok"},
-		{"says nothing", "[{expect: a}]", tcpRespond(), "timeout", ""},
-		{"says something else", "[{expect: '^SSH-2'}]", tcpRespond("", "VERSION 1.6.18\r\n"), "protocol", `got "VERSION 1.6.18`},
-		{"begins as expected", "[{expect: '^SSH-2'}]", tcpRespond("", "SSH-"), "protocol", `got "SSH-"`},
-		{"leaves", "[{expect: a}]", func(net.Conn) {}, "protocol", "EOF"},
-		{"leaves after something else", "[{expect: a}]", func(conn net.Conn) { _, _ = io.WriteString(conn, "b") }, "protocol", `EOF; got "b"`},
-		{"endless", "[{expect: '^done'}]", endless(strings.Repeat("x\n", 2048)), "protocol", "answer is larger than 64KiB"},
-		{"endless in small pieces", "[{expect: '^done'}]", endless("x"), "protocol", ""},
-		{"control characters", "[{expect: 'a'}]", tcpRespond("", "\x1b[31ma\x00\n"), "", "[31ma"},
+		{"the second line", "[{expect: '^250 '}]", tcpRespond("", "250-a\r\n250 b\r\n"), "", "250 b", false},
+		{"in the middle of a line", "[{expect: 'b+'}]", tcpRespond("", "abbc\n"), "", "abbc", false},
+		{"nothing to read", "[{send: 'x'}]", tcpRespond("x", ""), "", "", false},
+		{"each match is used once", "[{expect: '^a\\n'}, {expect: '^a\\n'}, {expect: '^a\\n'}]", tcpRespond("", "a\na\n"), "timeout", `step 3: expected "^a\\n"`, true},
+		{"two in one piece", "[{expect: '^a\\n'}, {expect: '^b\\n'}]", tcpRespond("", "a\nb\n"), "", "b", false},
+		{"bytes above 127", "[{send: !!binary /wA=}, {expect: ok}]", tcpRespond("\xff\x00", "ok"), "", "ok", false},
+		{"says nothing", "[{expect: a}]", tcpRespond(), "timeout", "", true},
+		{"says something else", "[{expect: '^SSH-2'}]", tcpRespond("", "VERSION 1.6.18\r\n"), "protocol", `got "VERSION 1.6.18`, true},
+		{"begins as expected", "[{expect: '^SSH-2'}]", tcpRespond("", "SSH-"), "protocol", `got "SSH-"`, true},
+		{"leaves", "[{expect: a}]", func(net.Conn) {}, "protocol", "EOF", false},
+		{"leaves after something else", "[{expect: a}]", func(conn net.Conn) { _, _ = io.WriteString(conn, "b") }, "protocol", `EOF; got "b"`, false},
+		{"endless", "[{expect: '^done'}]", endless(strings.Repeat("x\n", 2048)), "protocol", "answer is larger than 64KiB", false},
+		{"endless in small pieces", "[{expect: '^done'}]", endless("x"), "protocol", "", false},
+		{"control characters", "[{expect: 'a'}]", tcpRespond("", "\x1b[31ma\x00\n"), "", "[31ma", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			address := tcpListen(t, "tcp", "127.0.0.1:0", nil, c.serve)
 			collector := tcpNew(t, "d", "{address: '"+address+"', query_response: "+c.steps+"}")
-			samples, err := localCollectWithin(t, collector, 500*time.Millisecond)
+			within := localPatience
+			if c.waits {
+				within = 300 * time.Millisecond
+			}
+			samples, err := localCollectWithin(t, collector, within)
 			if got := tcpReason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}

@@ -79,7 +79,7 @@ func tcpNew(t testing.TB, name, block string) collectors.Collector {
 	return localNew(t, name, block, &collectors.TCPConfig{})
 }
 
-func tcpNote(c collectors.Collector) string { return c.(interface{ Note() string }).Note() }
+func tcpNote(c collectors.Collector) string { return c.(collectors.Noter).Note() }
 
 func TestTCPExposition(t *testing.T) {
 	cert, certFile, _ := localCertificate(t, "localhost", time.Now().Add(time.Hour))
