@@ -136,11 +136,12 @@ func (s *notifySocket) open(mode fs.FileMode) error {
 	if err := removeStale(s.path); err != nil {
 		return err
 	}
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
+	lc := net.ListenConfig{Control: ownersAlone}
+	conn, err := lc.ListenPacket(context.Background(), "unixgram", s.path)
 	if err != nil {
 		return err
 	}
-	s.conn = conn
+	s.conn = conn.(*net.UnixConn)
 	s.info, err = os.Lstat(s.path)
 	if err == nil {
 		err = os.Chmod(s.path, mode)

@@ -27,7 +27,7 @@ func daemon(t *testing.T, snap *evaluator.Snapshot) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := server.HTTPServer(server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return snap }}).Local())
+	web := server.HTTPServer(server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return snap }}).Local(nil))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

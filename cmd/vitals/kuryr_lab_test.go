@@ -118,7 +118,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	}
 	lab.daemon = d
 	s := lab.daemon.newServer(p, nil)
-	lab.web, lab.local = serveHTTP(t, s.Handler()), serveHTTP(t, s.Local())
+	lab.web, lab.local = serveHTTP(t, s.Handler()), serveHTTP(t, s.Local(func(*http.Request) error { return nil }))
 	return lab
 }
 

@@ -68,7 +68,7 @@ func startReporting(b *testing.B) *reporting {
 		b.Fatal(errs)
 	}
 	systemd := false
-	p := &program{unixSocket: r.socket, web: &web.FlagConfig{WebListenAddresses: &[]string{"127.0.0.1:0"}, WebSystemdSocket: &systemd, WebConfigFile: new(string)}}
+	p := &program{socket: socketFlags{path: r.socket, mode: "0660"}, web: &web.FlagConfig{WebListenAddresses: &[]string{"127.0.0.1:0"}, WebSystemdSocket: &systemd, WebConfigFile: new(string)}}
 	logger := slog.New(slog.DiscardHandler)
 	d, err := p.newDaemon(l, logger)
 	if err != nil {

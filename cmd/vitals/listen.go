@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -17,9 +15,6 @@ import (
 
 	"github.com/vitals-health/vitals/internal/server"
 )
-
-// defaultSocket is where the exec probe looks.
-const defaultSocket = "/run/vitals/vitals.sock"
 
 // closeTimeout bounds how long running requests may take when the process ends.
 const closeTimeout = 2 * time.Second
@@ -30,6 +25,7 @@ type listeners struct {
 	webServer         *http.Server
 	probeServer       *http.Server
 	localServer       *http.Server
+	writers           writers
 	flags             *web.FlagConfig
 	logger            *slog.Logger
 }
@@ -40,8 +36,10 @@ type listeners struct {
 func (p *program) listen(s *server.Server, logger *slog.Logger) (l *listeners, err error) {
 	l = &listeners{
 		flags: p.web, logger: logger,
-		webServer: server.HTTPServer(s.Handler()), probeServer: server.HTTPServer(s.Probes()), localServer: server.HTTPServer(s.Local()),
+		webServer: server.HTTPServer(s.Handler()), probeServer: server.HTTPServer(s.Probes()),
 	}
+	l.localServer = server.HTTPServer(s.Local(l.writers.mayWrite))
+	l.localServer.ConnContext = withConnection
 	defer func() {
 		if err != nil {
 			l.close()
@@ -69,7 +67,7 @@ func (p *program) listen(s *server.Server, logger *slog.Logger) (l *listeners, e
 			return l, err
 		}
 	}
-	return l, l.openSocket(p.unixSocket)
+	return l, l.openSocket(p.socket)
 }
 
 func (l *listeners) add(to *[]net.Listener, network, address string) error {
@@ -79,50 +77,6 @@ func (l *listeners) add(to *[]net.Listener, network, address string) error {
 	}
 	*to = append(*to, ln)
 	return nil
-}
-
-// openSocket opens the Unix socket. The default one is left out where its directory
-// cannot be written to.
-func (l *listeners) openSocket(path string) error {
-	if path == "" {
-		return nil
-	}
-	if err := removeDeadSocket(path); err != nil {
-		return err
-	}
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		if path == defaultSocket {
-			l.logger.Info("no Unix socket", "path", path, "err", err)
-			return nil
-		}
-		return fmt.Errorf("listen on the Unix socket %s: %w", path, err)
-	}
-	l.local = append(l.local, ln)
-	// The group may report and probe; others may not.
-	return os.Chmod(path, 0o660)
-}
-
-// removeDeadSocket removes a socket that nobody listens on any more. Only a refused
-// connection says so: a process that is too busy to accept, or that this one may
-// not talk to, is alive.
-func removeDeadSocket(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil // not there, or for the listener to complain about
-	}
-	if info.Mode()&os.ModeSocket == 0 {
-		return fmt.Errorf("listen on the Unix socket %s: there is a file of another type", path)
-	}
-	conn, err := net.DialTimeout("unix", path, time.Second)
-	switch {
-	case err == nil:
-		_ = conn.Close()
-		return fmt.Errorf("listen on the Unix socket %s: another process answers on it", path)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return os.Remove(path)
-	}
-	return fmt.Errorf("listen on the Unix socket %s: another process may be using it: %w", path, err)
 }
 
 // start serves on all listeners; an error arrives when one of them ends.

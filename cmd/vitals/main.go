@@ -45,7 +45,7 @@ type program struct {
 	web           *web.FlagConfig
 	levelGiven    bool
 	listenGiven   bool
-	unixSocket    string
+	socket        socketFlags
 	probeAddress  string
 	lifecycle     bool
 	shutdownDelay time.Duration
@@ -183,7 +183,10 @@ func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
 	given := func(*kingpin.ParseContext) error { p.web = flags; return nil }
 	cmd.PreAction(given)
 	cmd.GetFlag("web.listen-address").IsSetByUser(&p.listenGiven)
-	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+defaultSocket+" where its directory is writable; empty for none.").Default(defaultSocket).StringVar(&p.unixSocket)
+	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+defaultSocket+" where its directory is writable; empty for none.").Default(defaultSocket).StringVar(&p.socket.path)
+	cmd.Flag("web.unix-socket-mode", "The permissions of the Unix socket, in octal. 0666 lets everybody probe; who may write is asked for apart from that.").Default("0660").StringVar(&p.socket.mode)
+	cmd.Flag("web.unix-socket-group", "The group of the Unix socket, whose members may write to it: a name or a number. By default the process' own.").PlaceHolder("GROUP").StringVar(&p.socket.group)
+	cmd.Flag("web.unix-socket-writer", "A user who may write to the Unix socket: report for components, reload. Beside root, the daemon's own user and the socket's group. A name or a number; repeatable.").PlaceHolder("USER").StringsVar(&p.socket.writers)
 	cmd.Flag("probe.listen-address", "A listener of its own for the probe paths, without TLS and authentication.").PlaceHolder("ADDRESS").StringVar(&p.probeAddress)
 	cmd.Flag("web.enable-lifecycle", "Allow POST /-/reload.").BoolVar(&p.lifecycle)
 	cmd.Flag("web.shutdown-delay", "How long to go on answering after SIGTERM, with ready failing, so that load balancers notice.").Default("5s").DurationVar(&p.shutdownDelay)

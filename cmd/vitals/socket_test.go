@@ -69,7 +69,7 @@ func TestSocketThatIsThere(t *testing.T) {
 			before, _ := os.Lstat(path)
 			l := newListeners()
 			defer l.close()
-			err := l.openSocket(path)
+			err := l.openSocket(socketFlags{path: path, mode: "0660"})
 			after, _ := os.Lstat(path)
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) || !os.SameFile(before, after) {
@@ -115,11 +115,11 @@ func busySocket(t *testing.T, path string) func() {
 func TestSocketOfASuccessorStays(t *testing.T) {
 	path := filepath.Join(shortDir(t), "v.sock")
 	old, next := newListeners(), newListeners()
-	if err := old.openSocket(path); err != nil {
+	if err := old.openSocket(socketFlags{path: path, mode: "0660"}); err != nil {
 		t.Fatal(err)
 	}
 	_ = old.local[0].Close() // the server's shutdown begins so
-	if err := next.openSocket(path); err != nil {
+	if err := next.openSocket(socketFlags{path: path, mode: "0660"}); err != nil {
 		t.Fatal(err)
 	}
 	old.close()

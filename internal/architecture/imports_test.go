@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "rules", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/tripleo"},
+			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/tripleo", "internal/unixsocket", "rules"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -31,6 +31,7 @@ func layers() map[string]neighbours {
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
 		"internal/execprobe":    {nil, "a leaf: the smallest program is made of it"},
+		"internal/unixsocket":   {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},

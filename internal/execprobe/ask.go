@@ -48,7 +48,7 @@ func dialed(socket string, err error) Result {
 	r := Result{Outcome: NoDaemon, Text: fmt.Sprintf("nobody listens on %s", socket)}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or group", socket)}
+		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or in the socket's group, or let everybody probe with --web.unix-socket-mode=0666", socket)}
 	case errors.Is(err, fs.ErrNotExist):
 		r.Text = fmt.Sprintf("there is no socket %s", socket)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN): // a full backlog, see connect(2)

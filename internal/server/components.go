@@ -25,7 +25,7 @@ type report struct {
 }
 
 // component takes a component's report.
-func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, local bool) {
+func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut {
 		notAllowed(w, r, http.MethodPut)
 		return
@@ -34,7 +34,7 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 		sentence(w, http.StatusNotFound, "there is no component here: a component reports to "+pathComponents+"NAME, where the configuration has a components collector")
 		return
 	}
-	if code, text := s.mayReport(r, local); code != 0 {
+	if code, text := s.mayReport(r, mayWrite); code != 0 {
 		if code == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
 		}
@@ -54,11 +54,14 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 }
 
 // mayReport returns 0, or the status and sentence of the refusal.
-func (s *Server) mayReport(r *http.Request, local bool) (int, string) {
+func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) (int, string) {
 	if err := s.origins.Check(r); err != nil {
 		return http.StatusForbidden, "a page of another origin may not send this"
 	}
-	if local {
+	if mayWrite != nil {
+		if err := mayWrite(r); err != nil {
+			return http.StatusForbidden, Line(err.Error(), maxLine)
+		}
 		return 0, ""
 	}
 	if s.opts.ReportToken == "" {

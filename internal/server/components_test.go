@@ -71,7 +71,7 @@ func TestReports(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, taken := reporting("")
-			r := ask(t, s.Local(), "PUT", "/api/v1/components/"+tt.component, tt.body)
+			r := ask(t, s.Local(everybody), "PUT", "/api/v1/components/"+tt.component, tt.body)
 			if body := text(t, r); r.StatusCode != tt.code || body != tt.answer {
 				t.Errorf("PUT = %d %q, want %d %q", r.StatusCode, body, tt.code, tt.answer)
 			}
@@ -115,7 +115,7 @@ func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
 }
 
 func TestReportsWithoutAComponentsCollector(t *testing.T) {
-	r := ask(t, server.New(fixed(healthy())).Local(), "PUT", "/api/v1/components/watcher", `{}`)
+	r := ask(t, server.New(fixed(healthy())).Local(everybody), "PUT", "/api/v1/components/watcher", `{}`)
 	if body := text(t, r); r.StatusCode != 404 || !strings.HasPrefix(body, "there is no component here") {
 		t.Errorf("PUT = %d %q, want 404", r.StatusCode, body)
 	}
@@ -123,7 +123,7 @@ func TestReportsWithoutAComponentsCollector(t *testing.T) {
 
 func TestReportsOfAnotherOriginAreRefused(t *testing.T) {
 	s, taken := reporting("")
-	r := ask(t, s.Local(), "PUT", "/api/v1/components/watcher", `{}`, "Sec-Fetch-Site", "cross-site")
+	r := ask(t, s.Local(everybody), "PUT", "/api/v1/components/watcher", `{}`, "Sec-Fetch-Site", "cross-site")
 	if r.StatusCode != 403 || len(taken) != 0 {
 		t.Errorf("PUT = %d, %d taken, want 403 and none", r.StatusCode, len(taken))
 	}
@@ -140,7 +140,7 @@ func TestAnEndlessBodyIsNotRead(t *testing.T) {
 		"POST /ready":                    "Content-Length: 10000000",
 	} {
 		t.Run(target, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(serve(t, s.Local()), "http://"))
+			c, err := net.Dial("tcp", strings.TrimPrefix(serve(t, s.Local(everybody)), "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}

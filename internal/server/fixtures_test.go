@@ -164,6 +164,9 @@ func fixed(s *evaluator.Snapshot) server.Options {
 	}
 }
 
+// everybody may write.
+func everybody(*http.Request) error { return nil }
+
 // ask sends one request to a handler; header is name, value and so on.
 func ask(t *testing.T, h http.Handler, method, target, body string, header ...string) *http.Response {
 	t.Helper()

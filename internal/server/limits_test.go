@@ -61,7 +61,7 @@ func TestSlowClients(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := reporting("")
-				l, stop := startOnPipes(t, s.Local())
+				l, stop := startOnPipes(t, s.Local(everybody))
 				defer stop()
 				start := time.Now()
 				c, hangUp := client(l, tt.first, tt.drop)

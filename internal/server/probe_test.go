@@ -67,7 +67,7 @@ func TestProbes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := server.New(fixed(tt.snap))
-			for where, h := range map[string]http.Handler{"Handler": s.Handler(), "Probes": s.Probes(), "Local": s.Local()} {
+			for where, h := range map[string]http.Handler{"Handler": s.Handler(), "Probes": s.Probes(), "Local": s.Local(everybody)} {
 				r := ask(t, h, "GET", tt.target, "")
 				body := text(t, r)
 				if r.StatusCode != tt.code || body != tt.body {

@@ -56,14 +56,15 @@ func (s *Server) fixedRoutes() map[string]route {
 }
 
 // serve answers one request. Paths are compared as they are: nothing is cleaned
-// and nothing redirects, because a kubelet takes a redirect for a success.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, local bool) {
+// and nothing redirects, because a kubelet takes a redirect for a success. mayWrite is
+// nil where the request did not come over the Unix socket.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error) {
 	v := s.current()
 	if s.serveState(w, r, v) {
 		return
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, pathComponents); ok {
-		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, local)
+		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, mayWrite)
 		return
 	}
 	if name, ok := strings.CutPrefix(r.URL.Path, pathVerdict); ok {
@@ -77,8 +78,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, local bool) {
 	case rt.methods != nil && !slices.Contains(rt.methods, r.Method):
 		notAllowed(s.counted(w, v, r.URL.Path), r, rt.methods...)
 	default:
-		rt.handle(s.counted(w, v, r.URL.Path), r, v)
+		w = s.counted(w, v, r.URL.Path)
+		if err := refusal(r, mayWrite); err != nil {
+			sentence(w, http.StatusForbidden, Line(err.Error(), maxLine))
+			return
+		}
+		rt.handle(w, r, v)
 	}
+}
+
+// refusal is why a request over the Unix socket may not change anything; nil where it
+// may, does not want to or came otherwise.
+func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
+	if mayWrite == nil || slices.Contains(read(), r.Method) {
+		return nil
+	}
+	return mayWrite(r)
 }
 
 // fixedPaths are the paths that a 404 names beside those of the states.

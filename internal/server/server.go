@@ -87,13 +87,14 @@ func New(o Options) *Server {
 
 // Handler serves everything to the network: reports need the token.
 func (s *Server) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, false) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
 }
 
-// Local serves everything to a Unix socket, whose permissions say who may report:
-// reports need no token.
-func (s *Server) Local() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, true) })
+// Local serves everything to a Unix socket. Whoever can connect may read; mayWrite
+// returns why a client may not change anything, or nil. Reports need no token. Without
+// mayWrite a client is any other of the network.
+func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite) })
 }
 
 // Probes serves the states and nothing else, for a listener without authentication.

@@ -15,7 +15,7 @@ import (
 // verdictOf asks for a state as the exec probe does.
 func verdictOf(t *testing.T, s *server.Server, state string) execprobe.Verdict {
 	t.Helper()
-	r := ask(t, s.Local(), "GET", "/api/v1/verdict/"+state, "")
+	r := ask(t, s.Local(everybody), "GET", "/api/v1/verdict/"+state, "")
 	body := text(t, r)
 	var v execprobe.Verdict
 	if err := json.Unmarshal([]byte(body), &v); err != nil || r.StatusCode != 200 {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/vitals-health/vitals/internal/unixsocket"
+)
+
+// writers are who may change something over the Unix socket: report for a component,
+// reload. Who can connect may read, so the socket may be open to all who probe.
+type writers struct {
+	// own is the user that the daemon runs as.
+	own uint32
+	// users are further ones.
+	users []uint32
+	// group is the socket's.
+	group uint32
+	// closed is set if the socket's mode keeps all others from connecting.
+	closed bool
+}
+
+// newWriters looks at the socket's file: its group may come from the directory.
+func newWriters(path string, r socketRights) (writers, error) {
+	w := writers{own: uint32(os.Geteuid()), users: r.users, closed: r.mode&0o007 == 0}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return w, err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return w, fmt.Errorf("the group of %s: %w", path, errors.ErrUnsupported)
+	}
+	w.group = stat.Gid
+	return w, nil
+}
+
+// connectionKey is the key of a request's connection in its context.
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// mayWrite returns nil, or why the client may not change anything.
+func (w *writers) mayWrite(r *http.Request) error {
+	conn, ok := r.Context().Value(connectionKey{}).(*net.UnixConn)
+	if !ok {
+		return errors.New("this is no connection to the Unix socket")
+	}
+	peer, err := unixsocket.PeerOf(conn)
+	if err != nil {
+		return w.unknown(err)
+	}
+	return w.check(peer)
+}
+
+// unknown is about a peer that the system does not name: its connection then speaks
+// for it, where the permissions let nobody else connect.
+func (w *writers) unknown(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) && w.closed {
+		return nil
+	}
+	return fmt.Errorf("nothing may be written here: %w", err)
+}
+
+func (w *writers) check(p unixsocket.Peer) error {
+	if p.UID == 0 || p.UID == w.own || slices.Contains(w.users, p.UID) || p.In(w.group) {
+		return nil
+	}
+	return fmt.Errorf("the user %d may read here and not write: write as the daemon's user (%d) or in the socket's group (%d), or start vitals with --web.unix-socket-writer=%d",
+		p.UID, w.own, w.group, p.UID)
+}
