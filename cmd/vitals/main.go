@@ -133,6 +133,8 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	once.Flag("style", "Exit codes and output as the exec probe has them: plain, docker, sonic or nagios. Mistakes go to stdout, too. Without it, plain, and mistakes go to stderr.").EnumVar(&style, styles()...)
 	once.Action(do(func() int { return p.runOnce(state, style, timeout) }))
 
+	p.waitCommand(app, do)
+
 	check := app.Command("check", "Check files without starting anything.")
 	var file string
 	var files []string

@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read of the daemon's answer, in bytes.
-const maxAnswer = 64 << 10
+// MaxAnswer bounds what is read of the daemon's answer, in bytes.
+const MaxAnswer = 64 << 10
+
+// NoSuchPath is what the daemon's answer begins with where it has no such state.
+// Another program's 404 says nothing about states.
+const NoSuchPath = "there is nothing at this path: "
 
 // Ask asks the daemon on a Unix socket for a state's verdict. Everything together
 // takes at most until the deadline. What goes wrong is a result as well.
@@ -36,7 +40,7 @@ func Ask(socket, state string, deadline time.Time) Result {
 	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\n\r\n", state); err != nil {
 		return unanswered(socket, err)
 	}
-	answer, err := io.ReadAll(io.LimitReader(conn, maxAnswer+1))
+	answer, err := io.ReadAll(io.LimitReader(conn, MaxAnswer+1))
 	if err != nil {
 		return unanswered(socket, err)
 	}
@@ -69,11 +73,8 @@ func unanswered(socket string, err error) Result {
 
 // read reads an answer in HTTP/1.0, whose body ends with the connection.
 func read(answer []byte, state string) Result {
-	wrong := func(format string, args ...any) Result {
-		return Result{Outcome: Protocol, Text: "the answer is not the daemon's: " + fmt.Sprintf(format, args...)}
-	}
-	if len(answer) > maxAnswer {
-		return wrong("more than %d bytes", maxAnswer)
+	if len(answer) > MaxAnswer {
+		return wrong("more than %d bytes", MaxAnswer)
 	}
 	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
 	var version string
@@ -81,10 +82,19 @@ func read(answer []byte, state string) Result {
 	if _, err := fmt.Sscanf(string(head), "%s %d", &version, &status); err != nil || !ok || !strings.HasPrefix(version, "HTTP/") {
 		return wrong("no HTTP")
 	}
+	return Read(status, body, state)
+}
+
+// Read reads what the daemon answered when it was asked for a state's verdict over HTTP.
+func Read(status int, body []byte, state string) Result {
 	switch {
-	case status == 404:
+	case len(body) > MaxAnswer:
+		return wrong("more than %d bytes", MaxAnswer)
+	case status == 404 && bytes.HasPrefix(body, []byte(NoSuchPath)):
 		line, _, _ := bytes.Cut(body, []byte("\n"))
-		return Result{Outcome: Usage, Text: fmt.Sprintf("the daemon has no state %q: %s", state, line)}
+		return Result{Outcome: Usage, Text: fmt.Sprintf("the daemon has no state %q: %s", state, line[len(NoSuchPath):])}
+	case status == 401, status == 403:
+		return Result{Outcome: Forbidden, Text: fmt.Sprintf("the daemon does not tell without a login: status %d", status)}
 	case status != 200:
 		return wrong("status %d", status)
 	}
@@ -93,4 +103,9 @@ func read(answer []byte, state string) Result {
 		return wrong("%v", err)
 	}
 	return Judge(&v)
+}
+
+// wrong is the result of an answer that a daemon would not give.
+func wrong(format string, args ...any) Result {
+	return Result{Outcome: Protocol, Text: "the answer is not the daemon's: " + fmt.Sprintf(format, args...)}
 }

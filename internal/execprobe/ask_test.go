@@ -64,13 +64,15 @@ func TestAsk(t *testing.T) {
 		text         string
 	}{
 		{"passes", reply("200 OK", passing), OK, "ready: 1 rule"},
-		{"no such state", reply("404 Not Found", "there are /ready\nmore"), Usage, `the daemon has no state "ready": there are /ready`},
+		{"no such state", reply("404 Not Found", NoSuchPath+"there are /ready\nmore"), Usage, `the daemon has no state "ready": there are /ready`},
+		{"another program", reply("404 Not Found", "nginx"), Protocol, "the answer is not the daemon's: status 404"},
+		{"a login is wanted", reply("401 Unauthorized", "no"), Forbidden, "the daemon does not tell without a login: status 401"},
 		{"an error", reply("500 Oops", passing), Protocol, "the answer is not the daemon's: status 500"},
 		{"no JSON", reply("200 OK", "ok"), Protocol, "the answer is not the daemon's: invalid character 'o' looking for beginning of value"},
 		{"no body", "HTTP/1.0 200 OK\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"no HTTP", "220 smtp\r\n\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"nothing", "", Protocol, "the answer is not the daemon's: no HTTP"},
-		{"too much", reply("200 OK", strings.Repeat(" ", maxAnswer)+passing), Protocol, "the answer is not the daemon's: more than 65536 bytes"},
+		{"too much", reply("200 OK", strings.Repeat(" ", MaxAnswer)+passing), Protocol, "the answer is not the daemon's: more than 65536 bytes"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -162,6 +164,7 @@ func TestDialed(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(reply("200 OK", passing)))
 	f.Add([]byte("HTTP/1.0 404 \r\n\r\n\xff"))
+	f.Add([]byte(reply("404 Not Found", NoSuchPath+"\xff")))
 	f.Add([]byte(reply("200 OK", `{"verdict":"fail","exit_code":-1,"lines":["\u0000"],"stalled":true,"age_seconds":1e308}`)))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		r := read(answer, "ready")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
 // The paths that do not belong to a state.
@@ -128,7 +129,7 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 		paths = append(paths, "/"+st.Name)
 	}
 	paths = append(append(paths, "/STATE/RULE"), others...)
-	sentence(s.counted(w, v, "other"), http.StatusNotFound, "there is nothing at this path: there are "+strings.Join(paths, ", "))
+	sentence(s.counted(w, v, "other"), http.StatusNotFound, execprobe.NoSuchPath+"there are "+strings.Join(paths, ", "))
 }
 
 // notAllowed answers a method that the path does not know.
