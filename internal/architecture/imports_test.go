@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/tripleo", "internal/unixsocket", "rules"},
+			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -38,6 +38,8 @@ func layers() map[string]neighbours {
 		"internal/tripleo":      {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
 		"internal/architecture": {nil, "it holds tests only"},
 		"e2e/vm/init":           {nil, "it is alone in a machine with the program under test, which is a program to it"},
+
+		"internal/supervisorevents": {nil, "a leaf: it speaks another program's protocol, and knows nobody who listens"},
 	}
 }
 
