@@ -25,7 +25,7 @@ func docHelp(t *testing.T, command string) string {
 // flags of each.
 func docCommands(t *testing.T) map[string][]string {
 	t.Helper()
-	line := regexp.MustCompile(`(?m)^([a-z]+(?: [a-z]+)?)\*?(?: [[<]|$)`)
+	line := regexp.MustCompile(`(?m)^([a-z-]+(?: [a-z]+)?)\*?(?: [[<]|$)`)
 	flag := regexp.MustCompile(`(?m)^ {2,6}(?:-[a-z], )?--(?:\[no-\])?([a-z][a-z.-]*)`)
 	commands := map[string][]string{}
 	_, list, _ := strings.Cut(docHelp(t, ""), "\nCommands:\n")

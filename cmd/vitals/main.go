@@ -148,6 +148,8 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	checkRules.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
 	checkRules.Action(do(func() int { return p.checkRules(files, states) }))
 
+	p.listenerCommand(app, do)
+
 	profiles := app.Command("profiles", "The shipped configurations.")
 	profiles.Command("list", "List the shipped configurations; the command when none is given.").Default().Action(do(p.listProfiles))
 	var name, dir string

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/supervisorevents"
+)
+
+// listened is a listener, and a daemon that it reports to and asks.
+type listened struct {
+	*listener
+	// reports are what the daemon was told, verdict is what it answers of alive.
+	reports []string
+	verdict execprobe.Verdict
+	// answer, where set, answers instead.
+	answer http.HandlerFunc
+	// ended counts how often supervisord was to be ended.
+	ended int
+	log   bytes.Buffer
+}
+
+func newListened(t *testing.T) *listened {
+	t.Helper()
+	l := &listened{verdict: execprobe.Verdict{State: "alive", Verdict: "pass", Rules: 1}}
+	socket := filepath.Join(shortDir(t), "v.sock")
+	ln, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: ln, Config: &http.Server{Handler: l}}
+	server.Start()
+	t.Cleanup(server.Close)
+	l.listener = &listener{
+		socket: socket, timeout: 5 * time.Second, onFailing: onFailingTerminate, patience: 3,
+		terminate: func() error { l.ended++; return nil },
+		logger: slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+				return slog.Attr{}
+			}
+			return a
+		}})),
+	}
+	return l
+}
+
+// ServeHTTP is the daemon.
+func (l *listened) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch body, _ := io.ReadAll(r.Body); {
+	case l.answer != nil:
+		l.answer(w, r)
+	case r.Method == http.MethodPut:
+		l.reports = append(l.reports, r.URL.Path+" "+string(body))
+		w.WriteHeader(http.StatusNoContent)
+	case r.URL.Path == "/api/v1/verdict/alive":
+		_ = json.NewEncoder(w).Encode(l.verdict)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// hears lets the listener take events, each some time after the one before.
+func (l *listened) hears(t *testing.T, events ...string) {
+	t.Helper()
+	if l.refused == nil {
+		if err := l.listen(strings.NewReader(""), io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		l.log.Reset()
+	}
+	for _, text := range events {
+		name, payload, _ := strings.Cut(text, " ")
+		at := l.asked.Add(5 * time.Second)
+		if l.asked.IsZero() {
+			at = time.Now()
+		}
+		l.take(at, supervisorevents.Event{Name: name, Payload: []byte(payload)})
+	}
+}
+
+func TestListenerReportsHeartbeats(t *testing.T) {
+	l := newListened(t)
+	l.hears(t, "PROCESS_COMMUNICATION_STDOUT processname:orchagent groupname:swss pid:7\nheartbeat",
+		"PROCESS_COMMUNICATION_STDERR processname:syncd groupname:syncd pid:8\n", "PROCESS_LOG_STDOUT processname:noise groupname:noise pid:9 channel:stdout\n...")
+	if want := []string{`/api/v1/components/orchagent {"alive": true}`, `/api/v1/components/syncd {"alive": true}`}; !slices.Equal(l.reports, want) {
+		t.Errorf("reports = %q, want %q", l.reports, want)
+	}
+	if l.log.Len() > 0 {
+		t.Errorf("log = %s, want none", &l.log)
+	}
+}
+
+func TestListenerLogsWhatIsNotTakenOnce(t *testing.T) {
+	const beat, other = "PROCESS_COMMUNICATION_STDOUT processname:a groupname:a pid:7\n", "PROCESS_COMMUNICATION_STDOUT processname:b groupname:b pid:8\n"
+	l := newListened(t)
+	refuse := func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/a") {
+			http.Error(w, "nobody expects it", http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
+	l.answer = refuse
+	l.hears(t, beat, other, beat, other)
+	l.answer = nil
+	l.hears(t, beat, beat)
+	want := `msg="a process' heartbeat is not taken" process=a err="status 404: nobody expects it"
+msg="a process' heartbeat is taken" process=a
+`
+	if got := l.log.String(); got != want {
+		t.Errorf("log = %s, want\n%s", got, want)
+	}
+	l.log.Reset()
+	l.socket = filepath.Join(t.TempDir(), "none")
+	l.hears(t, beat, beat)
+	if got := l.log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "no such file") {
+		t.Errorf("log = %s, want one line that says that there is no socket", got)
+	}
+	for i := range 2 * maxRefused {
+		l.hears(t, fmt.Sprintf("PROCESS_COMMUNICATION_STDOUT processname:p%d", i))
+	}
+	if len(l.refused) != maxRefused {
+		t.Errorf("%d processes are known, want at most %d", len(l.refused), maxRefused)
+	}
+}
+
+func TestListenerJudges(t *testing.T) {
+	pass := execprobe.Verdict{Verdict: "pass"}
+	fail := execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
+	unknown := execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "unknown"}
+	stalled := execprobe.Verdict{Verdict: "fail", Stalled: true}
+	starting := execprobe.Verdict{Verdict: "fail", Reason: "starting"}
+	type looks []execprobe.Verdict
+	tests := []struct {
+		name  string
+		looks looks
+		ended int
+	}{
+		{"alive", looks{pass, pass, pass, pass}, 0},
+		{"with something to say", looks{{Verdict: "warn"}, {Verdict: "warn"}, {Verdict: "warn"}}, 0},
+		{"as often as the patience", looks{fail, fail, fail}, 1},
+		{"once less", looks{fail, fail, pass, fail, fail}, 0},
+		{"twice as often", looks{fail, fail, fail, fail, fail, fail}, 2},
+		{"by a rule without evidence, which the state does not pass", looks{unknown, unknown, unknown}, 1},
+		{"by an evaluator that has stalled", looks{stalled, stalled, stalled}, 1},
+		{"while Vitals starts", looks{starting, starting, starting, starting}, 0},
+		{"while Vitals starts again in between", looks{fail, fail, starting, fail}, 1},
+		{"with a verdict that is none", looks{{Verdict: "?"}, {Verdict: "?"}, {Verdict: "?"}}, 0},
+	}
+	for _, tt := range tests {
+		for _, event := range []string{"TICK_5 when:1", "PROCESS_STATE_EXITED processname:a groupname:a from_state:RUNNING expected:0 pid:7"} {
+			t.Run(tt.name+" at "+event[:6], func(t *testing.T) {
+				l := newListened(t)
+				for _, v := range tt.looks {
+					l.verdict = v
+					l.hears(t, event)
+				}
+				if l.ended != tt.ended || tt.ended > 0 && !strings.Contains(l.log.String(), "terminating supervisord") {
+					t.Errorf("supervisord was ended %d times, want %d; log:\n%s", l.ended, tt.ended, &l.log)
+				}
+			})
+		}
+	}
+}
+
+// Other events are no reason to look, and neither is a burst.
+func TestListenerLooksSeldom(t *testing.T) {
+	l := newListened(t)
+	asked := 0
+	l.answer = func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_ = json.NewEncoder(w).Encode(l.verdict)
+	}
+	l.hears(t, "TICK_60 when:1", "SUPERVISOR_STATE_CHANGE_RUNNING ", "REMOTE_COMMUNICATION type:x\n", "PROCESS_GROUP_ADDED groupname:a\n")
+	if asked != 0 {
+		t.Errorf("%d looks at events of other kinds, want none", asked)
+	}
+	begin := time.Now()
+	for i := range 100 { // within 2.475 seconds
+		l.take(begin.Add(time.Duration(i)*25*time.Millisecond), supervisorevents.Event{Name: "PROCESS_STATE_STARTING"})
+	}
+	if asked != 3 {
+		t.Errorf("%d looks in two and a half seconds, want 3", asked)
+	}
+}
+
+func TestListenerOnlyLogs(t *testing.T) {
+	l := newListened(t)
+	l.onFailing, l.patience = onFailingLog, 2
+	pass, fail := l.verdict, execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
+	for _, v := range []execprobe.Verdict{fail, pass, fail, fail, fail, fail, fail, pass, pass} {
+		l.verdict = v
+		l.hears(t, "TICK_5 when:1")
+	}
+	want := `msg="alive fails" looks=2 text="Dead failing"
+msg="alive is ok again" text="alive: 1 rule"
+`
+	if got := l.log.String(); got != want || l.ended != 0 {
+		t.Errorf("ended %d times, log = %s, want none and\n%s", l.ended, got, want)
+	}
+}
+
+// Without a daemon nothing is known: that is logged once and ends nothing.
+func TestListenerWithoutDaemon(t *testing.T) {
+	l := newListened(t)
+	l.verdict = execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing"}
+	socket := l.socket
+	l.hears(t, "TICK_5 ", "TICK_5 ")
+	l.socket = "/nowhere/v.sock"
+	l.hears(t, "TICK_5 ", "TICK_5 ", "TICK_5 ", "TICK_5 ")
+	if got := l.log.String(); l.ended != 0 || strings.Count(got, "\n") != 1 || !strings.Contains(got, "there is no socket /nowhere/v.sock") {
+		t.Errorf("ended %d times, log = %s, want 0 and one line that names the socket", l.ended, got)
+	}
+	l.socket = socket
+	l.hears(t, "TICK_5 ")
+	if l.ended != 1 {
+		t.Errorf("ended %d times once the daemon is back and alive fails for the third time, want 1", l.ended)
+	}
+}
+
+func TestListenerEndsWithSupervisord(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Setenv("SUPERVISOR_ENABLED", "1")
+	for name, tt := range map[string]struct{ in, out, log string }{
+		"E63 at once":               {"", "READY\n", "events=0 protocol_errors=0"},
+		"E63 in the middle":         {"ver:3.0 server:supervisor eventname:TICK_5 len:5\nwh", "READY\n", "events=0 protocol_errors=0"},
+		"E64 after garbage":         {"nonsense\nnonsense\n", "READY\n", "events=0 protocol_errors=2"},
+		"E64 a header without len":  {"ver:3.0 server:supervisor eventname:TICK_5\n", "READY\nRESULT 2\nOKREADY\n", "events=0 protocol_errors=1"},
+		"E64 and then an event":     {"nonsense\nver:3.0 server:supervisor eventname:TICK_60 len:0\n", "READY\nRESULT 2\nOKREADY\n", "events=1 protocol_errors=1"},
+		"a heartbeat nobody awaits": {"ver:3.0 server:supervisor eventname:PROCESS_COMMUNICATION_STDOUT len:13\nprocessname:a", "READY\nRESULT 2\nOKREADY\n", "events=1 protocol_errors=0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newListened(t)
+			var out, errs bytes.Buffer
+			p := &program{stdout: &out, stderr: &errs}
+			if code := p.runListener(l.listener, strings.NewReader(tt.in)); code != exitOK || out.String() != tt.out || errs.Len() > 0 {
+				t.Errorf("runListener() = %d, written %q, %q, want 0, %q, nothing", code, &out, &errs, tt.out)
+			}
+			if log := l.log.String(); !strings.Contains(log, tt.log) || strings.Count(log, "not understood") > 1 {
+				t.Errorf("log = %s, want %s, and the first error once", log, tt.log)
+			}
+		})
+	}
+}
+
+func TestTerminateOrphan(t *testing.T) {
+	if err := terminateParent(-1); err != errOrphan {
+		t.Errorf("terminateParent() = %v, want %v", err, errOrphan)
+	}
+}
