@@ -43,8 +43,6 @@ func localHTTPReason(t testing.TB, samples []collectors.Sample) string {
 	return strings.Join(reasons, ",")
 }
 
-func localNote(c collectors.Collector) string { return c.(interface{ Note() string }).Note() }
-
 // checkNote holds a note against a pattern in which SECONDS is a duration.
 func checkNote(t testing.TB, c collectors.Collector, pattern string) {
 	t.Helper()

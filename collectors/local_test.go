@@ -212,3 +212,6 @@ func localSorted(lines string) string {
 	slices.Sort(all)
 	return strings.Join(all, "\n")
 }
+
+// localNote is what a collector says of its last round.
+func localNote(c collectors.Collector) string { return c.(collectors.Noter).Note() }

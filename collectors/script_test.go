@@ -56,7 +56,7 @@ func scriptSays(t testing.TB, c collectors.Collector, timeout time.Duration) str
 			says = append(says, fmt.Sprintf("%s %v", strings.TrimSuffix(what, "_code"), v))
 		}
 	}
-	return strings.Join(says, ", ") + ": " + c.(interface{ Note() string }).Note()
+	return strings.Join(says, ", ") + ": " + localNote(c)
 }
 
 func TestScriptProblems(t *testing.T) {

@@ -49,9 +49,6 @@ func localSupervisor(t testing.TB, socket, more string) collectors.Collector {
 	return localNew(t, "s", "{socket: "+socket+more+"}", &collectors.SupervisorConfig{})
 }
 
-// localNote is what a collector says of its last round.
-func localNote(c collectors.Collector) string { return c.(interface{ Note() string }).Note() }
-
 // localFailure returns the reason that is 1, and empty for none.
 func localFailure(t testing.TB, samples []collectors.Sample) string {
 	t.Helper()

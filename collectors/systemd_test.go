@@ -151,7 +151,7 @@ func TestSystemdStates(t *testing.T) {
 					t.Errorf("%s = %v, %t, want %v (-1 for none)", metric, got, ok, want)
 				}
 			}
-			if note := c.(interface{ Note() string }).Note(); note != tt.note {
+			if note := localNote(c); note != tt.note {
 				t.Errorf("Note() = %q, want %q", note, tt.note)
 			}
 		})
@@ -179,7 +179,7 @@ func TestSystemdNote(t *testing.T) {
 	if _, err := localCollect(t, c); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.(interface{ Note() string }).Note(), "2 units active"; got != want {
+	if got, want := localNote(c), "2 units active"; got != want {
 		t.Errorf("Note() = %q, want %q", got, want)
 	}
 	for range 20 {
@@ -189,7 +189,7 @@ func TestSystemdNote(t *testing.T) {
 	if _, err := localCollect(t, c); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.(interface{ Note() string }).Note(); len(got) > 200 || !strings.HasPrefix(got, "xx.service not_found, xxx.service not_found, ") {
+	if got := localNote(c); len(got) > 200 || !strings.HasPrefix(got, "xx.service not_found, xxx.service not_found, ") {
 		t.Errorf("Note() = %q, %d bytes, want the first units that are not active in at most 200", got, len(got))
 	}
 }

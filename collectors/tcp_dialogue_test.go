@@ -90,7 +90,7 @@ func TestTCPDocumentedDialogues(t *testing.T) {
 			if err != nil || tcpReason(samples) != "" {
 				t.Fatalf("Collect() = %v, want no error", err)
 			}
-			if note := tcpNote(c); !strings.HasPrefix(note, "tcp ") || !strings.HasSuffix(note, notes[name]) {
+			if note := localNote(c); !strings.HasPrefix(note, "tcp ") || !strings.HasSuffix(note, notes[name]) {
 				t.Errorf("Note() = %q, want it to end with %q", note, notes[name])
 			}
 		})
@@ -193,7 +193,7 @@ func TestTCPDialogues(t *testing.T) {
 			if got := tcpReason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}
-			if note := tcpNote(collector); !strings.Contains(note, c.text) || strings.ContainsAny(note, "\x00\x1b\n") {
+			if note := localNote(collector); !strings.Contains(note, c.text) || strings.ContainsAny(note, "\x00\x1b\n") {
 				t.Errorf("Note() = %q, want %q in one clean line", note, c.text)
 			}
 		})

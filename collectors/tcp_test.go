@@ -79,8 +79,6 @@ func tcpNew(t testing.TB, name, block string) collectors.Collector {
 	return localNew(t, name, block, &collectors.TCPConfig{})
 }
 
-func tcpNote(c collectors.Collector) string { return c.(collectors.Noter).Note() }
-
 func TestTCPExposition(t *testing.T) {
 	cert, certFile, _ := localCertificate(t, "localhost", time.Now().Add(time.Hour))
 	address := tcpListen(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, tcpRedis("+PONG\r\n"))
@@ -91,7 +89,7 @@ func TestTCPExposition(t *testing.T) {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
 	localGolden(t, "tcp/metrics.prom", localExposition(tcpTimeless(t, samples), c.Describe()))
-	if got, want := tcpNote(c), "redis "+address+" +PONG"; got != want {
+	if got, want := localNote(c), "redis "+address+" +PONG"; got != want {
 		t.Errorf("Note() = %q, want %q", got, want)
 	}
 }
@@ -171,7 +169,7 @@ func TestTCPFailures(t *testing.T) {
 			if got := tcpPhases(samples); got != c.phases {
 				t.Errorf("phases = %q, want %q", got, c.phases)
 			}
-			if got := tcpNote(collector); !strings.HasPrefix(got, c.note) || len(got) > 200 {
+			if got := localNote(collector); !strings.HasPrefix(got, c.note) || len(got) > 200 {
 				t.Errorf("Note() = %q, want one that begins with %q", got, c.note)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), "check "+c.note[:strings.Index(c.note, " ")]) {
@@ -205,7 +203,7 @@ func TestTCPRefusalHasALatency(t *testing.T) {
 	if got, want := tcpPhases(samples), "connect exchange"; got != want {
 		t.Errorf("phases = %q, want %q", got, want)
 	}
-	if got, want := tcpNote(c), "redis "+address+" auth: answer to PING: NOAUTH Authentication required."; got != want {
+	if got, want := localNote(c), "redis "+address+" auth: answer to PING: NOAUTH Authentication required."; got != want {
 		t.Errorf("Note() = %q, want %q (E28)", got, want)
 	}
 }
@@ -219,8 +217,8 @@ func TestTCPConnectsOnly(t *testing.T) {
 		"{address: '" + secured + "', tls: {server_name: localhost, ca_file: " + certFile + "}}": "tcp " + secured + " connected with TLS 1.3",
 	} {
 		c := tcpNew(t, "d", block)
-		if samples, err := localCollect(t, c); err != nil || tcpNote(c) != want || strings.Contains(tcpPhases(samples), "exchange") {
-			t.Errorf("Collect() of %s = %v with the note %q and the phases %s, want %q", block, err, tcpNote(c), tcpPhases(samples), want)
+		if samples, err := localCollect(t, c); err != nil || localNote(c) != want || strings.Contains(tcpPhases(samples), "exchange") {
+			t.Errorf("Collect() of %s = %v with the note %q and the phases %s, want %q", block, err, localNote(c), tcpPhases(samples), want)
 		}
 	}
 }
@@ -239,8 +237,8 @@ func TestTCPAddresses(t *testing.T) {
 	}
 	for name, address := range addresses {
 		c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis}")
-		if _, err := localCollect(t, c); err != nil || !strings.HasSuffix(tcpNote(c), " +PONG") {
-			t.Errorf("%s: Collect() = %v with the note %q, want +PONG", name, err, tcpNote(c))
+		if _, err := localCollect(t, c); err != nil || !strings.HasSuffix(localNote(c), " +PONG") {
+			t.Errorf("%s: Collect() = %v with the note %q, want +PONG", name, err, localNote(c))
 		}
 	}
 	if c := tcpNew(t, "d", "{address: '"+addresses["a pattern"]+"', protocol: redis}"); true {
@@ -290,7 +288,7 @@ func TestTCPShowsNoPassword(t *testing.T) {
 			if err == nil {
 				t.Fatal("Collect() = nil, want an error")
 			}
-			for _, text := range []string{err.Error(), tcpNote(c)} {
+			for _, text := range []string{err.Error(), localNote(c)} {
 				if strings.Contains(text, "hunter") || strings.Contains(text, "päss") {
 					t.Errorf("%q shows the password", text)
 				}
