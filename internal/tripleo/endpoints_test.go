@@ -54,6 +54,8 @@ func TestEndpoints(t *testing.T) {
 		{"rabbitmq of a controller", "rabbitmq", "NODE_IP_ADDRESS=172.16.2.10\nNODE_PORT=5673\nNODENAME=rabbit@c0\n", clear("172.16.2.10:5673")},
 		{"rabbitmq with TLS", "rabbitmq", "NODE_PORT=1\n[\n {rabbit, [\n% {tcp_listeners, [{\"no\", 1}]},\n {tcp_listeners, []},\n {ssl_listeners, [{\"fd00::10\", 5672}]},\n {ssl_options, [{cacertfile,\"/etc/ipa/ca.crt\"}]}\n]}].\n",
 			[]tripleo.Endpoint{{Address: "[fd00::10]:5672", TLS: &tripleo.TLS{CAFile: "/etc/ipa/ca.crt"}}}},
+		{"rabbitmq with its default user", "rabbitmq", "[{rabbit, [\n{default_user, <<\"guest\">>},\n{default_pass, <<\"s3cret\">>}\n]}].",
+			[]tripleo.Endpoint{{Address: "127.0.0.1:5672", Username: "guest", Password: "s3cret"}}},
 		{"rabbitmq with a listener of the other file", "rabbitmq", `[{rabbit, [{tcp_listeners, [{"10.0.0.1", 5674}]}]}].`, clear("10.0.0.1:5674")},
 
 		{"mysql with its defaults", "mysql", "", clear("unix:/var/lib/mysql/mysql.sock")},

@@ -7,13 +7,16 @@ var (
 	rabbitTCP = regexp.MustCompile(`\{tcp_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
 	rabbitTLS = regexp.MustCompile(`\{ssl_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
 	rabbitCA  = regexp.MustCompile(`\{cacertfile, *"([^"]*)"\}`)
+	// The user that a new node begins with, to whom TripleO gives a password.
+	rabbitUser     = regexp.MustCompile(`\{default_user, *<<"([^"]+)">>\}`)
+	rabbitPassword = regexp.MustCompile(`\{default_pass, *<<"([^"]+)">>\}`)
 	// What is behind % is a comment.
 	rabbitComment = regexp.MustCompile(`(?m)^\s*%.*$`)
 )
 
 // rabbitmq reads rabbitmq-env.conf and rabbitmq.config (https://www.rabbitmq.com/docs/configure):
 // the node's address and port, with or without the prefix of the environment's variables,
-// or else those of the first listener of the other file.
+// or else those of the first listener of the other file, and the default user.
 func rabbitmq(text string) (Endpoint, error) {
 	variables := shellVariables(text)
 	text = rabbitComment.ReplaceAllString(text, "")
@@ -32,6 +35,10 @@ func rabbitmq(text string) (Endpoint, error) {
 			setIf(&host, variables[prefix+"NODE_IP_ADDRESS"])
 			setIf(&port, variables[prefix+"NODE_PORT"])
 		}
+	}
+	user, password := rabbitUser.FindStringSubmatch(text), rabbitPassword.FindStringSubmatch(text)
+	if user != nil && password != nil {
+		e.Username, e.Password = user[1], Secret(password[1])
 	}
 	var err error
 	e.Address, err = reach(host, port)

@@ -23,9 +23,8 @@ type Service struct {
 	Name string `yaml:"-"`
 	// Kind says in letters how TripleO's script looked.
 	Kind string `yaml:"kind"`
-	// Guess is set where the container may be one of several: at least one of the
-	// configuration files is there then, and not all of them.
-	Guess bool `yaml:"guess"`
+	// MayMiss says which configuration files may be missing.
+	MayMiss Missing `yaml:"may_miss"`
 	// Arguments says what the arguments of the check are; empty where it takes none.
 	Arguments Meaning `yaml:"arguments"`
 
@@ -36,6 +35,18 @@ type Service struct {
 	// Rules are the rule files that judge all this, without their prefix "tripleo-".
 	Rules []string `yaml:"rules"`
 }
+
+// Missing says which configuration files may be missing, because containers of one image
+// are of several kinds. The zero value is none.
+type Missing string
+
+// The other values.
+const (
+	// Some files may be missing, and one of them has to be there.
+	Some Missing = "some"
+	// All files may be missing.
+	All Missing = "all"
+)
 
 // Process is a process, and what it holds where it works.
 type Process struct {
