@@ -17,10 +17,11 @@ type ovsdbMessage struct {
 	ID     json.RawMessage `json:"id"`
 }
 
-// ovsdbRequest asks for the databases; ovsdbID is what its answer carries.
+// ovsdbRequest asks for the databases; ovsdbID is what its answer carries. It is a line,
+// so that servers of other protocols answer it at once.
 const (
 	ovsdbID      = `"vitals"`
-	ovsdbRequest = `{"method":"list_dbs","params":[],"id":` + ovsdbID + `}`
+	ovsdbRequest = `{"method":"list_dbs","params":[],"id":` + ovsdbID + "}\n"
 )
 
 // checkOVSDB asks for the databases and wants the configured one among them. The server
