@@ -1,0 +1,235 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tcpWithin bounds what shows with the next rounds of a collector.
+const tcpWithin = 20 * time.Second
+
+// tcpServer is a real server that a test owns, and may end and start again.
+type tcpServer struct {
+	command []string
+	log     string
+	cmd     *exec.Cmd
+}
+
+// tcpServe starts a server, which ends with the test.
+func tcpServe(t *testing.T, command ...string) *tcpServer {
+	t.Helper()
+	name := strings.ReplaceAll(t.Name(), "/", "-") + "-" + filepath.Base(command[0])
+	s := &tcpServer{command: command, log: filepath.Join(logDirectory(t), name+".log")}
+	t.Cleanup(s.kill)
+	s.start(t)
+	return s
+}
+
+func (s *tcpServer) start(t *testing.T) {
+	t.Helper()
+	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s.cmd = exec.Command(s.command[0], s.command[1:]...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// signal sends a signal to the server.
+func (s *tcpServer) signal(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		t.Fatalf("%s: %v", s.command[0], err)
+	}
+}
+
+// kill ends the server as the kernel does when memory runs out.
+func (s *tcpServer) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// tcpAsking is a Vitals whose collectors ask servers.
+type tcpAsking struct{ daemon }
+
+// tcpAsk runs Vitals with a collector of the kind tcp for each block, all of which have to
+// be well for ready.
+func tcpAsk(t *testing.T, blocks map[string]string) tcpAsking {
+	t.Helper()
+	dir := shortDirectory(t, "")
+	var config strings.Builder
+	config.WriteString("evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n")
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, tcp: {%s}}\n", name, blocks[name])
+	}
+	const rules = `groups: [{name: g, rules: [{alert: ServerDown, expr: vitals_dependency_up == 0, labels: {state: ready}, annotations: {summary: "{{ $labels.dependency }} is down."}}]}]`
+	for file, text := range map[string]string{"vitals.yml": config.String(), "rules.yml": rules} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tcpAsking{runVitals(t, os.Getenv("VITALS_BIN"), filepath.Join(dir, "vitals.yml"), dir)}
+}
+
+// outcome is the reason why the last round of a collector failed, "" if it did not, and
+// its note.
+func (a tcpAsking) outcome(name string) (reason, note string, err error) {
+	_, metrics, err := a.get("/metrics")
+	if err != nil {
+		return "", "", err
+	}
+	switch before, _, failed := strings.Cut(metrics, `"} 1`+"\n"); {
+	case strings.Contains(metrics, fmt.Sprintf("vitals_dependency_up{dependency=%q} 1\n", name)):
+	case !strings.Contains(metrics, fmt.Sprintf("vitals_dependency_up{dependency=%q} 0\n", name)):
+		return "", "", fmt.Errorf("%s has not been asked", name)
+	default:
+		prefix := fmt.Sprintf("vitals_dependency_failure{dependency=%q,reason=\"", name)
+		for ; failed && reason == ""; before, metrics, failed = strings.Cut(metrics, `"} 1`+"\n") {
+			if i := strings.LastIndex(before, prefix); i >= 0 && !strings.Contains(before[i:], "\n") {
+				reason = before[i+len(prefix):]
+			}
+		}
+	}
+	_, status, err := a.get("/api/v1/status")
+	if err != nil {
+		return "", "", err
+	}
+	var snapshot struct {
+		Collectors []struct{ Name, Note string }
+	}
+	if err := json.Unmarshal([]byte(status), &snapshot); err != nil {
+		return "", "", err
+	}
+	for _, c := range snapshot.Collectors {
+		if c.Name == name {
+			note = c.Note
+		}
+	}
+	return reason, note, nil
+}
+
+// sees waits until a collector has a reason, "" for none, and a part of its note.
+func (a tcpAsking) sees(t *testing.T, name, reason, note string) {
+	t.Helper()
+	await(t, name+" is "+reason, tcpWithin, func() error {
+		gotReason, gotNote, err := a.outcome(name)
+		if err == nil && (gotReason != reason || !strings.Contains(gotNote, note)) {
+			err = fmt.Errorf("%s has the reason %q and the note %q, want %q and %q", name, gotReason, gotNote, reason, note)
+		}
+		return err
+	})
+}
+
+// faults stops a server, goes on, kills it and starts it again, and compares what
+// a collector says.
+func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
+	t.Helper()
+	t.Run("E06 stopped by SIGSTOP", func(t *testing.T) {
+		s.signal(t, syscall.SIGSTOP)
+		a.sees(t, name, "timeout", "timeout")
+	})
+	t.Run("continued", func(t *testing.T) {
+		s.signal(t, syscall.SIGCONT)
+		a.sees(t, name, "", well)
+	})
+	t.Run("E04 killed", func(t *testing.T) {
+		s.kill()
+		a.sees(t, name, "refused", "connection refused")
+	})
+	t.Run("started again", func(t *testing.T) {
+		s.start(t)
+		a.sees(t, name, "", well)
+	})
+}
+
+// tcpPort is the port of an address.
+func tcpPort(t *testing.T, address string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// tcpSay sends text to a server and waits for an answer that contains want.
+func tcpSay(t *testing.T, network, address, text, want string) {
+	t.Helper()
+	await(t, "the server answers "+want, tcpWithin, func() error {
+		conn, err := net.DialTimeout(network, address, time.Second)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+		if _, err := io.WriteString(conn, text); err != nil {
+			return err
+		}
+		var got []byte
+		for !strings.Contains(string(got), want) {
+			piece := make([]byte, 4096)
+			n, err := conn.Read(piece)
+			if got = append(got, piece[:n]...); err != nil {
+				return fmt.Errorf("got %q, want %q: %w", got, want, err)
+			}
+		}
+		return nil
+	})
+}
+
+// tcpCertificates makes an authority, and a certificate for localhost that server and
+// client both use: ca.pem, cert.pem and key.pem in the directory.
+func tcpCertificates(t *testing.T, dir string) {
+	t.Helper()
+	write := func(name, kind string, der []byte, err error) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Now().Add(-time.Hour)
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: from, NotAfter: from.Add(48 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, &key.PublicKey, key)
+	write("ca.pem", "CERTIFICATE", der, err)
+	der, err = x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: from, NotAfter: from.Add(24 * time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, authority, &key.PublicKey, key)
+	write("cert.pem", "CERTIFICATE", der, err)
+	der, err = x509.MarshalPKCS8PrivateKey(key)
+	write("key.pem", "PRIVATE KEY", der, err)
+}
