@@ -14,10 +14,27 @@ import (
 // what they hold.
 type ProcessConfig struct {
 	ProcessSelector `yaml:",inline"`
+	ProcessSockets  `yaml:",inline"`
+}
+
+// UnmarshalYAML decodes the keys as ProcessSelector does.
+func (c *ProcessConfig) UnmarshalYAML(unmarshal func(any) error) error {
+	type Selector ProcessSelector // without its UnmarshalYAML
+	plain := struct {
+		Selector       `yaml:",inline"`
+		ProcessSockets `yaml:",inline"`
+	}{Selector(c.ProcessSelector), c.ProcessSockets}
+	if err := unmarshal(&plain); err != nil {
+		return err
+	}
+	c.ProcessSelector, c.ProcessSockets = ProcessSelector(plain.Selector), plain.ProcessSockets
+	return refuseEmpty(unmarshal)
 }
 
 // Problems implements Kind.
-func (c *ProcessConfig) Problems() []Problem { return c.problems("") }
+func (c *ProcessConfig) Problems() []Problem {
+	return append(c.ProcessSelector.problems(""), c.ProcessSockets.problems()...)
+}
 
 // External implements Kind: processes are on this host.
 func (c *ProcessConfig) External() bool { return false }
@@ -27,13 +44,16 @@ func (c *ProcessConfig) Uses() []string { return nil }
 
 // New implements Kind.
 func (c *ProcessConfig) New(env Env) (Collector, error) {
-	return &process{name: env.Name, selector: c.ProcessSelector}, nil
+	return &process{name: env.Name, selector: c.ProcessSelector, sockets: c.ProcessSockets}, nil
 }
 
 type process struct {
 	name     string
 	selector ProcessSelector
+	sockets  ProcessSockets
 
+	// note is what the last round saw of the sockets.
+	note string
 	// The oldest process of the last round in which there was one; a number of zero
 	// means none yet.
 	pid      int
@@ -44,6 +64,7 @@ type process struct {
 // Collect looks for the processes and measures them.
 func (p *process) Collect(ctx context.Context) ([]Sample, error) {
 	var b batch
+	p.note = ""
 	found, err := p.selector.find(ctx)
 	if err == nil {
 		err = errors.Join(p.measure(ctx, &b, found)...)
@@ -53,8 +74,14 @@ func (p *process) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	b.add("vitals_process_restarts_total", p.restarts, "process", p.name)
 	b.processFailure(p.name, reasonOfProcess(err))
+	if err != nil && p.note == "" && p.sockets.named() {
+		p.note = p.sockets.missed(err)
+	}
 	return b.samples, err
 }
+
+// Note implements Noter: what was seen of the sockets, if any are looked for.
+func (p *process) Note() string { return p.note }
 
 // measure exports what the processes show, and returns what they do not.
 func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) []error {
@@ -79,7 +106,7 @@ func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) [
 	b.add("vitals_process_resident_memory_bytes", memory, "process", p.name)
 	b.add("vitals_process_threads", threads, "process", p.name)
 	files := procReader{mount: p.selector.mount()}
-	return []error{p.startTime(b, &files), p.descriptors(b, &files, running), p.zombies(ctx, b, &files, running)}
+	return []error{p.startTime(b, &files), p.descriptors(b, &files, running), p.zombies(ctx, b, &files, running), p.holds(ctx, b, &files, running)}
 }
 
 // processStates are the states of a process: the letters of /proc/PID/stat, and the
@@ -176,6 +203,20 @@ func (p *process) zombies(ctx context.Context, b *batch, files *procReader, runn
 	return nil
 }
 
+// holds exports what sockets the processes have, as far as any are looked for.
+func (p *process) holds(ctx context.Context, b *batch, files *procReader, running []foundProcess) error {
+	if !p.sockets.named() {
+		return nil
+	}
+	search := newSocketSearch(p.sockets, files)
+	if found, err := search.find(ctx, running); err != nil || !found {
+		return err
+	}
+	p.note = search.note(p.sockets, running)
+	search.export(b, p.name, p.sockets)
+	return nil
+}
+
 // Describe implements Collector.
 func (p *process) Describe() []Desc {
 	return []Desc{
@@ -190,5 +231,8 @@ func (p *process) Describe() []Desc {
 		{"vitals_process_open_fds", "How many descriptors are open in the process that is nearest to its limit.", model.MetricTypeGauge},
 		{"vitals_process_max_fds", "How many descriptors that process may open.", model.MetricTypeGauge},
 		{"vitals_process_zombie_children", "How many children of the processes have ended without being waited for.", model.MetricTypeGauge},
+		{"vitals_process_connections", "How many TCP sockets of the processes with that remote port are in the state; in time_wait, those of their network namespaces.", model.MetricTypeGauge},
+		{"vitals_process_listening", "Whether one of the processes listens on the TCP port, or has a UDP socket with it (1), or none (0).", model.MetricTypeGauge},
+		{"vitals_process_unix_socket", "Whether one of the processes has the Unix socket, open for others (1), or none (0).", model.MetricTypeGauge},
 	}
 }

@@ -29,6 +29,11 @@ type fakeProcess struct {
 	cgroup   string   // 0::/ where it is empty
 	caps     string   // the lines of the capabilities in status
 	tgid     int      // the process's number where it is 0
+	sockets  []int    // inodes, each with a descriptor behind the fds
+	netns    int      // 1 where it is 0
+	// net are the tables in /proc/PID/net by their names: rows below the first line. What
+	// is missing is empty.
+	net map[string]string
 }
 
 // fakeCaps are the capabilities of a container with NET_ADMIN in its effective and
@@ -82,11 +87,65 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 	for fd := range p.fds {
 		localWrite(t, filepath.Join(dir, "fd", strconv.Itoa(fd)), "")
 	}
+	if p.sockets != nil || p.net != nil {
+		p.writeSockets(t, dir)
+	}
 	if p.exe != "" {
 		if err := os.Symlink(p.exe, filepath.Join(dir, "exe")); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// The first lines of the tables of sockets.
+const (
+	fakeInetHeader = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+	fakeUnixHeader = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+)
+
+func (p fakeProcess) writeSockets(t testing.TB, dir string) {
+	t.Helper()
+	for _, d := range []string{"ns", "net"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := map[string]string{"ns/net": fmt.Sprintf("net:[%d]", max(p.netns, 1)), "fd/990": "/dev/null", "fd/991": "anon_inode:[eventpoll]", "fd/992": "pipe:[7]"}
+	for i, inode := range p.sockets {
+		links[fmt.Sprintf("fd/%d", 10+i)] = fmt.Sprintf("socket:[%d]", inode)
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		localWrite(t, filepath.Join(dir, "net", table), fakeInetHeader+p.net[table])
+	}
+	localWrite(t, filepath.Join(dir, "net/unix"), fakeUnixHeader+p.net["unix"])
+}
+
+// fakeInet is a row of the tables of IPv4, as the kernel writes it. The state is one of
+// its numbers.
+func fakeInet(local, remote, state, inode int) string {
+	return fmt.Sprintf("   0: 0100007F:%04X 0100007F:%04X %02X 00000000:00000000 00:00000000 00000000     0        0 %d 1 000000009bd65495 100 0 0 10 0\n", local, remote, state, inode)
+}
+
+// fakeInet6 is one of the tables of IPv6, from an address to itself.
+func fakeInet6(address string, local, remote, state, inode int) string {
+	return fmt.Sprintf("   1: %[1]s:%04[2]X %[1]s:%04[3]X %02[4]X 00000000:00000000 00:00000000 00000000     0        0 %[5]d 2 000000009bd65495\n", address, local, remote, state, inode)
+}
+
+// fakeUnix is a row of the table unix: an open socket where listens is true.
+func fakeUnix(listens bool, kind, inode int, path string) string {
+	flags, state := "00000000", "03"
+	if listens {
+		flags, state = "00010000", "01"
+	}
+	if path != "" {
+		path = " " + path
+	}
+	return fmt.Sprintf("000000002cebb57b: 00000002 00000000 %s %04d %s %5d%s\n", flags, kind, state, inode, path)
 }
 
 // fakeKuryr is a daemon of two processes, and what else runs on its host.

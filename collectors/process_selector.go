@@ -46,6 +46,11 @@ func (s *ProcessSelector) UnmarshalYAML(unmarshal func(any) error) error {
 	if err := unmarshal((*plain)(s)); err != nil {
 		return err
 	}
+	return refuseEmpty(unmarshal)
+}
+
+// refuseEmpty returns the first key of a block that has no value.
+func refuseEmpty(unmarshal func(any) error) error {
 	var given map[string]any
 	if err := unmarshal(&given); err != nil {
 		return err

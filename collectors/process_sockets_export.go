@@ -1,0 +1,95 @@
+package collectors
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// export appends what was found of all that is looked for.
+func (s *socketSearch) export(b *batch, process string, wanted ProcessSockets) {
+	for _, port := range wanted.Connections {
+		for state, n := range s.connections[uint16(port)] {
+			if name := tcpStates()[state]; name != "" {
+				b.add("vitals_process_connections", float64(n), "process", process, "port", strconv.Itoa(port), "state", name)
+			}
+		}
+	}
+	for _, port := range wanted.Listen {
+		b.add("vitals_process_listening", number(s.listening[uint16(port)]), "process", process, "port", strconv.Itoa(port), "protocol", "tcp")
+	}
+	for _, port := range wanted.UDP {
+		b.add("vitals_process_listening", number(s.udp[uint16(port)]), "process", process, "port", strconv.Itoa(port), "protocol", "udp")
+	}
+	for _, path := range wanted.UnixSockets {
+		b.add("vitals_process_unix_socket", number(s.unix[path]), "process", process, "path", path)
+	}
+}
+
+// note says what was found, in the order of the configuration: "process 40 and 1 more:
+// port 5672: 2 established, 1 close_wait".
+func (s *socketSearch) note(wanted ProcessSockets, running []foundProcess) string {
+	who := fmt.Sprintf("process %d", running[0].PID)
+	if more := len(running) - 1; more > 0 {
+		who += fmt.Sprintf(" and %d more", more)
+	}
+	var seen []string
+	for _, port := range wanted.Connections {
+		seen = append(seen, fmt.Sprintf("port %d: %s", port, s.states(uint16(port))))
+	}
+	for _, port := range wanted.Listen {
+		seen = append(seen, fmt.Sprintf("TCP %d: %s", port, either(s.listening[uint16(port)], "listens", "does not listen")))
+	}
+	for _, port := range wanted.UDP {
+		seen = append(seen, fmt.Sprintf("UDP %d: %s", port, either(s.udp[uint16(port)], "has it", "has it not")))
+	}
+	for _, path := range wanted.UnixSockets {
+		seen = append(seen, fmt.Sprintf("%s: %s", path, either(s.unix[path], "has it", "has it not")))
+	}
+	return shortNote(who + ": " + strings.Join(seen, ", "))
+}
+
+// states are the states of the connections to a port that there are.
+func (s *socketSearch) states(port uint16) string {
+	var seen []string
+	for state, n := range s.connections[port] {
+		if n > 0 {
+			seen = append(seen, fmt.Sprintf("%d %s", n, tcpStates()[state]))
+		}
+	}
+	if len(seen) == 0 {
+		return "no connection"
+	}
+	return strings.Join(seen, " ")
+}
+
+// missed says what was looked for in vain, with the reason.
+func (s ProcessSockets) missed(err error) string {
+	var expected []string
+	for _, list := range []struct {
+		what  string
+		ports []int
+	}{{"connections to ", s.Connections}, {"TCP listening on ", s.Listen}, {"UDP ", s.UDP}} {
+		if len(list.ports) > 0 {
+			expected = append(expected, list.what+strings.Trim(fmt.Sprint(list.ports), "[]"))
+		}
+	}
+	expected = append(expected, s.UnixSockets...)
+	return shortNote(fmt.Sprintf("%v, expected %s", err, strings.Join(expected, ", ")))
+}
+
+// shortNote cuts a note at the 200 bytes that Noter allows.
+func shortNote(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+}
+
+func either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}
