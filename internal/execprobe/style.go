@@ -2,6 +2,8 @@ package execprobe
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -114,12 +116,32 @@ func (s Style) Render(r Result) string {
 	return b.String()
 }
 
-// perfdata are a verdict's numbers as the Monitoring Plugins write them.
+// maxPerfName bounds in bytes the name of a rule that stands in the performance data.
+const maxPerfName = 64
+
+// perfdata are a verdict's numbers as the Monitoring Plugins write them: the rule's own
+// without limits, because those are in its expression, and how the rules do.
 func perfdata(v *Verdict) string {
 	if v == nil {
 		return ""
 	}
-	return fmt.Sprintf(" | rules=%d;;;0 failing=%d;;;0;%d unknown=%d;;;0;%d age=%.3fs;;;0", v.Rules, v.Failing, v.Rules, v.Unknown, v.Rules, v.AgeSeconds)
+	own := ""
+	if v.Value != "" && len(v.Rule) <= maxPerfName {
+		own = "'" + v.Rule + "'=" + perfNumber(v.Value) + ";; "
+	}
+	return " | " + own + fmt.Sprintf("rules=%d;;;0 failing=%d;;;0;%d unknown=%d;;;0;%d age=%.3fs;;;0", v.Rules, v.Failing, v.Rules, v.Unknown, v.Rules, v.AgeSeconds)
+}
+
+// perfNumber writes a number in digits, and U, "undetermined", for one that has none or
+// too many.
+func perfNumber(text string) string {
+	const maxDigits = 24
+	f, err := strconv.ParseFloat(text, 64)
+	digits := strconv.FormatFloat(f, 'f', -1, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || len(digits) > maxDigits {
+		return "U"
+	}
+	return digits
 }
 
 // clean makes text fit for one line.

@@ -25,10 +25,12 @@ type Verdict struct {
 	Generation uint64 `json:"generation"`
 	// Reason says why the state fails where no rule decided it.
 	Reason string `json:"reason,omitempty"`
-	// Rule is the first of the rules that decide, causes first, and Status what it
-	// says: failing or unknown. Both are empty where no rule decides.
+	// Rule is the first of the rules that decide, causes first, or that warn, Status
+	// what it says: failing or unknown, and Value what it observed, as Prometheus writes
+	// numbers. All are empty where no rule decides, and Value where nothing was observed.
 	Rule   string `json:"rule,omitempty"`
 	Status string `json:"status,omitempty"`
+	Value  string `json:"value,omitempty"`
 	// ExitCode is that rule's own, 1 to 119; 0 if it has none.
 	ExitCode int `json:"exit_code,omitempty"`
 	// Lines are what a failing probe says, and what a warning one would.

@@ -76,6 +76,24 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// The rule's value is the first of the performance data, in digits.
+func TestRenderTheRulesValue(t *testing.T) {
+	for value, want := range map[string]string{
+		"2": "2", "0.25": "0.25", "-1e-05": "-0.00001", "1e+06": "1000000", "NaN": "U", "+Inf": "U", "-Inf": "U", "1e+300": "U", "'=;|": "U",
+	} {
+		v := failing("failing", 0, "down")
+		v.Value = value
+		if got, perf := execprobe.Nagios.Render(execprobe.Judge(v)), "CRITICAL: down | 'KeystoneDown'="+want+";; rules=12;;;0 "; !strings.HasPrefix(got, perf) {
+			t.Errorf("Render() of the value %s = %q, want %q", value, got, perf)
+		}
+	}
+	v := failing("failing", 0, strings.Repeat("x", 600))
+	v.Rule, v.Value = strings.Repeat("R", 500), "1"
+	if got := execprobe.Nagios.Render(execprobe.Judge(v)); len(got) > 501 || strings.Contains(got, "'") {
+		t.Errorf("Render() of a rule with a long name = %q, want at most 500 bytes without its value", got)
+	}
+}
+
 // Nothing but what passes exits with 0, whatever the daemon says.
 func TestOnlyWhatPassesExitsWithZero(t *testing.T) {
 	for outcome := execprobe.OK; outcome <= execprobe.Protocol; outcome++ {

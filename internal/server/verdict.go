@@ -52,9 +52,16 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 			out.Unknown++
 		}
 	}
-	if roots, _ := v.deciding(st, nil); len(roots) > 0 {
-		first := &v.snap.Rules[roots[0]]
+	deciding, _ := v.deciding(st, nil)
+	if st.Verdict == evaluator.Warn {
+		deciding = st.Deciding
+	}
+	if len(deciding) > 0 {
+		first := &v.snap.Rules[deciding[0]]
 		out.Rule, out.Status, out.ExitCode = first.Name, first.Status.String(), first.ExitCode
+		if first.Observed != nil {
+			out.Value = formatValue(*first.Observed)
+		}
 	}
 	switch st.Verdict {
 	case evaluator.Fail:
