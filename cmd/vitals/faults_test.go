@@ -207,7 +207,7 @@ func TestOnceWithACollectorThatHangs(t *testing.T) {
 		code int
 		line string
 	}{
-		"ready": {2, "unknown 2 Hangs unknown: no data for vitals_scrape_up (since "},
+		"ready": {5, "timeout 5 ready: no result of hangs within 500ms\nHangs unknown: no data for vitals_scrape_up (since "},
 		"alive": {0, "ok 0 alive: "},
 	} {
 		var out, log strings.Builder

@@ -23,8 +23,7 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 	}
 	result := execprobe.Result{Outcome: execprobe.Usage}
 	if err == nil {
-		verdict, _ := server.StateVerdict(s, state, s.At)
-		result = execprobe.Judge(&verdict)
+		result = judgeOnce(s, state, timeout)
 	} else {
 		lines := strings.Split(err.Error(), "\n")
 		result.Text, result.More = lines[0], lines[1:]
@@ -32,6 +31,33 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 	how := execprobe.Style(cmp.Or(style, string(execprobe.Plain)))
 	fmt.Fprint(p.stdout, how.Render(result))
 	return how.Code(result)
+}
+
+// judgeOnce is what one look says of a state. A collector that has no result yet is no
+// evidence, and neither is a daemon that runs: there is none.
+func judgeOnce(s *evaluator.Snapshot, state string, timeout time.Duration) execprobe.Result {
+	verdict, _ := server.StateVerdict(s, state, s.At)
+	result := execprobe.Judge(&verdict)
+	obeyed, judged := 0, 0
+	for _, r := range s.Rules {
+		if r.State == state && !r.Observe {
+			obeyed++
+			if r.Status != evaluator.Unknown {
+				judged++
+			}
+		}
+	}
+	// Alive passes on what is known: a dependency that hangs is not to restart the workload.
+	passes := result.Outcome == execprobe.OK || result.Outcome == execprobe.Warning
+	lacks := result.Outcome == execprobe.Unknown || passes && (state != evaluator.Alive || judged == 0)
+	switch late := unfinished(s); {
+	case len(late) > 0 && lacks:
+		result.Outcome, result.ExitCode, result.More = execprobe.Timeout, 0, verdict.Lines
+		result.Text = fmt.Sprintf("%s: no result of %s within %s", state, strings.Join(late, ", "), timeout.Round(time.Millisecond))
+	case passes && state == evaluator.Alive && obeyed == 0:
+		result.Outcome, result.Text = execprobe.NoRules, state+": no rules: nothing was judged"
+	}
+	return result
 }
 
 // evaluateOnce collects and evaluates once. An error is one of the configuration, or
@@ -89,7 +115,7 @@ func collectOnce(eval *evaluator.Evaluator, timeout time.Duration) *evaluator.Sn
 	for {
 		changed := eval.Changed()
 		s := eval.Snapshot()
-		if s.Generation > 1 && allRan(s) {
+		if s.Generation > 1 && len(unfinished(s)) == 0 {
 			return s
 		}
 		select {
@@ -100,11 +126,13 @@ func collectOnce(eval *evaluator.Evaluator, timeout time.Duration) *evaluator.Sn
 	}
 }
 
-func allRan(s *evaluator.Snapshot) bool {
+// unfinished are the collectors that have not finished a round.
+func unfinished(s *evaluator.Snapshot) []string {
+	var names []string
 	for _, c := range s.Collectors {
 		if !c.Ran {
-			return false
+			names = append(names, c.Name)
 		}
 	}
-	return true
+	return names
 }
