@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -98,4 +100,45 @@ func TestDocumentedFlags(t *testing.T) {
 	if found != len(def) {
 		t.Errorf("docs/healthcheck.md has %d flags, want %d", found, len(def))
 	}
+}
+
+// Every scenario that the page lists is shown by the tests that it names.
+func TestDocumentedScenarios(t *testing.T) {
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (E[0-9]{2}) \\| .* \\| (`.*`) \\|$").FindAllStringSubmatch(page(t), -1) {
+		id, dir := row[1], ""
+		listed = append(listed, id)
+		for _, span := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
+			if !strings.HasPrefix(span[1], "Test") {
+				dir = span[1]
+			} else if !hasTest(t, filepath.Join("../..", dir), span[1], id) {
+				t.Errorf("docs/healthcheck.md: %s is said to be shown by %s in %s, which has no such test with its name", id, span[1], dir)
+			}
+		}
+	}
+	want := []string{"E35", "E51", "E52", "E79", "E80", "E81", "E82", "E83", "E84", "E85", "E86", "E87", "E88", "E89", "E90"}
+	if !slices.Equal(listed, want) {
+		t.Errorf("docs/healthcheck.md lists the scenarios %v, want %v", listed, want)
+	}
+}
+
+// hasTest says whether a directory has a test in which a scenario is named.
+func hasTest(t *testing.T, dir, test, id string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("tests in %s: %v, %v", dir, files, err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, found := strings.Cut(string(text), "\nfunc "+test+"(t *testing.T) {\n")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		if found {
+			return strings.Contains(body, id)
+		}
+	}
+	return false
 }

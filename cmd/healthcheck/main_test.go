@@ -138,7 +138,7 @@ func TestStandalone(t *testing.T) {
 		code int
 	}{
 		{"a daemon is asked first", []string{"p", socket, "--config.file=" + config, "--vitals=/v"}, nil, "failing 12 ", 12},
-		{"no daemon", []string{"healthcheck", nobody, "--config.file=" + config, "--vitals=/v"}, nil, "usage error 1 " + became("docker"), 1},
+		{"E80 no daemon, and a configuration", []string{"healthcheck", nobody, "--config.file=" + config, "--vitals=/v"}, nil, "usage error 1 " + became("docker"), 1},
 		{"no daemon and no configuration", []string{"p", nobody, "--config.file=" + config + ".none", "--vitals=/v"}, nil, "no daemon 4 ", 4},
 		{"no daemon is wanted", []string{"p", socket, "--standalone", "--config.file=" + config, "--vitals=/v"}, nil, "usage error 3 " + became("plain"), 3},
 		{"by the environment", []string{"p", socket}, map[string]string{"VITALS_HEALTHCHECK_STANDALONE": "1", "VITALS_HEALTHCHECK_CONFIG_FILE": config, "VITALS_HEALTHCHECK_VITALS": "/v"}, "usage error 3 " + became("plain"), 3},

@@ -181,7 +181,7 @@ func TestWaitAtAnAddress(t *testing.T) {
 }
 
 // The upgrade's check against the real daemon, which counts that it became ready.
-func TestWaitForADaemon(t *testing.T) {
+func TestE51WaitForADaemon(t *testing.T) {
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "marker")
 	write(t, dir, "rules.yml", "groups: [{name: g, rules: [{alert: MarkerMissing, expr: vitals_file_exists == 0, labels: {state: ready}}]}]\n")
