@@ -51,3 +51,9 @@ func FuzzMemcachedAnswer(f *testing.F) {
 		}
 	})
 }
+
+func FuzzMemcachedServer(f *testing.F) {
+	f.Add([]byte("VERSION 1.6.18\r\n"))
+	f.Add([]byte("\r\n\n\r"))
+	f.Fuzz(func(t *testing.T, answer []byte) { tcpFuzzServer(t, answer, checkMemcached) })
+}

@@ -1,8 +1,13 @@
 package collectors
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,5 +81,28 @@ func TestTCPConnReadsABoundedAnswer(t *testing.T) {
 			t.Errorf("Read() = %v after %d bytes, want the end after %d", err, read, maxTCPRead)
 		}
 		return
+	}
+}
+
+func TestReasonOfTCP(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		given error
+		want  Reason
+	}{
+		{"nothing failed", over, nil, ""},
+		{"a check knows", over, fmt.Errorf("ask: %w", failed(ReasonAuth, "no")), ReasonAuth},
+		{"a library closed the connection when the round was over", over, net.ErrClosed, ReasonTimeout},
+		{"a Unix socket of somebody else", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EACCES)}, ReasonForbidden},
+		{"a Unix socket whose queue is full", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EAGAIN)}, ReasonTimeout},
+		{"nobody listens", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, ReasonRefused},
+		{"anything else", t.Context(), errors.New("odd"), ReasonProtocol},
+	} {
+		if got := reasonOfTCP(c.ctx, c.given); got != c.want {
+			t.Errorf("%s: reasonOfTCP(%v) = %q, want %q", c.name, c.given, got, c.want)
+		}
 	}
 }

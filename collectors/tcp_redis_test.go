@@ -83,3 +83,9 @@ func FuzzRedisAnswer(f *testing.F) {
 		}
 	})
 }
+
+func FuzzRedisServer(f *testing.F) {
+	f.Add([]byte("+PONG\r\n"))
+	f.Add([]byte("-NOAUTH Authentication required.\r\n"))
+	f.Fuzz(func(t *testing.T, answer []byte) { tcpFuzzServer(t, answer, checkRedis) })
+}
