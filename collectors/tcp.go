@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -34,7 +33,7 @@ type tcpRound struct {
 	// resolve, connect, tls and exchange are how long the phases took; those that did not
 	// come to their end are zero.
 	resolve, connect, tls, exchange time.Duration
-	// expiry is zero where no server has shown certificates.
+	// expiry is zero where the server has shown no certificates.
 	expiry time.Time
 	// remote is where the connection leads, empty without one.
 	remote string
@@ -64,8 +63,8 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 			b.add("vitals_tcp_phase_duration_seconds", p.took.Seconds(), "dependency", t.name, "phase", p.name)
 		}
 	}
-	if untrusted, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		r.shown(untrusted.UnverifiedCertificates)
+	if until := expiryOfUnverified(err); !until.IsZero() {
+		r.expiry = until
 	}
 	if !r.expiry.IsZero() {
 		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(r.expiry.Unix()), "dependency", t.name)
@@ -83,7 +82,7 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 func (t *tcp) Describe() []Desc {
 	return append(dependencyDescs(),
 		Desc{"vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", model.MetricTypeGauge},
-		Desc{"vitals_tls_certificate_expiry_timestamp_seconds", "When the first of the certificates that the server has shown expires, in seconds since the epoch.", model.MetricTypeGauge},
+		certificateExpiryDesc(),
 	)
 }
 
@@ -205,19 +204,10 @@ func (t *tcp) settings(r *tcpRound) (*tls.Config, error) {
 		settings.ServerName = t.address.host
 	}
 	settings.VerifyConnection = func(state tls.ConnectionState) error {
-		r.shown(state.PeerCertificates)
+		r.expiry = certificateExpiry(&state)
 		return nil
 	}
 	return settings, nil
-}
-
-// shown keeps when the first of the certificates expires.
-func (r *tcpRound) shown(certificates []*x509.Certificate) {
-	for _, c := range certificates {
-		if r.expiry.IsZero() || c.NotAfter.Before(r.expiry) {
-			r.expiry = c.NotAfter
-		}
-	}
 }
 
 // redacted is text without the password, as it is and as errors quote it.

@@ -111,7 +111,7 @@ func (a tcpAddress) dial(ctx context.Context, family string) (conn net.Conn, res
 		err = failed(ReasonDNS, "no address of the family IPv%s: %w", family, err)
 	}
 	if err != nil {
-		return nil, resolve, 0, fmt.Errorf("connect to %s: %w", a, err)
+		return nil, resolve, 0, err
 	}
 	return conn, resolve, time.Since(start) - resolve, nil
 }
