@@ -176,7 +176,7 @@ func (p *program) configFlags(cmd *kingpin.CmdClause) {
 		return nil
 	})
 	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
-	cmd.Flag("profile", "A shipped configuration instead of a file: kuryr-controller or kuryr-cni. Without it and a file, VITALS_PROFILE in the environment.").PlaceHolder("NAME").StringVar(&p.profile)
+	cmd.Flag("profile", "A shipped configuration instead of a file: one of those that \"vitals profiles\" lists. Without it and a file, VITALS_PROFILE in the environment.").PlaceHolder("NAME").StringVar(&p.profile)
 	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf to take ports, credentials and limits from.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
 	cmd.Flag("set", "With a profile: a variable of the profile, such as kubeconfig=FILE, components=watcher,server or process=kuryr-daemon. Repeatable; VITALS_SET_KEY in the environment says what no flag does.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
 }

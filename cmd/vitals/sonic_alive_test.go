@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// dead is a container whose liveness fails by that rule: it is not ready either.
+func dead(code int, rule string, says ...string) (ready, alive sonicVerdict) {
+	return sonicVerdict{120, "", []string{"not alive"}}, sonicVerdict{code, rule, says}
+}
+
+// sonicCriticalCases are about critical programs where the container may be restarted.
+func sonicCriticalCases() []sonicCase {
+	down := func(id, name string, m managed, says ...string) sonicCase {
+		c := sonicCase{id: id, name: name, given: tells(m)}
+		c.ready, c.alive = dead(112, "CriticalProgramDown", says...)
+		return c
+	}
+	return []sonicCase{
+		{id: "E53", name: "a critical program exited as expected", given: tells(managed{"snmpd", "snmpd", stExited, 0, ""})},
+		{id: "E53", name: "a critical program exited as expected, with 3", given: tells(managed{"snmpd", "snmpd", stExited, 3, ""})},
+		down("E54", "a critical program exited unexpectedly", managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"}, "snmpd ended unexpectedly", "snmpd EXITED 1"),
+		down("E54", "a critical program was killed", managed{"snmpd", "snmpd", stExited, -1, "Bad exit code -1"}, "snmpd ended unexpectedly"),
+		down("E54", "a program of a critical group exited unexpectedly", managed{"dhcp", "relay", stExited, 1, "Bad exit code 1"}, "relay ended unexpectedly", "dhcp:relay"),
+		{id: "E54", name: "a program that is not critical exited unexpectedly", given: tells(managed{"rsyslogd", "rsyslogd", stExited, 1, "Bad exit code 1"})},
+		down("E56", "a critical program is FATAL", managed{"snmpd", "snmpd", stFatal, 0, "Exited too quickly (process log may have details)"}, "snmpd cannot be kept running", "Exited too quickly"),
+		{id: "E57", name: "a critical program runs again", given: comesBack, check: countsBoth},
+		{id: "E59", name: "the file of critical programs has blank lines only", given: critical("\n \n\n"), check: notes("supervisor", "no critical program")},
+		{id: "E59", name: "the file of critical programs is empty", given: critical(""), check: notes("supervisor", "no critical program")},
+		{id: "E56", name: "a critical program is unknown to supervisord", given: critical("program:snmpd\nprogram:nobody\n"),
+			ready: sonicVerdict{0, "CriticalProgramUnknown", []string{"nobody"}}},
+	}
+}
+
+// comesBack lets a critical program end unexpectedly, and run again.
+func comesBack(t *testing.T, l *sonicLab) {
+	t.Helper()
+	l.before = l.transitions(t, "alive")
+	l.supervisord.set(managed{"snmpd", "snmpd", stFatal, 0, ""})
+	l.await(t, "alive", sonicVerdict{112, "CriticalProgramDown", nil})
+	l.supervisord.set(managed{"snmpd", "snmpd", stRunning, 0, ""})
+}
+
+// countsBoth checks that both changes of the state were counted.
+func countsBoth(t *testing.T, l *sonicLab) {
+	t.Helper()
+	if n := l.transitions(t, "alive") - l.before; n != 2 {
+		t.Errorf("alive has changed %d times, want 2", n)
+	}
+}
+
+// critical replaces the file of critical programs.
+func critical(text string) func(*testing.T, *sonicLab) {
+	return func(t *testing.T, l *sonicLab) {
+		t.Helper()
+		writeFile(t, l.path("critical_processes"), text)
+	}
+}
+
+// notes checks that a collector notes some words.
+func notes(collector, words string) func(*testing.T, *sonicLab) {
+	return func(t *testing.T, l *sonicLab) {
+		t.Helper()
+		soon(t, func() string {
+			if note := l.note(collector); !strings.Contains(note, words) {
+				return fmt.Sprintf("%s notes %q, want %q in it", collector, note, words)
+			}
+			return ""
+		})
+	}
+}
+
+func TestSonicCriticalPrograms(t *testing.T) {
+	t.Parallel()
+	startSonicLab(t, nil).runCases(t, sonicCriticalCases())
+}
+
+// sonicNoRestartCases are those with --set auto_restart=disabled.
+func sonicNoRestartCases() []sonicCase {
+	down := func(says ...string) sonicVerdict { return sonicVerdict{112, "CriticalProgramDown", says} }
+	return []sonicCase{
+		{id: "E55", name: "a critical program exited unexpectedly, with `auto_restart=disabled`", ready: down("snmpd ended unexpectedly"),
+			given: tells(managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"}), check: toldOnce},
+		{id: "E56", name: "a critical program is FATAL, with `auto_restart=disabled`", ready: down("snmpd cannot be kept running"),
+			given: tells(managed{"snmpd", "snmpd", stFatal, 0, ""})},
+	}
+}
+
+// toldOnce checks that the log has one line for one change of the state, however many
+// rounds there were since.
+func toldOnce(t *testing.T, l *sonicLab) {
+	t.Helper()
+	before := l.daemon.eval.Snapshot().Generation
+	soon(t, func() string {
+		if now := l.daemon.eval.Snapshot().Generation; now < before+10 {
+			return fmt.Sprintf("%d evaluations, want ten more", now-before)
+		}
+		return ""
+	})
+	lines := 0
+	for line := range strings.Lines(l.log.String()) {
+		if strings.Contains(line, `msg="state fails"`) && strings.Contains(line, "CriticalProgramDown") {
+			lines++
+		}
+	}
+	if lines != 1 {
+		t.Errorf("%d lines of the log say it, want 1:\n%s", lines, l.log)
+	}
+	if st, ok := l.daemon.eval.Snapshot().State("ready", l.daemon.eval.Snapshot().At); !ok || st.Since.IsZero() {
+		t.Errorf("since when ready fails is %v, want it known", st.Since)
+	}
+}
+
+func TestSonicWithoutRestarts(t *testing.T) {
+	t.Parallel()
+	startSonicLab(t, map[string]string{"auto_restart": "disabled"}).runCases(t, sonicNoRestartCases())
+}

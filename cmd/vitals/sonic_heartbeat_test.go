@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// heartbeats is a container in which only heartbeats matter, with the profile's own pace.
+// It belongs into a synctest bubble.
+type heartbeats struct {
+	parts *collectors.Components
+	eval  *evaluator.Evaluator
+}
+
+// beat is a heartbeat of a program.
+func (h *heartbeats) beat(t *testing.T, program string) {
+	t.Helper()
+	if err := h.parts.Report(program, collectors.Report{Alive: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// says is what alive says: its verdict, and the summary of the rule that decides.
+func (h *heartbeats) says() string {
+	time.Sleep(maxReportLatency)
+	s := h.eval.Snapshot()
+	st, _ := s.State(evaluator.Alive, time.Now())
+	text := st.Verdict.String()
+	for _, i := range st.Deciding {
+		text += fmt.Sprintf(" %s: %s", s.Rules[i].Name, s.Rules[i].Summary)
+	}
+	return text
+}
+
+// playHeartbeats runs the profile with a file of programs with heartbeats.
+func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *heartbeats)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "watchdog_processes")
+	writeFile(t, path, "\nprogram:orchagent\n")
+	p := &program{profile: "sonic", set: map[string]string{"watchdog_processes": path}}
+	for name, value := range set {
+		p.set[name] = value
+	}
+	l, errs := p.load()
+	if len(errs) > 0 {
+		t.Fatalf("load() = %v, want no mistakes", errs)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		config := l.collector("heartbeats")
+		c, err := config.Components.New(collectors.Env{Name: config.Name, Logger: discard()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
+		eval, err := evaluator.New(evaluator.Config{Files: l.files, Sources: []evaluator.Source{source}}, evaluator.Options{Logger: discard()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		ended.Go(func() { eval.Run(ctx) })
+		parts, _ := c.(*collectors.Components)
+		play(t, &heartbeats{parts, eval})
+		cancel()
+		ended.Wait()
+	})
+}
+
+const (
+	stuck     = "fail HeartbeatLost: The program orchagent is stuck, its last heartbeat came "
+	neverBeat = "fail HeartbeatNeverSeen: The program orchagent has not sent any heartbeat."
+)
+
+// A program may be silent for as long as --set heartbeat says, and not longer.
+func TestSonicHeartbeats(t *testing.T) {
+	tests := []struct {
+		name   string
+		set    map[string]string
+		silent time.Duration
+		want   string
+	}{
+		{"E60 silent for 59 s", nil, 59 * time.Second, "pass"},
+		{"E60 silent for 61 s", nil, 61 * time.Second, stuck},
+		{"E60 silent for an hour", nil, time.Hour, stuck},
+		{"E60 silent for 11 s of 10", map[string]string{"heartbeat": "10s"}, 11 * time.Second, stuck},
+		{"E62 silent for an hour, with heartbeat=0", map[string]string{"heartbeat": "0"}, time.Hour, "pass"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			playHeartbeats(t, tt.set, func(t *testing.T, h *heartbeats) {
+				h.beat(t, "orchagent")
+				time.Sleep(tt.silent)
+				if got := h.says(); !strings.HasPrefix(got, tt.want) {
+					t.Errorf("alive says %q, want %q", got, tt.want)
+				}
+				h.beat(t, "orchagent")
+				if got := h.says(); got != "pass" {
+					t.Errorf("alive says %q after a heartbeat, want pass", got)
+				}
+			})
+		})
+	}
+}
+
+// A program that never sent a heartbeat has two minutes; SONiC never notices it.
+func TestSonicHeartbeatNeverSeen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  map[string]string
+		late string
+	}{
+		"E61 never seen":                   {nil, neverBeat},
+		"E62 never seen, with heartbeat=0": {map[string]string{"heartbeat": "0"}, "pass"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			playHeartbeats(t, tt.set, func(t *testing.T, h *heartbeats) {
+				time.Sleep(time.Minute + 55*time.Second)
+				if got := h.says(); got != "pass" {
+					t.Errorf("alive says %q before two minutes are over, want pass", got)
+				}
+				time.Sleep(15 * time.Second)
+				if got := h.says(); got != tt.late {
+					t.Errorf("alive says %q after two minutes, want %q", got, tt.late)
+				}
+				h.beat(t, "orchagent")
+				if got := h.says(); got != "pass" {
+					t.Errorf("alive says %q after a heartbeat, want pass", got)
+				}
+			})
+		})
+	}
+}
+
+// A heartbeat is a report on the socket, and its age a number. One look without a daemon
+// cannot know of any, and does not say that there are none.
+func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "watchdog"), "program:orchagent\n")
+	l := startSonicLab(t, map[string]string{"watchdog_processes": filepath.Join(dir, "watchdog"), "heartbeat": "1s"})
+	l.await(t, "alive", sonicVerdict{})
+	beat := func() {
+		t.Helper()
+		if code, text := request(t, overSocket(l.socket), http.MethodPut, "http://vitals/api/v1/components/orchagent", `{"alive": true}`); code != http.StatusNoContent {
+			t.Fatalf("PUT = %d %s, want 204", code, text)
+		}
+	}
+	t.Run("E60 the last heartbeat was too long ago", func(t *testing.T) {
+		beat()
+		l.await(t, "alive", sonicVerdict{113, "HeartbeatLost", []string{"orchagent is stuck"}})
+		if v, ok := l.sample("vitals_component_last_report_timestamp_seconds", "component", "orchagent"); !ok || time.Since(time.UnixMicro(int64(v*1e6))) > labPatience {
+			t.Errorf("the last report was at %v, %t, want it known", v, ok)
+		}
+		if wrong := (sonicVerdict{}).differs(l.alone("alive")); wrong != "" {
+			t.Error("one look: " + wrong)
+		}
+		beat()
+		l.await(t, "alive", sonicVerdict{})
+	})
+}
+
+// The file of programs with heartbeats is as strict as that of critical programs.
+func TestSonicWatchdogProcesses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"one", "program:orchagent\n", "orchagent"},
+		{"several with blank lines", "\nprogram:orchagent\n \n\tprogram:syncd", "orchagent syncd"},
+		{"E59 empty", "", ""},
+		{"a group", "program:a\ngroup:b\n", `/w:2: "group:b": expected program:NAME`},
+		{"E58 no colon", "orchagent", `/w:1: "orchagent": expected program:NAME`},
+		{"E58 two colons", "program:a:b", `/w:1: "program:a:b": expected program:NAME`},
+		{"E58 no name", "program:\n# comment", `/w:1: "program:": expected program:NAME` + "\n" + `/w:2: "# comment": expected program:NAME`},
+		{"a name that cannot be a label", "program:a b", `/w:1: name "a b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
+		{"twice", "program:a\nprogram:a", `/w:2: program "a": expected each once`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			programs, errs := parseWatchdogProcesses("/w", tt.text)
+			got := strings.Join(programs, " ")
+			if len(errs) > 0 {
+				var lines []string
+				for _, err := range errs {
+					lines = append(lines, err.Error())
+				}
+				got = strings.Join(lines, "\n")
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("parseWatchdogProcesses() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
