@@ -35,7 +35,7 @@ type tcpRound struct {
 	resolve, connect, tls, exchange time.Duration
 	// expiry is zero where the server has shown no certificates.
 	expiry time.Time
-	// remote is where the connection leads, empty without one.
+	// remote is where the connection leads, and what was configured before there is one.
 	remote string
 	// login is to be redacted.
 	login *tcpLogin
