@@ -5,10 +5,8 @@ package tripleo
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
@@ -52,8 +50,9 @@ const (
 type Process struct {
 	// Name is the service's where it is not set.
 	Name string `yaml:"name"`
-	// Comm is the process's name in the kernel, and Argument an expression that one of
-	// the arguments of its command line matches. At most one of them is set.
+	// Comm is the process's name in the kernel, and Argument one of the arguments of its
+	// command line, without its folder. At most one of them is set; without both it is
+	// the argument Name.
 	Comm     string `yaml:"comm"`
 	Argument string `yaml:"argument"`
 	// Connections are remote TCP ports, Listen and UDP are its own ports. One of each is
@@ -159,7 +158,11 @@ func Services() []Service {
 func (s *Service) name(name string) {
 	s.Name = name
 	for i := range s.Processes {
-		setDefault(&s.Processes[i].Name, name)
+		p := &s.Processes[i]
+		setDefault(&p.Name, name)
+		if p.Comm == "" {
+			setDefault(&p.Argument, p.Name)
+		}
 	}
 	for i := range s.HTTP {
 		setDefault(&s.HTTP[i].Name, name)
@@ -226,17 +229,4 @@ func (s Service) ConfigFiles() []string {
 // Files are the files that the address is taken from.
 func (h HTTP) Files() []string {
 	return slices.DeleteFunc([]string{h.VHost, h.INI, h.Listen, h.Clustercheck}, func(f string) bool { return f == "" })
-}
-
-// Pattern is an expression that one of the arguments of the process's command line
-// matches; empty where Comm says which process it is. A title that a program gives
-// itself begins with its name.
-func (p Process) Pattern() string {
-	switch {
-	case p.Comm != "":
-		return ""
-	case p.Argument != "":
-		return p.Argument
-	}
-	return fmt.Sprintf(`(^|/)%s([ :]|$)`, strings.ReplaceAll(p.Name, ".", `\.`))
 }
