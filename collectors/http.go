@@ -124,7 +124,7 @@ func (h *httpCheck) ask(ctx context.Context, a *httpAnswer) ([]string, error) {
 		if until := expiryOfUnverified(err); !until.IsZero() {
 			a.expires = until
 		}
-		return secrets, withoutURL(err)
+		return secrets, a.trace.cause(withoutURL(err))
 	}
 	defer resp.Body.Close()
 	if err := h.read(resp, a); err != nil {

@@ -37,7 +37,7 @@ func (c *httpClient) request(ctx context.Context, target string) (*http.Request,
 		if body, err = readClientFile(c.config.BodyFile); err != nil {
 			return nil, nil, failed(ReasonProtocol, "prepare request: %w", err)
 		}
-		secrets = append(secrets, string(body))
+		secrets = append(secrets, string(bytes.TrimSpace(body)))
 	}
 	req, err := http.NewRequestWithContext(ctx, c.config.Method, target, bytes.NewReader(body))
 	if err != nil {
@@ -100,12 +100,12 @@ func (c *httpClient) do(ctx context.Context, req *http.Request, trace *httpTrace
 	if err != nil {
 		return nil, failed(ReasonTLS, "prepare tls: %w", err)
 	}
-	route := &httpRoute{origin: httpOrigin(req), trace: trace, own: c.transport(ctx, settings)}
+	route := &httpRoute{origin: httpOrigin(req), trace: trace, own: c.transport(ctx, trace.certificates(settings))}
 	// Neither the client's certificate nor the name that the server is known by is
 	// meant for another server.
 	foreign := settings.Clone()
 	foreign.GetClientCertificate, foreign.ServerName = nil, ""
-	route.foreign = c.transport(ctx, foreign)
+	route.foreign = c.transport(ctx, trace.certificates(foreign))
 	client := http.Client{Transport: route, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if !c.config.FollowRedirects {
 			return http.ErrUseLastResponse
@@ -145,7 +145,7 @@ func (c *httpClient) transport(round context.Context, settings *tls.Config) *htt
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return c.dial(ctx, round, network, address)
 		},
-		TLSClientConfig:   settings.Clone(), // net/http adds its protocols to it
+		TLSClientConfig:   settings,
 		Protocols:         protocols,
 		DisableKeepAlives: true,
 		// What is not asked for need not be unpacked; a header of the configuration may ask.
@@ -172,7 +172,10 @@ func (c *httpClient) dial(ctx, round context.Context, network, address string) (
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
-	if err != nil {
+	switch {
+	case err != nil && round.Err() != nil:
+		return nil, round.Err() // the deadline, where the dial knows only that it was canceled
+	case err != nil:
 		return nil, err
 	}
 	context.AfterFunc(round, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })

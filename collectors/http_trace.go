@@ -32,6 +32,8 @@ type httpHop struct {
 	ready, answered time.Time
 	// peer is the address that was last tried, or the one that there is a connection to.
 	peer string
+	// wanted is whether the server asked for a client certificate.
+	wanted bool
 }
 
 // The values of the label phase.
@@ -146,6 +148,30 @@ func (t *httpTrace) last() httpHop {
 		return httpHop{}
 	}
 	return t.hops[len(t.hops)-1]
+}
+
+// certificates makes settings of TLS tell whether the server asks for a client certificate.
+func (t *httpTrace) certificates(settings *tls.Config) *tls.Config {
+	settings = settings.Clone()
+	given := settings.GetClientCertificate
+	settings.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		t.mark(func(h *httpHop) *time.Time { h.wanted = true; return &h.handshakeBegin })
+		if given == nil {
+			return &tls.Certificate{}, nil // none is sent
+		}
+		return given(info)
+	}
+	return settings
+}
+
+// cause is why the last request failed. In TLS 1.3, a server refuses a client's certificate,
+// or the lack of one, when the handshake is over for the client. Whether its alert or a
+// broken connection is seen first is a matter of luck.
+func (t *httpTrace) cause(err error) error {
+	if h := t.last(); h.wanted && h.answered.IsZero() && scrapeReason(err) == ReasonProtocol {
+		return failed(ReasonTLS, "%w (the server asks for a client certificate)", err)
+	}
+	return err
 }
 
 // doing names the phase in which the request is.

@@ -172,20 +172,22 @@ func (v *vhost) url() *url.URL {
 }
 
 // splitAddress splits what is written host, host:port, [address]:port or, as only
-// ServerName has it, a bare IPv6 address.
+// ServerName has it, a bare IPv6 address. What is none of them is a host that is not valid.
 func splitAddress(text string) (host, port string) {
 	if _, err := netip.ParseAddr(text); err == nil {
 		return text, ""
 	}
-	if inner, ok := strings.CutPrefix(text, "["); ok {
-		host, port, _ = strings.Cut(inner, "]")
-		if address, err := netip.ParseAddr(host); err != nil || !address.Is6() || port != "" && port[0] != ':' {
-			return "", ""
-		}
-		return host, strings.TrimPrefix(port, ":")
+	inner, bracket := strings.CutPrefix(text, "[")
+	if !bracket {
+		host, port, _ = strings.Cut(text, ":")
+		return host, port
 	}
-	host, port, _ = strings.Cut(text, ":")
-	return host, port
+	host, port, _ = strings.Cut(inner, "]")
+	address, err := netip.ParseAddr(host)
+	if err != nil || !address.Is6() || port != "" && port[0] != ':' {
+		return text, ""
+	}
+	return host, strings.TrimPrefix(port, ":")
 }
 
 // vhostWords splits the arguments of a directive. One in quotes, single or double, may hold
