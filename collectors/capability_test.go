@@ -33,7 +33,7 @@ func TestCapabilityProblems(t *testing.T) {
 		{"an empty name", "capabilities: ['']", `capabilities[0]: capability "": expected a name of capabilities(7), such as NET_ADMIN`},
 		{"the last one's other name", "capabilities: [CAP_LAST_CAP]", `capabilities[0]: capability "CAP_LAST_CAP": expected a name of capabilities(7), such as NET_ADMIN`},
 		{"twice", "capabilities: [NET_ADMIN, cap_net_admin]", `capabilities[1]: capability "cap_net_admin": expected each once`},
-		{"two ways to say which process", "{capabilities: [KILL], process: {pid: 1, name: x}}", `process: pid, name: expected at most one of pid, pid_file, name, exe, cgroup`},
+		{"two ways to say which process", "{capabilities: [KILL], process: {pid: 1, name: x}}", `process: pid, name: expected at most one of pid, pid_file, name, exe, argument, cgroup`},
 		{"relative path to the process", "{capabilities: [KILL], process: {exe: x}}", `process.exe: path "x": expected an absolute path`},
 		{"every way to write it", "capabilities: [CAP_NET_ADMIN, net_raw, Sys_Admin]", ""},
 	}

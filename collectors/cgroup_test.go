@@ -66,7 +66,7 @@ func TestCgroupProblems(t *testing.T) {
 		{"relative cgroupfs", "cgroupfs: sys", `cgroupfs: path "sys": expected an absolute path without ..`},
 		{"no limit at all", "limit: 0", "limit: limit 0B: expected 1MiB or more, with a unit such as MiB, or no limit"},
 		{"a limit without its unit", "limit: 512", "limit: limit 512B: expected 1MiB or more, with a unit such as MiB, or no limit"},
-		{"process by two keys", "process: {pid: 1, name: x}", "process: pid, name: expected at most one of pid, pid_file, name, exe, cgroup"},
+		{"process by two keys", "process: {pid: 1, name: x}", "process: pid, name: expected at most one of pid, pid_file, name, exe, argument, cgroup"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

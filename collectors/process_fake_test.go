@@ -2,6 +2,7 @@ package collectors_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,8 @@ type fakeProcess struct {
 	pid  int
 	comm string // what its stat and comm have
 	// state is a letter, S where it is empty.
-	state string
+	state  string
+	parent int
 	// start is in ticks of 10 ms after the host's start.
 	start    int
 	threads  int      // 1 where it is 0
@@ -29,6 +31,9 @@ type fakeProcess struct {
 	cgroup   string   // 0::/ where it is empty
 	caps     string   // the lines of the capabilities in status
 	tgid     int      // the process's number where it is 0
+	nspid    string   // its numbers in the PID namespaces that it is in; none where it is empty
+	pidns    string   // where the link to its PID namespace leads; none where it is empty
+	cgroupns string   // and that to its cgroup namespace
 	sockets  []int    // inodes, each with a descriptor behind the fds
 	netns    int      // 1 where it is 0
 	// net are the tables in /proc/PID/net by their names: rows below the first line. What
@@ -67,8 +72,8 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 			t.Fatal(err)
 		}
 	}
-	stat := fmt.Sprintf("%d (%s) %s 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 %d 1000 %d 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		p.pid, p.comm, cmp.Or(p.state, "S"), max(p.threads, 1), p.start, p.pages)
+	stat := fmt.Sprintf("%d (%s) %s %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 %d 1000 %d 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		p.pid, p.comm, cmp.Or(p.state, "S"), p.parent, max(p.threads, 1), p.start, p.pages)
 	cmdline := ""
 	for _, arg := range p.args {
 		cmdline += arg + "\x00"
@@ -76,7 +81,7 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 	for name, text := range map[string]string{
 		"stat":                                 stat,
 		"comm":                                 p.comm + "\n",
-		"status":                               fmt.Sprintf("Name:\t%s\nTgid:\t%d\nPid:\t%d\n%s", p.comm, cmp.Or(p.tgid, p.pid), p.pid, cmp.Or(p.caps, fakeCaps)),
+		"status":                               fmt.Sprintf("Name:\t%s\nTgid:\t%d\nPid:\t%d\n%s", p.comm, cmp.Or(p.tgid, p.pid), p.pid, cmp.Or(p.caps, fakeCaps)+p.nspidLine()),
 		"cgroup":                               cmp.Or(p.cgroup, "0::/\n"),
 		"cmdline":                              cmdline,
 		"limits":                               "Limit                     Soft Limit           Hard Limit           Units     \nMax open files            " + cmp.Or(p.maxFDs, "1024") + "                 4096                 files     \n",
@@ -87,6 +92,13 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 	for fd := range p.fds {
 		localWrite(t, filepath.Join(dir, "fd", strconv.Itoa(fd)), "")
 	}
+	for name, target := range map[string]string{"pid": p.pidns, "cgroup": p.cgroupns} {
+		if target != "" {
+			if err := errors.Join(os.MkdirAll(filepath.Join(dir, "ns"), 0o755), os.Symlink(target, filepath.Join(dir, "ns", name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	if p.sockets != nil || p.net != nil {
 		p.writeSockets(t, dir)
 	}
@@ -94,6 +106,27 @@ func (p fakeProcess) write(t testing.TB, mount string) {
 		if err := os.Symlink(p.exe, filepath.Join(dir, "exe")); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func (p fakeProcess) nspidLine() string {
+	if p.nspid == "" {
+		return ""
+	}
+	return "NSpid:\t" + p.nspid + "\n"
+}
+
+// fakeSelf makes a process of a directory that looks like proc(5) the one that asks; with
+// the number 0 none is.
+func fakeSelf(t testing.TB, mount string, pid int) {
+	t.Helper()
+	link := filepath.Join(mount, "self")
+	err := os.Remove(link)
+	if pid != 0 {
+		err = errors.Join(err, os.Symlink(strconv.Itoa(pid), link))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,7 +1,7 @@
 package collectors_test
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(processRole) {
 	case "":
 		os.Exit(m.Run())
+	case realKeeper:
+		if err := keepReal(); err != nil {
+			fmt.Println(err)
+		}
 	case "parent": // of a child that ends at once and is not waited for
 		if _, err := os.StartProcess("/proc/self/exe", []string{"child"}, &os.ProcAttr{Env: []string{processRole + "=ends"}}); err != nil {
 			fmt.Println(err)
@@ -34,44 +38,6 @@ func TestMain(m *testing.M) {
 		fmt.Println("started")
 		_, _ = io.Copy(io.Discard, os.Stdin) // until whoever has started it ends
 	}
-}
-
-// realProcess is a process of this program that waits until it is killed.
-type realProcess struct {
-	*exec.Cmd
-	t *testing.T
-}
-
-// startReal starts this program under the name of the path's last part.
-func startReal(t *testing.T, path, role string) *realProcess {
-	t.Helper()
-	p := &realProcess{exec.Command(path), t}
-	p.Env = []string{processRole + "=" + role}
-	stdin, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = p.Process.Kill(), p.Wait(); _ = stdin.Close() })
-	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "started\n" {
-		t.Fatalf("the process said %q, %v, want %q", line, err, "started\n")
-	}
-	return p
-}
-
-// end kills the process and asks for its status, as whoever has started it does.
-func (p *realProcess) end() {
-	p.t.Helper()
-	if err := p.Process.Kill(); err != nil {
-		p.t.Fatal(err)
-	}
-	_ = p.Wait()
 }
 
 // realPath is a path with this program under a name that no other process has: more
@@ -123,22 +89,22 @@ func TestProcessForReal(t *testing.T) {
 		t.Errorf("%v bytes in RAM, want those of a small program", memory)
 	}
 
-	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	is(`vitals_process_states{process="p",state="stopped"}`, 1)
 	is(`vitals_process_up{process="p"}`, 1)
-	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := p.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	is(`vitals_process_states{process="p",state="stopped"}`, 0)
 
-	if err := p.Process.Kill(); err != nil {
+	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	is(`vitals_process_states{process="p",state="zombie"}`, 1)
 	is(`vitals_process_up{process="p"}`, 0)
-	_ = p.Wait()
+	p.Wait()
 	is(`vitals_process_failure{process="p",reason="gone"}`, 1)
 	is(`vitals_process_restarts_total{process="p"}`, 0)
 
@@ -157,7 +123,7 @@ func TestProcessStartTimeForReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := startReal(t, realPath(t), "waits")
-	c := localNew(t, "p", fmt.Sprintf("pid: %d", p.Process.Pid), &collectors.ProcessConfig{})
+	c := localNew(t, "p", fmt.Sprintf("pid: %d", p.Pid), &collectors.ProcessConfig{})
 	samples, err := localCollect(t, c)
 	start, _ := localValue(samples, `vitals_process_start_time_seconds{process="p"}`)
 	// The start of the host is told in whole seconds.
@@ -195,6 +161,39 @@ func TestProcessByProgramForReal(t *testing.T) {
 	samples, err := localCollect(t, c)
 	if up, ok := localValue(samples, `vitals_process_up{process="p"}`); up != 0 || !ok && err == nil {
 		t.Errorf("Collect() = %v, %v, want that it does not run", samples, err)
+	}
+}
+
+// What Vitals has started itself is not what it looks for, and neither is Vitals.
+func TestProcessIsNoRelativeForReal(t *testing.T) {
+	path := realPath(t)
+	child := exec.Command(path)
+	child.Env = []string{processRole + "=waits"}
+	stdin, err := child.StdinPipe()
+	if err = errors.Join(err, child.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = stdin.Close(), child.Wait() }()
+	gone := func(config, want string) {
+		t.Helper()
+		samples, err := localCollect(t, localNew(t, "p", config, &collectors.ProcessConfig{}))
+		if up, ok := localValue(samples, `vitals_process_up{process="p"}`); up != 0 || !ok || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("Collect() with %s = %v, %v, want that it does not run: %s", config, up, err, want)
+		}
+	}
+	is := fmt.Sprintf("but %d, which is Vitals, has started it or was started by it", child.Process.Pid)
+	gone("name: "+filepath.Base(path), is)
+	gone("argument: "+filepath.Base(path), is)
+	gone("argument: "+os.Args[0], fmt.Sprintf("but %d,", os.Getpid()))
+	c := localNew(t, "p", fmt.Sprintf("pid: %d", child.Process.Pid), &collectors.ProcessConfig{})
+	if samples, err := localCollect(t, c); err != nil {
+		t.Errorf("Collect() by number = %v, %v, want that it runs", samples, err)
+	}
+	other := startReal(t, path, "waits")
+	c = localNew(t, "p", "argument: "+path, &collectors.ProcessConfig{})
+	samples, err := localCollect(t, c)
+	if n, _ := localValue(samples, `vitals_process_instances{process="p"}`); n != 1 || err != nil {
+		t.Errorf("Collect() = %v processes, %v, want %d alone", n, err, other.Pid)
 	}
 }
 

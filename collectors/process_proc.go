@@ -145,7 +145,10 @@ func (r *procReader) children(pid int) ([]int, error) {
 // processStat is what /proc/PID/stat says, as far as it is of use.
 type processStat struct {
 	// state is a letter, see processStates.
-	state   byte
+	state byte
+	// parent is the number of the process that has started this one, or of the one that
+	// has inherited it; 0 is one outside of the PID namespace.
+	parent  int
 	threads int
 	// start is when the process was started, in ticks after the host was: no two
 	// processes have both this and their number in common, and no clock moves it.
@@ -164,16 +167,17 @@ func (s processStat) ended() bool {
 // parseProcessStat reads /proc/PID/stat: its fields are counted from the name, which
 // stands in parentheses and may have parentheses and spaces of its own.
 func parseProcessStat(text []byte) (processStat, error) {
-	const state, threads, start, pages = 0, 17, 19, 21 // (3), (20), (22) and (24) in proc_pid_stat(5)
+	const state, parent, threads, start, pages = 0, 1, 17, 19, 21 // (3), (4), (20), (22) and (24) in proc_pid_stat(5)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) <= pages || len(fields[state]) != 1 {
 		return processStat{}, fmt.Errorf("stat %.64q: expected at least %d fields behind the name", text, pages+1)
 	}
 	s := processStat{state: fields[state][0]}
-	var errs [3]error
-	s.threads, errs[0] = strconv.Atoi(string(fields[threads]))
-	s.start, errs[1] = strconv.ParseUint(string(fields[start]), 10, 64)
-	s.pages, errs[2] = strconv.ParseUint(string(fields[pages]), 10, 64)
+	var errs [4]error
+	s.parent, errs[0] = strconv.Atoi(string(fields[parent]))
+	s.threads, errs[1] = strconv.Atoi(string(fields[threads]))
+	s.start, errs[2] = strconv.ParseUint(string(fields[start]), 10, 64)
+	s.pages, errs[3] = strconv.ParseUint(string(fields[pages]), 10, 64)
 	if err := errors.Join(errs[:]...); err != nil {
 		return processStat{}, fmt.Errorf("stat %.64q: %w", text, err)
 	}

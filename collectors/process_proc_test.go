@@ -16,7 +16,7 @@ import (
 )
 
 func TestParseProcessStat(t *testing.T) {
-	fields := "1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 %s 0 %s 228000000 %s 18446744073709551615 0 0\n"
+	fields := "77 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 %s 0 %s 228000000 %s 18446744073709551615 0 0\n"
 	stat := func(name, state, threads, start, pages string) string {
 		return "7 (" + name + ") " + state + " " + fmt.Sprintf(fields, threads, start, pages)
 	}
@@ -25,15 +25,16 @@ func TestParseProcessStat(t *testing.T) {
 		want       processStat
 		wantErr    string
 	}{
-		{"process", stat("ovs-vswitchd", "S", "12", "345678", "4321"), processStat{'S', 12, 345678, 4321}, ""},
-		{"stopped by a debugger", stat("x", "t", "1", "1", "1"), processStat{'t', 1, 1, 1}, ""},
-		{"name like the fields behind it", stat("a) Z 1 (b", "R", "2", "3", "4"), processStat{'R', 2, 3, 4}, ""},
-		{"name with a line break", stat("a\nb", "D", "2", "3", "4"), processStat{'D', 2, 3, 4}, ""},
-		{"started after 6 billion years", stat("x", "S", "1", "18446744073709551615", "0"), processStat{'S', 1, math.MaxUint64, 0}, ""},
+		{"process", stat("ovs-vswitchd", "S", "12", "345678", "4321"), processStat{'S', 77, 12, 345678, 4321}, ""},
+		{"stopped by a debugger", stat("x", "t", "1", "1", "1"), processStat{'t', 77, 1, 1, 1}, ""},
+		{"name like the fields behind it", stat("a) Z 1 (b", "R", "2", "3", "4"), processStat{'R', 77, 2, 3, 4}, ""},
+		{"name with a line break", stat("a\nb", "D", "2", "3", "4"), processStat{'D', 77, 2, 3, 4}, ""},
+		{"started after 6 billion years", stat("x", "S", "1", "18446744073709551615", "0"), processStat{'S', 77, 1, math.MaxUint64, 0}, ""},
 		{"nothing", "", processStat{}, "at least 22 fields"},
 		{"no name", "7 S 1 1", processStat{}, "at least 22 fields"},
 		{"cut off", "7 (x)", processStat{}, "at least 22 fields"},
 		{"long state", stat("x", "SS", "1", "2", "3"), processStat{}, "at least 22 fields"},
+		{"parent is no number", strings.Replace(stat("x", "S", "1", "2", "3"), "77", "x", 1), processStat{}, `parsing "x"`},
 		{"threads are no number", stat("x", "S", "many", "2", "3"), processStat{}, `parsing "many"`},
 		{"start is no number", stat("x", "S", "1", "-2", "3"), processStat{}, `parsing "-2"`},
 		{"memory is no number", stat("x", "S", "1", "2", "3.5"), processStat{}, `parsing "3.5"`},

@@ -92,6 +92,11 @@ type processSearch struct {
 	ProcessSelector
 	proc  procfs.FS
 	files procReader
+	// home and own are nil until they are needed: most processes match nothing.
+	home *processHome
+	own  *ownProcesses
+	// related and foreign are the numbers of processes that match, and are not meant.
+	related, foreign []int
 }
 
 // self finds the process that asks, by the number that it has where proc(5) is from.
@@ -146,11 +151,7 @@ func (s *processSearch) all(ctx context.Context) ([]foundProcess, error) {
 		if ctx.Err() != nil {
 			return nil, &processError{processUnreadable, fmt.Errorf("look for %s: %w", s, context.Cause(ctx))}
 		}
-		var p foundProcess
-		ok, err := s.matches(pid)
-		if ok {
-			p, err = s.look(pid)
-		}
+		p, ok, err := s.meant(pid)
 		switch reasonOfProcess(err) {
 		case "":
 			if ok {
@@ -174,11 +175,46 @@ func (s *processSearch) all(ctx context.Context) ([]foundProcess, error) {
 	return nil, s.nothing(s.noProcess())
 }
 
+// meant says whether a process is one of those that s means, and looks at it.
+func (s *processSearch) meant(pid int) (p foundProcess, ok bool, err error) {
+	if ok, err := s.matches(pid); !ok || err != nil {
+		return p, false, err
+	}
+	if p, err = s.look(pid); err != nil || !s.searched() {
+		return p, err == nil, err
+	}
+	if s.home == nil {
+		s.home = newProcessHome(&s.files)
+	}
+	if s.home.related(p) {
+		s.related = append(s.related, pid)
+		return p, false, nil
+	}
+	if !s.ownOnly() || s.PIDNamespace == "" && s.home.self == 0 {
+		return p, true, nil
+	}
+	if s.own == nil {
+		if s.own, err = newOwnProcesses(&s.files, s.home.self); err != nil {
+			return p, false, &processError{processUnreadable, err}
+		}
+	}
+	if ok, err = s.own.has(pid); err == nil && !ok {
+		s.foreign = append(s.foreign, pid)
+	}
+	return p, ok, err
+}
+
 // noProcess is what to say when a search has found nothing.
 func (s *processSearch) noProcess() error {
 	target, err := filepath.EvalSymlinks(s.Exe)
 	if err == nil && s.Exe != "" && target != s.Exe {
 		return fmt.Errorf("no process of %s, which links to %s: processes show that", s, target)
+	}
+	if len(s.foreign) > 0 {
+		return fmt.Errorf("no process of %s in the own PID namespace and container, as %d is in another: pid_namespace any means those, too", s, slices.Min(s.foreign))
+	}
+	if len(s.related) > 0 {
+		return fmt.Errorf("no process of %s but %d, which is Vitals, has started it or was started by it: only pid and pid_file mean such a process", s, slices.Min(s.related))
 	}
 	return fmt.Errorf("no process of %s", s)
 }
@@ -221,6 +257,9 @@ func (s *processSearch) matches(pid int) (bool, error) {
 			return false, nil
 		}
 		return exe == s.Exe || exe == s.Exe+" (deleted)", err
+	case s.Argument != "":
+		cmdline, err := s.files.read(pid, "cmdline")
+		return err == nil && hasArgument(cmdline, s.Argument), err
 	}
 	cgroups, err := s.files.read(pid, "cgroup")
 	return err == nil && inCgroup(cgroups, s.Cgroup), err
@@ -247,6 +286,28 @@ func (s *processSearch) matchesName(pid int) (bool, error) {
 	exe, _ := os.Readlink(s.files.path(pid, "exe"))
 	cmdline, _ := s.files.read(pid, "cmdline")
 	return sameLongName(s.Name, cmdline, exe), nil
+}
+
+// hasArgument says whether the argument is an element of a command line, or one without
+// its folder. Of an option, as in --log-dir=/var/log/nova, the whole counts. A process
+// that has written a title over its arguments has no others, and is told by what is before
+// the title's first colon or space: "neutron-dhcp-agent (/usr/bin/python3 ...)".
+func hasArgument(cmdline []byte, argument string) bool {
+	first := true
+	for element := range bytes.SplitSeq(cmdline, []byte{0}) {
+		if string(element) == argument {
+			return true
+		}
+		if base := element[bytes.LastIndexByte(element, '/')+1:]; string(base) == argument && element[0] != '-' {
+			return true
+		}
+		rest, begins := bytes.CutPrefix(element, []byte(argument))
+		if first && begins && (rest[0] == ':' || rest[0] == ' ') {
+			return true
+		}
+		first = false
+	}
+	return false
 }
 
 // titled says whether the name is the beginning of a title that the process has written

@@ -16,9 +16,9 @@ import (
 )
 
 // ProcessSelector says which process is meant: the one of PID, the one whose number
-// a file holds, or all that have a name, a program or a cgroup in common. Without
-// any of them it is the process that asks. The kinds process, capability and cgroup
-// share it.
+// a file holds, or all that have a name, a program, an argument or a cgroup in common.
+// Without any of them it is the process that asks. The kinds process, capability and
+// cgroup share it.
 type ProcessSelector struct {
 	// PID is the number of a process, as ProcFS counts.
 	PID int `yaml:"pid,omitempty"`
@@ -31,12 +31,19 @@ type ProcessSelector struct {
 	// Exe is the absolute path of the program that the process runs, as the process
 	// itself sees it.
 	Exe string `yaml:"exe,omitempty"`
+	// Argument is one element of the process's command line, as it is or without its
+	// folder: the name of a script behind that of its interpreter.
+	Argument string `yaml:"argument,omitempty"`
 	// Cgroup is the cgroup of the process, or one above it, as /proc/PID/cgroup has
 	// it: /system.slice/kuryr-cni.service, without the mount point.
 	Cgroup string `yaml:"cgroup,omitempty"`
 	// ProcFS is where proc(5) is mounted; /proc where it is not set. A container that
 	// measures its host mounts the host's elsewhere.
 	ProcFS string `yaml:"procfs,omitempty"`
+	// PIDNamespace is own or any: whether a search by name, program or argument finds the
+	// processes of Vitals' own PID namespace alone, or those of others that are shown, too.
+	// Where it is not set, own, or any with ProcFS.
+	PIDNamespace string `yaml:"pid_namespace,omitempty"`
 }
 
 // UnmarshalYAML decodes the keys, and refuses those without a value: a name that a
@@ -117,7 +124,7 @@ func (s ProcessSelector) keys() []string {
 	for _, k := range []struct {
 		name string
 		set  bool
-	}{{"pid", s.PID != 0}, {"pid_file", s.PIDFile != ""}, {"name", s.Name != ""}, {"exe", s.Exe != ""}, {"cgroup", s.Cgroup != ""}} {
+	}{{"pid", s.PID != 0}, {"pid_file", s.PIDFile != ""}, {"name", s.Name != ""}, {"exe", s.Exe != ""}, {"argument", s.Argument != ""}, {"cgroup", s.Cgroup != ""}} {
 		if k.set {
 			set = append(set, k.name)
 		}
@@ -130,7 +137,7 @@ func (s ProcessSelector) keys() []string {
 func (s ProcessSelector) problems(prefix string) []Problem {
 	var problems []Problem
 	if set := s.keys(); len(set) > 1 {
-		problems = append(problems, Problem{strings.TrimSuffix(prefix, "."), fmt.Sprintf("%s: expected at most one of pid, pid_file, name, exe, cgroup", strings.Join(set, ", "))})
+		problems = append(problems, Problem{strings.TrimSuffix(prefix, "."), fmt.Sprintf("%s: expected at most one of pid, pid_file, name, exe, argument, cgroup", strings.Join(set, ", "))})
 	}
 	if s.PID < 0 {
 		problems = append(problems, Problem{prefix + "pid", fmt.Sprintf("pid %d: expected a number above 0", s.PID)})
@@ -138,12 +145,33 @@ func (s ProcessSelector) problems(prefix string) []Problem {
 	if strings.ContainsAny(s.Name, "/\n") {
 		problems = append(problems, Problem{prefix + "name", fmt.Sprintf("name %q: expected a process's name without its folder", s.Name)})
 	}
+	if strings.Contains(s.Argument, "\x00") {
+		problems = append(problems, Problem{prefix + "argument", fmt.Sprintf("argument %q: expected no NUL", s.Argument)})
+	}
+	switch s.PIDNamespace {
+	case "":
+	case pidNamespaceOwn, pidNamespaceAny:
+		if !s.searched() {
+			problems = append(problems, Problem{prefix + "pid_namespace", "pid_namespace without a search: expected name, exe or argument, too"})
+		}
+	default:
+		problems = append(problems, Problem{prefix + "pid_namespace", fmt.Sprintf("pid_namespace %q: expected own or any", s.PIDNamespace)})
+	}
 	for _, p := range []struct{ key, path string }{{"pid_file", s.PIDFile}, {"exe", s.Exe}, {"cgroup", s.Cgroup}, {"procfs", s.ProcFS}} {
 		if p.path != "" && !filepath.IsAbs(p.path) {
 			problems = append(problems, Problem{prefix + p.key, fmt.Sprintf("path %q: expected an absolute path", p.path)})
 		}
 	}
 	return problems
+}
+
+// searched says whether processes are meant that have something in common which anybody
+// else may have, too.
+func (s ProcessSelector) searched() bool { return s.Name+s.Exe+s.Argument != "" }
+
+// ownOnly says whether a search passes over the processes of other PID namespaces.
+func (s ProcessSelector) ownOnly() bool {
+	return s.PIDNamespace == pidNamespaceOwn || s.PIDNamespace == "" && s.ProcFS == ""
 }
 
 // mount is where the processes are looked for.
@@ -165,6 +193,8 @@ func (s ProcessSelector) String() string {
 		return "name " + s.Name
 	case s.Exe != "":
 		return "exe " + s.Exe
+	case s.Argument != "":
+		return "argument " + s.Argument
 	case s.Cgroup != "":
 		return "cgroup " + s.Cgroup
 	}

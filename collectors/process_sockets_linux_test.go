@@ -279,7 +279,7 @@ func TestProcessUnixSocketForReal(t *testing.T) {
 		}
 		defer l.Close()
 		p := startReal(t, other, "waits")
-		c := localNew(t, "p", fmt.Sprintf("pid: %d\nunix_sockets: [%q]", p.Process.Pid, path), &collectors.ProcessConfig{})
+		c := localNew(t, "p", fmt.Sprintf("pid: %d\nunix_sockets: [%q]", p.Pid, path), &collectors.ProcessConfig{})
 		samples, err := localCollect(t, c)
 		if got, want := socketSeries(samples), "[] and 1 that are 0"; got != want || err != nil {
 			t.Errorf("Collect() = %s, %v, want %s and no error", got, err, want)

@@ -132,7 +132,7 @@ func TestGuestCgroupOfPod(t *testing.T) {
 	holds(t, "kuryr-daemon", "cgroup=host", "hold", "40")
 	d := vitalsAs(t, "cgroup=pods/pod pod host", `
 		name: own, cgroup: {}
-		name: daemon, cgroup: {process: {name: kuryr-daemon}}
+		name: daemon, cgroup: {process: {name: kuryr-daemon, pid_namespace: any}}
 		name: path, cgroup: {path: /host/sys/fs/cgroup/host}`, "")
 	d.awaits(t, "cgroups inside and outside of the pod", func(m metrics) error {
 		return errors.Join(whole(m, "own"), whole(m, "daemon"), whole(m, "path"),

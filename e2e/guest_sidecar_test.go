@@ -16,7 +16,7 @@ func TestGuestCgroupOfAnotherContainer(t *testing.T) {
 	w := holds(t, "kuryr-daemon", "cgroup=pods/workload pod", "hold", "40")
 	const collectors = `
 		name: own, cgroup: {}
-		name: daemon, cgroup: {process: {name: kuryr-daemon}}`
+		name: daemon, cgroup: {process: {name: kuryr-daemon, pid_namespace: any}}`
 	vitalsAs(t, "cgroup=pods/sidecar pod drop=SYS_PTRACE", collectors, "").awaits(t, "the other container is out of reach", func(m metrics) error {
 		return errors.Join(whole(m, "own"), m.want(512*mebibyte, "vitals_cgroup_memory_limit_bytes", "cgroup", "own"),
 			m.wantFailure("forbidden", "vitals_cgroup_failure", "cgroup", "daemon"),
@@ -47,8 +47,8 @@ func TestGuestCgroupOfContainerBeside(t *testing.T) {
 	w := holds(t, "kuryr-daemon", "cgroup=kubepods/guaranteed/pod2/workload pod", "hold", "40")
 	d := vitalsAs(t, "cgroup=kubepods/guaranteed/pod2/sidecar pod host readonly drop=SYS_PTRACE", `
 		name: own, cgroup: {}
-		name: daemon, cgroup: {process: {name: kuryr-daemon}, limit: 64MiB}
-		name: namesake, cgroup: {process: {name: namesake}}`, documentedRules(t, "cgroup"))
+		name: daemon, cgroup: {process: {name: kuryr-daemon, pid_namespace: any}, limit: 64MiB}
+		name: namesake, cgroup: {process: {name: namesake, pid_namespace: any}}`, documentedRules(t, "cgroup"))
 	d.staysAlive(t)
 	d.awaits(t, "both containers are measured", func(m metrics) error {
 		return errors.Join(whole(m, "own"), whole(m, "daemon"), whole(m, "namesake"),

@@ -97,7 +97,7 @@ func interfacesVariable() variable {
 // and whether they run is measured then, and not what Vitals itself does.
 func processVariable() variable {
 	return variable{"process", func(c *Config, value string) error {
-		daemon := collectors.ProcessSelector{Name: value}
+		daemon := collectors.ProcessSelector{Name: value, PIDNamespace: "any"} // with hostPID, another container
 		c.eachKind(func(k *collectors.Kinds) {
 			switch {
 			case k.Capability != nil:
