@@ -37,7 +37,7 @@ func startCheckers(t *testing.T, platform string) *sonicLab {
 	writeFile(t, l.path("rules.yml"), checkerRules)
 	config := "evaluation_interval: 100ms\nrule_files: [rules.yml]\ncollectors:\n"
 	for _, name := range []string{"platform", "other"} {
-		config += fmt.Sprintf("  - {name: %s, interval: 500ms, timeout: 500ms, script: {command: [/bin/sh, %s], convention: category-lines}}\n", name, l.path(name))
+		config += fmt.Sprintf("  - {name: %s, interval: 1s, timeout: 1s, script: {command: [/bin/sh, %s], convention: category-lines}}\n", name, l.path(name))
 	}
 	writeFile(t, l.path("vitals.yml"), config)
 	l.run(t, &program{configFile: l.path("vitals.yml"), log: &promslog.Config{Writer: l.log}, levelGiven: true})
@@ -114,28 +114,34 @@ func TestSonicCheckers(t *testing.T) {
 			l.await(t, "ready", sonicVerdict{})
 			l.checker(t, "platform", c.checker)
 			l.await(t, "ready", c.ready)
-			l.rounds(t, "other", 2)
-			if wrong := c.ready.differs(l.probe("ready")); wrong != "" {
-				t.Error("two rounds of the other checker later: " + wrong)
-			}
-			var objects []string
-			for _, name := range []string{"D1", "D3"} {
-				if v, ok := l.sample("vitals_script_object_ok", "script", "platform", "object", name); ok {
-					objects = append(objects, fmt.Sprintf("%s %v", name, v))
+			l.rounds(t, "other", 1)
+			// A round of a busy machine may be late, and its evidence missing for a moment.
+			soon(t, func() string {
+				if wrong := c.ready.differs(l.probe("ready")); wrong != "" {
+					return wrong
 				}
-			}
-			if got := strings.Join(objects, " "); got != c.objects {
-				t.Errorf("objects = %q, want %q", got, c.objects)
-			}
-			for name, want := range map[string]bool{"platform": c.success == 1, "other": true} {
-				if got := l.succeeds(name); got != want {
-					t.Errorf("the collector %s succeeds = %t, want %t", name, got, want)
-				}
-			}
+				return l.checked(c.objects, c.success == 1)
+			})
 			l.checker(t, "platform", wellPlatform)
 			l.await(t, "ready", sonicVerdict{})
 		})
 	}
+}
+
+// checked says how what is known of the checkers differs: the objects of platform, whether
+// its collector succeeds, and that the other one does. It says "" if nothing differs.
+func (l *sonicLab) checked(objects string, succeeds bool) string {
+	var known []string
+	for _, name := range []string{"D1", "D3"} {
+		if v, ok := l.sample("vitals_script_object_ok", "script", "platform", "object", name); ok {
+			known = append(known, fmt.Sprintf("%s %v", name, v))
+		}
+	}
+	got := fmt.Sprintf("objects %q, platform %t, other %t", strings.Join(known, " "), l.succeeds("platform"), l.succeeds("other"))
+	if want := fmt.Sprintf("objects %q, platform %t, other true", objects, succeeds); got != want {
+		return got + ", want " + want
+	}
+	return ""
 }
 
 func (l *sonicLab) succeeds(name string) bool {
@@ -159,9 +165,7 @@ func TestSonicFaultThatLasts(t *testing.T) {
 		before := l.transitions(t, "ready")
 		for range 3 {
 			l.rounds(t, "platform", 1)
-			if wrong := leaks.differs(l.probe("ready")); wrong != "" {
-				t.Error(wrong)
-			}
+			l.await(t, "ready", leaks)
 		}
 		if n := l.transitions(t, "ready") - before; n != 0 {
 			t.Errorf("ready has changed %d times meanwhile, want never", n)

@@ -37,7 +37,7 @@ type sonicLab struct {
 }
 
 // sonicPace is the pace of a lab's daemon.
-const sonicPace = 300 * time.Millisecond
+const sonicPace = 500 * time.Millisecond
 
 // startSonicLab runs the profile until the test ends. Of set, DIR is the lab's directory.
 func startSonicLab(t *testing.T, set map[string]string) *sonicLab {

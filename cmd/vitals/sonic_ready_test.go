@@ -1,12 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
 
-// The rules whose depends_on makes them a consequence of another one, and the verdicts of
-// many cases.
+// startFails is what is said of a start program that has not finished.
 func startFails(says ...string) sonicVerdict {
 	return sonicVerdict{2, "StartNotFinished", says}
 }
@@ -109,12 +109,15 @@ func sonicHookCases() []sonicCase {
 	}
 }
 
-// skipped is the gauge of a hook that is not executable.
+// skipped waits for the gauge of a hook that is not executable.
 func skipped(t *testing.T, l *sonicLab) {
 	t.Helper()
-	if v, ok := l.sample("vitals_script_failure", "script", "hook", "reason", "not_executable"); v != 1 || !ok {
-		t.Errorf("vitals_script_failure = %v, %t, want 1", v, ok)
-	}
+	soon(t, func() string {
+		if v, ok := l.sample("vitals_script_failure", "script", "hook", "reason", "not_executable"); v != 1 || !ok {
+			return fmt.Sprintf("vitals_script_failure = %v, %t, want 1", v, ok)
+		}
+		return ""
+	})
 }
 
 func TestSonicStart(t *testing.T) {

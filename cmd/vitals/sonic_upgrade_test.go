@@ -45,8 +45,9 @@ func TestSonicUpgrade(t *testing.T) {
 			})
 		}
 		says("failing 2 StartNotFinished")
-		l.supervisord.set(managed{"start", "start", stExited, 0, ""})
 		hook("exit 7", 0o755)(t, l)
+		l.rounds(t, "hook", 2) // one may have begun before
+		l.supervisord.set(managed{"start", "start", stExited, 0, ""})
 		says("failing 7 HookFailed")
 		hook("exit 0", 0o755)(t, l)
 		if code := <-u.code; code != 0 || !strings.HasPrefix(u.out.String(), "ok 0 ") {
