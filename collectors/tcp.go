@@ -37,6 +37,8 @@ type tcpRound struct {
 	expiry time.Time
 	// remote is where the connection leads, and what was configured before there is one.
 	remote string
+	// own are the protocol's own gauges by name.
+	own map[string]float64
 	// login is to be redacted.
 	login *tcpLogin
 	note  string
@@ -63,6 +65,11 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 			b.add("vitals_tcp_phase_duration_seconds", p.took.Seconds(), "dependency", t.name, "phase", p.name)
 		}
 	}
+	for _, d := range tcpOwnDescs() {
+		if value, ok := r.own[d.Name]; ok {
+			b.add(d.Name, value, "dependency", t.name)
+		}
+	}
 	if until := expiryOfUnverified(err); !until.IsZero() {
 		r.expiry = until
 	}
@@ -80,10 +87,18 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 
 // Describe lists the metrics that Collect exports.
 func (t *tcp) Describe() []Desc {
-	return append(dependencyDescs(),
+	return append(append(dependencyDescs(), tcpOwnDescs()...),
 		Desc{"vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", model.MetricTypeGauge},
 		certificateExpiryDesc(),
 	)
+}
+
+// tcpOwnDescs are the metrics that one protocol has and others have not.
+func tcpOwnDescs() []Desc {
+	return []Desc{
+		{"vitals_mysql_wsrep_local_state", "The state of the node in its Galera cluster, as wsrep_local_state has it: 4 is synced, 2 a donor; absent without galera.", model.MetricTypeGauge},
+		{"vitals_mysql_read_only", "Whether the server refuses to be written to (1) or not (0); absent without galera.", model.MetricTypeGauge},
+	}
 }
 
 // Note says what the server answered in the last round, or why it did not.
@@ -99,7 +114,11 @@ func (t *tcp) what(address string) string {
 
 // ask goes through the phases of a round.
 func (t *tcp) ask(ctx context.Context, r *tcpRound) error {
-	peer := tcpPeer{host: t.address.name(), database: t.config.Database}
+	r.own = map[string]float64{}
+	peer := tcpPeer{
+		host: t.address.name(), database: t.config.Database, galera: t.config.Galera,
+		measured: func(name string, value float64) { r.own[name] = value },
+	}
 	var err error
 	if peer.login, err = t.login(); err != nil {
 		return failed(ReasonAuth, "read password: %w", err)

@@ -30,8 +30,10 @@ type TCPConfig struct {
 	Password Secret `yaml:"password,omitempty"`
 	// PasswordFile is read at every round, without the white space around its content.
 	PasswordFile string `yaml:"password_file,omitempty"`
-	// Database has to be among those of the server.
+	// Database has to be among those of the server; of AMQP, it is the virtual host.
 	Database string `yaml:"database,omitempty"`
+	// Galera measures the state of a node of a Galera cluster, as clustercheck looks at it.
+	Galera bool `yaml:"galera,omitempty"`
 }
 
 // TCPStep is one step of a dialogue: what it sets is done in the order of the fields.
@@ -135,6 +137,7 @@ func (c *TCPConfig) protocolProblems() []Problem {
 		{"password", c.Password != "", protocol.login},
 		{"password_file", c.PasswordFile != "", protocol.login},
 		{"database", c.Database != "", protocol.database},
+		{"galera", c.Galera, protocol.galera},
 	} {
 		if given.set && !given.taken {
 			problems = append(problems, Problem{given.key, fmt.Sprintf("%s: expected a protocol that takes it", given.key)})

@@ -15,6 +15,8 @@ type tcpProtocol struct {
 	// login and database say that the protocol takes username and password, and
 	// database. A configuration that sets what its protocol does not take is refused.
 	login, database bool
+	// galera says that the protocol takes the key galera.
+	galera bool
 	// startsTLS says that the protocol begins in the clear and that check makes the TLS
 	// handshake itself, as MySQL wants it.
 	startsTLS bool
@@ -30,6 +32,8 @@ func tcpProtocols() []tcpProtocol {
 	return []tcpProtocol{
 		{name: "redis", login: true, check: checkRedis},
 		{name: "memcached", check: checkMemcached},
+		{name: "mysql", login: true, database: true, galera: true, startsTLS: true, check: checkMySQL},
+		{name: "amqp", login: true, database: true, check: checkAMQP},
 		{name: "etcd", check: checkEtcd},
 		{name: "ovsdb", database: true, check: checkOVSDB},
 	}
@@ -72,6 +76,10 @@ type tcpPeer struct {
 	login *tcpLogin
 	// database is empty where none is configured.
 	database string
+	// galera says that the state of a node of a Galera cluster is to be measured.
+	galera bool
+	// measured takes a gauge of the protocol's own. The collector gives it its label.
+	measured func(name string, value float64)
 }
 
 // tcpLogin are the credentials, with the password as its file holds it now. They stay out

@@ -15,10 +15,12 @@ import (
 )
 
 func TestTCPProtocols(t *testing.T) {
-	type takes struct{ login, database, startsTLS bool }
+	type takes struct{ login, database, galera, startsTLS bool }
 	want := map[string]takes{
 		"redis":     {login: true},
 		"memcached": {},
+		"mysql":     {login: true, database: true, galera: true, startsTLS: true},
+		"amqp":      {login: true, database: true},
 		"etcd":      {},
 		"ovsdb":     {database: true},
 	}
@@ -28,7 +30,7 @@ func TestTCPProtocols(t *testing.T) {
 		if !ok || p.name != name || p.check == nil {
 			t.Errorf("tcpProtocolOf(%q) = %+v, %t, want the protocol with a check", name, p, ok)
 		}
-		got[name] = takes{p.login, p.database, p.startsTLS}
+		got[name] = takes{p.login, p.database, p.galera, p.startsTLS}
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(takes{})); diff != "" {
 		t.Errorf("the protocols take (-want +got):\n%s", diff)
