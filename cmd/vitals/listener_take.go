@@ -74,10 +74,13 @@ func (l *listener) judge(r execprobe.Result) {
 	fails, known := aliveFails(r)
 	if !known {
 		if l.silent == "" {
-			l.logger.Warn("Vitals does not say whether alive fails", "outcome", r.Outcome, "text", r.Text)
+			l.logger.Warn("Vitals does not say whether alive fails", "outcome", r.Outcome.String(), "text", r.Text)
 		}
 		l.silent = r.Text
 		return
+	}
+	if l.silent != "" {
+		l.logger.Info("Vitals says again whether alive fails")
 	}
 	l.silent = ""
 	if !fails {

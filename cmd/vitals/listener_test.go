@@ -169,6 +169,9 @@ func TestListenerJudges(t *testing.T) {
 					l.verdict = v
 					l.hears(t, event)
 				}
+				if strings.Contains(l.log.String(), "does not say") != (strings.Contains(tt.name, "starts") || strings.Contains(tt.name, "is none")) {
+					t.Errorf("log = %s, want it to say whether there was no verdict", &l.log)
+				}
 				if l.ended != tt.ended || tt.ended > 0 && !strings.Contains(l.log.String(), "terminating supervisord") {
 					t.Errorf("supervisord was ended %d times, want %d; log:\n%s", l.ended, tt.ended, &l.log)
 				}
@@ -227,8 +230,12 @@ func TestListenerWithoutDaemon(t *testing.T) {
 	}
 	l.socket = socket
 	l.hears(t, "TICK_5 ")
-	if l.ended != 1 {
-		t.Errorf("ended %d times once the daemon is back and alive fails for the third time, want 1", l.ended)
+	if l.ended != 1 || strings.Count(l.log.String(), "says again") != 1 {
+		t.Errorf("ended %d times once the daemon is back and alive fails for the third time, want 1; log:\n%s", l.ended, &l.log)
+	}
+	l.hears(t, "TICK_5 ")
+	if strings.Count(l.log.String(), "says again") != 1 {
+		t.Errorf("log = %s, want to be told once", &l.log)
 	}
 }
 

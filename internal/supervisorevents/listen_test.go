@@ -60,7 +60,7 @@ func TestListen(t *testing.T) {
 		{"a payload with lines", sent("PROCESS_COMMUNICATION_STDOUT", "processname:cat groupname:cat pid:1\nalive\nprocessname:x\n") + sent("TICK_5", ""), "PROCESS_COMMUNICATION_STDOUT cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
 		{"a payload that looks like a header", sent("PROCESS_COMMUNICATION_STDOUT", sent("TICK_5", "")+"x") + sent("TICK_60", ""), "PROCESS_COMMUNICATION_STDOUT \nTICK_60 ", 2, supervisorevents.Counts{Events: 2}},
 		{"E63 in the middle of a header", "ver:3.0 server:super", "", 0, supervisorevents.Counts{}},
-		{"E63 in the middle of a payload", sent("TICK_5", "when:1795254705")[:80], "", 0, supervisorevents.Counts{}},
+		{"E63 in the middle of a payload", sentWith("TICK_5", "when:17952", " len:15"), "", 0, supervisorevents.Counts{}},
 		{"E64 no length, no payload", sentWith("TICK_5", "", "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"E64 no length, and a payload", sentWith("PROCESS_STATE_EXITED", exited, "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"E64 no length, and a payload with lines", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat\nalive\n", "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 3}},
@@ -75,6 +75,9 @@ func TestListen(t *testing.T) {
 			"disturbed: a line that is no header\nresumed\nTICK_5 \ndisturbed: a line that is no header\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 2, Errors: 2}},
 		{"as long as may be", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload)), "TICK_5 ", 1, supervisorevents.Counts{Events: 1}},
 		{"a payload that is too long", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload+1)) + sent("TICK_60", ""), "disturbed: a payload of 1048577 bytes: expected at most 1048576\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"a payload that is too long, and looks like a header", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload)+"\n"+sent("TICK_3600", "")) + sent("TICK_60", ""), "disturbed: a payload of 1048667 bytes: expected at most 1048576\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"nothing remains of a header without a length", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat\ngrün", " len:20") + sentWith("TICK_5", "", "") + "garbage\n" + sent("TICK_60", ""),
+			"PROCESS_COMMUNICATION_STDOUT cat\ndisturbed: a header without a length\nresumed\nTICK_60 ", 3, supervisorevents.Counts{Events: 2, Errors: 2}},
 		// supervisord counts characters, so that bytes of the payload are left over.
 		{"a length in characters", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat pid:1\ngrün", " len:26") + sent("TICK_5", ""), "PROCESS_COMMUNICATION_STDOUT cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
 		{"a length in characters, with lines", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat pid:1\n漢字\nx\ny", " len:28") + sent("TICK_5", ""), "PROCESS_COMMUNICATION_STDOUT cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
