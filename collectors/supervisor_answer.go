@@ -152,6 +152,6 @@ func member[T any](v any, name string) (T, error) {
 // that does not run, after a step of the clock, and from January 2038 on, which is as
 // far as XML-RPC's numbers reach.
 func (p supervisorProgram) uptime() (float64, bool) {
-	known := p.state == "running" && p.start > 0 && p.now >= p.start && p.now < math.MaxInt32
+	known := p.state == "running" && p.now >= p.start && p.now < math.MaxInt32
 	return float64(p.now - p.start), known
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 )
 
 const (
@@ -126,15 +125,12 @@ func explained(err error) error {
 }
 
 // reasonOfSupervisorTransport classifies an error of connecting, asking and reading.
-// A socket whose queue is full refuses with EAGAIN (connect(2)): its owner does not accept.
 func reasonOfSupervisorTransport(err error) supervisorReason {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return supervisorForbidden
 	case isMissingFile(err):
 		return supervisorMissing
-	case errors.Is(err, syscall.EAGAIN):
-		return supervisorTimeout
 	}
 	switch reasonOfError(err) {
 	case ReasonTimeout:

@@ -27,6 +27,7 @@ func TestSupervisorCriticalFile(t *testing.T) {
 		{"E58 comment", "# program:snmpd\n", "", `:1: key "# program": expected program or group`},
 		{"E58 every mistake", "a\nb\n", "", `:2: "b"`},
 		{"name with a space", "program:a b\n", "", `:1: name "a b": expected a name of supervisord's`},
+		{"name with a control character", "program:a\x01\n", "", `:1: name "a": expected a name of supervisord's`},
 		{"name that is no text", "program:\xff\n", "", `:1: name "�"`},
 		{"too many", strings.Repeat("program:a\n", 1001), "", ":1001: expected at most 1000 programs"},
 		{"too large", strings.Repeat("\n", 64<<10+1), "", "it is larger than 64KiB"},

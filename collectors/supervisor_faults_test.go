@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -99,6 +100,7 @@ func TestSupervisorFailures(t *testing.T) {
 			}
 		}, "protocol", "more than 4194304 bytes"},
 		{"one result", localBody(localMulticall(running)), "protocol", "expected a list of two results"},
+		{"three results", localBody(localMulticall(running, localPrograms(many[0]), running)), "protocol", "expected a list of two results"},
 		{"no list", localBody("<methodResponse><params><param><value><int>1</int></value></param></params></methodResponse>"), "protocol", "expected a list of two results"},
 		{"a state that does not exist", localBody(localMulticall(localStruct("statecode", "7"), localPrograms(many[0]))), "protocol", "state 7: expected one of supervisord's"},
 		{"no state", localBody(localMulticall(localStruct(), localPrograms(many[0]))), "protocol", "no statecode, or of another type"},
@@ -241,6 +243,22 @@ func TestSupervisorComesAndGoes(t *testing.T) {
 	}
 	if want := "[true shutting_downfalse true missingfalse]"; fmt.Sprint(got) != want {
 		t.Errorf("rounds = %v, want %s", got, want)
+	}
+}
+
+// A supervisord that answers behind a socket that was removed cannot be asked any more.
+func TestSupervisorSocketIsRemoved(t *testing.T) {
+	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
+	c := localSupervisor(t, socket, "")
+	if _, err := localCollect(t, c); err != nil {
+		t.Fatalf("Collect() = %v, want no error", err)
+	}
+	if err := os.Remove(socket); err != nil {
+		t.Fatal(err)
+	}
+	samples, err := localCollect(t, c)
+	if got := localFailure(t, samples); got != "missing" || err == nil {
+		t.Errorf("reason = %q, error %v, want missing", got, err)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The kernel refuses whoever the mode of the socket leaves out; root it refuses nothing.
+// The kernel refuses whoever the mode of the socket leaves out, but not root; of a socket
+// whose queue is full it says EAGAIN (connect(2)).
 func TestSupervisorForbidden(t *testing.T) {
 	dialed := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	full := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EAGAIN)}
@@ -73,6 +74,7 @@ func TestParseXMLRPC(t *testing.T) {
 		{"member twice", value("<struct><member><name>n</name><value>1</value></member><member><name>n</name><value>2</value></member></struct>"), nil, `member "n" twice`},
 		{"attributes", value("<int size='4'>1</int>"), nil, "with a name space or attributes"},
 		{"name space", "<methodResponse xmlns='x'></methodResponse>", nil, "with a name space or attributes"},
+		{"prefix", "<x:methodResponse></x:methodResponse>", nil, "with a name space or attributes"},
 		{"document type", "<!DOCTYPE x [<!ENTITY e 'eee'>]>" + value("&e;"), nil, "a document type: expected none"},
 		{"unknown entity", value("&e;"), nil, "invalid character entity"},
 		{"tags that do not match", "<methodResponse></params>", nil, "closed by"},
@@ -90,6 +92,23 @@ func TestParseXMLRPC(t *testing.T) {
 				t.Errorf("parseXMLRPC() = %v, want an error with %q", err, tt.wrong)
 			}
 		})
+	}
+}
+
+// A file that has not changed is not read again, and what it said holds.
+func TestCriticalProgramsOfAFileThatIsTheSame(t *testing.T) {
+	var c criticalPrograms
+	c.watch("/f")
+	for _, seen := range []fileSeen{{data: []byte("program:a\n"), settled: true}, {same: true, settled: true}} {
+		if err := c.take(seen); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.names(); len(got) != 1 || got[0].program != "a" {
+			t.Errorf("names() = %v, want a", got)
+		}
+		if now := c.file.seen; !now.settled || now.data != nil {
+			t.Errorf("seen = %+v, want what was seen last, without its content", now)
+		}
 	}
 }
 
