@@ -1,0 +1,94 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestScriptFirstProcess runs Vitals as the first process of a PID namespace, as in a
+// container without an init: what scripts leave behind becomes its children, and there are
+// none of them, zombies included.
+func TestScriptFirstProcess(t *testing.T) {
+	dir := shortDirectory(t, "")
+	write(t, filepath.Join(dir, "vitals.yml"), `evaluation_interval: 100ms
+collectors:
+  - {name: leaves, interval: 200ms, timeout: 200ms, script: {command: [/bin/sh, -c, "(sleep 1000 & sleep 0.01) & (true &) ; exit 3"]}}
+  - {name: hangs, interval: 200ms, timeout: 200ms, script: {command: [/bin/sh, -c, "(sleep 1000 & sleep 1000) & sleep 1000"]}}
+`)
+	listen := address(t)
+	var log bytes.Buffer
+	cmd := exec.Command(os.Getenv("VITALS_BIN"), "run", "--config.file="+filepath.Join(dir, "vitals.yml"),
+		"--web.listen-address="+listen, "--web.unix-socket=", "--web.shutdown-delay=0s")
+	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("vitals: %v, want exit code 0 on SIGTERM\n%s", err, log.String())
+		}
+	})
+	d := daemon{&program{url: "http://" + listen, cmd: cmd}}
+	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
+	for _, name := range []string{"leaves", "hangs"} {
+		await(t, name+" has run", supervisorWithin, func() error {
+			m, err := d.metrics()
+			if err != nil {
+				return err
+			}
+			if name == "hangs" {
+				return m.want(1, "vitals_script_failure", "script", name, "reason", "timeout")
+			}
+			return m.want(3, "vitals_script_exit_code", "script", name)
+		})
+	}
+	// A look may meet a script that runs. Something left behind would be there in all of them.
+	seen := map[string]int{}
+	const looks = 20
+	for range looks {
+		for _, child := range childrenOf(t, cmd.Process.Pid) {
+			seen[child]++
+		}
+		<-time.After(150 * time.Millisecond)
+	}
+	for child, times := range seen {
+		if times > looks/2 {
+			t.Errorf("process %s was a child of Vitals in %d of %d looks, want none to stay", child, times, looks)
+		}
+	}
+}
+
+// childrenOf are the children of a process and what they are, as in "1234 sleep Z".
+func childrenOf(t *testing.T, pid int) []string {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("children of process %d: %v, want a file for each thread", pid, err)
+	}
+	var all []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+		for _, child := range strings.Fields(string(text)) {
+			if stat, err := os.ReadFile("/proc/" + child + "/stat"); err == nil {
+				all = append(all, strings.Join(strings.Fields(string(stat))[:3], " "))
+			}
+		}
+	}
+	return all
+}
