@@ -22,6 +22,9 @@ import (
 type heartbeats struct {
 	parts *collectors.Components
 	eval  *evaluator.Evaluator
+	// again reloads with a collector that knows of no heartbeat yet, as with another
+	// file of programs.
+	again func(*testing.T)
 }
 
 // beat is a heartbeat of a program.
@@ -58,21 +61,33 @@ func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		config := l.collector("heartbeats")
-		c, err := config.Components.New(collectors.Env{Name: config.Name, Logger: discard()})
+		h := &heartbeats{}
+		fresh := func(t *testing.T) evaluator.Config {
+			t.Helper()
+			config := l.collector("heartbeats")
+			c, err := config.Components.New(collectors.Env{Name: config.Name, Logger: discard()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.parts, _ = c.(*collectors.Components)
+			source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
+			return evaluator.Config{Files: l.files, Sources: []evaluator.Source{source}}
+		}
+		eval, err := evaluator.New(fresh(t), evaluator.Options{Logger: discard()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
-		eval, err := evaluator.New(evaluator.Config{Files: l.files, Sources: []evaluator.Source{source}}, evaluator.Options{Logger: discard()})
-		if err != nil {
-			t.Fatal(err)
+		h.eval = eval
+		h.again = func(t *testing.T) {
+			t.Helper()
+			if err := eval.Apply(fresh(t)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
 		ended.Go(func() { eval.Run(ctx) })
-		parts, _ := c.(*collectors.Components)
-		play(t, &heartbeats{parts, eval})
+		play(t, h)
 		cancel()
 		ended.Wait()
 	})
@@ -140,6 +155,28 @@ func TestSonicHeartbeatNeverSeen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A reload with other programs begins anew: what was heard before is no silence, and
+// each has its two minutes again.
+func TestSonicHeartbeatsAfterReload(t *testing.T) {
+	playHeartbeats(t, nil, func(t *testing.T, h *heartbeats) {
+		for range 20 {
+			h.beat(t, "orchagent")
+			time.Sleep(10 * time.Second)
+		}
+		h.again(t)
+		for _, wait := range []time.Duration{0, 10 * time.Second, time.Minute, 45 * time.Second} {
+			time.Sleep(wait)
+			if got := h.says(); got != "pass" {
+				t.Errorf("alive says %q %s later, want pass", got, wait)
+			}
+		}
+		time.Sleep(15 * time.Second)
+		if got := h.says(); got != neverBeat {
+			t.Errorf("alive says %q two minutes after the reload, want %q", got, neverBeat)
+		}
+	})
 }
 
 // A heartbeat is a report on the socket, and its age a number. One look without a daemon
