@@ -143,6 +143,7 @@ func askURL(daemon *url.URL, state string, deadline time.Time) execprobe.Result 
 	if err != nil {
 		return execprobe.Result{Outcome: execprobe.Usage, Text: "--url: expected an address such as http://host:8080"}
 	}
+	r.Header.Set("Accept", execprobe.ContentType)
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

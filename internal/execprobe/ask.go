@@ -3,7 +3,6 @@ package execprobe
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +36,7 @@ func Ask(socket, state string, deadline time.Time) Result {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return Result{Outcome: Protocol, Text: err.Error()}
 	}
-	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\n\r\n", state); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\nAccept: "+ContentType+"\r\n\r\n", state); err != nil {
 		return unanswered(socket, err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(conn, MaxAnswer+1))
@@ -85,7 +84,8 @@ func read(answer []byte, state string) Result {
 	return Read(status, body, state)
 }
 
-// Read reads what the daemon answered when it was asked for a state's verdict over HTTP.
+// Read reads what the daemon answered when it was asked over HTTP for a state's verdict
+// as ContentType.
 func Read(status int, body []byte, state string) Result {
 	switch {
 	case len(body) > MaxAnswer:
@@ -98,11 +98,11 @@ func Read(status int, body []byte, state string) Result {
 	case status != 200:
 		return wrong("status %d", status)
 	}
-	var v Verdict
-	if err := json.Unmarshal(body, &v); err != nil {
+	v, err := parseText(string(body))
+	if err != nil {
 		return wrong("%v", err)
 	}
-	return Judge(&v)
+	return Judge(v)
 }
 
 // wrong is the result of an answer that a daemon would not give.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-const passing = `{"state":"ready","verdict":"pass","rules":1,"lines":[]}`
+const passing = "state ready\nrules 1\nverdict pass\n"
 
 func reply(status, body string) string { return "HTTP/1.0 " + status + "\r\nX: y\r\n\r\n" + body }
 
@@ -68,7 +68,11 @@ func TestAsk(t *testing.T) {
 		{"another program", reply("404 Not Found", "nginx"), Protocol, "the answer is not the daemon's: status 404"},
 		{"a login is wanted", reply("401 Unauthorized", "no"), Forbidden, "the daemon does not tell without a login: status 401"},
 		{"an error", reply("500 Oops", passing), Protocol, "the answer is not the daemon's: status 500"},
-		{"no JSON", reply("200 OK", "ok"), Protocol, "the answer is not the daemon's: invalid character 'o' looking for beginning of value"},
+		{"other text", reply("200 OK", "ok"), Protocol, `the answer is not the daemon's: line "ok": expected a key and a value`},
+		{"nothing in it", reply("200 OK", ""), Protocol, `the answer is not the daemon's: no verdict at the end of ""`},
+		{"cut off", reply("200 OK", "state ready\nrules 1\n"), Protocol, `the answer is not the daemon's: no verdict at the end of "state ready\nrules 1\n"`},
+		{"no number", reply("200 OK", "rules many\nverdict pass\n"), Protocol, `the answer is not the daemon's: rules "many": strconv.Atoi: parsing "many": invalid syntax`},
+		{"a newer daemon's", reply("200 OK", "mood good\n"+passing), OK, "ready: 1 rule"},
 		{"no body", "HTTP/1.0 200 OK\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"no HTTP", "220 smtp\r\n\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"nothing", "", Protocol, "the answer is not the daemon's: no HTTP"},
@@ -85,7 +89,7 @@ func TestAsk(t *testing.T) {
 			if r.Outcome != tt.want || r.Text != tt.text {
 				t.Errorf("Ask() = %s %q, want %s %q", r.Outcome, r.Text, tt.want, tt.text)
 			}
-			if want := "GET /api/v1/verdict/ready HTTP/1.0\r\nHost: vitals\r\n\r\n"; request != want {
+			if want := "GET /api/v1/verdict/ready HTTP/1.0\r\nHost: vitals\r\nAccept: text/plain\r\n\r\n"; request != want {
 				t.Errorf("request = %q, want %q", request, want)
 			}
 		})
@@ -165,7 +169,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(reply("200 OK", passing)))
 	f.Add([]byte("HTTP/1.0 404 \r\n\r\n\xff"))
 	f.Add([]byte(reply("404 Not Found", NoSuchPath+"\xff")))
-	f.Add([]byte(reply("200 OK", `{"verdict":"fail","exit_code":-1,"lines":["\u0000"],"stalled":true,"age_seconds":1e308}`)))
+	f.Add([]byte(reply("200 OK", "exit_code -1\nline \x00\nstalled true\nage_seconds 1e308\nverdict fail\n")))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		r := read(answer, "ready")
 		for _, s := range Styles() {

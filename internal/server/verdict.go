@@ -13,7 +13,7 @@ import (
 // maxLine bytes, an exec probe prints less than the 4096 bytes that Docker keeps.
 const maxVerdictText = 3 << 10
 
-// verdictOf answers /api/v1/verdict/STATE. The status code is 200 whatever the
+// verdictOf answers /api/v1/verdict/STATE, in JSON unless text is accepted first. The status code is 200 whatever the
 // verdict, so that a client can tell a failing state from a failing request.
 func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	w = s.counted(w, v, pathVerdict+"STATE")
@@ -24,7 +24,12 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		notAllowed(w, r, read()...)
 	default:
-		send(w, http.StatusOK, "application/json", encode(v.verdictAt(p.state, s.opts.Now())))
+		verdict := v.verdictAt(p.state, s.opts.Now())
+		if strings.HasPrefix(r.Header.Get("Accept"), execprobe.ContentType) {
+			send(w, http.StatusOK, execprobe.ContentType+"; charset=utf-8", verdict.Text())
+			return
+		}
+		send(w, http.StatusOK, "application/json", encode(verdict))
 	}
 }
 

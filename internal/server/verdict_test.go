@@ -46,6 +46,16 @@ func TestVerdictSaysWhatTheProbeSays(t *testing.T) {
 	}
 }
 
+// Who accepts text is told the same in lines.
+func TestVerdictAsText(t *testing.T) {
+	s := server.New(fixed(failing()))
+	want := verdictOf(t, s, "ready")
+	r := ask(t, s.Local(everybody), "GET", "/api/v1/verdict/ready", "", "Accept", execprobe.ContentType)
+	if got := text(t, r); got != string(want.Text()) || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("the verdict as %s = %q, want %q", r.Header.Get("Content-Type"), got, want.Text())
+	}
+}
+
 func TestVerdictOfAStalledEvaluator(t *testing.T) {
 	o := fixed(failing())
 	o.Now = func() time.Time { return noon().Add(time.Minute) }
