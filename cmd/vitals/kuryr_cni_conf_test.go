@@ -44,7 +44,7 @@ func cniConfChecks() []scenarioCheck {
 		}},
 		{"N11", "`cg_path` is set, and `--set process`", "the cgroup of that process is measured", func(t *testing.T) {
 			l := mustLoadCNI(t, "[cni_health_server]\ncg_path = /sys/fs/cgroup/x\n", map[string]string{"process": "kuryr-daemon"})
-			checkCgroup(t, l, collectors.CgroupConfig{Process: &collectors.ProcessSelector{Name: "kuryr-daemon"}})
+			checkCgroup(t, l, collectors.CgroupConfig{Process: &collectors.ProcessSelector{Name: "kuryr-daemon", PIDNamespace: "any"}})
 		}},
 		{"N16", "`max_memory_usage` is 0", "an error that names file and line, exit code 3", memoryMistake("0")},
 		{"N17", "`max_memory_usage` is -2", "an error that names file and line, exit code 3", memoryMistake("-2")},
@@ -176,7 +176,7 @@ func TestCNIVariables(t *testing.T) {
 		"components": "watcher,server", "interfaces": "br-int,eth0", "kubeconfig": "/etc/kubeconfig", "process": "kuryr-daemon",
 		"shared_booleans": "watcher:/dev/shm/kuryr/watcher,server:/dev/shm/kuryr/server:30s",
 	})
-	daemon := collectors.ProcessSelector{Name: "kuryr-daemon"}
+	daemon := collectors.ProcessSelector{Name: "kuryr-daemon", PIDNamespace: "any"}
 	want := map[string]any{
 		"interfaces": []string{"br-int", "eth0"}, "expect": []string{"watcher", "server"}, "kubeconfig": "/etc/kubeconfig", "server": "",
 		"capability": &daemon, "process": &collectors.ProcessConfig{ProcessSelector: daemon},
