@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/prometheus/common/model"
 )
 
 // The formats in which the kind file can read a file.
@@ -12,20 +14,29 @@ const (
 	formatYAML = "yaml"
 	formatJSON = "json"
 	formatINI  = "ini"
+	// formatCrontab is a user's table as crontab(5) has it.
+	formatCrontab = "crontab"
 )
 
-func fileFormats() []string { return []string{formatYAML, formatJSON, formatINI} }
+// keyedFormats are the formats whose contents have keys.
+func keyedFormats() []string { return []string{formatYAML, formatJSON, formatINI} }
 
 // FileConfig configures the kind file: whether a file is there, whose it is, how
 // large it is and when it was last written; and, where a format is set, whether it
-// can be read in it and has certain keys. Without a format the file is never opened.
+// can be read in it, has certain keys and what it says of a time. Without a format the
+// file is never opened.
 type FileConfig struct {
 	// Path is absolute. A symbolic link is followed, as a mounted ConfigMap needs.
 	Path string `yaml:"path"`
-	// Format is yaml, json or ini; empty where the content does not matter.
+	// Format is yaml, json, ini or crontab; empty where the content does not matter.
 	Format string `yaml:"format,omitempty"`
 	// Keys are paths into the content, see parseFileKey. They become labels.
 	Keys []string `yaml:"keys,omitempty"`
+	// Epoch is the path of a key of a JSON file whose value is a time in seconds since
+	// the epoch. It becomes a label.
+	Epoch string `yaml:"epoch,omitempty"`
+	// AgeLimit is exported as it is, for rules that compare with it; zero exports none.
+	AgeLimit model.Duration `yaml:"age_limit,omitempty"`
 	// SizeLimit is the largest file that is read; 1MiB by default.
 	SizeLimit Size `yaml:"size_limit"`
 }
@@ -39,14 +50,20 @@ func (c *FileConfig) Problems() []Problem {
 	if !filepath.IsAbs(c.Path) {
 		problems = append(problems, Problem{"path", fmt.Sprintf("path %q: expected an absolute path", c.Path)})
 	}
-	if c.Format != "" && !slices.Contains(fileFormats(), c.Format) {
-		problems = append(problems, Problem{"format", fmt.Sprintf("format %q: expected yaml, json or ini", c.Format)})
+	if c.Format != "" && c.Format != formatCrontab && !slices.Contains(keyedFormats(), c.Format) {
+		problems = append(problems, Problem{"format", fmt.Sprintf("format %q: expected yaml, json, ini or crontab", c.Format)})
 	}
 	if c.Format != "" && c.SizeLimit <= 0 {
 		problems = append(problems, Problem{"size_limit", fmt.Sprintf("size_limit %s: expected more than 0B", c.SizeLimit)})
 	}
-	if len(c.Keys) > 0 && c.Format == "" {
-		problems = append(problems, Problem{"keys", "keys without a format: expected format, too: yaml, json or ini"})
+	if len(c.Keys) > 0 && (c.Format == "" || c.Format == formatCrontab) {
+		problems = append(problems, Problem{"keys", "keys without a format that has any: expected format, too: yaml, json or ini"})
+	}
+	if _, err := parseFileKey(c.Epoch); c.Epoch != "" && err != nil {
+		problems = append(problems, Problem{"epoch", err.Error()})
+	}
+	if c.Epoch != "" && c.Format != formatJSON {
+		problems = append(problems, Problem{"epoch", "epoch of a file that is not JSON: expected format json, too"})
 	}
 	for i, text := range c.Keys {
 		path := fmt.Sprintf("keys[%d]", i)
@@ -78,6 +95,13 @@ func (c *FileConfig) New(env Env) (Collector, error) {
 			return nil, err
 		}
 		f.keys = append(f.keys, key)
+	}
+	if c.Epoch != "" {
+		key, err := parseFileKey(c.Epoch)
+		if err != nil {
+			return nil, err
+		}
+		f.epoch = key
 	}
 	f.look = fileLook{path: c.Path, read: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: openWithoutWaiting}
 	return f, nil

@@ -14,6 +14,7 @@ type file struct {
 	name   string
 	config FileConfig
 	keys   []fileKey
+	epoch  fileKey // nil: none
 
 	// look asks the file system, and may hang with it; asked is set while it does.
 	look  fileLook
@@ -21,11 +22,16 @@ type file struct {
 	// seen is what look said last, and content what came of its data.
 	seen    fileSeen
 	content fileContent
+
+	// note is what the last round saw.
+	note string
 }
 
 // fileContent is what the format says of the data that was last read.
 type fileContent struct {
 	present []bool // by key
+	epoch   float64
+	lines   crontabLines
 	err     error
 }
 
@@ -57,8 +63,16 @@ func (f *file) Collect(ctx context.Context) ([]Sample, error) {
 		b.add("vitals_file_failure", number(r == reason), "file", f.name, "reason", string(r))
 	}
 	f.judged(&b, seen.info != nil, reason)
+	if f.config.AgeLimit > 0 {
+		b.add("vitals_file_age_limit_seconds", time.Duration(f.config.AgeLimit).Seconds(), "file", f.name)
+	}
+	f.note = f.noteOf(seen, err, time.Now())
 	return b.samples, err
 }
+
+// Note implements Noter: how old the file is, or how much is in it, where the
+// configuration asks for that.
+func (f *file) Note() string { return f.note }
 
 // ask looks at the file in a goroutine of its own, of which there is never more
 // than one: a file system that hangs holds it, and not its caller beyond ctx.
@@ -83,13 +97,19 @@ func (f *file) ask(ctx context.Context) (fileSeen, error) {
 
 // parse reads the content in its format, and looks for the keys.
 func (f *file) parse(data []byte) fileContent {
-	has, wrong := parseFormat(f.config.Format, data)
+	parsed, wrong := parseFormat(f.config.Format, data)
 	if wrong != nil {
 		return fileContent{err: &fileError{fileSyntax, fmt.Errorf("read file %s", wrong.in(f.config.Path))}}
 	}
-	var c fileContent
+	c := fileContent{lines: parsed.lines}
 	for _, key := range f.keys {
-		c.present = append(c.present, has(key))
+		c.present = append(c.present, parsed.has(key))
+	}
+	if f.epoch != nil {
+		var ok bool
+		if c.epoch, ok = parsed.number(f.epoch); !ok {
+			c.err = &fileError{fileEpoch, fmt.Errorf("read file %s: the key %s is %s: expected a number of seconds since the epoch", f.config.Path, f.config.Epoch, either(parsed.has(f.epoch), "no number", "missing"))}
+		}
 	}
 	return c
 }
@@ -118,9 +138,17 @@ func (f *file) judged(b *batch, exists bool, reason fileReason) {
 	if f.config.Format == "" || !exists || reason == fileForbidden || reason == fileUnreadable {
 		return
 	}
-	b.add("vitals_file_valid", number(reason == ""), "file", f.name, "format", f.config.Format)
-	if reason != "" {
+	valid := reason == "" || reason == fileEpoch
+	b.add("vitals_file_valid", number(valid), "file", f.name, "format", f.config.Format)
+	if !valid {
 		return
+	}
+	if f.epoch != nil && reason == "" {
+		b.add("vitals_file_epoch_timestamp_seconds", f.content.epoch, "file", f.name, "key", f.config.Epoch)
+	}
+	if f.config.Format == formatCrontab {
+		b.add("vitals_file_active_lines", float64(f.content.lines.active), "file", f.name)
+		b.add("vitals_file_uncommented_lines", float64(f.content.lines.uncommented), "file", f.name)
 	}
 	for i, key := range f.config.Keys {
 		b.add("vitals_file_key_present", number(f.content.present[i]), "file", f.name, "key", key)
@@ -139,6 +167,10 @@ func (f *file) Describe() []Desc {
 		{"vitals_file_permission", "Whether the mode of the file gives this class of users this permission (1) or not (0).", model.MetricTypeGauge},
 		{"vitals_file_valid", "Whether the content of the file is in its format (1) or not (0); absent when it could not be read.", model.MetricTypeGauge},
 		{"vitals_file_key_present", "Whether the content of the file has this key (1) or not (0); absent unless it is in its format.", model.MetricTypeGauge},
+		{"vitals_file_epoch_timestamp_seconds", "The time that the content of the file has at this key, in seconds since the epoch.", model.MetricTypeGauge},
+		{"vitals_file_age_limit_seconds", "The age that the configuration allows, in seconds.", model.MetricTypeGauge},
+		{"vitals_file_active_lines", "How many lines of the crontab run a command.", model.MetricTypeGauge},
+		{"vitals_file_uncommented_lines", "How many lines of the crontab do not begin with a number sign, empty ones included.", model.MetricTypeGauge},
 		{"vitals_file_failure", "Why the file could not be looked at, or why it is not valid: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
 	}
 }

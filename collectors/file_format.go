@@ -25,25 +25,42 @@ func (m *fileMistake) in(path string) string {
 	return fmt.Sprintf("%s:%d:%d: %s", path, m.line, m.col, m.text)
 }
 
-// parseFormat reads a content. It returns a function that says whether the content
-// has a key, whatever the value.
-func parseFormat(format string, data []byte) (has func(fileKey) bool, wrong *fileMistake) {
+// parsedFile is what a format has made of a content, without what is secret in it.
+type parsedFile struct {
+	// has says whether the content has a key, whatever the value.
+	has func(fileKey) bool
+	// number returns the number that the content has at a key; nil unless it is JSON.
+	number func(fileKey) (float64, bool)
+	// lines are those of a crontab.
+	lines crontabLines
+}
+
+// parseFormat reads a content.
+func parseFormat(format string, data []byte) (p parsedFile, wrong *fileMistake) {
+	if format == formatCrontab { // cron(8) knows no characters
+		return parsedFile{lines: parseCrontab(data)}, nil
+	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size <= 1 {
-			return nil, fileMistakeAt(data, i, "bytes that are not UTF-8: expected a text file")
+			return p, fileMistakeAt(data, i, "bytes that are not UTF-8: expected a text file")
 		}
 		i += size
 	}
 	switch format {
 	case formatYAML:
-		return parseYAML(data)
+		p.has, wrong = parseYAML(data)
 	case formatJSON:
-		return parseJSON(data)
+		var root *jsonNode
+		if root, wrong = parseJSON(data); wrong == nil {
+			p.has, p.number = root.has, root.numberAt
+		}
 	case formatINI:
-		return parseINI(data)
+		p.has, wrong = parseINI(data)
+	default:
+		wrong = &fileMistake{text: "no such format"}
 	}
-	return nil, &fileMistake{text: "no such format"}
+	return p, wrong
 }
 
 // fileMistakeAt is a mistake at an offset in bytes.

@@ -15,7 +15,7 @@ import (
 
 // judge is what a format says of a content: the keys that it has, or its mistake.
 func judge(format, content string, keys ...string) string {
-	has, wrong := parseFormat(format, []byte(content))
+	parsed, wrong := parseFormat(format, []byte(content))
 	if wrong != nil {
 		return wrong.in("f")
 	}
@@ -23,7 +23,7 @@ func judge(format, content string, keys ...string) string {
 	for _, text := range keys {
 		if key, err := parseFileKey(text); err != nil {
 			present = append(present, err.Error())
-		} else if has(key) {
+		} else if parsed.has(key) {
 			present = append(present, text)
 		}
 	}
@@ -206,8 +206,8 @@ func FuzzFileFormats(f *testing.F) {
 		"not valid YAML, at this line or in the block that begins there", "bytes that are not UTF-8: expected a text file",
 	}
 	f.Fuzz(func(t *testing.T, content, text string) {
-		for _, format := range fileFormats() {
-			has, wrong := parseFormat(format, []byte(content))
+		for _, format := range keyedFormats() {
+			parsed, wrong := parseFormat(format, []byte(content))
 			if format == formatJSON && utf8.ValidString(content) {
 				twice := wrong != nil && strings.Contains(wrong.text, "twice")
 				if valid := json.Valid([]byte(content)); valid != (wrong == nil || twice) {
@@ -227,9 +227,29 @@ func FuzzFileFormats(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if got := has(key); format == formatJSON && got != jsonHas(content, key) {
+			if got := parsed.has(key); format == formatJSON && got != jsonHas(content, key) {
 				t.Errorf("has %s = %v, want %v", text, got, !got)
 			}
+		}
+	})
+}
+
+// FuzzParseCrontab holds the counts against what must hold of all texts.
+func FuzzParseCrontab(f *testing.F) {
+	for _, content := range []string{"", "# a\nB=c\n* * * * * x\n", "\n\n", "'a'=b", "\"", "\x00=\r", " # a"} {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		got := parseCrontab([]byte(content))
+		lines := strings.Count(content, "\n") + 1
+		if got.active < 0 || got.active > got.uncommented || got.uncommented > lines {
+			t.Errorf("parseCrontab(%q) = %+v of %d lines", content, got, lines)
+		}
+		if more := parseCrontab([]byte("# x\n" + content)); more != got {
+			t.Errorf("parseCrontab() with a comment before %q = %+v, want %+v", content, more, got)
+		}
+		if more := parseCrontab([]byte("@daily x\n" + content)); more.active != got.active+1 || more.uncommented != got.uncommented+1 {
+			t.Errorf("parseCrontab() with a job before %q = %+v, want one more than %+v", content, more, got)
 		}
 	})
 }

@@ -7,15 +7,16 @@ import (
 )
 
 // jsonNode is a value of a JSON text without what is secret in it: an object has
-// entries, an array items, and anything else neither.
+// entries, an array items, a number its text, and anything else none of them.
 type jsonNode struct {
 	entries map[string]*jsonNode
 	items   []*jsonNode
+	number  json.Number
 }
 
 // parseJSON reads one value (RFC 8259). Unlike encoding/json, it refuses names that
 // appear twice in an object: what they mean differs from reader to reader.
-func parseJSON(data []byte) (func(fileKey) bool, *fileMistake) {
+func parseJSON(data []byte) (*jsonNode, *fileMistake) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		offset := len(data)
@@ -26,11 +27,7 @@ func parseJSON(data []byte) (func(fileKey) bool, *fileMistake) {
 	}
 	r := jsonReader{data: data, decoder: json.NewDecoder(bytes.NewReader(data))}
 	r.decoder.UseNumber()
-	root, wrong := r.value()
-	if wrong != nil {
-		return nil, wrong
-	}
-	return root.has, nil
+	return r.value()
 }
 
 // jsonReader reads a text that is known to be valid.
@@ -52,6 +49,7 @@ func (r *jsonReader) value() (*jsonNode, *fileMistake) {
 	case json.Delim('['):
 		return node, r.array(node)
 	}
+	node.number, _ = token.(json.Number)
 	return node, nil
 }
 
@@ -98,7 +96,20 @@ func (r *jsonReader) fail(text string) *fileMistake {
 	return fileMistakeAt(r.data, int(r.decoder.InputOffset()), text)
 }
 
-func (n *jsonNode) has(key fileKey) bool {
+func (n *jsonNode) has(key fileKey) bool { return n.find(key) != nil }
+
+// numberAt returns the number at a key, unless there is none or it is beyond a float64.
+func (n *jsonNode) numberAt(key fileKey) (float64, bool) {
+	found := n.find(key)
+	if found == nil {
+		return 0, false
+	}
+	v, err := found.number.Float64()
+	return v, err == nil
+}
+
+// find returns the value at a key, or nil.
+func (n *jsonNode) find(key fileKey) *jsonNode {
 	for _, step := range key {
 		switch {
 		case n.entries != nil:
@@ -106,11 +117,11 @@ func (n *jsonNode) has(key fileKey) bool {
 		case step.index >= 0 && step.index < len(n.items):
 			n = n.items[step.index]
 		default:
-			return false
+			return nil
 		}
 		if n == nil {
-			return false
+			return nil
 		}
 	}
-	return true
+	return n
 }

@@ -21,10 +21,11 @@ const (
 	fileNotRegular fileReason = "not_regular" // it is a directory, a FIFO, a device: nothing to read a format from
 	fileTooLarge   fileReason = "too_large"   // it is larger than the limit
 	fileSyntax     fileReason = "syntax"      // its content is not in the format
+	fileEpoch      fileReason = "epoch"       // its content is in the format, and the key of the epoch is no number
 )
 
 func fileReasons() []fileReason {
-	return []fileReason{fileForbidden, fileUnreadable, fileTimeout, fileNotRegular, fileTooLarge, fileSyntax}
+	return []fileReason{fileForbidden, fileUnreadable, fileTimeout, fileNotRegular, fileTooLarge, fileSyntax, fileEpoch}
 }
 
 // fileError is an error with its reason.

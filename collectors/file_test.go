@@ -15,7 +15,7 @@ import (
 )
 
 // fileReasonCount is how many series vitals_file_failure has, whatever happens.
-const fileReasonCount = 6
+const fileReasonCount = 7
 
 func TestFileProblems(t *testing.T) {
 	tests := []struct{ name, config, want string }{
@@ -23,12 +23,19 @@ func TestFileProblems(t *testing.T) {
 		{"relative path", "path: etc/passwd", `path: path "etc/passwd": expected an absolute path`},
 		{"absolute path", "path: /etc/passwd", ""},
 		{"format and keys", "{path: /f, format: json, keys: [cniVersion, plugins.0.type, 'a.\"b.c\"']}", ""},
-		{"unknown format", "{path: /f, format: toml}", `format: format "toml": expected yaml, json or ini`},
-		{"keys without a format", "{path: /f, keys: [a]}", "keys: keys without a format: expected format, too: yaml, json or ini"},
+		{"unknown format", "{path: /f, format: toml}", `format: format "toml": expected yaml, json, ini or crontab`},
+		{"keys without a format", "{path: /f, keys: [a]}", "keys: keys without a format that has any: expected format, too: yaml, json or ini"},
 		{"key twice", "{path: /f, format: yaml, keys: [a, b, a]}", `keys[2]: key "a": expected each key once`},
 		{"key without a name", "{path: /f, format: yaml, keys: [a..b]}", `keys[0]: key "a..b": expected names with dots between them, and quotes around a whole name only`},
 		{"key with a quote that stays open", "{path: /f, format: yaml, keys: ['a.\"b']}", `keys[0]: key "a.\"b": expected a quote at the end of a name, and a dot or nothing behind it`},
 		{"option without a section", "{path: /f, format: ini, keys: [DEFAULT.debug, port]}", `keys[1]: key "port": expected section.option, as the format is ini`},
+		{"epoch of YAML", "{path: /f, format: yaml, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json, too"},
+		{"epoch without a format", "{path: /f, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json, too"},
+		{"epoch that is no key", "{path: /f, format: json, epoch: a..b}", `epoch: key "a..b": expected names with dots between them, and quotes around a whole name only`},
+		{"epoch and a limit", "{path: /f, format: json, epoch: a.0, age_limit: 5m}", ""},
+		{"limit alone", "{path: /f, age_limit: 60s}", ""},
+		{"crontab", "{path: /f, format: crontab}", ""},
+		{"keys of a crontab", "{path: /f, format: crontab, keys: [a]}", "keys: keys without a format that has any: expected format, too: yaml, json or ini"},
 		{"no size", "{path: /f, format: yaml, size_limit: 0}", "size_limit: size_limit 0B: expected more than 0B"},
 	}
 	for _, tt := range tests {
