@@ -28,8 +28,8 @@ func FuzzJSONAt(f *testing.F) {
 		if found && shownJSON(value) == "" {
 			t.Errorf("%s of %s is shown as nothing", path, body)
 		}
-		if has, wrong := parseFormat(formatJSON, []byte(body)); wrong == nil && has(key) != found {
-			t.Errorf("%s of %s is found: %t, want %t", path, body, found, has(key))
+		if parsed, wrong := parseFormat(formatJSON, []byte(body)); wrong == nil && parsed.has(key) != found {
+			t.Errorf("%s of %s is found: %t, want %t", path, body, found, parsed.has(key))
 		}
 		if found {
 			sameScalar(value, "1")
