@@ -2,15 +2,11 @@ package collectors
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/url"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,34 +27,6 @@ type httpCheck struct {
 	note     string
 	// body is what is expected something of; its memory is used again.
 	body bytes.Buffer
-}
-
-// httpAnswer is what one round has seen.
-type httpAnswer struct {
-	method string
-	// url is the one that was asked last; nil while none is known.
-	url   *url.URL
-	trace *httpTrace
-
-	// status is 0 while there is no answer, and of what follows nothing is set then.
-	status    int
-	version   float64
-	tls       bool
-	redirects int
-	header    http.Header
-	// expires is when the certificates of a connection with TLS do; zero without any. It
-	// may be known of a server that is not trusted, which gets no chance to answer.
-	expires time.Time
-
-	// complete is whether the body ended, or as much of it was read as is wanted.
-	complete bool
-	// size is how many bytes of it were read, decompressed, and body what they were where
-	// something is expected of them. unread is why nothing can be said of it.
-	size   int64
-	body   []byte
-	unread string
-
-	judged []unmet
 }
 
 // New implements Kind.
@@ -85,18 +53,14 @@ func (h *httpCheck) Collect(ctx context.Context) ([]Sample, error) {
 	secrets, err := h.ask(ctx, a)
 	a.trace.end()
 	reason := httpReason(err)
-	var text string
 	if err != nil {
-		text = oneLine(withoutSecrets(h.explain(a, err), secrets), maxReason)
+		err = errors.New(oneLine(withoutSecrets(h.explain(a, err), secrets), maxReason))
 	}
-	h.note = h.noted(a, reason, text)
+	h.note = h.noted(a, reason, err, secrets)
 
-	b := batch{}
+	var b batch
 	h.export(&b, a, reason)
-	if text != "" {
-		return b.samples, errors.New(text)
-	}
-	return b.samples, nil
+	return b.samples, err
 }
 
 // Note says what the last round has seen, as note_format wants it.
@@ -135,75 +99,6 @@ func (h *httpCheck) ask(ctx context.Context, a *httpAnswer) ([]string, error) {
 	return secrets, a.unmet()
 }
 
-// unmet is the error of an answer that is not as expected. Its reason is that of the
-// first expectation that is not met: the status, if that is one.
-func (a *httpAnswer) unmet() error {
-	var reason Reason
-	var texts []string
-	for _, j := range a.judged {
-		if j.text == "" {
-			continue
-		}
-		if texts = append(texts, j.text); len(texts) == 1 {
-			reason = reasonOfUnmet(j.expectation, a.status)
-		}
-	}
-	if texts == nil {
-		return nil
-	}
-	return failed(reason, "%s", strings.Join(texts, "; "))
-}
-
-// seen takes over what the header of an answer says.
-func (a *httpAnswer) seen(resp *http.Response) {
-	a.status, a.header = resp.StatusCode, resp.Header
-	a.version = float64(resp.ProtoMajor) + float64(resp.ProtoMinor)/10
-	a.url = resp.Request.URL
-	if resp.TLS != nil {
-		a.tls = true
-		a.expires = certificateExpiry(resp.TLS)
-	}
-}
-
-// read reads as much of the body as is wanted. That it is larger is only a mistake where
-// something is expected of it.
-func (h *httpCheck) read(resp *http.Response, a *httpAnswer) error {
-	if a.status < http.StatusOK { // of 101, what follows is another protocol
-		return nil
-	}
-	limit := int64(h.config.BodySizeLimit)
-	packed := &io.LimitedReader{R: resp.Body, N: limit + 1}
-	plain := io.Reader(packed)
-	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
-	case "gzip", "x-gzip":
-		unpacked, err := gzip.NewReader(packed)
-		if errors.Is(err, io.EOF) {
-			return nil // there is no body
-		}
-		if err != nil {
-			return fmt.Errorf("decompress: %w", err)
-		}
-		plain = unpacked
-	default:
-		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", oneLine(encoding, 40))
-	}
-	h.body.Reset()
-	sink := io.Writer(io.Discard)
-	if h.expect.readsBody() && a.unread == "" {
-		sink = &h.body
-	}
-	var err error
-	a.size, err = io.Copy(sink, io.LimitReader(plain, limit+1))
-	if a.size > limit || packed.N == 0 {
-		a.size = min(a.size, limit)
-		a.unread = fmt.Sprintf("body is larger than body_size_limit, %s", h.config.BodySizeLimit)
-		return nil
-	}
-	a.body = h.body.Bytes()
-	return err
-}
-
 // explain says what was tried and what went wrong.
 func (h *httpCheck) explain(a *httpAnswer, err error) string {
 	if a.url == nil {
@@ -220,15 +115,15 @@ func (h *httpCheck) explain(a *httpAnswer, err error) string {
 }
 
 // noted is the round in a few words: the format, and the reason of a failure.
-func (h *httpCheck) noted(a *httpAnswer, reason Reason, text string) string {
-	switch {
-	case a.url == nil:
-		return oneLine("000 "+text, maxHTTPNote)
-	case reason == "":
-		return h.format.render(a, maxHTTPNote)
+func (h *httpCheck) noted(a *httpAnswer, reason Reason, err error, secrets []string) string {
+	if a.url == nil {
+		return oneLine("000 "+err.Error(), maxHTTPNote)
 	}
-	suffix := ": " + string(reason)
-	return h.format.render(a, maxHTTPNote-len(suffix)) + suffix
+	suffix := ""
+	if reason != "" {
+		suffix = ": " + string(reason)
+	}
+	return oneLine(withoutSecrets(h.format.render(a), secrets), maxHTTPNote-len(suffix)) + suffix
 }
 
 // shownURL is a URL without what may be secret in it.
@@ -282,16 +177,6 @@ func (h *httpCheck) Describe() []Desc {
 		Desc{"vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", model.MetricTypeGauge},
 		certificateExpiryDesc(),
 	)
-}
-
-// reasonOfUnmet is the reason of an answer that is not as expected.
-func reasonOfUnmet(expectation string, status int) Reason {
-	if expectation == expectStatus {
-		if reason := reasonOfStatus(status); reason != "" {
-			return reason
-		}
-	}
-	return ReasonProtocol
 }
 
 // httpReason is the reason of an error of a round.

@@ -17,6 +17,9 @@ const (
 	maxHTTPHeader = 64 << 10
 	// maxHTTPRedirects is how many redirects are followed, as Go programs do.
 	maxHTTPRedirects = 10
+	// minQuery is the length in bytes from which a query may hold a secret. A shorter one
+	// would be found in texts that have nothing to do with it.
+	minQuery = 8
 )
 
 // httpClient makes requests on connections of their own. It is not safe for concurrent use.
@@ -47,7 +50,9 @@ func (c *httpClient) request(ctx context.Context, target string) (*http.Request,
 	for name, value := range c.config.Headers {
 		setHTTPHeader(req, name, value)
 	}
-	secrets = append(secrets, req.URL.RawQuery)
+	if len(req.URL.RawQuery) >= minQuery {
+		secrets = append(secrets, req.URL.RawQuery)
+	}
 	for name, file := range c.config.HeaderFiles {
 		value, err := readClientFile(file)
 		if err != nil {

@@ -76,7 +76,8 @@ func (c *HTTPConfig) Endpoint() (string, error) {
 	if c.URLFrom == nil {
 		return c.URL, nil
 	}
-	return c.URLFrom.endpoint(newHTTPEndpoint(c.URLFrom).source.look.now(fileSeen{}))
+	look := newHTTPEndpoint(c.URLFrom).source.look
+	return c.URLFrom.endpoint(look.now(fileSeen{}))
 }
 
 // endpoint makes the URL out of what there is of the file.

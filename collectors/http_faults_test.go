@@ -131,3 +131,21 @@ func TestHTTPShowsNoSecret(t *testing.T) {
 		})
 	}
 }
+
+// A redirect may lead to where a secret is a part of the path.
+func TestHTTPShowsNoSecretOfAPath(t *testing.T) {
+	file := t.TempDir() + "/token"
+	localWrite(t, file, "hunter2")
+	server := localServe(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/users/"+r.Header.Get("X-Auth-Token"), http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	})
+	c := localHTTP(t, server.URL+"/", ", follow_redirects: true, header_files: {X-Auth-Token: "+file+"}, note_format: '%{url_effective}'")
+	_, err := localCollect(t, c)
+	if text := errorText(err) + localNote(c); err == nil || strings.Contains(text, "hunter2") {
+		t.Errorf("Collect() and Note() = %s, want an error without a secret", text)
+	}
+}

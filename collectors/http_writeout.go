@@ -52,8 +52,8 @@ func parseWriteOut(format string) (writeOut, error) {
 	return append(parts, writeOutPart{text: text.String()}), nil
 }
 
-// render is the format for an answer, on one line of at most limit bytes.
-func (w writeOut) render(a *httpAnswer, limit int) string {
+// render is the format for an answer.
+func (w writeOut) render(a *httpAnswer) string {
 	var out strings.Builder
 	for _, part := range w {
 		out.WriteString(part.text)
@@ -61,7 +61,7 @@ func (w writeOut) render(a *httpAnswer, limit int) string {
 			out.WriteString(part.value(a))
 		}
 	}
-	return oneLine(out.String(), limit)
+	return out.String()
 }
 
 // writeOutVariables are those of curl that make sense here, and remote_address, which is

@@ -51,7 +51,7 @@ func TestWriteOut(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseWriteOut(%s) = %v, want no error", tt.format, err)
 			}
-			if got := format.render(tt.given, maxHTTPNote); got != tt.want {
+			if got := oneLine(format.render(tt.given), maxHTTPNote); got != tt.want {
 				t.Errorf("%s = %q, want %q", tt.format, got, tt.want)
 			}
 		})
@@ -76,7 +76,7 @@ func FuzzWriteOut(f *testing.F) {
 			}
 			return
 		}
-		note := format.render(writtenAnswer(), maxHTTPNote)
+		note := oneLine(format.render(writtenAnswer()), maxHTTPNote)
 		if len(note) > maxHTTPNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) || strings.Contains(note, "secret") && !strings.Contains(text, "secret") {
 			t.Errorf("%q gives %q", text, note)
 		}
