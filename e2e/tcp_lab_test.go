@@ -54,6 +54,7 @@ func (s *tcpServer) start(t *testing.T) {
 	defer log.Close()
 	s.cmd = exec.Command(s.command[0], s.command[1:]...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a script and what it starts are one server
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +63,16 @@ func (s *tcpServer) start(t *testing.T) {
 // signal sends a signal to the server.
 func (s *tcpServer) signal(t *testing.T, signal syscall.Signal) {
 	t.Helper()
-	if err := s.cmd.Process.Signal(signal); err != nil {
+	if err := syscall.Kill(-s.cmd.Process.Pid, signal); err != nil {
 		t.Fatalf("%s: %v", s.command[0], err)
 	}
 }
 
 // kill ends the server as the kernel does when memory runs out.
 func (s *tcpServer) kill() {
-	_ = s.cmd.Process.Kill()
+	if s.cmd.ProcessState == nil {
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	}
 	_ = s.cmd.Wait()
 }
 
