@@ -28,6 +28,9 @@ import (
 // tcpWithin bounds what shows with the next rounds of a collector.
 const tcpWithin = 20 * time.Second
 
+// startsWithin bounds how long the slowest server takes to start.
+const startsWithin = 90 * time.Second
+
 // tcpServer is a real server that a test owns, and may end and start again.
 type tcpServer struct {
 	command []string
@@ -138,7 +141,12 @@ func (a tcpAsking) outcome(name string) (reason, note string, err error) {
 // sees waits until a collector has a reason, "" for none, and a part of its note.
 func (a tcpAsking) sees(t *testing.T, name, reason, note string) {
 	t.Helper()
-	await(t, name+" is "+reason, tcpWithin, func() error {
+	a.seesWithin(t, tcpWithin, name, reason, note)
+}
+
+func (a tcpAsking) seesWithin(t *testing.T, within time.Duration, name, reason, note string) {
+	t.Helper()
+	await(t, name+" is "+reason, within, func() error {
 		gotReason, gotNote, err := a.outcome(name)
 		if err == nil && (gotReason != reason || !strings.Contains(gotNote, note)) {
 			err = fmt.Errorf("%s has the reason %q and the note %q, want %q and %q", name, gotReason, gotNote, reason, note)
@@ -165,7 +173,7 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
 	})
 	t.Run("started again", func(t *testing.T) {
 		s.start(t)
-		a.sees(t, name, "", well)
+		a.seesWithin(t, startsWithin, name, "", well)
 	})
 }
 
