@@ -40,6 +40,8 @@ func tripleoSwiftCases() []tripleoCase {
 		{"rsync of Swift does not listen", "swift", running("rsync") + rsync + "0", "NotListening: failing rsync does not listen on port 873/tcp.", ""},
 		{"nothing of Swift runs that shows anything (E27)", "swift", running("") + api + "1\n" + rsync + "1\n" + limit + last + "1699999999", nothing, ""},
 		{"nothing is known of Swift", "swift", "", nothing, ""},
+		{"nothing is known of Swift's server", "swift", processes("swift-object-replicator rsync", "swift-object-replicator", "rsync") + limit + last + "1699999999\n" + rsync + "1", nothing, ""},
+		{"nothing is known of Swift's replicator", "swift", processes("rsync", "swift-object-server", "rsync") + rsync + "1", nothing, ""},
 		{"the proxy answers", "swift", processes("swift-proxy-server", "swift-proxy-server") + `vitals_dependency_up{dependency="swift-proxy"} 1`, "", ""},
 		{"no proxy runs (E27)", "swift", processes("", "swift-proxy-server") + `vitals_dependency_up{dependency="swift-proxy"} 1`, nothing, ""},
 	}
@@ -64,6 +66,7 @@ func tripleoGuessCases() []tripleoCase {
 		{"nova-compute and an sshd of the host", "nova-compute", compute("nova-compute sshd") + connections("nova-compute", "established") + sshd + "0", "", ""},
 		{"the target of migrations listens", "nova-compute", compute("sshd") + connections("nova-compute", "") + sshd + "1", "", ""},
 		{"the target of migrations does not listen", "nova-compute", compute("sshd") + sshd + "0", "NotListening: failing sshd does not listen on port 2022/tcp.", ""},
+		{"nothing is known of nova-compute", "nova-compute", processes("sshd", "sshd") + sshd + "1", nothing, ""},
 		{"neither nova-compute nor sshd (E27)", "nova-compute", compute("") + connections("nova-compute", "") + sshd + "0", nothing, ""},
 
 		{"the compute API answers", "nova-api", processes("", "metadata") + up("nova-api"), "", ""},
@@ -87,6 +90,9 @@ func tripleoGuessCases() []tripleoCase {
 		{"images do not come over HTTP", "ironic-pxe", processes("httpd", "httpd", "dnsmasq", "in.tftpd") + down("ironic-pxe"), silent("APIDown", "ironic-pxe"), ""},
 		{"images come over TFTP", "ironic-pxe", processes("dnsmasq", "httpd", "dnsmasq", "in.tftpd") + down("ironic-pxe") + tftp + "1", "", ""},
 		{"images do not come over TFTP", "ironic-pxe", processes("dnsmasq", "httpd", "dnsmasq", "in.tftpd") + tftp + "0", "NotListening: failing dnsmasq does not listen on port 69/udp.", ""},
+		{"images come over TFTP, and nothing is known of Apache", "ironic-pxe", processes("dnsmasq", "dnsmasq", "in.tftpd") + tftp + "1", nothing, ""},
+		{"images come over HTTP and not over TFTP", "ironic-pxe", processes("httpd dnsmasq", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "0",
+			"NotListening: failing dnsmasq does not listen on port 69/udp.", ""},
 		{"nobody serves images (E27)", "ironic-pxe", processes("", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "1", nothing, ""},
 	}...)
 }
