@@ -70,6 +70,9 @@ func judgeScript(c *ScriptConfig, run scriptRun) scriptVerdict {
 	}
 	if whole := c.Convention == conventionNagios || c.Convention == conventionCategoryLines; whole && run.cut {
 		said.err = &scriptError{scriptOutput, fmt.Errorf("read the output of %s: it is larger than %s", c.Command[0], c.OutputLimit)}
+		if c.Convention == conventionCategoryLines && said.status == scriptOK {
+			said.status = scriptUnknown // what is behind the cut may not be OK
+		}
 	}
 	return said
 }
@@ -153,7 +156,11 @@ type scriptObject struct {
 // an object, a colon and "OK" or what is wrong with it. A checker that says nothing of any
 // object says nothing, and one that fails is not well whatever it says.
 func judgeLines(c *ScriptConfig, run scriptRun) scriptVerdict {
-	category, objects, wrong, err := parseCategoryLines(string(run.output), c.ObjectLimit)
+	output := run.output
+	if run.cut { // of its last line there may be the beginning only
+		output = output[:bytes.LastIndexByte(output, '\n')+1]
+	}
+	category, objects, wrong, err := parseCategoryLines(string(output), c.ObjectLimit)
 	said := scriptVerdict{category: category, objects: objects, err: err}
 	if err != nil {
 		said.err = fmt.Errorf("read the output of %s: %w", c.Command[0], err)

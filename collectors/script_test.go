@@ -153,6 +153,9 @@ func TestScriptConventions(t *testing.T) {
 		{"category-lines without a colon", "category-lines", "printf 'Cat\\nD1:OK\\nD2'", "unknown, protocol, exit 0: read the output of /bin/sh: line 3: expected an object, a colon and its status"},
 		{"category-lines with an object twice", "category-lines", "printf 'Cat\\nD1:OK\\nD1:no'", "unknown, protocol, exit 0: read the output of /bin/sh: line 3: expected each object once"},
 		{"category-lines with too many objects", "category-lines", "printf 'Cat\\nD1:OK\\nD2:OK\\nD3:OK\\n'", "unknown, output, exit 0: read the output of /bin/sh: more than 2 objects"},
+		{"category-lines with too long an output", "category-lines", "printf 'Cat\\nD1:OK\\n%990s\\nD2:no' ' '", "unknown, output, exit 0: Cat: 1 OK"},
+		{"category-lines cut behind an OK", "category-lines", "printf 'Cat\\nD1:OK\\n%984s\\nD2:OKAY, but hot' ' '", "unknown, output, exit 0: Cat: 1 OK"},
+		{"category-lines with too long an output and one that is wrong", "category-lines", "printf 'Cat\\nD1:no\\n%990s\\nD2:OK' ' '", "critical, output, exit 0: Cat: D1: no"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
