@@ -2,12 +2,10 @@ package execprobe
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -27,15 +25,11 @@ const NoSuchPath = "there is nothing at this path: "
 // The request is HTTP/1.0, so that the answer ends with the connection and needs no
 // client of net/http, which would double the size of the program.
 func Ask(socket, state string, deadline time.Time) Result {
-	dialer := net.Dialer{Deadline: deadline}
-	conn, err := dialer.DialContext(context.Background(), "unix", socket)
+	conn, err := dial(socket, deadline)
 	if err != nil {
 		return dialed(socket, err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(deadline); err != nil {
-		return Result{Outcome: Protocol, Text: err.Error()}
-	}
 	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\nAccept: "+ContentType+"\r\n\r\n", state); err != nil {
 		return unanswered(socket, err)
 	}
@@ -54,7 +48,7 @@ func dialed(socket string, err error) Result {
 		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or in the socket's group, or let everybody probe with --web.unix-socket-mode=0666", socket)}
 	case errors.Is(err, fs.ErrNotExist):
 		r.Text = fmt.Sprintf("there is no socket %s", socket)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.EAGAIN): // a full backlog, see connect(2)
+	case errors.Is(err, os.ErrDeadlineExceeded): // a full backlog, see connect(2)
 		r = Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon does not accept on %s in time", socket)}
 	case errors.Is(err, syscall.EINVAL):
 		r = Result{Outcome: Usage, Text: fmt.Sprintf("the path %s is too long for a socket", socket)}
@@ -67,7 +61,7 @@ func unanswered(socket string, err error) Result {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon on %s does not answer in time", socket)}
 	}
-	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s hung up: %v", socket, errors.Unwrap(err))}
+	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s hung up: %v", socket, err)}
 }
 
 // read reads an answer in HTTP/1.0, whose body ends with the connection.

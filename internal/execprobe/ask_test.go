@@ -1,7 +1,6 @@
 package execprobe
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -126,6 +125,38 @@ func TestAskEndsAtTheDeadline(t *testing.T) {
 	close(release)
 }
 
+// A daemon that hangs accepts nobody once its backlog is full.
+func TestAskFullBacklog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	first, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	deadline := time.Now().Add(50 * time.Millisecond)
+	if r := Ask(path, "ready", deadline); r.Outcome != Timeout || r.Text != "the daemon does not accept on "+path+" in time" || time.Now().Before(deadline) {
+		t.Errorf("Ask() = %s %q, want %s at the deadline", r.Outcome, r.Text, Timeout)
+	}
+}
+
+// A daemon that ends while it is asked, before it has read the question or after.
+func TestAskHungUp(t *testing.T) {
+	for name, read := range map[string]func(net.Conn){"before": func(net.Conn) {}, "after": func(c net.Conn) { readRequest(c) }} {
+		r := Ask(serve(t, read), "ready", time.Now().Add(time.Minute))
+		if r.Outcome != NoDaemon && r.Outcome != Protocol {
+			t.Errorf("%s: Ask() = %s %q, want %s or %s", name, r.Outcome, r.Text, NoDaemon, Protocol)
+		}
+	}
+}
+
 func TestAskNobody(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.sock")
 	if r := Ask(missing, "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "there is no socket "+missing {
@@ -149,15 +180,12 @@ func TestAskNobody(t *testing.T) {
 }
 
 func TestDialed(t *testing.T) {
-	wrap := func(err error) error {
-		return &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", err)}
-	}
 	for _, tt := range []struct {
 		err  error
 		want Outcome
 	}{
-		{wrap(syscall.EACCES), Forbidden}, {wrap(syscall.EPERM), Forbidden}, {wrap(syscall.ENOENT), NoDaemon}, {wrap(syscall.ECONNREFUSED), NoDaemon},
-		{wrap(syscall.EAGAIN), Timeout}, {wrap(os.ErrDeadlineExceeded), Timeout}, {context.DeadlineExceeded, Timeout}, {errors.New("other"), NoDaemon},
+		{syscall.EACCES, Forbidden}, {syscall.EPERM, Forbidden}, {syscall.ENOENT, NoDaemon}, {syscall.ECONNREFUSED, NoDaemon},
+		{os.ErrDeadlineExceeded, Timeout}, {errors.New("other"), NoDaemon},
 	} {
 		if r := dialed("/s", tt.err); r.Outcome != tt.want {
 			t.Errorf("dialed(%v) = %s %q, want %s", tt.err, r.Outcome, r.Text, tt.want)
