@@ -49,18 +49,24 @@ func (s *socketSearch) note(wanted ProcessSockets, running []foundProcess) strin
 	return shortNote(who + ": " + strings.Join(seen, ", "))
 }
 
-// states are the states of the connections to a port that there are.
+// states are the states of the connections to a port that there are. What is left of
+// closed ones is told apart, as it is anybody's.
 func (s *socketSearch) states(port uint16) string {
+	counts := *s.connections[port]
+	left := ""
+	if n := counts[tcpTimeWait]; n > 0 {
+		counts[tcpTimeWait], left = 0, fmt.Sprintf(" (and %d time_wait of anybody)", n)
+	}
 	var seen []string
-	for state, n := range s.connections[port] {
+	for state, n := range counts {
 		if n > 0 {
 			seen = append(seen, fmt.Sprintf("%d %s", n, tcpStates()[state]))
 		}
 	}
 	if len(seen) == 0 {
-		return "no connection"
+		return "no connection" + left
 	}
-	return strings.Join(seen, " ")
+	return strings.Join(seen, " ") + left
 }
 
 // missed says what was looked for in vain, with the reason.
