@@ -213,13 +213,18 @@ func tripleoProcessCases() []tripleoCase {
 }
 
 func tripleoFileCases() []tripleoCase {
-	const crond, present = "vitals_process_up{process=\"crond\"} 1\n", "vitals_file_exists{file=\"crontab\"} 1\n"
+	const crond = "vitals_process_up{process=\"crond\"} 1\n"
+	lines := func(uncommented, active string) string {
+		return "vitals_file_exists{file=\"crontab\"} 1\nvitals_file_uncommented_lines{file=\"crontab\"} " + uncommented + "\nvitals_file_active_lines{file=\"crontab\"} " + active
+	}
+	const empty = "CrontabEmpty: failing The crontab has no two lines that are no comments, one of them a job."
 	return []tripleoCase{
-		{"a crontab with two lines (E30)", "crontab process alive", crond + present + `vitals_file_active_lines{file="crontab"} 2`, "", ""},
-		{"a crontab with one line (E30)", "crontab process alive", crond + present + `vitals_file_active_lines{file="crontab"} 1`,
-			"CrontabEmpty: failing The crontab has no two lines that are no comments.", ""},
+		{"a crontab with two lines (E30)", "crontab process alive", crond + lines("2", "1"), "", ""},
+		{"a crontab with one line (E30)", "crontab process alive", crond + lines("1", "1"), empty, ""},
+		{"a crontab of variables", "crontab process alive", crond + lines("3", "0"), empty, ""},
+		{"a crontab that nobody may read", "crontab process alive", crond + `vitals_file_exists{file="crontab"} 1`, empty, ""},
 		{"a crontab that is missing (E24)", "crontab process alive", crond + `vitals_file_exists{file="crontab"} 0`, "CrontabEmpty: failing The crontab is missing.", ""},
-		{"a crontab without crond (E30)", "crontab process alive", strings.Replace(crond, "} 1", "} 0", 1) + present + `vitals_file_active_lines{file="crontab"} 2`,
+		{"a crontab without crond (E30)", "crontab process alive", strings.Replace(crond, "} 1", "} 0", 1) + lines("2", "1"),
 			"ProcessMissing: failing crond does not run.", "ServiceGone: failing crond does not run."},
 	}
 }
