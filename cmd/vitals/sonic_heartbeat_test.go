@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
@@ -22,10 +24,48 @@ import (
 type heartbeats struct {
 	parts *collectors.Components
 	eval  *evaluator.Evaluator
+	// supervisord tells of orchagent; an empty state is that nothing is known of it.
+	supervisord *toldOf
 	// again reloads with a collector that knows of no heartbeat yet, as with another
 	// file of programs.
 	again func(*testing.T)
 }
+
+// toldOf is a collector that tells of one program: in which state it is, and since when
+// it runs.
+type toldOf struct {
+	mu    sync.Mutex
+	state string
+	since time.Time
+}
+
+// become changes the state now.
+func (o *toldOf) become(state string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.state, o.since = state, time.Now()
+}
+
+// Collect implements collectors.Collector.
+func (o *toldOf) Collect(context.Context) ([]collectors.Sample, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.state == "" {
+		return nil, nil
+	}
+	sample := func(name string, value float64, more ...string) collectors.Sample {
+		return collectors.Sample{Labels: labels.FromStrings(append(more, model.MetricNameLabel, name, "supervisor", "supervisor", "group", "swss", "program", "orchagent")...), Value: value}
+	}
+	running := o.state == "running"
+	samples := []collectors.Sample{sample("vitals_supervisor_process_state", map[bool]float64{true: 1}[running], "state", "running")}
+	if running {
+		samples = append(samples, sample("vitals_supervisor_process_uptime_seconds", time.Since(o.since).Seconds()))
+	}
+	return samples, nil
+}
+
+// Describe implements collectors.Collector.
+func (o *toldOf) Describe() []collectors.Desc { return nil }
 
 // beat is a heartbeat of a program.
 func (h *heartbeats) beat(t *testing.T, program string) {
@@ -61,7 +101,8 @@ func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		h := &heartbeats{}
+		h := &heartbeats{supervisord: &toldOf{}}
+		supervisord := evaluator.Source{Name: "supervisor", Interval: time.Second, Timeout: time.Second, Collector: h.supervisord}
 		fresh := func(t *testing.T) evaluator.Config {
 			t.Helper()
 			config := l.collector("heartbeats")
@@ -71,7 +112,7 @@ func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *
 			}
 			h.parts, _ = c.(*collectors.Components)
 			source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
-			return evaluator.Config{Files: l.files, Sources: []evaluator.Source{source}}
+			return evaluator.Config{Files: l.files, Sources: []evaluator.Source{source, supervisord}}
 		}
 		eval, err := evaluator.New(fresh(t), evaluator.Options{Logger: discard()})
 		if err != nil {
@@ -177,6 +218,46 @@ func TestSonicHeartbeatsAfterReload(t *testing.T) {
 			t.Errorf("alive says %q two minutes after the reload, want %q", got, neverBeat)
 		}
 	})
+}
+
+// A program that does not run is not stuck, and one that has only just been started has
+// two minutes: a restart of the container would cure neither.
+func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
+	for name, beats := range map[string]bool{"lost": true, "never seen": false} {
+		t.Run(name, func(t *testing.T) {
+			want := neverBeat
+			if beats {
+				want = stuck
+			}
+			playHeartbeats(t, nil, func(t *testing.T, h *heartbeats) {
+				become := func(state, says string) {
+					t.Helper()
+					h.supervisord.become(state)
+					time.Sleep(5 * time.Second)
+					if got := h.says(); !strings.HasPrefix(got, says) {
+						t.Errorf("alive says %q where orchagent is %s, want %q", got, state, says)
+					}
+				}
+				if beats {
+					h.beat(t, "orchagent")
+				}
+				become("stopped", "pass")
+				time.Sleep(10 * time.Minute)
+				become("stopped", "pass")
+				become("running", "pass")
+				time.Sleep(time.Minute + 50*time.Second)
+				if got := h.says(); got != "pass" {
+					t.Errorf("alive says %q before two minutes are over, want pass", got)
+				}
+				time.Sleep(10 * time.Second)
+				if got := h.says(); !strings.HasPrefix(got, want) {
+					t.Errorf("alive says %q two minutes after a start, want %q", got, want)
+				}
+				become("exited", "pass")
+				become("", want) // where nobody says that it does not run, it does
+			})
+		})
+	}
 }
 
 // A heartbeat is a report on the socket, and its age a number. One look without a daemon
