@@ -79,7 +79,7 @@ type State struct {
 	// Transitions counts those changes since the process started.
 	Transitions uint64
 	// Reason says why the state fails when no rule decided it: "shutting down",
-	// "evaluator stalled", "not alive", "no rules", "starting". Empty otherwise.
+	// "evaluator stalled", "not alive: Rule", "no rules", "starting". Empty otherwise.
 	Reason string
 	// Deciding are the indexes in Snapshot.Rules of the rules that make it fail,
 	// or, under Warn, of the rules that warn. Causes come before their consequences.

@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/vitals-health/vitals/rules"
@@ -75,7 +77,7 @@ func (c *core) judge(all []Rule, at time.Time) []State {
 	for i, s := range c.states {
 		verdicts[i] = c.judgeOne(s, all)
 	}
-	c.connect(verdicts)
+	c.connect(verdicts, all)
 	for i, s := range c.states {
 		v := &verdicts[i]
 		if failed := v.Verdict == Fail; failed != (s.verdict == Fail) {
@@ -136,7 +138,7 @@ func causesFirst(deciding []int, all []Rule) {
 }
 
 // connect applies what states owe to each other and to the process.
-func (c *core) connect(verdicts []State) {
+func (c *core) connect(verdicts []State, all []Rule) {
 	var ready, alive *State
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -150,11 +152,25 @@ func (c *core) connect(verdicts []State) {
 		}
 	}
 	if alive.Verdict == Fail && ready.Verdict != Fail {
-		ready.fail(reasonNotAlive)
+		ready.fail(notAlive(alive, all))
 	}
 	if c.shuttingDown {
 		ready.fail(reasonShuttingDown)
 	}
+}
+
+// notAlive is why ready fails with alive: the rules that decide alive, causes first.
+func notAlive(alive *State, all []Rule) string {
+	var names []string
+	for _, i := range alive.Deciding {
+		if name := all[i].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return reasonNotAlive
+	}
+	return bound(reasonNotAlive + ": " + strings.Join(names, ", "))
 }
 
 // judgeStarted is ok once every collector has finished a round and no rule of the

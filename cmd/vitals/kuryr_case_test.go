@@ -72,14 +72,15 @@ func (v verdict) short() string {
 	return strings.TrimSpace(text + " " + strings.Join(rules, ", "))
 }
 
-// facts are what a line ends in: the value, since when, how many alerts.
-var facts = regexp.MustCompile(`(?m) \((value|since) [^()]*\)$`)
+// facts are what a line ends in: the value, since when, how many alerts; of "not
+// alive", the rules of alive, which its own verdict shows.
+var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)$`)
 
 // differs says how the state's probe answers otherwise than v, or "".
 func (v verdict) differs(t *testing.T, l *kuryrLab, state string) string {
 	t.Helper()
 	got := l.get(t, "/"+state)
-	body := facts.ReplaceAllString(got.body, "")
+	body := facts.ReplaceAllString(got.body, "$1")
 	if got.code != v.code() || body != v.body() {
 		return fmt.Sprintf("GET /%s = %d, want %d (-want +got):\n%s", state, got.code, v.code(), cmp.Diff(v.body(), body))
 	}
