@@ -162,3 +162,28 @@ func TestGuestCapabilityOfDaemon(t *testing.T) {
 	without.kill()
 	d.awaits(t, "a daemon with it again", func(m metrics) error { return wantSets(m, "net-admin", 1, 1, 1, 0) })
 }
+
+// A container with the host's PID namespace sees the processes of the host and of all other
+// containers, and takes none of them for its own.
+func TestGuestProcessOfHostPID(t *testing.T) {
+	for _, name := range []string{"pods", "pods/own", "pods/other"} {
+		newCgroup(t, name)
+	}
+	const collectors = `
+		name: own, process: {name: kuryr-daemon}
+		name: any, process: {name: kuryr-daemon, pid_namespace: any}`
+	instances := func(own, all float64) func(m metrics) error {
+		return func(m metrics) error {
+			return errors.Join(m.want(own, "vitals_process_instances", "process", "own"), m.want(all, "vitals_process_instances", "process", "any"))
+		}
+	}
+	holds(t, "kuryr-daemon", "", "hold")
+	holds(t, "kuryr-daemon", "cgroup=pods/other pod", "hold")
+	d := vitalsAs(t, "cgroup=pods/own pod", collectors, "")
+	d.awaits(t, "those of the host and of another container", instances(0, 2))
+	w := holds(t, "kuryr-daemon", "cgroup=pods/own pod", "hold")
+	d.awaits(t, "one in the own container", instances(1, 3))
+	w.kill()
+	d.awaits(t, "it has ended", instances(0, 2))
+	vitalsAs(t, "", collectors, "").awaits(t, "on the host all are the host's", instances(2, 2))
+}
