@@ -16,6 +16,8 @@ type reloader struct {
 	builder *builder
 	eval    *evaluator.Evaluator
 	logger  *slog.Logger
+	// notifier tells the service manager; nil where there is none.
+	notifier *notifier
 	// apply is told the configuration that has become the running one.
 	apply func(*loaded)
 
@@ -40,6 +42,7 @@ func (r *reloader) reload() error {
 }
 
 func (r *reloader) reloadLocked() error {
+	defer r.notifier.reloading()()
 	l, errs := r.load()
 	r.tried = l.sources
 	if len(errs) > 0 {

@@ -60,11 +60,13 @@ type daemon struct {
 	components atomic.Pointer[collectors.Components]
 	eval       *evaluator.Evaluator
 	reloader   *reloader
+	// notifier tells the service manager; nil where there is none.
+	notifier *notifier
 }
 
 // newDaemon wires a loaded configuration. It starts nothing.
 func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
-	d := &daemon{logger: logger}
+	d := &daemon{logger: logger, notifier: newNotifier(logger)}
 	b := &builder{logger: logger}
 	cfg, commit, err := b.build(l)
 	if err != nil {
@@ -75,7 +77,7 @@ func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
 		return nil, err
 	}
 	commit()
-	d.reloader = &reloader{load: p.load, builder: b, eval: d.eval, logger: logger, apply: func(l *loaded) { d.use(l, b) }}
+	d.reloader = &reloader{load: p.load, builder: b, eval: d.eval, logger: logger, notifier: d.notifier, apply: func(l *loaded) { d.use(l, b) }}
 	d.reloader.use(l)
 	return d, nil
 }
@@ -162,13 +164,19 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 		defer close(watched)
 		d.reloader.watch(ctx, p.poll)
 	}()
+	failed := s.start()
+	p.announce(s)
+	notified := make(chan struct{})
+	go func() {
+		defer close(notified)
+		d.notifier.run(ctx, d.eval)
+	}()
 	defer func() {
 		cancel()
 		<-evaluated
 		<-watched
+		<-notified
 	}()
-	failed := s.start()
-	p.announce(s)
 	for {
 		select {
 		case err := <-failed:
@@ -189,6 +197,7 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 // asked to stop once more. There is nothing to reload any more.
 func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
 	d.logger.Info("shutting down", "delay", delay)
+	d.notifier.stopping()
 	d.eval.Shutdown()
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
