@@ -31,6 +31,7 @@ func profiles() []profile {
 		{"kuryr-controller", "the Kuryr-Kubernetes controller's health manager: /ready and /alive on port 8082", adjustKuryrController},
 		{"kuryr-cni", "the health manager of Kuryr-Kubernetes' CNI daemon: /ready and /alive on port 8090", adjustKuryrCNI},
 		{"sonic", "a SONiC container: what readiness_probe.sh and the listener for critical processes watch, with their exit codes", adjustSonic},
+		{"tripleo", "a container of TripleO, by the name of its service: what its /openstack/healthcheck told", adjustTripleo},
 	}
 }
 

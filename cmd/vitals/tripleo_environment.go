@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// curlEnvironment is what TripleO's scripts take from the environment for HTTP.
+type curlEnvironment struct {
+	// maxTime is how long one request may take.
+	maxTime   time.Duration
+	userAgent string
+	// writeOut is in the language of curl's --write-out; empty where it is not set.
+	writeOut string
+	useProxy bool
+	debug    bool
+}
+
+// The variables of TripleO's scripts. HEALTHCHECK_SCRIPTS and HEALTHCHECK_CURL_OUTPUT
+// mean nothing here: there are no scripts, and a body is never written anywhere.
+const (
+	maxTimeVariable  = "HEALTHCHECK_CURL_MAX_TIME"
+	writeOutVariable = "HEALTHCHECK_CURL_WRITE_OUT"
+)
+
+// read takes over the environment, and returns the mistakes in it. As in the scripts, an
+// empty variable says nothing.
+func (e *curlEnvironment) read() []error {
+	var errs []error
+	seconds := cmp.Or(os.Getenv(maxTimeVariable), "10")
+	if n, err := strconv.ParseFloat(seconds, 64); err == nil && n >= 0.001 && n <= 3600 {
+		e.maxTime = time.Duration(n * float64(time.Second)).Round(time.Millisecond)
+	} else {
+		errs = append(errs, fmt.Errorf("%s=%.32s: expected a number of seconds above 0 and at most 3600", maxTimeVariable, seconds))
+	}
+	for name, to := range map[string]*bool{"HEALTHCHECK_USE_PROXY": &e.useProxy, "HEALTHCHECK_DEBUG": &e.debug} {
+		n, err := strconv.Atoi(cmp.Or(os.Getenv(name), "0"))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s=%.32s: expected 0 or 1", name, os.Getenv(name)))
+		}
+		*to = n != 0
+	}
+	e.userAgent = cmp.Or(os.Getenv("HEALTHCHECK_CURL_USER_AGENT"), "curl-healthcheck")
+	if e.otherClient() {
+		e.userAgent = cmp.Or(os.Getenv("HEALTHCHECK_CURL_PY_USER_AGENT"), "pyrequests-healthcheck")
+	}
+	if e.writeOut = os.Getenv(writeOutVariable); e.writeOut != "" {
+		check := collectors.HTTPConfig{}
+		check.SetDefaults()
+		check.URL, check.NoteFormat = "http://localhost/", e.writeOut
+		for _, p := range check.Problems() {
+			errs = append(errs, fmt.Errorf("%s: %s", writeOutVariable, p.Text))
+			e.writeOut = ""
+		}
+	}
+	return errs
+}
+
+// otherClient says whether TripleO's scripts would ask with their own client instead of
+// curl, of which the servers' logs know the name.
+func (e *curlEnvironment) otherClient() bool {
+	if _, set := os.LookupEnv("HEALTHCHECK_CURL_PY"); set {
+		return true
+	}
+	_, lower := os.LookupEnv("no_proxy")
+	_, upper := os.LookupEnv("NO_PROXY")
+	return e.useProxy && (lower || upper)
+}
