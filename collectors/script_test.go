@@ -183,6 +183,7 @@ func TestScriptFailures(t *testing.T) {
 		{"missing where it may be", "/no/such/hook", ", missing: ignore", ": there is no PATH"},
 		{"directory to run in is missing", scriptFile(t, shell, 0o755), ", directory: /no/such, missing: ignore", "unknown, start: run PATH: its directory cannot be entered: stat /no/such: no such file or directory"},
 		{"E50 hangs", scriptFile(t, shell+"trap '' TERM INT HUP\nsleep 1000 & sleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not end by itself"},
+		{"E50 hangs, and what has left its group holds its output", scriptFile(t, shell+"setsid sleep 2 &\nsleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not end by itself"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
