@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -128,16 +127,27 @@ func pathProblem(path, file string) []Problem {
 	return []Problem{{path, fmt.Sprintf("path %q: expected an absolute path", file)}}
 }
 
-// readClientFile reads a certificate or a secret.
+// readClientFile reads a certificate or a secret. It waits for nobody: a FIFO may have no
+// writer, and would hold its collector for ever.
 func readClientFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openWithoutWaiting(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxClientFile))
-	if err != nil {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", path, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read %s: expected a regular file", path)
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxClientFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(data) > maxClientFile:
+		return nil, fmt.Errorf("read %s: it is larger than %s", path, Size(maxClientFile))
 	}
 	return data, nil
 }
