@@ -17,7 +17,8 @@ type Config struct {
 	Name string `yaml:"name"`
 	// Interval between two rounds; 10 s where it is not set.
 	Interval model.Duration `yaml:"interval,omitempty"`
-	// Timeout of one round; 5 s where it is not set, at most the interval.
+	// Timeout of one round, at most the interval; where it is not set 5 s, or a
+	// shorter interval.
 	Timeout model.Duration `yaml:"timeout,omitempty"`
 
 	Kinds `yaml:",inline"`

@@ -92,6 +92,7 @@ func load(from *sources, path string, data []byte, adjust func(*Config) []error)
 	if adjust != nil {
 		errs = adjust(&l.cfg)
 	}
+	l.cfg.shortenTimeouts(doc)
 	mistakes = append(mistakes, l.cfg.problems(doc)...)
 	slices.SortStableFunc(mistakes, func(x, y *strictyaml.Error) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
@@ -113,6 +114,17 @@ func asErrors(mistakes []*strictyaml.Error) []error {
 		errs = append(errs, m)
 	}
 	return errs
+}
+
+// shortenTimeouts makes the timeout of a collector that sets none no longer than its
+// interval.
+func (c *Config) shortenTimeouts(doc *strictyaml.Document) {
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		if col.Interval > 0 && !doc.Has(fmt.Sprintf("collectors[%d].timeout", i)) {
+			col.Timeout = min(col.Timeout, col.Interval)
+		}
+	}
 }
 
 // problems finds the mistakes that the decoder cannot see.
