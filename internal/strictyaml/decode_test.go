@@ -218,6 +218,7 @@ var mistakes = map[string][]string{
 	"empty":                  {`1:1: empty file, expected one YAML document`},
 	"only_comment":           {`1:1: empty file, expected one YAML document`},
 	"not_yaml":               {`2:1: not valid YAML: did not find expected ',' or ']'`},
+	"reference_unquoted":     {`2:1: not valid YAML: did not find expected ',' or '}': within { } and [ ], a value with ${ needs quotes`},
 	"not_yaml_first_line":    {`1:1: not valid YAML: did not find expected node content`},
 	"not_yaml_quote":         {`2:1: not valid YAML: found unexpected end of stream`},
 	"colon":                  {`3:1: not valid YAML: mapping values are not allowed in this context`},

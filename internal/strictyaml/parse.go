@@ -100,12 +100,25 @@ func syntaxError(file string, data []byte, err error) *Error {
 		}
 	}
 	e.Text = "not valid YAML: " + clip(text, 200)
+	if strings.HasPrefix(text, "did not find expected ',' or") && strings.Contains(lineOf(data, e.Line), "${") {
+		e.Text += ": within { } and [ ], a value with ${ needs quotes"
+	}
 	if strings.Contains(text, "cannot start any token") || strings.Contains(text, "tab character") {
 		if line, col := indentingTab(data, e.Line); line > 0 {
 			e.Line, e.Col, e.Text = line, col, "tab in the indentation, expected spaces"
 		}
 	}
 	return e
+}
+
+// lineOf returns the line of a number, which counts from 1, or "".
+func lineOf(data []byte, number int) string {
+	for line := range strings.Lines(string(data)) {
+		if number--; number == 0 {
+			return line
+		}
+	}
+	return ""
 }
 
 // countsFromZero says whether the YAML library counts lines from zero for this
