@@ -42,7 +42,7 @@ func (c *criticalPrograms) take(seen fileSeen) error {
 	path := c.file.config.Path
 	switch {
 	case seen.missing:
-		c.err = fmt.Errorf("%s: there is no such file", path)
+		c.err = fmt.Errorf("%s: there is no such file, expected one that is empty where nothing is critical", path)
 	case seen.err != nil:
 		c.err = seen.err
 	case !seen.same:

@@ -81,7 +81,7 @@ func TestSupervisorCriticalFileThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, "none"): "there is no such file", dir: "it is of type directory", fifo: "it is of type fifo",
+		filepath.Join(dir, "none"): "there is no such file, expected one that is empty where nothing is critical", dir: "it is of type directory", fifo: "it is of type fifo",
 	} {
 		config := &collectors.SupervisorConfig{CriticalFile: path}
 		if _, err := config.New(collectors.Env{}); err == nil || !strings.Contains(err.Error(), want) {
