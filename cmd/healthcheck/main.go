@@ -82,7 +82,11 @@ func run(start time.Time, args []string, env surroundings) int {
 func (p *probe) look(deadline time.Time, env surroundings) execprobe.Result {
 	if !p.alone {
 		result := execprobe.Ask(p.socket, p.state, deadline)
-		if result.Outcome != execprobe.NoDaemon || p.profile == "" && !exists(p.config) {
+		if result.Outcome != execprobe.NoDaemon {
+			return result
+		}
+		if p.profile == "" && !exists(p.config) {
+			result.Text += fmt.Sprintf(": start vitals run, or give one look without it %s or a profile", p.config)
 			return result
 		}
 	}
