@@ -86,7 +86,7 @@ func (p *probe) look(deadline time.Time, env surroundings) execprobe.Result {
 			return result
 		}
 		if p.profile == "" && !exists(p.config) {
-			result.Text += fmt.Sprintf(": start vitals run, or give one look without it %s or a profile", p.config)
+			result.Text += fmt.Sprintf(": start vitals run, or give %s or a profile for one look without it", p.config)
 			return result
 		}
 	}

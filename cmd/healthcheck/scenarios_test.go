@@ -71,7 +71,7 @@ func TestScenarios(t *testing.T) {
 		plain, nagios string
 	}{
 		{"E79 a state that fails", daemon(t, snapshot()), [4]int{12, 1, 12, 2}, "failing 12 DatabaseDown failing", "CRITICAL: "},
-		{"E80 no daemon", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", ": start vitals run, or give one look without it "},
+		{"E80 no daemon", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", " or a profile for one look without it"},
 		{"E81 a verdict that is too old", daemon(t, stale), [4]int{6, 1, 125, 2}, "stale 6 ready: evaluator stalled: the verdict is 61 s old", "age=61."},
 		{"E82 a socket that is not there", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", "UNKNOWN: "},
 		{"E84 a rule that warns", daemon(t, warning), [4]int{0, 0, 0, 1}, "warning 0 DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z)\n",
