@@ -17,34 +17,31 @@ type processHome struct {
 	// namespace: that one inherits whatever has lost its parent, and is what a container
 	// is there for as likely as not.
 	above []int
+	// below says of processes whether Vitals is among their ancestors, as far as that was
+	// looked up: those that are searched for often have the same parent.
+	below map[int]bool
 }
 
 // firstProcess is the number of the first process of each PID namespace.
 const firstProcess = 1
 
-// mostAncestors bounds the way from a process to the first one.
-const mostAncestors = 1000
-
 func newProcessHome(files *procReader) *processHome {
-	h := &processHome{files: files}
+	h := &processHome{files: files, below: make(map[int]bool)}
 	link, _ := os.Readlink(files.mount + "/self")
 	h.self, _ = strconv.Atoi(link)
-	h.above = h.ancestors(h.self)
+	for pid := h.parent(h.self); pid > firstProcess && !slices.Contains(h.above, pid); pid = h.parent(pid) {
+		h.above = append(h.above, pid)
+	}
 	return h
 }
 
-// ancestors are the processes above one, without the first.
-func (h *processHome) ancestors(pid int) []int {
-	var above []int
-	for range mostAncestors {
-		stat, err := h.files.stat(pid)
-		if err != nil || stat.parent <= firstProcess {
-			break
-		}
-		pid = stat.parent
-		above = append(above, pid)
+// parent is the number of a process's parent; 0 is none that is known.
+func (h *processHome) parent(pid int) int {
+	stat, err := h.files.stat(pid)
+	if err != nil {
+		return 0
 	}
-	return above
+	return stat.parent
 }
 
 // related says whether a process is Vitals, has started it, or was started by it. Where
@@ -56,5 +53,17 @@ func (h *processHome) related(p foundProcess) bool {
 	case p.PID == h.self, slices.Contains(h.above, p.PID):
 		return true
 	}
-	return h.self != firstProcess && slices.Contains(h.ancestors(p.PID), h.self)
+	return h.self != firstProcess && h.descends(p.PID)
+}
+
+// descends says whether Vitals is a process, or one of its ancestors.
+func (h *processHome) descends(pid int) bool {
+	if pid <= firstProcess || pid == h.self {
+		return pid == h.self
+	}
+	if _, known := h.below[pid]; !known {
+		h.below[pid] = false // also where processes that come and go seem to go in a circle
+		h.below[pid] = h.descends(h.parent(pid))
+	}
+	return h.below[pid]
 }

@@ -286,3 +286,39 @@ func TestProcessUnixSocketForReal(t *testing.T) {
 		}
 	})
 }
+
+// What the kernel refuses to show of one process makes the sockets of all unknown.
+func TestProcessSocketsAreForbidden(t *testing.T) {
+	const prefix = "forbidden, up 1: "
+	for closed, want := range map[string]string{
+		"41/ns":       prefix + "look at sockets of process 41: readlink /proc/41/ns/net: permission denied",
+		"41/net":      "[5672 established] and 11 that are 0", // 40 is in the same namespace
+		"40/net/tcp":  prefix + "look for sockets in net:[1]: open /proc/40/net/tcp: permission denied",
+		"40/net/tcp6": prefix + "look for sockets in net:[1]: open /proc/40/net/tcp6: permission denied",
+		"40/net/udp":  "[5672 established] and 11 that are 0", // no UDP is looked for
+		"40/net/unix": "[5672 established] and 11 that are 0",
+	} {
+		t.Run(strings.ReplaceAll(closed, "/", " "), func(t *testing.T) {
+			process := fakeProcess{pid: 40, comm: "x", sockets: []int{1}, net: map[string]string{"tcp": fakeInet(40000, 5672, established, 1)}}
+			second := process
+			second.pid, second.start = 41, 1
+			mount := fakeProcFS(t, process, second)
+			openAll(t, mount)
+			closeFile(t, filepath.Join(mount, closed))
+			c := localNew(t, "p", "name: x\nconnections: [5672]\nprocfs: "+mount, &collectors.ProcessConfig{})
+			asOther(t, func() {
+				samples, err := c.Collect(t.Context())
+				got := socketSeries(samples)
+				if err != nil {
+					got = strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc")
+					if seen := socketSeries(samples); seen != "[] and 0 that are 0" {
+						t.Errorf("Collect() has %s with an error, want no socket", seen)
+					}
+				}
+				if got != want {
+					t.Errorf("Collect() = %s, want %s", got, want)
+				}
+			})
+		})
+	}
+}
