@@ -32,7 +32,7 @@ type heartbeats struct {
 }
 
 // toldOf is a collector that tells of one program: in which state it is, and since when
-// it runs.
+// it runs. In the state "out", supervisord does not answer.
 type toldOf struct {
 	mu    sync.Mutex
 	state string
@@ -56,8 +56,13 @@ func (o *toldOf) Collect(context.Context) ([]collectors.Sample, error) {
 	sample := func(name string, value float64, more ...string) collectors.Sample {
 		return collectors.Sample{Labels: labels.FromStrings(append(more, model.MetricNameLabel, name, "supervisor", "supervisor", "group", "swss", "program", "orchagent")...), Value: value}
 	}
+	up := collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "vitals_supervisor_up", "supervisor", "supervisor")}
+	if o.state == "out" {
+		return []collectors.Sample{up}, nil
+	}
+	up.Value = 1
 	running := o.state == "running"
-	samples := []collectors.Sample{sample("vitals_supervisor_process_state", map[bool]float64{true: 1}[running], "state", "running")}
+	samples := []collectors.Sample{up, sample("vitals_supervisor_process_state", map[bool]float64{true: 1}[running], "state", "running")}
 	if running {
 		samples = append(samples, sample("vitals_supervisor_process_uptime_seconds", time.Since(o.since).Seconds()))
 	}
@@ -254,6 +259,15 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 					t.Errorf("alive says %q two minutes after a start, want %q", got, want)
 				}
 				become("exited", "pass")
+				become("out", "pass")
+				time.Sleep(10 * time.Minute)
+				become("out", "pass")
+				h.supervisord.become("")
+				time.Sleep(50 * time.Second)
+				if got := h.says(); got != "pass" {
+					t.Errorf("alive says %q before supervisord has answered for a minute, want pass", got)
+				}
+				time.Sleep(10 * time.Second)
 				become("", want) // where nobody says that it does not run, it does
 			})
 		})
