@@ -1,0 +1,72 @@
+package evaluator
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// reasonsOf are the failure series of a collector whose target is not there: one for each
+// reason.
+func reasonsOf(t *testing.T, kind collectors.Kind, name, metric string) []labels.Labels {
+	t.Helper()
+	c, err := kind.New(collectors.Env{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := c.Collect(t.Context())
+	var found []labels.Labels
+	for _, s := range samples {
+		if s.Labels.Get(model.MetricNameLabel) == metric {
+			found = append(found, s.Labels)
+		}
+	}
+	if err == nil || len(found) == 0 {
+		t.Fatalf("Collect() = %v and %d reasons, want an error with reasons", err, len(found))
+	}
+	return found
+}
+
+// Whatever the reason is why the supervisor or the hook tells nothing, a SONiC container
+// is not ready; but for the two that are warnings.
+func TestSonicReadyKnowsEveryReason(t *testing.T) {
+	all := append(reasonsOf(t, &collectors.SupervisorConfig{Socket: "/no/such/socket", Limit: 1}, "supervisor", "vitals_supervisor_failure"),
+		reasonsOf(t, &collectors.ScriptConfig{Command: []string{"/no/such/hook"}, Convention: "sonic-hook", Missing: "fail", OutputLimit: 1, ObjectLimit: 1}, "hook", "vitals_script_failure")...)
+	for _, holds := range all {
+		source := &fakeCollector{"container"}
+		cfg := Config{Interval: time.Minute, Sources: []Source{{Name: source.name, Interval: time.Minute, Timeout: time.Minute, Collector: source}},
+			States: []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataPass}},
+			Files:  []*rules.File{shippedRules(t, "sonic.yml"), shippedRules(t, "sonic-alive.yml"), shippedRules(t, "sonic-hook-skipped.yml")}}
+		core, err := newCore(cfg, Options{}, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var samples []collectors.Sample
+		for _, ls := range all {
+			value := 0.0
+			if labels.Equal(ls, holds) {
+				value = 1
+			}
+			samples = append(samples, collectors.Sample{Labels: ls, Value: value})
+		}
+		core.take(result{collector: source, samples: samples}, epoch)
+		core.evaluate(context.Background(), epoch)
+		snap := core.snapshot(context.Background(), epoch, 0)
+		want := Fail
+		if reason := holds.Get("reason"); reason == "critical_file" || reason == "not_executable" {
+			want = Warn
+		}
+		if st, _ := snap.State(Ready, epoch); st.Verdict != want {
+			t.Errorf("ready is %s for %s, want %s", st.Verdict, holds, want)
+		}
+		if st, _ := snap.State(Alive, epoch); st.Verdict != Pass {
+			t.Errorf("alive is %s for %s, want %s", st.Verdict, holds, Pass)
+		}
+	}
+}
