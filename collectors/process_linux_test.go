@@ -184,7 +184,7 @@ func TestProcessIsNoRelativeForReal(t *testing.T) {
 	is := fmt.Sprintf("but %d, which is Vitals, has started it or was started by it", child.Process.Pid)
 	gone("name: "+filepath.Base(path), is)
 	gone("argument: "+filepath.Base(path), is)
-	gone("argument: "+os.Args[0], fmt.Sprintf("but %d,", os.Getpid()))
+	gone("argument: "+os.Args[0], "which is Vitals") // or what has started it, which may have it among its arguments
 	c := localNew(t, "p", fmt.Sprintf("pid: %d", child.Process.Pid), &collectors.ProcessConfig{})
 	if samples, err := localCollect(t, c); err != nil {
 		t.Errorf("Collect() by number = %v, %v, want that it runs", samples, err)
