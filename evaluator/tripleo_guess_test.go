@@ -63,6 +63,8 @@ func tripleoGuessCases() []tripleoCase {
 		{"nova-compute is connected", "nova-compute", compute("nova-compute") + connections("nova-compute", "established") + sshd + "0", "", ""},
 		{"nova-compute is connecting (E12)", "nova-compute", compute("nova-compute") + connections("nova-compute", "syn_sent") + sshd + "1",
 			"RabbitMQNotConnected: failing nova-compute has no established connection to RabbitMQ (ports 5671, 5672), 1 in syn_sent.", ""},
+		{"nova-compute's sockets cannot be seen", "nova-compute", compute("nova-compute"),
+			"RabbitMQNotConnected: failing nova-compute has no established connection to RabbitMQ, as its sockets cannot be seen.", ""},
 		{"nova-compute and an sshd of the host", "nova-compute", compute("nova-compute sshd") + connections("nova-compute", "established") + sshd + "0", "", ""},
 		{"the target of migrations listens", "nova-compute", compute("sshd") + connections("nova-compute", "") + sshd + "1", "", ""},
 		{"the target of migrations does not listen", "nova-compute", compute("sshd") + sshd + "0", "NotListening: failing sshd does not listen on port 2022/tcp.", ""},
