@@ -264,7 +264,8 @@ func TestListenerEndsWithSupervisord(t *testing.T) {
 }
 
 func TestTerminateOrphan(t *testing.T) {
-	if err := terminateParent(-1); err != errOrphan {
+	const nobody = 1 << 30 // above the largest number of a process, see proc(5)
+	if err := terminateParent(nobody); err != errOrphan {
 		t.Errorf("terminateParent() = %v, want %v", err, errOrphan)
 	}
 }
