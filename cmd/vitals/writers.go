@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/vitals-health/vitals/internal/unixsocket"
@@ -24,11 +27,14 @@ type writers struct {
 	group uint32
 	// closed is set if the socket's mode keeps all others from connecting.
 	closed bool
+	// overflowUser and overflowGroup are as which strangers show.
+	overflowUser, overflowGroup overflowID
 }
 
 // newWriters looks at the socket's file: its group may come from the directory.
 func newWriters(path string, r socketRights) (writers, error) {
 	w := writers{own: uint32(os.Geteuid()), users: r.users, closed: r.mode&0o007 == 0}
+	w.overflowUser, w.overflowGroup = overflowOf("/proc", "uid"), overflowOf("/proc", "gid")
 	info, err := os.Lstat(path)
 	if err != nil {
 		return w, err
@@ -71,9 +77,44 @@ func (w *writers) unknown(err error) error {
 }
 
 func (w *writers) check(p unixsocket.Peer) error {
-	if p.UID == 0 || p.UID == w.own || slices.Contains(w.users, p.UID) || p.In(w.group) {
+	stranger := w.overflowUser.is(p.UID)
+	switch {
+	case !stranger && (p.UID == 0 || p.UID == w.own || slices.Contains(w.users, p.UID)):
 		return nil
+	case !w.overflowGroup.is(w.group) && p.In(w.group):
+		return nil
+	case stranger:
+		return fmt.Errorf("the user %d may read here and not write: in this user namespace that is everybody from outside it, so write as another user", p.UID)
 	}
 	return fmt.Errorf("the user %d may read here and not write: write as the daemon's user (%d) or in the socket's group (%d), or start vitals with --web.unix-socket-writer=%d",
 		p.UID, w.own, w.group, p.UID)
+}
+
+// overflowID is the number as which the kernel shows all users, or all groups, that the
+// process' user namespace does not have (user_namespaces(7)).
+type overflowID struct {
+	id uint32
+	// shows is set if there are such users or groups.
+	shows bool
+}
+
+// is says whether a number may stand for anyone.
+func (o overflowID) is(id uint32) bool { return o.shows && id == o.id }
+
+// overflowOf reads it below proc, for the kind uid or gid. There are strangers unless the
+// namespace is known to have all numbers, as the initial one has.
+func overflowOf(proc, kind string) overflowID {
+	ids, err := os.ReadFile(filepath.Join(proc, "self", kind+"_map"))
+	if err == nil && slices.Equal(strings.Fields(string(ids)), []string{"0", "0", "4294967295"}) {
+		return overflowID{}
+	}
+	o := overflowID{id: 65534, shows: true} // the kernel's default, as in proc_sys_kernel(5)
+	text, err := os.ReadFile(filepath.Join(proc, "sys", "kernel", "overflow"+kind))
+	if err != nil {
+		return o
+	}
+	if id, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32); err == nil {
+		o.id = uint32(id)
+	}
+	return o
 }

@@ -73,6 +73,66 @@ func TestWriters(t *testing.T) {
 	}
 }
 
+// In a user namespace, the overflow numbers are no reason to let anyone write.
+func TestWritersInAUserNamespace(t *testing.T) {
+	const nobody = 65534
+	within := overflowID{nobody, true}
+	stranger := unixsocket.Peer{UID: nobody, GID: nobody, Groups: []uint32{nobody}}
+	for name, tt := range map[string]struct {
+		w    writers
+		peer unixsocket.Peer
+		may  bool
+	}{
+		"the own user and group are the overflow ones": {writers{own: nobody, group: nobody, overflowUser: within, overflowGroup: within}, stranger, false},
+		"the user is":                    {writers{own: nobody, group: 7, overflowUser: within, overflowGroup: within}, stranger, false},
+		"the group is":                   {writers{own: 7, group: nobody, overflowUser: within, overflowGroup: within}, stranger, false},
+		"the group is, of another user":  {writers{own: 7, group: nobody, overflowUser: within, overflowGroup: within}, unixsocket.Peer{UID: 8, GID: 8, Groups: []uint32{nobody}}, false},
+		"a user who was named is":        {writers{own: 7, users: []uint32{nobody}, group: 7, overflowUser: within, overflowGroup: within}, stranger, false},
+		"root":                           {writers{own: nobody, group: nobody, overflowUser: within, overflowGroup: within}, unixsocket.Peer{}, true},
+		"a user who was named":           {writers{own: nobody, users: []uint32{8}, group: nobody, overflowUser: within, overflowGroup: within}, unixsocket.Peer{UID: 8, GID: nobody}, true},
+		"the own user is another":        {writers{own: 8, group: nobody, overflowUser: within, overflowGroup: within}, unixsocket.Peer{UID: 8, GID: nobody}, true},
+		"a stranger in the group":        {writers{own: nobody, group: 7, overflowUser: within, overflowGroup: within}, unixsocket.Peer{UID: nobody, GID: nobody, Groups: []uint32{7}}, true},
+		"outside of any user namespace":  {writers{own: nobody, group: nobody}, stranger, true},
+		"the overflow user is another":   {writers{own: nobody, group: 7, overflowUser: overflowID{99, true}}, stranger, true},
+		"the group's namespace has all":  {writers{own: nobody, group: nobody, overflowUser: within}, stranger, true},
+		"all users are in the namespace": {writers{own: nobody, group: 7, overflowGroup: within}, stranger, true},
+	} {
+		if err := tt.w.check(tt.peer); (err == nil) != tt.may {
+			t.Errorf("%s: check(%+v) of %+v = %v, want allowed: %t", name, tt.peer, tt.w, err, tt.may)
+		}
+	}
+}
+
+func TestOverflowOf(t *testing.T) {
+	const whole = "         0          0 4294967295\n"
+	for name, tt := range map[string]struct {
+		ids, overflow string
+		want          overflowID
+	}{
+		"the initial namespace":      {whole, "65534\n", overflowID{}},
+		"a container's":              {"         0     100000      65536\n", "65534\n", overflowID{65534, true}},
+		"with another overflow user": {"         0     100000      65536\n", "99\n", overflowID{99, true}},
+		"in two parts":               {"0 0 65536\n65536 65536 4294901759\n", "65534\n", overflowID{65534, true}},
+		"no users yet":               {"", "65534\n", overflowID{65534, true}},
+		"no /proc":                   {"-", "-", overflowID{65534, true}},
+		"no overflow user":           {"0 1000 1\n", "-", overflowID{65534, true}},
+		"a strange overflow user":    {"0 1000 1\n", "nobody\n", overflowID{65534, true}},
+	} {
+		proc := t.TempDir()
+		for path, text := range map[string]string{"self/uid_map": tt.ids, "sys/kernel/overflowuid": tt.overflow} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(proc, path)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if text != "-" {
+				write(t, proc, path, text)
+			}
+		}
+		if got := overflowOf(proc, "uid"); got != tt.want {
+			t.Errorf("%s: overflowOf() = %+v, want %+v", name, got, tt.want)
+		}
+	}
+}
+
 // Where nobody can say who connected, the permissions alone decide.
 func TestWritersOfASystemThatDoesNotTell(t *testing.T) {
 	for _, tt := range []struct {
