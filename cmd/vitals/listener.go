@@ -24,9 +24,9 @@ const (
 	onFailingTerminate = "terminate"
 )
 
-// askPause is the least time between two looks at alive: events come in bursts, and
-// patience counts looks.
-const askPause = time.Second
+// askPause is the least time between two looks at alive, because patience counts looks:
+// ticks come every five seconds, late by less than one, and those that waited come at once.
+const askPause = 4 * time.Second
 
 // listener is an event listener of supervisord. Its methods are called one at a time.
 type listener struct {
@@ -55,7 +55,7 @@ func (p *program) listenerCommand(app *kingpin.Application, do func(func() int) 
 	cmd.Flag("socket", "The Unix socket of vitals run.").Default(defaultSocket).StringVar(&l.socket)
 	cmd.Flag("timeout", "How long a report, or a look at alive, may take.").Default("900ms").DurationVar(&l.timeout)
 	cmd.Flag("on-failing", "What to do when alive fails: log, or terminate supervisord, and with it all that it runs.").Default(onFailingLog).EnumVar(&l.onFailing, onFailingLog, onFailingTerminate)
-	cmd.Flag("patience", "How many looks in a row have to fail before that; looks are at TICK_5 and PROCESS_STATE events, at most one a second.").Default("3").IntVar(&l.patience)
+	cmd.Flag("patience", "How many looks in a row have to fail before that; looks are at TICK_5 events, so there is one every 5 seconds.").Default("3").IntVar(&l.patience)
 	cmd.Action(do(func() int {
 		l.logger = p.logger()
 		return p.runListener(l, os.Stdin)
@@ -121,7 +121,7 @@ func (l *listener) take(at time.Time, e supervisorevents.Event) {
 	switch {
 	case strings.HasPrefix(e.Name, "PROCESS_COMMUNICATION"):
 		l.report(e.Field("processname"))
-	case e.Name == "TICK_5", strings.HasPrefix(e.Name, "PROCESS_STATE"):
+	case e.Name == "TICK_5":
 		if at.Sub(l.asked) >= askPause {
 			l.asked = at
 			l.judge(execprobe.Ask(l.socket, "alive", at.Add(l.timeout)))

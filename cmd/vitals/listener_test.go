@@ -161,25 +161,23 @@ func TestListenerJudges(t *testing.T) {
 		{"with a verdict that is none", looks{{Verdict: "?"}, {Verdict: "?"}, {Verdict: "?"}}, 0},
 	}
 	for _, tt := range tests {
-		for _, event := range []string{"TICK_5 when:1", "PROCESS_STATE_EXITED processname:a groupname:a from_state:RUNNING expected:0 pid:7"} {
-			t.Run(tt.name+" at "+event[:6], func(t *testing.T) {
-				l := newListened(t)
-				for _, v := range tt.looks {
-					l.verdict = v
-					l.hears(t, event)
-				}
-				if strings.Contains(l.log.String(), "does not say") != (strings.Contains(tt.name, "starts") || strings.Contains(tt.name, "is none")) {
-					t.Errorf("log = %s, want it to say whether there was no verdict", &l.log)
-				}
-				if l.ended != tt.ended || tt.ended > 0 && !strings.Contains(l.log.String(), "terminating supervisord") {
-					t.Errorf("supervisord was ended %d times, want %d; log:\n%s", l.ended, tt.ended, &l.log)
-				}
-			})
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			l := newListened(t)
+			for _, v := range tt.looks {
+				l.verdict = v
+				l.hears(t, "TICK_5 when:1")
+			}
+			if strings.Contains(l.log.String(), "does not say") != (strings.Contains(tt.name, "starts") || strings.Contains(tt.name, "is none")) {
+				t.Errorf("log = %s, want it to say whether there was no verdict", &l.log)
+			}
+			if l.ended != tt.ended || tt.ended > 0 && !strings.Contains(l.log.String(), "terminating supervisord") {
+				t.Errorf("supervisord was ended %d times, want %d; log:\n%s", l.ended, tt.ended, &l.log)
+			}
+		})
 	}
 }
 
-// Other events are no reason to look, and neither is a burst.
+// Other events are no reason to look, and neither are ticks that have waited.
 func TestListenerLooksSeldom(t *testing.T) {
 	l := newListened(t)
 	asked := 0
@@ -187,16 +185,50 @@ func TestListenerLooksSeldom(t *testing.T) {
 		asked++
 		_, _ = w.Write(l.verdict.Text())
 	}
-	l.hears(t, "TICK_60 when:1", "SUPERVISOR_STATE_CHANGE_RUNNING ", "REMOTE_COMMUNICATION type:x\n", "PROCESS_GROUP_ADDED groupname:a\n")
+	l.hears(t, "TICK_60 when:1", "PROCESS_STATE_EXITED processname:a groupname:a from_state:RUNNING expected:0 pid:7",
+		"SUPERVISOR_STATE_CHANGE_RUNNING ", "REMOTE_COMMUNICATION type:x\n", "PROCESS_GROUP_ADDED groupname:a\n")
 	if asked != 0 {
 		t.Errorf("%d looks at events of other kinds, want none", asked)
 	}
 	begin := time.Now()
-	for i := range 100 { // within 2.475 seconds
-		l.take(begin.Add(time.Duration(i)*25*time.Millisecond), supervisorevents.Event{Name: "PROCESS_STATE_STARTING"})
+	for _, late := range []time.Duration{0, 900, 0, 900, 900, 0} { // as supervisord's ticks are, in milliseconds
+		l.take(begin.Add(late*time.Millisecond), supervisorevents.Event{Name: "TICK_5"})
+		begin = begin.Add(5 * time.Second)
 	}
-	if asked != 3 {
-		t.Errorf("%d looks in two and a half seconds, want 3", asked)
+	if asked != 6 {
+		t.Errorf("%d looks at six ticks, want 6", asked)
+	}
+	for range 100 {
+		l.take(begin, supervisorevents.Event{Name: "TICK_5"})
+	}
+	if asked != 7 {
+		t.Errorf("%d more looks at ticks that come at once, want 1", asked-6)
+	}
+}
+
+// While a container boots, programs change their states often, and Vitals may be starved:
+// neither makes the patience any shorter.
+func TestListenerPatienceIsTime(t *testing.T) {
+	for name, v := range map[string]execprobe.Verdict{
+		"alive fails":           {Verdict: "fail", Rule: "Dead", Status: "failing"},
+		"evaluator has stalled": {Verdict: "fail", Stalled: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newListened(t)
+			l.verdict = v
+			begin := time.Now()
+			ended := map[time.Duration]int{}
+			for at := time.Duration(0); at <= 10*time.Second; at += 500 * time.Millisecond {
+				l.take(begin.Add(at), supervisorevents.Event{Name: "PROCESS_STATE_STARTING"})
+				if at%(5*time.Second) == 0 {
+					l.take(begin.Add(at), supervisorevents.Event{Name: "TICK_5"})
+				}
+				ended[at] = l.ended
+			}
+			if before, after := ended[9500*time.Millisecond], ended[10*time.Second]; before != 0 || after != 1 {
+				t.Errorf("supervisord was ended %d times before 10 s, and %d times after, want 0 and 1", before, after)
+			}
+		})
 	}
 }
 

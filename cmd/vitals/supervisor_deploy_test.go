@@ -49,7 +49,7 @@ func TestSupervisorConf(t *testing.T) {
 		}
 	}
 	listener := sections["eventlistener:vitals-listener"]
-	if got := listener["events"]; got != "PROCESS_COMMUNICATION,PROCESS_STATE,TICK_5" {
+	if got := listener["events"]; got != "PROCESS_COMMUNICATION,TICK_5" {
 		t.Errorf("the listener gets %s, want what it takes", got)
 	}
 	if listener["stdout_logfile"] != "NONE" || listener["redirect_stderr"] != "" {
