@@ -156,6 +156,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	show := profiles.Command("show", "Print a profile's configuration and rules as plain files, to start one's own from.")
 	show.Arg("name", "The profile.").Required().StringVar(&name)
 	show.Flag("write", "Write the files below this directory instead; existing files are left alone.").PlaceHolder("DIR").StringVar(&dir)
+	p.setFlag(show)
 	show.Action(do(func() int { return p.showProfile(name, dir) }))
 }
 
@@ -170,7 +171,6 @@ func styles() []string {
 
 // configFlags declares where the configuration comes from.
 func (p *program) configFlags(cmd *kingpin.CmdClause) {
-	p.set, p.fromEnvironment = map[string]string{}, map[string]bool{}
 	cmd.PreAction(func(*kingpin.ParseContext) error {
 		p.environment(os.Environ())
 		return nil
@@ -178,6 +178,12 @@ func (p *program) configFlags(cmd *kingpin.CmdClause) {
 	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
 	cmd.Flag("profile", "A shipped configuration instead of a file: one of those that \"vitals profiles\" lists. Without it and a file, VITALS_PROFILE in the environment.").PlaceHolder("NAME").StringVar(&p.profile)
 	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf to take ports, credentials and limits from.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
+	p.setFlag(cmd)
+}
+
+// setFlag declares the variables of a profile.
+func (p *program) setFlag(cmd *kingpin.CmdClause) {
+	p.set, p.fromEnvironment = map[string]string{}, map[string]bool{}
 	cmd.Flag("set", "With a profile: a variable of the profile, such as kubeconfig=FILE, components=watcher,server or process=kuryr-daemon. Repeatable; VITALS_SET_KEY in the environment says what no flag does.").PlaceHolder("KEY=VALUE").StringMapVar(&p.set)
 }
 
