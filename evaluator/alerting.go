@@ -222,6 +222,16 @@ func (a *alerting) keeps(al *active, at time.Time) bool {
 	return at.Sub(al.keepFiringSince) < a.rule.KeepFiringFor
 }
 
+// plainSummary is the annotation summary if nothing in it is to be expanded.
+func (a *alerting) plainSummary() string {
+	for _, t := range a.annotations {
+		if t.name == "summary" {
+			return t.plain
+		}
+	}
+	return ""
+}
+
 // conclude turns the alerts, or their absence, into the rule's status.
 func (a *alerting) conclude(at time.Time, missing string, err error) {
 	status := OK

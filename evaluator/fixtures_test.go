@@ -21,6 +21,7 @@ type stub struct {
 	rounds  atomic.Int64
 	busy    atomic.Int64
 	overlap atomic.Bool
+	descs   []collectors.Desc
 }
 
 func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) {
@@ -32,7 +33,7 @@ func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	return s.collect(ctx)
 }
 
-func (s *stub) Describe() []collectors.Desc { return nil }
+func (s *stub) Describe() []collectors.Desc { return s.descs }
 
 func (s *stub) Run(ctx context.Context, changed func()) {
 	if s.run != nil {

@@ -63,6 +63,8 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		if r.ExitCode == 0 {
 			d.ExitCode, _ = rules.ExitCode(d.Alerts[0].Annotations["exit_code"])
 		}
+	} else if a.status == Unknown {
+		d.Summary = a.plainSummary()
 	}
 	d.Note = c.noteOn(a, d.Alerts)
 	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {

@@ -118,13 +118,16 @@ type Rule struct {
 	Decides bool
 	// Warns says whether the rule fails, or lacks evidence, without making its state fail.
 	Warns bool
-	// Summary is the annotation summary, expanded for the deciding alert.
+	// Summary is the annotation summary, expanded for the deciding alert. A rule that is
+	// unknown without an alert has it where nothing is to be expanded.
 	Summary string
 	// Reason says why the status is unknown, or what became of an evaluation error.
 	Reason string
 	// Note is what the collectors saw that the rule is about: those whose name is the
 	// value of a label of the deciding alert or else of a matcher in the expression.
-	// Empty while the rule is OK, and where no such collector says anything.
+	// Without evidence, the error of such a collector stands in for its note, or else
+	// those of the failing collectors that export what the expression looks at. Empty
+	// while the rule is OK, and where no such collector says anything.
 	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string

@@ -99,6 +99,9 @@ func why(r *evaluator.Rule) string {
 	text, note := r.Summary, ""
 	if r.Status == evaluator.Unknown {
 		text = r.Reason
+		if r.Summary != "" && r.AlertCount == 0 {
+			text += "; cannot tell whether this holds: " + r.Summary
+		}
 	}
 	if r.Note != "" {
 		note = ": " + r.Note
