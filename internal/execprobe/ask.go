@@ -96,6 +96,9 @@ func Read(status int, body []byte, state string) Result {
 	if err != nil {
 		return wrong("%v", err)
 	}
+	if v.State != state {
+		return wrong("it is of the state %.32q", v.State)
+	}
 	return Judge(v)
 }
 
