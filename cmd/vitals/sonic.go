@@ -36,7 +36,7 @@ func adjustSonic(p *program, from *sources, c *Config) []error {
 		pathVariable("watchdog_processes", &choices.watchdogProcesses),
 	)
 	useCriticalProcesses(from, parts, choices.criticalProcesses)
-	return append(errs, useHeartbeats(from, parts.components, choices)...)
+	return append(errs, useHeartbeats(from, parts, choices)...)
 }
 
 // sonicKinds are the collectors of the profile.
@@ -78,8 +78,9 @@ func useCriticalProcesses(from *sources, parts sonicKinds, path string) {
 }
 
 // useHeartbeats expects heartbeats of the programs that SONiC's file names, which most
-// containers do not have.
-func useHeartbeats(from *sources, c *collectors.ComponentsConfig, choices sonicChoices) []error {
+// containers do not have. supervisord is asked whether they run: otherwise none is missed.
+func useHeartbeats(from *sources, parts sonicKinds, choices sonicChoices) []error {
+	c := parts.components
 	c.Deadline = choices.heartbeat
 	if choices.heartbeat == 0 {
 		return nil
@@ -97,6 +98,7 @@ func useHeartbeats(from *sources, c *collectors.ComponentsConfig, choices sonicC
 	}
 	var errs []error
 	c.Expect, errs = parseWatchdogProcesses(path, string(data))
+	parts.supervisor.Programs = append(parts.supervisor.Programs, c.Expect...)
 	return errs
 }
 

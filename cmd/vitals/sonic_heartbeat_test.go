@@ -274,6 +274,59 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 	}
 }
 
+// A program that nobody expects heartbeats from may send one, and end.
+func TestSonicHeartbeatsOfOthers(t *testing.T) {
+	for _, restart := range []string{"enabled", "disabled"} {
+		playHeartbeats(t, map[string]string{"auto_restart": restart}, func(t *testing.T, h *heartbeats) {
+			h.beat(t, "start")
+			for range 20 {
+				h.beat(t, "orchagent")
+				time.Sleep(10 * time.Second)
+			}
+			s := h.eval.Snapshot()
+			for _, state := range []string{evaluator.Alive, evaluator.Ready} {
+				st, _ := s.State(state, time.Now())
+				for _, i := range st.Deciding {
+					if strings.HasPrefix(s.Rules[i].Name, "Heartbeat") {
+						t.Errorf("%s fails with auto_restart=%s: %s, want no heartbeat missed", state, restart, s.Rules[i].Summary)
+					}
+				}
+			}
+		})
+	}
+}
+
+// supervisord says of a program with heartbeats that is not critical whether it runs. A
+// program that it does not know is no critical one.
+func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "watchdog"), "program:rsyslogd\nprogram:nobody\n")
+	l := startSonicLab(t, map[string]string{"watchdog_processes": filepath.Join(dir, "watchdog"), "heartbeat": "1s"})
+	for name, want := range map[string]float64{"rsyslogd": 1, "nobody": 0} {
+		soon(t, func() string {
+			if got, ok := l.sample("vitals_supervisor_process_present", "program", name); !ok || got != want {
+				return fmt.Sprintf("program %s is present: %v, %t, want %v", name, got, ok, want)
+			}
+			return ""
+		})
+	}
+	l.await(t, "ready", sonicVerdict{})
+	if wrong := (sonicVerdict{}).differs(l.alone("ready")); wrong != "" {
+		t.Error("one look: " + wrong)
+	}
+	beat := func() {
+		t.Helper()
+		if code, text := request(t, overSocket(l.socket), http.MethodPut, "http://vitals/api/v1/components/rsyslogd", `{"alive": true}`); code != http.StatusNoContent {
+			t.Fatalf("PUT = %d %s, want 204", code, text)
+		}
+	}
+	beat()
+	l.await(t, "alive", sonicVerdict{113, "HeartbeatLost", []string{"rsyslogd is stuck"}})
+	l.supervisord.set(managed{"rsyslogd", "rsyslogd", stStopped, 0, ""})
+	l.await(t, "alive", sonicVerdict{})
+}
+
 // A heartbeat is a report on the socket, and its age a number. One look without a daemon
 // cannot know of any, and does not say that there are none.
 func TestSonicHeartbeatsOnTheSocket(t *testing.T) {

@@ -125,7 +125,7 @@ func (s *supervisord) answer(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.programs {
 		fmt.Fprintf(&programs, "<value><struct>%s%s%s%s%s%s%s</struct></value>",
 			xmlMember("group", p.group), xmlMember("name", p.name), xmlMember("state", p.state), xmlMember("exitstatus", p.exit),
-			xmlMember("spawnerr", p.spawnErr), xmlMember("start", 1_700_000_000), xmlMember("now", 1_700_000_100))
+			xmlMember("spawnerr", p.spawnErr), xmlMember("start", 1_700_000_000), xmlMember("now", 1_700_000_200))
 	}
 	fmt.Fprintf(w, `<methodResponse><params><param><value><array><data><value><struct>%s</struct></value>`+
 		`<value><array><data>%s</data></array></value></data></array></value></param></params></methodResponse>`,
