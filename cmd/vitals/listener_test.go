@@ -138,11 +138,11 @@ msg="a process' heartbeat is taken" process=a
 }
 
 func TestListenerJudges(t *testing.T) {
-	pass := execprobe.Verdict{Verdict: "pass"}
-	fail := execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
-	unknown := execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "unknown"}
-	stalled := execprobe.Verdict{Verdict: "fail", Stalled: true}
-	starting := execprobe.Verdict{Verdict: "fail", Reason: "starting"}
+	pass := execprobe.Verdict{State: "alive", Verdict: "pass"}
+	fail := execprobe.Verdict{State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
+	unknown := execprobe.Verdict{State: "alive", Verdict: "fail", Rule: "Dead", Status: "unknown"}
+	stalled := execprobe.Verdict{State: "alive", Verdict: "fail", Stalled: true}
+	starting := execprobe.Verdict{State: "alive", Verdict: "fail", Reason: "starting"}
 	type looks []execprobe.Verdict
 	tests := []struct {
 		name  string
@@ -150,7 +150,7 @@ func TestListenerJudges(t *testing.T) {
 		ended int
 	}{
 		{"alive", looks{pass, pass, pass, pass}, 0},
-		{"with something to say", looks{{Verdict: "warn"}, {Verdict: "warn"}, {Verdict: "warn"}}, 0},
+		{"with something to say", looks{{State: "alive", Verdict: "warn"}, {State: "alive", Verdict: "warn"}, {State: "alive", Verdict: "warn"}}, 0},
 		{"as often as the patience", looks{fail, fail, fail}, 1},
 		{"once less", looks{fail, fail, pass, fail, fail}, 0},
 		{"twice as often", looks{fail, fail, fail, fail, fail, fail}, 2},
@@ -158,7 +158,7 @@ func TestListenerJudges(t *testing.T) {
 		{"by an evaluator that has stalled", looks{stalled, stalled, stalled}, 1},
 		{"while Vitals starts", looks{starting, starting, starting, starting}, 0},
 		{"while Vitals starts again in between", looks{fail, fail, starting, fail}, 1},
-		{"with a verdict that is none", looks{{Verdict: "?"}, {Verdict: "?"}, {Verdict: "?"}}, 0},
+		{"with a verdict that is none", looks{{State: "alive", Verdict: "?"}, {State: "alive", Verdict: "?"}, {State: "alive", Verdict: "?"}}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,8 +210,8 @@ func TestListenerLooksSeldom(t *testing.T) {
 // neither makes the patience any shorter.
 func TestListenerPatienceIsTime(t *testing.T) {
 	for name, v := range map[string]execprobe.Verdict{
-		"alive fails":           {Verdict: "fail", Rule: "Dead", Status: "failing"},
-		"evaluator has stalled": {Verdict: "fail", Stalled: true},
+		"alive fails":           {State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing"},
+		"evaluator has stalled": {State: "alive", Verdict: "fail", Stalled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newListened(t)
@@ -235,7 +235,7 @@ func TestListenerPatienceIsTime(t *testing.T) {
 func TestListenerOnlyLogs(t *testing.T) {
 	l := newListened(t)
 	l.onFailing, l.patience = onFailingLog, 2
-	pass, fail := l.verdict, execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
+	pass, fail := l.verdict, execprobe.Verdict{State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing", Lines: []string{"Dead failing"}}
 	for _, v := range []execprobe.Verdict{fail, pass, fail, fail, fail, fail, fail, pass, pass} {
 		l.verdict = v
 		l.hears(t, "TICK_5 when:1")
@@ -251,7 +251,7 @@ msg="alive is ok again" text="alive: 1 rule"
 // Without a daemon nothing is known: that is logged once and ends nothing.
 func TestListenerWithoutDaemon(t *testing.T) {
 	l := newListened(t)
-	l.verdict = execprobe.Verdict{Verdict: "fail", Rule: "Dead", Status: "failing"}
+	l.verdict = execprobe.Verdict{State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing"}
 	socket := l.socket
 	l.hears(t, "TICK_5 ", "TICK_5 ")
 	l.socket = "/nowhere/v.sock"

@@ -25,6 +25,7 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 		notAllowed(w, r, read()...)
 	default:
 		verdict := v.verdictAt(p.state, s.opts.Now())
+		verdict.State = name // as Kubernetes says it, where that was asked for
 		if strings.HasPrefix(r.Header.Get("Accept"), execprobe.ContentType) {
 			send(w, http.StatusOK, execprobe.ContentType+"; charset=utf-8", verdict.Text())
 			return

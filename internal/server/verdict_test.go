@@ -30,6 +30,9 @@ func TestVerdictSaysWhatTheProbeSays(t *testing.T) {
 		s := server.New(fixed(snap))
 		for _, state := range []string{"ready", "alive", "started", "livez"} {
 			v := verdictOf(t, s, state)
+			if v.State != state {
+				t.Errorf("%s: state = %q, want %q, which was asked for", name, v.State, state)
+			}
 			r := ask(t, s.Handler(), "GET", "/"+state, "")
 			body := text(t, r)
 			if passes := r.StatusCode == 200; passes != (v.Verdict != "fail") {
