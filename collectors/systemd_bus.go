@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -87,17 +88,28 @@ func dialBus(ctx context.Context, path string) (*dbus.Conn, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	err = bus.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
-	if err == nil {
-		err = bus.Hello()
-	} else if err.Error() == "dbus: authentication failed" { // none of the logins is taken; the library has no name for it
-		err = &reasonError[systemdReason]{systemdForbidden, err}
-	}
-	if err != nil {
+	if err = login(bus); err != nil {
 		_ = bus.Close()
 		return nil, err
 	}
 	return bus, nil
+}
+
+// login says who this process is. A daemon that does not know the user, such as one of
+// DynamicUser= without nss-systemd, takes the login and leaves.
+func login(bus *dbus.Conn) error {
+	err := bus.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
+	if err != nil {
+		if err.Error() == "dbus: authentication failed" { // none of the logins is taken; the library has no name for it
+			err = &reasonError[systemdReason]{systemdForbidden, err}
+		}
+		return err
+	}
+	err = bus.Hello()
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		err = &reasonError[systemdReason]{systemdForbidden, fmt.Errorf("the bus leaves after the login: it does not know user %d: %w", os.Geteuid(), err)}
+	}
+	return err
 }
 
 // unitStatus is what systemd lists of a unit: ListUnitsByNames in org.freedesktop.systemd1(5).

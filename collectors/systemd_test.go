@@ -296,7 +296,7 @@ func TestSystemdSocketFailures(t *testing.T) {
 		"takes another login":    {systemdPeer(t, func(c net.Conn) { answerLines(c, "REJECTED DBUS_COOKIE_SHA1\r\n") }), "forbidden"},
 		"too many connections":   {systemdPeer(t, func(net.Conn) {}), "protocol"},
 		"is something else":      {systemdPeer(t, func(c net.Conn) { answerLines(c, "HTTP/1.1 400 Bad Request\r\n") }), "protocol"},
-		"leaves after the login": {systemdPeer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "OK 00\r\n") }), "protocol"},
+		"does not know the user": {systemdPeer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "OK 00\r\n") }), "forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			samples, err := localCollect(t, newSystemd(t, tt.socket, "a.service"))
