@@ -15,10 +15,10 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 
-# The libraries bring no daemon, no user and no question to answer. Of systemd, only
-# systemd-notify is used; python3 and curl report for components as well. The last line
+# The libraries bring no daemon, no user and no question to answer. systemd and dbus run in
+# a namespace of their own; python3 and curl report for components as well. The last line
 # makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
-packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd
+packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
     iproute2 libcap2-bin util-linux)
 
 # What the checks of containers are held against. The tests start them, on loopback.
