@@ -74,13 +74,18 @@ func (p *process) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	b.add("vitals_process_restarts_total", p.restarts, "process", p.name)
 	b.processFailure(p.name, reasonOfProcess(err))
-	if err != nil && p.note == "" && p.sockets.named() {
+	switch {
+	case err == nil || p.note != "":
+	case p.sockets.named():
 		p.note = p.sockets.missed(err)
+	default:
+		p.note = shortNote(err.Error())
 	}
 	return b.samples, err
 }
 
-// Note implements Noter: what was seen of the sockets, if any are looked for.
+// Note implements Noter: what was seen of the sockets if any are looked for, and what
+// could not be found or measured.
 func (p *process) Note() string { return p.note }
 
 // measure exports what the processes show, and returns what they do not.

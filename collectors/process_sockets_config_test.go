@@ -74,7 +74,8 @@ func TestProcessNote(t *testing.T) {
 		want         string
 	}{
 		{"nothing is looked for", "name: conductor", []fakeProcess{conductor}, ""},
-		{"nothing is looked for, and nobody is there", "name: x", nil, ""},
+		{"nothing is looked for, and nobody is there", "name: x", nil, "no process of name x"},
+		{"a zombie", "pid: 40", []fakeProcess{{pid: 40, comm: "x", state: "Z"}}, "look for pid 40: it has ended and is a zombie (1 found)"},
 		{"E12 states", "name: conductor\n" + amqp, []fakeProcess{conductor}, "process 40: port 5671: no connection, port 5672: 1 established 1 close_wait (and 1 time_wait of anybody)"},
 		{"several processes", "name: conductor\nlisten: [873, 874]", []fakeProcess{conductor, second}, "process 40 and 1 more: TCP 873: listens, TCP 874: does not listen"},
 		{"E18 E21", "name: conductor\nudp: [8125]\nunix_sockets: [/run/v, '@v']", []fakeProcess{conductor}, "process 40: UDP 8125: has it not, /run/v: has it, @v: has it not"},
