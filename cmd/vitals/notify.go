@@ -73,13 +73,19 @@ func (n *notifier) run(ctx context.Context, v verdicts) {
 		changed := v.Changed()
 		snap, now := v.Snapshot(), time.Now()
 		var lines []string
-		if text := statusLine(snap, now); text != status {
-			status, lines = text, append(lines, "STATUS="+text)
+		text := statusLine(snap, now)
+		if text != status {
+			lines = append(lines, "STATUS="+text)
 		}
-		if started, ok := snap.State(evaluator.Started, now); ok && started.Verdict != evaluator.Fail && !n.ready.Swap(true) {
+		started, ok := snap.State(evaluator.Started, now)
+		ready := ok && started.Verdict != evaluator.Fail
+		if ready && !n.ready.Load() {
 			lines = append(lines, systemd.SdNotifyReady)
 		}
-		n.send(lines...)
+		if n.send(lines...) { // and else once more, later
+			status = text
+			n.ready.Store(ready || n.ready.Load())
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -113,15 +119,17 @@ func (n *notifier) stopping() {
 	}
 }
 
-// send sends one message of one line or more. It is safe for concurrent use.
-func (n *notifier) send(lines ...string) {
+// send sends one message of one line or more, or nothing. It returns false if it was not
+// heard. It is safe for concurrent use.
+func (n *notifier) send(lines ...string) (heard bool) {
 	if len(lines) == 0 {
-		return
+		return true
 	}
 	err := n.write(strings.Join(lines, "\n"))
 	if n.unheard.Swap(err != nil) != (err != nil) && err != nil {
 		n.logger.Warn("the service manager is not told", "err", err)
 	}
+	return err == nil
 }
 
 func (n *notifier) write(message string) error {

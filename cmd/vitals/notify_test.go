@@ -197,6 +197,22 @@ func TestNotifyStalledEvaluator(t *testing.T) {
 	m.wantsBeat()
 }
 
+// A message that is lost is not the last one: systemd would end a process that never says
+// that it is ready.
+func TestNotifyUnheard(t *testing.T) {
+	socket := filepath.Join(shortDir(t), "notify")
+	t.Setenv("NOTIFY_SOCKET", socket)
+	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	n := runNotifier(t, stage)
+	eventually(t, "a lost message", n.unheard.Load)
+	if n.ready.Load() {
+		t.Error("the notifier is ready though nobody has heard of it")
+	}
+	m := listenManager(t, socket)
+	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	m.wants("STATUS=ready pass, alive pass\nREADY=1")
+}
+
 // Nobody is told of a reload before the process is ready: the end of it says READY=1.
 func TestNotifyReadyOnce(t *testing.T) {
 	m := listenManager(t, filepath.Join(shortDir(t), "notify"))
