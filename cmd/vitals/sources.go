@@ -31,6 +31,14 @@ func (s *sources) read(path string) ([]byte, error) {
 	return data, err
 }
 
+// regular reads a file that has to be a regular one, as read does. It waits for nobody: a
+// pipe in its place may have no writer.
+func (s *sources) regular(path string) ([]byte, error) {
+	data, err := readRegular(path)
+	s.seen[path] = digest(data, err)
+	return data, err
+}
+
 // glob returns the files that match, now; later ones are a change.
 func (s *sources) glob(pattern string) ([]string, error) {
 	s.globs = append(s.globs, pattern)
@@ -40,7 +48,7 @@ func (s *sources) glob(pattern string) ([]string, error) {
 // changed says whether reading it all again would yield something else.
 func (s *sources) changed() bool {
 	for path, before := range s.seen {
-		if digest(readFile(path)) != before {
+		if digest(readRegular(path)) != before {
 			return true
 		}
 	}
@@ -60,6 +68,14 @@ func digest(data []byte, err error) [sha256.Size]byte {
 		data = []byte("\x00" + err.Error())
 	}
 	return sha256.Sum256(data)
+}
+
+// readRegular reads a file unless it is something else, such as a pipe.
+func readRegular(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("is no regular file, expected one")
+	}
+	return readFile(path)
 }
 
 // maxFile bounds a configuration or rule file.

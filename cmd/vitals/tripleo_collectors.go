@@ -87,7 +87,7 @@ func (b *tripleoBuilder) missing(inside string) bool {
 
 // read reads a file of the container.
 func (b *tripleoBuilder) read(inside string) ([]byte, error) {
-	data, err := b.from.read(b.path(inside))
+	data, err := b.from.regular(b.path(inside))
 	if err != nil {
 		return nil, b.wrong(inside, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -219,5 +220,31 @@ func TestTripleoNoticesItsFiles(t *testing.T) {
 				t.Errorf("%s was written, and the configuration has not changed, want a change", c.file)
 			}
 		})
+	}
+}
+
+// What a container puts in the place of a file holds nobody: a pipe without a writer would
+// hold a start, and every reload, for ever.
+func TestTripleoWaitsForNoFile(t *testing.T) {
+	const file = "etc/redis/redis.conf"
+	lab := newContainer(t)
+	lab.install(t)
+	l, errs := lab.program(io.Discard, "service=redis").load()
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	removing(file)(t, lab)
+	if err := syscall.Mkfifo(lab.root(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !l.sources.changed() {
+		t.Error("the file has become a pipe, and the configuration has not changed, want a change")
+	}
+	l, errs = lab.program(io.Discard, "service=redis").load()
+	if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), file+": is no regular file") {
+		t.Errorf("load() of a pipe = %v, want that it is no regular file", err)
+	}
+	if l.sources.changed() {
+		t.Error("the configuration has changed by itself, want it as it was")
 	}
 }
