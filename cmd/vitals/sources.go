@@ -72,7 +72,7 @@ func digest(data []byte, err error) [sha256.Size]byte {
 
 // readRegular reads a file unless it is something else, such as a pipe.
 func readRegular(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, errors.New("is no regular file, expected one")
 	}
 	return readFile(path)
