@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"syscall"
 	"time"
 
@@ -108,7 +109,7 @@ func (h *httpCheck) explain(a *httpAnswer, err error) string {
 	if httpReason(err) == ReasonTimeout {
 		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().doing(), text)
 	}
-	if a.status >= 300 && a.status < 400 && !h.config.FollowRedirects {
+	if slices.Contains([]int{301, 302, 303, 307, 308}, a.status) && !h.config.FollowRedirects {
 		text += " (redirects are not followed)"
 	}
 	return fmt.Sprintf("%s %s: %s", a.method, shownURL(a.url), text)

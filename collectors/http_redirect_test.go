@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -107,9 +108,31 @@ func TestHTTPRedirectsEnd(t *testing.T) {
 			}
 		})
 	}
-	_, err := localCollect(t, localHTTP(t, server.URL+"/1", ""))
-	if want := "GET " + server.URL + "/1: answer has status 302: expected 200-299 (redirects are not followed)"; errorText(err) != want {
-		t.Errorf("Collect() = %v, want %s", err, want)
+}
+
+// That a redirect is not followed is said of what net/http would follow.
+func TestHTTPRedirectHint(t *testing.T) {
+	server := localServe(t, redirector)
+	for code, hint := range map[int]string{300: "", 301: " (redirects are not followed)", 304: "", 308: " (redirects are not followed)"} {
+		_, err := localCollect(t, localHTTP(t, fmt.Sprintf("%s/to?%d=/there", server.URL, code), ""))
+		if want := fmt.Sprintf("GET %s/to?...: answer has status %d: expected 200-299%s", server.URL, code, hint); errorText(err) != want {
+			t.Errorf("Collect() = %v, want %s", err, want)
+		}
+	}
+}
+
+// The name of a virtual host is meant for the server that is asked first.
+func TestHTTPRedirectedHost(t *testing.T) {
+	own, other := localServe(t, redirector), localServe(t, redirector)
+	for first, want := range map[string]string{
+		"/to?302=/there":                                         "cloud.example",
+		"/to?302=//" + hostOf(other) + "/there":                  hostOf(other),
+		"/to?302=" + url.QueryEscape(other.URL+"/to?302=/there"): hostOf(other),
+	} {
+		c := localHTTP(t, own.URL+first, ", follow_redirects: true, headers: {Host: cloud.example}, expect: {body: '^GET "+strings.ReplaceAll(want, ".", `\.`)+"/there '}")
+		if _, err := localCollect(t, c); err != nil {
+			t.Errorf("Collect(%s) = %v, want the host %s", first, err, want)
+		}
 	}
 }
 

@@ -115,6 +115,24 @@ func TestHTTPTLSRedirect(t *testing.T) {
 	}
 }
 
+// A server may refuse the lack of a client certificate without a word.
+func TestHTTPTLSHangsUp(t *testing.T) {
+	certificate, ca, _ := localCertificate(t, "target", time.Now().Add(time.Hour))
+	for asks, want := range map[tls.ClientAuthType]struct{ reason, text string }{
+		tls.NoClientCert:      {"protocol", ": EOF"},
+		tls.RequestClientCert: {"tls", ": EOF (the server asks for a client certificate)"},
+	} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: asks}
+		server.StartTLS()
+		samples, err := localCollect(t, localHTTP(t, server.URL, ", tls: {ca_file: "+ca+"}"))
+		if got := localHTTPReason(t, samples); got != want.reason || errorText(err) != "GET "+server.URL+want.text {
+			t.Errorf("reason = %q, error %v, want %q, %s", got, err, want.reason, want.text)
+		}
+		server.Close()
+	}
+}
+
 // Certificates are read again when they change.
 func TestHTTPTLSAuthorityIsRenewed(t *testing.T) {
 	certificate, ca, _ := localCertificate(t, "target", time.Now().Add(time.Hour))
