@@ -51,48 +51,15 @@ func (c *core) noteOn(a *alerting, alerts []Alert) string {
 			return note
 		}
 	}
-	if note := c.notes(a.names); note != "" || a.status != Unknown {
-		return note
-	}
-	return c.errorsOn(a)
+	return c.notes(a.names)
 }
 
 // notes joins what the collectors of these names saw, in the configuration's order.
 func (c *core) notes(names []string) string {
-	return c.join(func(s *source) string {
-		if !slices.Contains(names, s.Name) {
-			return ""
-		}
-		return s.status.Note
-	})
-}
-
-// errorsOn joins why there is no evidence: the errors of the collectors that the rule
-// names, or else of those that export one of its metrics.
-func (c *core) errorsOn(a *alerting) string {
-	named := c.join(func(s *source) string {
-		if !slices.Contains(a.names, s.Name) {
-			return ""
-		}
-		return clip(s.status.Error, maxNote)
-	})
-	if named != "" {
-		return named
-	}
-	return c.join(func(s *source) string {
-		if !slices.ContainsFunc(s.batch.Descs, func(d collectors.Desc) bool { return slices.Contains(a.metrics, d.Name) }) {
-			return ""
-		}
-		return clip(s.status.Error, maxNote)
-	})
-}
-
-// join joins what is said of the collectors, in the configuration's order.
-func (c *core) join(said func(*source) string) string {
 	var all []string
 	for _, s := range c.sources {
-		if text := said(s); text != "" {
-			all = append(all, text)
+		if s.status.Note != "" && slices.Contains(names, s.Name) {
+			all = append(all, s.status.Note)
 		}
 	}
 	return bound(strings.Join(all, "; "))

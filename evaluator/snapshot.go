@@ -125,9 +125,8 @@ type Rule struct {
 	Reason string
 	// Note is what the collectors saw that the rule is about: those whose name is the
 	// value of a label of the deciding alert or else of a matcher in the expression.
-	// Without evidence, the error of such a collector stands in for its note, or else
-	// those of the failing collectors that export what the expression looks at. Empty
-	// while the rule is OK, and where no such collector says anything.
+	// Empty while the rule is OK, and where no such collector says anything. An error
+	// of a collector is no note: probes answer strangers, and errors have addresses.
 	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
