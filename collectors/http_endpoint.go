@@ -123,9 +123,7 @@ func (e *httpEndpoint) find(ctx context.Context) (string, error) {
 	if !seen.same {
 		e.url, e.err = e.from.endpoint(seen)
 	}
-	seen.data, seen.same = nil, true
-	if e.source.seen = seen; seen.err != nil || seen.missing {
-		e.source.seen = fileSeen{}
-	}
+	seen.data = nil
+	e.source.seen = seen
 	return e.url, e.err
 }

@@ -93,6 +93,7 @@ func TestParseVHost(t *testing.T) {
 		{"ServerName that is none", "<VirtualHost a:1>\nServerName a/b\n", "f:2: expected ServerName with a name or an address"},
 		{"ServerName with a variable", "<VirtualHost a:1>\nServerName ${FQDN}\n", "f:2: a variable, which is not known here"},
 		{"ServerName in an open quote", "<VirtualHost a:1>\nServerName \"b\n", "f:2: expected ServerName with a name or an address"},
+		{"ServerName in an open quote behind a backslash", "<VirtualHost a:1>\nServerName \"b\\ \n", "f:2: expected ServerName with a name or an address"},
 		{"SSLEngine that is none", "<VirtualHost a:1>\nSSLEngine yes\n", "f:2: expected SSLEngine on or off"},
 		{"alias without a path", "<VirtualHost a:1>\n\\\n\nWSGIScriptAlias x /y\n", "f:4: expected WSGIScriptAlias with a path that begins with /"},
 		{"mistake in a continued line", "<VirtualHost a:1>\nServerName \\\n  a/b\n", "f:2: expected ServerName with a name or an address"},
