@@ -58,7 +58,7 @@ func (c *checker) add(f *File, group string, r *Rule) {
 	n := &node{rule: r, file: f.Name, group: group, dependsOn: r.DependsOn}
 	identity := r.Alert + labels.FromMap(r.Labels).String()
 	if where, ok := c.first[identity]; ok {
-		c.fail(n, "duplicate alert, expected another name or other labels than the rule at %s", where)
+		c.fail(n, CodeDuplicate, "duplicate alert, expected another name or other labels than the rule at %s", where)
 	} else {
 		c.first[identity] = fmt.Sprintf("%s:%d", f.Name, r.Line)
 	}
@@ -74,7 +74,7 @@ func (c *checker) add(f *File, group string, r *Rule) {
 func (c *checker) unknown(n *node) {
 	for _, name := range n.rule.DependsOn {
 		if c.alerts[name] == nil {
-			c.fail(n, "depends_on names %q, expected the name of an alert in one of the rule files", clip(name))
+			c.fail(n, CodeUnknownCause, "depends_on names %q, expected the name of an alert in one of the rule files", clip(name))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (c *checker) cycles(n *node, path []string) {
 	name := n.rule.Alert
 	if i := slices.Index(path, name); i >= 0 {
 		cycle := append(slices.Clone(path[i:]), name)
-		c.fail(c.alerts[name], "depends_on leads back to the rule: %s", strings.Join(cycle, " -> "))
+		c.fail(c.alerts[name], CodeCauseCycle, "depends_on leads back to the rule: %s", strings.Join(cycle, " -> "))
 		return
 	}
 	if n.visited {
@@ -98,10 +98,11 @@ func (c *checker) cycles(n *node, path []string) {
 	}
 }
 
-func (c *checker) fail(n *node, format string, args ...any) {
+func (c *checker) fail(n *node, code, format string, args ...any) {
 	c.errs = append(c.errs, &strictyaml.Error{
 		File: n.file, Line: n.rule.Line, Col: n.rule.Col,
 		Where: fmt.Sprintf("group %q, rule %q", clip(n.group), clip(n.rule.Alert)),
 		Text:  fmt.Sprintf(format, args...),
+		Code:  code,
 	})
 }

@@ -73,6 +73,8 @@ func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
 	if b.Type() == parser.ValueTypeScalar {
 		cure = `remove "bool" and make one side a vector with vector(...)`
 	}
-	p.add(p.doc.ErrorAt(path, int(b.PositionRange().Start),
-		`comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: %s`, cure))
+	e := p.doc.ErrorAt(path, int(b.PositionRange().Start),
+		`comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: %s`, cure)
+	e.Code = CodeTopLevelBool
+	p.add(e)
 }

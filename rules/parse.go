@@ -70,7 +70,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 	for _, m := range mistakes {
 		p.add(m)
 	}
-	result := &File{Name: file}
+	result := &File{Name: file, doc: doc}
 	seen := map[string]bool{}
 	for i, g := range p.groups {
 		path := strictyaml.PathIndex(p.root, i)
@@ -124,6 +124,7 @@ func (p *fileParser) group(path string, raw rawGroup) Group {
 		Name: raw.Name, Interval: time.Duration(raw.Interval), QueryOffset: time.Duration(raw.QueryOffset),
 		Limit: raw.Limit, Labels: raw.Labels,
 	}
+	g.Line, g.Col = p.doc.Position(path)
 	if slices.ContainsFunc(raw.Rules, func(r rawRule) bool { return r.Alert != "" }) {
 		p.templates(path+".labels", raw.Labels)
 	}

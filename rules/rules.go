@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
 // File is a rule file.
@@ -15,6 +17,9 @@ type File struct {
 	// Name is the name that was given to Parse.
 	Name   string
 	Groups []Group
+
+	// doc knows where everything stands; nil in a file that Parse did not make.
+	doc *strictyaml.Document
 }
 
 // Group is a list of rules that are evaluated in this order.
@@ -30,6 +35,9 @@ type Group struct {
 	// Labels are added to all rules of the group that do not have them.
 	Labels map[string]string
 	Rules  []Rule
+
+	// Line and Col are where the group begins in its file, counted from 1.
+	Line, Col int
 }
 
 // Rule is an alerting rule or a recording rule: exactly one of Alert and Record
@@ -69,6 +77,8 @@ type Rule struct {
 
 	// Line and Col are where the rule begins in its file, counted from 1.
 	Line, Col int
+	// path leads to the rule in its file's document.
+	path string
 }
 
 // Name returns the name of the alert or of the recorded series.

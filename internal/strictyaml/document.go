@@ -18,6 +18,9 @@ type Document struct {
 	broken []string
 }
 
+// Data returns the file's content, as it was given to Decode; it must not be changed.
+func (d *Document) Data() []byte { return d.data }
+
 // Position returns the place of a path such as "collectors[2].keystone.auth_url".
 // A scalar stands where its value begins, a block where its key begins. If the
 // path does not exist, it is the place of the nearest ancestor that does.

@@ -22,6 +22,9 @@ type Error struct {
 	Where string
 	// Text says what is wrong and what is expected there.
 	Text string
+	// Code is the stable name of this class of mistakes, for tools; empty where the
+	// file's reader has none. It is no part of the message.
+	Code string
 }
 
 // Error returns "file:line:col: where: text".

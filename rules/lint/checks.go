@@ -1,0 +1,35 @@
+package lint
+
+import "github.com/vitals-health/vitals/rules"
+
+// check is one thing that is looked for.
+type check struct {
+	// Code never changes its meaning, and no other check ever gets it.
+	Code, Name string
+	Severity   Severity
+	// run is nil for what is found while the file is read, which is no matter of
+	// opinion and cannot be accepted.
+	run func(*pass)
+}
+
+// checks are all of them, in the order of their codes. docs/lint.md explains each.
+func checks() []check {
+	return []check{
+		{"V000", "invalid", Error, nil},
+		{"V001", "alive-external", Error, aliveExternal},
+		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
+		{rules.CodeDuplicate, "duplicate-rule", Error, nil},
+		{rules.CodeUnknownCause, "unknown-cause", Error, nil},
+		{rules.CodeCauseCycle, "cause-cycle", Error, nil},
+		{"V021", "no-summary", Warning, noSummary},
+	}
+}
+
+// Codes returns the codes of all checks with their names.
+func Codes() map[string]string {
+	codes := map[string]string{}
+	for _, c := range checks() {
+		codes[c.Code] = c.Name
+	}
+	return codes
+}

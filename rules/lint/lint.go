@@ -1,0 +1,143 @@
+// Package lint finds what a rule file says without a mistake and still gets wrong: rules
+// that restart pods for what a restart cannot cure, that ask for metrics nobody exports,
+// that can never fire. Each check has a stable code, and each finding a place, an
+// explanation and a cure.
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// Severity is how bad a finding is. The zero value is Info.
+type Severity int
+
+// The severities of findings.
+const (
+	// Info is a remark: the rule does what it says, and more could be had.
+	Info Severity = iota
+	// Warning is a risk: it needs a cure, or a reason why it is taken.
+	Warning
+	// Error is a rule that will do harm, or nothing.
+	Error
+)
+
+func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+
+// Finding is one thing that a check found.
+type Finding struct {
+	// Code is the check's stable code, such as V001, and Name its readable name.
+	Code, Name string
+	Severity   Severity
+	File       string
+	// Line and Col count from 1; Col counts characters.
+	Line, Col int
+	// Where names the group and the rule, or is empty.
+	Where string
+	// Text says what is wrong, and Cure what to do about it.
+	Text, Cure string
+	// Accepted is the reason for which the file accepts the finding; empty if it does not.
+	Accepted string
+}
+
+// Options are what the checks know beside the files.
+type Options struct {
+	// Vocabulary is what selectors can match; nil knows nothing of metrics.
+	Vocabulary *Vocabulary
+	// Complete says that the files are all rule files of one configuration.
+	Complete bool
+	// States are the names of all states.
+	States []string
+	// Probes are the probes of a Kubernetes manifest that ask Vitals.
+	Probes []Probe
+}
+
+// Check looks through all files that are loaded together. They must be free of mistakes:
+// see rules.Parse and rules.Check. The findings are in the order of the files, those
+// that a comment accepts included.
+func Check(files []*rules.File, opts Options) []Finding {
+	p := &pass{files: files, opts: opts}
+	p.prepare()
+	for _, c := range checks() {
+		p.current = c
+		if c.run != nil {
+			c.run(p)
+		}
+	}
+	order := map[string]int{}
+	for i, f := range files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(p.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
+	})
+	return p.findings
+}
+
+// pass is one look at all files.
+type pass struct {
+	files    []*rules.File
+	opts     Options
+	current  check
+	findings []Finding
+
+	subjects []*subject
+	// recorded are the recording rules by the name of what they record.
+	recorded map[string][]*subject
+}
+
+// subject is one rule where it stands.
+type subject struct {
+	file  *rules.File
+	group *rules.Group
+	rule  *rules.Rule
+}
+
+func (s *subject) where() string {
+	return fmt.Sprintf("group %q, rule %q", s.group.Name, s.rule.Name())
+}
+
+func (p *pass) prepare() {
+	p.recorded = map[string][]*subject{}
+	for _, f := range p.files {
+		for g := range f.Groups {
+			for r := range f.Groups[g].Rules {
+				s := &subject{f, &f.Groups[g], &f.Groups[g].Rules[r]}
+				p.subjects = append(p.subjects, s)
+				if s.rule.Record != "" {
+					p.recorded[s.rule.Record] = append(p.recorded[s.rule.Record], s)
+				}
+			}
+		}
+	}
+}
+
+// at reports a finding of the current check at a key of the rule, such as "for", or at
+// the rule itself where it has no such key.
+func (p *pass) at(s *subject, key, cure, text string, args ...any) {
+	line, col := s.file.Place(s.rule, key)
+	p.report(Finding{File: s.file.Name, Line: line, Col: col, Where: s.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
+}
+
+// inExpr reports a finding of the current check at a part of the rule's expression.
+func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any) {
+	line, col := s.file.PlaceInExpr(s.rule, n.PositionRange().Start)
+	p.report(Finding{File: s.file.Name, Line: line, Col: col, Where: s.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
+}
+
+// report adds a finding of the current check, once.
+func (p *pass) report(f Finding) {
+	f.Code, f.Name = p.current.Code, p.current.Name
+	if f.Severity == Info {
+		f.Severity = p.current.Severity
+	}
+	if !slices.Contains(p.findings, f) {
+		p.findings = append(p.findings, f)
+	}
+}

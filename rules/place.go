@@ -1,0 +1,41 @@
+package rules
+
+import (
+	"github.com/prometheus/prometheus/promql/parser/posrange"
+)
+
+// The codes of the mistakes that Prometheus would load and that mislead a probe. All
+// other mistakes of a rule file have none.
+const (
+	CodeTopLevelBool = "V010"
+	CodeDuplicate    = "V016"
+	CodeUnknownCause = "V018"
+	CodeCauseCycle   = "V019"
+)
+
+// Place returns where a key of the rule stands, such as "for" or "labels.state": where
+// its value begins, or the rule itself where it has no such key. The rule must be one of
+// the file's. A file that Parse did not make knows the rule's beginning only.
+func (f *File) Place(r *Rule, key string) (line, col int) {
+	if f.doc == nil || r.path == "" || !f.doc.Has(r.path+"."+key) {
+		return r.Line, r.Col
+	}
+	return f.doc.Position(r.path + "." + key)
+}
+
+// PlaceInExpr returns where a part of the rule's expression stands: pos counts bytes
+// from the beginning of the expression, as the positions of its AST do.
+func (f *File) PlaceInExpr(r *Rule, pos posrange.Pos) (line, col int) {
+	if f.doc == nil || r.path == "" {
+		return r.Line, r.Col
+	}
+	return f.doc.Locate(r.path+".expr", int(pos))
+}
+
+// Text returns the file as it was given to Parse, or nil. It must not be changed.
+func (f *File) Text() []byte {
+	if f.doc == nil {
+		return nil
+	}
+	return f.doc.Data()
+}
