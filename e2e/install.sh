@@ -3,7 +3,7 @@
 #
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
-#                            MariaDB, RabbitMQ, Apache, sshd, rsync, Open vSwitch's database (root, once)
+#                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
 #   install.sh prometheus    Debian's Prometheus, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
@@ -22,7 +22,7 @@ packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl 
     iproute2 libcap2-bin util-linux)
 
 # What the checks of containers are held against. The tests start them, on loopback.
-services=(supervisor redis-server memcached mariadb-server rabbitmq-server apache2 openssh-server rsync
+services=(supervisor redis-server memcached mariadb-server rabbitmq-server etcd-server apache2 openssh-server rsync
     openvswitch-switch podman runc)
 
 apt() {

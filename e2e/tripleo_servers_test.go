@@ -52,7 +52,7 @@ func TestTripleoEtcd(t *testing.T) {
 	t.Parallel()
 	listen, peer := address(t), address(t)
 	lab := newTripleoLab(t, map[string]string{"etc/etcd/etcd.conf": "ETCD_NAME=\"m0\"\nETCD_LISTEN_CLIENT_URLS=\"http://" + listen + "\"\n"})
-	server := tcpServe(t, etcdProgram(t), "--name=m0", "--data-dir="+lab.dir+"/m0", "--unsafe-no-fsync", "--logger=zap", "--log-level=error",
+	server := tcpServe(t, debianEtcd, "--name=m0", "--data-dir="+lab.dir+"/m0", "--logger=zap", "--log-level=error",
 		"--listen-client-urls=http://"+listen, "--advertise-client-urls=http://"+listen, "--listen-peer-urls=http://"+peer,
 		"--initial-advertise-peer-urls=http://"+peer, "--initial-cluster=m0=http://"+peer)
 	lab.serve(t, "etcd")
