@@ -22,6 +22,7 @@ func checks() []check {
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},
 		{rules.CodeCauseCycle, "cause-cycle", Error, nil},
 		{"V021", "no-summary", Warning, noSummary},
+		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
 	}
 }
 

@@ -4,68 +4,115 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// vocabulary is the one of a configuration with the collectors keystone (external), local
-// (http on this host) and app (scrape).
-func vocabulary() *lint.Vocabulary {
-	v := &lint.Vocabulary{Configured: true}
-	for name, kind := range map[string]string{"keystone": "keystone", "local": "http"} {
-		v.Metrics = append(v.Metrics, lint.Metric{
-			Name: "vitals_dependency_up", Type: model.MetricTypeGauge, Labels: map[string][]string{"dependency": {name}},
-			Collector: name, Kind: kind, External: name == "keystone", Interval: 10 * time.Second, Bool: true,
-		})
-	}
-	return v
-}
-
-// TestCorpus holds the findings in every file of testdata against the lines "# want:" at
-// its beginning. A file without such a line is a good one.
+// TestCorpus holds the findings in every file of testdata against the lines at its
+// beginning:
+//
+//	# want: LINE:COL CODE [SEVERITY] [accepted]
+//	# about: CODE...
+//	# with: FEATURE...
+//
+// A file without any "want" is a good one. The severity is there where it is not the
+// check's own; a finding that the file accepts may be left out, and so are those of other
+// codes than the file is about, if it says so. The features are those of vocabulary, and
+// "complete" for all rule files of a configuration. The files of a directory are loaded
+// together, as the first of them says.
 func TestCorpus(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("Glob() = %v, %v, want rule files", files, err)
+	entries, err := os.ReadDir("testdata")
+	if err != nil || len(entries) == 0 {
+		t.Fatalf("ReadDir() = %v, %v, want rule files", entries, err)
 	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".yml"), func(t *testing.T) {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			states := []string{"ready", "alive", "started"}
-			f, errs := rules.Parse(name, text, states)
-			if errs = append(errs, rules.Check([]*rules.File{f})...); len(errs) > 0 {
-				t.Fatal(errs)
-			}
-			var got []string
-			for _, f := range lint.Check([]*rules.File{f}, lint.Options{Vocabulary: vocabulary(), States: states}) {
-				got = append(got, fmt.Sprintf("%d:%d %s", f.Line, f.Col, f.Code))
-				if f.Text == "" || f.Cure == "" || f.File != name {
-					t.Errorf("finding %+v, want a text, a cure and the file's name", f)
+	for _, e := range entries {
+		t.Run(strings.TrimSuffix(e.Name(), ".yml"), func(t *testing.T) {
+			paths := []string{filepath.Join("testdata", e.Name())}
+			if e.IsDir() {
+				paths, err = filepath.Glob(filepath.Join(paths[0], "*.yml"))
+				if err != nil || len(paths) < 2 {
+					t.Fatalf("Glob() = %v, %v, want several files", paths, err)
 				}
 			}
-			if diff := cmp.Diff(wants(string(text)), got); diff != "" {
-				t.Errorf("findings differ (-want +got):\n%s", diff)
-			}
+			corpus(t, paths)
 		})
 	}
 }
 
-func wants(text string) []string {
+// corpus checks files that are loaded together.
+func corpus(t *testing.T, paths []string) {
+	states := []string{"ready", "alive", "started"}
+	var files []*rules.File
+	var want, about, features []string
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, mistakes := rules.Parse(path, text, states)
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		files = append(files, f)
+		for _, w := range lines(string(text), "want") {
+			want = append(want, path+":"+w)
+		}
+		if i == 0 {
+			about, features = header(string(text), "about"), header(string(text), "with")
+		}
+	}
+	if mistakes := rules.Check(files); len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	opts := lint.Options{Vocabulary: vocabulary(features), States: states, Complete: slices.Contains(features, "complete")}
+	var got []string
+	for _, f := range lint.Check(files, opts) {
+		line := finding(f)
+		others := len(about) > 0 && !slices.Contains(about, f.Code)
+		if !others && f.Accepted == "" || slices.Contains(want, line) {
+			got = append(got, line)
+		}
+		if f.Text == "" || f.Cure == "" || f.Name != lint.Codes()[f.Code] {
+			t.Errorf("finding %+v, want a text, a cure and the check's name", f)
+		}
+		if testing.Verbose() {
+			t.Logf("%s: %s: %s\n\tcure: %s", line, f.Where, f.Text, f.Cure)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings differ (-want +got):\n%s", diff)
+	}
+}
+
+// finding returns a finding as a file of the corpus wants it.
+func finding(f lint.Finding) string {
+	line := fmt.Sprintf("%s:%d:%d %s", f.File, f.Line, f.Col, f.Code)
+	if f.Severity != lint.DefaultSeverity(f.Code) {
+		line += " " + f.Severity.String()
+	}
+	if f.Accepted != "" {
+		line += " accepted"
+	}
+	return line
+}
+
+// lines returns what the lines "# KEY: " of a file say, and header their words.
+func lines(text, key string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
-		if want, ok := strings.CutPrefix(line, "# want: "); ok {
-			all = append(all, strings.TrimSpace(want))
+		if value, ok := strings.CutPrefix(line, "# "+key+": "); ok {
+			all = append(all, strings.TrimSpace(value))
 		}
 	}
 	return all
+}
+
+func header(text, key string) []string {
+	return strings.Fields(strings.Join(lines(text, key), " "))
 }

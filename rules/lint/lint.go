@@ -73,11 +73,21 @@ func Check(files []*rules.File, opts Options) []Finding {
 	for i, f := range files {
 		order[f.Name] = i
 	}
-	slices.SortStableFunc(p.findings, func(a, b Finding) int {
+	var findings []Finding
+	for _, f := range p.findings {
+		findings = append(findings, f.Finding)
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
-	return p.findings
+	return findings
+}
+
+// finding is a Finding with the rule that it is about, or nil.
+type finding struct {
+	Finding
+	subject *subject
 }
 
 // pass is one look at all files.
@@ -85,7 +95,7 @@ type pass struct {
 	files    []*rules.File
 	opts     Options
 	current  check
-	findings []Finding
+	findings []finding
 
 	subjects []*subject
 	// recorded are the recording rules by the name of what they record.
@@ -119,25 +129,44 @@ func (p *pass) prepare() {
 }
 
 // at reports a finding of the current check at a key of the rule, such as "for", or at
-// the rule itself where it has no such key.
-func (p *pass) at(s *subject, key, cure, text string, args ...any) {
+// the rule itself where it has no such key. As those below it returns the finding, whose
+// severity may be set until the next one is reported.
+func (p *pass) at(s *subject, key, cure, text string, args ...any) *Finding {
 	line, col := s.file.Place(s.rule, key)
-	p.report(Finding{File: s.file.Name, Line: line, Col: col, Where: s.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
+	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
 // inExpr reports a finding of the current check at a part of the rule's expression.
-func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any) {
+func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any) *Finding {
 	line, col := s.file.PlaceInExpr(s.rule, n.PositionRange().Start)
-	p.report(Finding{File: s.file.Name, Line: line, Col: col, Where: s.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
+	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
-// report adds a finding of the current check, once.
-func (p *pass) report(f Finding) {
-	f.Code, f.Name = p.current.Code, p.current.Name
+func (p *pass) about(s *subject, line, col int, cure, text string) *Finding {
+	return p.add(s, Finding{
+		Severity: p.current.Severity, File: s.file.Name, Line: line, Col: col, Where: s.where(), Text: text, Cure: cure,
+	})
+}
+
+// report adds a finding of the current check that is about no rule. The severity Info
+// means that of the check.
+func (p *pass) report(f Finding) *Finding {
 	if f.Severity == Info {
 		f.Severity = p.current.Severity
 	}
-	if !slices.Contains(p.findings, f) {
-		p.findings = append(p.findings, f)
+	return p.add(nil, f)
+}
+
+// add adds a finding of the current check, once.
+func (p *pass) add(s *subject, f Finding) *Finding {
+	f.Code, f.Name = p.current.Code, p.current.Name
+	i := slices.IndexFunc(p.findings, func(known finding) bool {
+		known.Severity = f.Severity
+		return known == finding{f, s}
+	})
+	if i < 0 {
+		i = len(p.findings)
+		p.findings = append(p.findings, finding{f, s})
 	}
+	return &p.findings[i].Finding
 }

@@ -35,6 +35,9 @@ type Metric struct {
 	Collector, Kind string
 	// External says that what is measured lies outside the host.
 	External bool
+	// MayBeLocal says that it depends on the collector's target, which is not known,
+	// whether it lies outside the host.
+	MayBeLocal bool
 	// Interval is the time between two rounds; zero where it is not known, or where
 	// reports arrive by themselves.
 	Interval time.Duration
