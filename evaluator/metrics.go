@@ -17,6 +17,7 @@ func Descs() []collectors.Desc {
 		{Name: "vitals_state", Type: gauge, Help: "Whether the state passes (1) or fails (0): what its probe endpoint answers."},
 		{Name: "vitals_state_transitions_total", Type: counter, Help: "How often the state changed between failing and not failing."},
 		{Name: "vitals_rule_status", Type: gauge, Help: "The status of the rule: 1 for the one that it has, 0 for all others. Several rules of one name and state show the worst."},
+		{Name: "vitals_rule_since_timestamp_seconds", Type: gauge, Help: "When the rule's status became what it is, in seconds since the epoch. Several rules of one name and state show it of the worst, and the earliest."},
 		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last round ended in time and without an error."},
 		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last round took."},
 		{Name: "vitals_collector_last_success_timestamp_seconds", Type: gauge, Help: "When the collector last succeeded, in seconds since the epoch."},
@@ -37,10 +38,11 @@ type ownMetrics struct {
 	series                           *window.Source
 }
 
-// ruleSeries are the state set of all rules with one name and state.
+// ruleSeries are the state set of all rules with one name and state, and since when.
 type ruleSeries struct {
 	name, state string
 	status      []labels.Labels
+	since       labels.Labels
 }
 
 func metric(name string, pairs ...string) labels.Labels {
@@ -72,7 +74,7 @@ func newOwnMetrics(c *core) *ownMetrics {
 	for _, r := range c.rules() {
 		if id := [2]string{r.Alert, r.State}; r.Alert != "" && !known[id] {
 			known[id] = true
-			series := ruleSeries{name: r.Alert, state: r.State}
+			series := ruleSeries{name: r.Alert, state: r.State, since: metric("vitals_rule_since_timestamp_seconds", "rule", r.Alert, "state", r.State)}
 			for _, status := range Statuses() {
 				series.status = append(series.status, metric("vitals_rule_status", "rule", r.Alert, "state", r.State, "status", status.String()))
 			}
@@ -84,7 +86,7 @@ func newOwnMetrics(c *core) *ownMetrics {
 
 // batch renders the metrics of a snapshot.
 func (m *ownMetrics) batch(s *Snapshot) Batch {
-	const perCollector, perRule, others = 3, 4, 4
+	const perCollector, perRule, others = 3, 5, 4
 	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+others)
 	add := func(ls labels.Labels, v float64) {
 		out = append(out, collectors.Sample{Labels: ls, Value: v})
@@ -107,8 +109,9 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 	for _, r := range m.rules {
 		is := worst[[2]string{r.name, r.state}]
 		for i, status := range Statuses() {
-			add(r.status[i], number(status == is))
+			add(r.status[i], number(status == is.status))
 		}
+		add(r.since, seconds(is.since))
 	}
 	add(m.took, s.Took.Seconds())
 	add(m.at, seconds(s.At))
@@ -127,15 +130,22 @@ func (m *ownMetrics) feed(b Batch, at time.Time) {
 	}
 }
 
+// statusSince is a status and when it became that.
+type statusSince struct {
+	status Status
+	since  time.Time
+}
+
 // worstStatuses is the status of all rules that share a name and a state: failing
-// before unknown before pending before ok.
-func worstStatuses(all []Rule) map[[2]string]Status {
-	rank := map[Status]int{OK: 0, Pending: 1, Unknown: 2, Failing: 3}
-	worst := make(map[[2]string]Status, len(all))
+// before unknown before pending before ok, and of several as bad the earliest.
+func worstStatuses(all []Rule) map[[2]string]statusSince {
+	rank := [...]int{OK: 0, Pending: 1, Unknown: 2, Failing: 3}
+	worst := make(map[[2]string]statusSince, len(all))
 	for _, r := range all {
 		id := [2]string{r.Name, r.State}
-		if is, ok := worst[id]; !ok || rank[r.Status] > rank[is] {
-			worst[id] = r.Status
+		is, ok := worst[id]
+		if !ok || rank[r.Status] > rank[is.status] || r.Status == is.status && r.Since.Before(is.since) {
+			worst[id] = statusSince{r.Status, r.Since}
 		}
 	}
 	return worst

@@ -264,6 +264,7 @@ func TestMetricsContract(t *testing.T) {
 	contract := map[string]string{
 		"vitals_state":                                           "state",
 		"vitals_rule_status":                                     "rule state status",
+		"vitals_rule_since_timestamp_seconds":                    "rule state",
 		"vitals_state_transitions_total":                         "state",
 		"vitals_collector_success":                               "collector",
 		"vitals_collector_duration_seconds":                      "collector",
