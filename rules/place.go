@@ -1,7 +1,11 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/prometheus/prometheus/promql/parser/posrange"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
 // The codes of the mistakes that Prometheus would load and that mislead a probe. All
@@ -21,6 +25,22 @@ func (f *File) Place(r *Rule, key string) (line, col int) {
 		return r.Line, r.Col
 	}
 	return f.doc.Position(r.path + "." + key)
+}
+
+// PlaceOfKey returns where the key of a label or an annotation stands: section is
+// "labels" or "annotations". A label that the rule has from its group stands there. It is
+// the rule itself where it has no such key.
+func (f *File) PlaceOfKey(r *Rule, section, name string) (line, col int) {
+	if f.doc == nil || r.path == "" {
+		return r.Line, r.Col
+	}
+	group := r.path[:max(strings.LastIndex(r.path, ".rules["), 0)]
+	for _, path := range []string{r.path + "." + section, group + "." + section} {
+		if key := strictyaml.PathKey(path, name); f.doc.Has(key) {
+			return f.doc.KeyPosition(key)
+		}
+	}
+	return r.Line, r.Col
 }
 
 // PlaceInExpr returns where a part of the rule's expression stands: pos counts bytes

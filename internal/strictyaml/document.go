@@ -29,6 +29,21 @@ func (d *Document) Position(path string) (line, col int) {
 	return place(at)
 }
 
+// KeyPosition returns the place of the key that a path ends in. If there is no such key,
+// it is that of Position.
+func (d *Document) KeyPosition(path string) (line, col int) {
+	all := steps(path)
+	if last := len(all) - 1; last >= 0 && all[last].index < 0 {
+		_, parent, found := d.walk(all[:last])
+		if found && parent.Kind == yaml.MappingNode {
+			if e, ok := lookup(parent, all[last].key); ok {
+				return place(e.key)
+			}
+		}
+	}
+	return d.Position(path)
+}
+
 // Has says whether the document has something at path, be it empty.
 func (d *Document) Has(path string) bool {
 	_, _, ok := d.find(path)
@@ -63,12 +78,14 @@ func (d *Document) Broken(path string) bool {
 // find returns the node of a path, aliases followed, and the node at which a
 // mistake in it is reported. If the path does not exist, they are the ones of the
 // nearest ancestor; both are nil if the document has no root.
-func (d *Document) find(path string) (at, n *yaml.Node, ok bool) {
+func (d *Document) find(path string) (at, n *yaml.Node, ok bool) { return d.walk(steps(path)) }
+
+func (d *Document) walk(path []step) (at, n *yaml.Node, ok bool) {
 	if d.root == nil {
 		return nil, nil, false
 	}
 	at, n = d.root, deref(d.root)
-	for _, s := range steps(path) {
+	for _, s := range path {
 		switch {
 		case n.Kind == yaml.MappingNode && s.index < 0:
 			e, ok := lookup(n, s.key)

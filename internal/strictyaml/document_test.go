@@ -62,6 +62,15 @@ func TestDocumentPosition(t *testing.T) {
 			}
 		})
 	}
+	for path, want := range map[string]string{
+		"name": "1:1", "collectors[0].keystone": "4:5", "collectors[0].keystone.user": "5:7", `collectors[1]["a.b"]`: "8:5",
+		"alias.deep": "11:3", "": "1:1", "collectors[1]": "6:5", "nobody": "1:1", "name.x": "1:7", "collectors.name": "2:1",
+	} {
+		line, col := doc.KeyPosition(path)
+		if got := fmt.Sprintf("%d:%d", line, col); got != want {
+			t.Errorf("KeyPosition(%q) = %s, want %s", path, got, want)
+		}
+	}
 	for path, want := range map[string]bool{
 		"": true, "name": true, "collectors[1].null_block": true, "alias.deep": true, "merged.deep": true,
 		"nobody": false, "name.x": false, "collectors[2]": false, "collectors.name": false,

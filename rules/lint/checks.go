@@ -18,10 +18,12 @@ func checks() []check {
 		{"V000", "invalid", Error, nil},
 		{"V001", "alive-external", Error, aliveExternal},
 		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
-		{rules.CodeDuplicate, "duplicate-rule", Error, nil},
+		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},
 		{rules.CodeCauseCycle, "cause-cycle", Error, nil},
 		{"V021", "no-summary", Warning, noSummary},
+		{"V022", "misspelt-key", Warning, misspelt},
+		{"V023", "value-in-label", Warning, valueInLabel},
 		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
 	}
 }

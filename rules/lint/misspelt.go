@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// nearMisses is how many letters of a key may be wrong for it to be taken for another.
+const nearMisses = 2
+
+// misspelt finds labels and annotations of alerts that look like one with a meaning and
+// have none. Words that are only near, such as "stage", are left alone unless their value
+// is what the other key would have; and so is what stands beside the right key.
+func misspelt(p *pass) {
+	for _, s := range p.subjects {
+		if s.rule.Alert == "" {
+			continue
+		}
+		probe := s.rule.State != ""
+		for _, name := range slices.Sorted(maps.Keys(s.rule.Labels)) {
+			value := s.rule.Labels[name]
+			switch {
+			case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
+				probe = true
+				p.misspeltKey(s, "labels", name, "state", "the rule feeds no state, and no probe obeys it")
+			case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
+				p.misspeltKey(s, "labels", name, "severity", "the rule is critical, as one without severity is")
+			}
+		}
+		if !probe {
+			continue // what others read of their alerts is nobody's business here
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.rule.Annotations)) {
+			for _, k := range annotationKeys() {
+				if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
+					p.misspeltKey(s, "annotations", name, k.name, k.without)
+				}
+			}
+		}
+	}
+}
+
+func (p *pass) misspeltKey(s *subject, section, name, meant, effect string) {
+	line, col := s.file.PlaceOfKey(s.rule, section, name)
+	p.about(s, line, col, "write "+meant+", or choose a name that cannot be taken for it",
+		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+meant+": without that, "+effect)
+}
+
+func (p *pass) isState(value string) bool {
+	return slices.ContainsFunc(p.opts.States, func(s string) bool { return strings.EqualFold(s, value) })
+}
+
+// annotationKey is an annotation with a meaning.
+type annotationKey struct {
+	name string
+	// without says what a rule is that does not have it.
+	without string
+	// plausible says whether the value can be meant for it.
+	plausible func(value string) bool
+}
+
+func annotationKeys() []annotationKey {
+	oneOf := func(values ...string) func(string) bool {
+		return func(v string) bool { return slices.Contains(values, strings.ToLower(v)) }
+	}
+	return []annotationKey{
+		{"summary", "probes, page and alerts show the rule's name only", func(string) bool { return true }},
+		{"depends_on", "the rule is never shown as a consequence", func(string) bool { return true }},
+		{"no_data", "missing evidence means what the state says", oneOf("fail", "pass", "hold")},
+		{"mode", "the rule is obeyed", oneOf("observe")},
+		{"exit_code", "the exec probe does not return the code", func(v string) bool {
+			_, ok := rules.ExitCode(v)
+			return ok || strings.Contains(v, "{{")
+		}},
+	}
+}
+
+// lookAlike says whether a key looks like another one, which is not there itself.
+func lookAlike(all map[string]string, key, other string) bool {
+	if key == other || all[other] != "" {
+		return false
+	}
+	a, b := plainKey(key), plainKey(other)
+	return a == b || a != "" && len(a) <= 2*len(b) && slips(a, b) <= min(nearMisses, len(b)/3)
+}
+
+// plainKey is a key without what people write differently.
+func plainKey(key string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
+}
+
+// slips counts the letters to insert, delete or replace, and the neighbours to
+// swap, that make b of a.
+func slips(a, b string) int {
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := row[j]
+			if a[i] != b[j] {
+				cost++
+			}
+			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
