@@ -16,10 +16,11 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// maxShownAlerts bounds the alerts of one rule that a snapshot holds and whose
+// maxShownAlerts bounds the alerts of one rule that a daemon's snapshot holds and whose
 // annotations are expanded; the others still count.
 const maxShownAlerts = 100
 
@@ -42,11 +43,15 @@ type alerting struct {
 	known   known
 	// names are the label values by which the rule itself names collectors.
 	names []string
+	// series are the alerts' own series; nil as long as nobody asks for them.
+	series *window.Source
 
 	// status is what the last evaluation said, since the time it said so first.
 	status Status
 	since  time.Time
 	reason string
+	// err is the last evaluation's error, nil after a success.
+	err error
 	// held is the last status that was not Unknown; Unknown if there was none.
 	held Status
 }
@@ -71,6 +76,17 @@ type active struct {
 	// annotations are expanded when a snapshot first shows the alert after an
 	// evaluation that changed them; nil until then, and never changed.
 	annotations map[string]string
+	// inAlerts and inForState are the labels of the alert's own series; inAlerts says
+	// what the alert was when it was made: firing or not.
+	inAlerts, inForState labels.Labels
+	inAlertsFiring       bool
+}
+
+// surroundings are what a template knows beside its alert.
+type surroundings struct {
+	query          expand.Query
+	externalLabels map[string]string
+	externalURL    string
 }
 
 func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
@@ -120,8 +136,8 @@ func (a *alerting) queries() []parser.Expr {
 
 // evaluate takes the result of the rule's expression at at and advances the state
 // of every alert. An error leaves the alerts as they were.
-func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, q expand.Query) error {
-	next, err := a.match(ctx, at, result, q)
+func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, around surroundings) error {
+	next, err := a.match(ctx, at, result, around)
 	if err != nil {
 		return err
 	}
@@ -154,7 +170,7 @@ type matched struct {
 }
 
 // match gives every element of the result its alert's labels.
-func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector, q expand.Query) (map[uint64]matched, error) {
+func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector, around surroundings) (map[uint64]matched, error) {
 	if len(result) == 0 {
 		return nil, nil
 	}
@@ -164,7 +180,7 @@ func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector
 		b.Reset(s.Metric)
 		b.Del(model.MetricNameLabel)
 		for _, l := range a.labels {
-			b.Set(l.name, l.expand(ctx, at, s, q))
+			b.Set(l.name, l.expand(ctx, at, s, around))
 		}
 		b.Set(model.AlertNameLabel, a.rule.Alert)
 		ls := b.Labels()
@@ -179,11 +195,14 @@ func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector
 
 // expand is the template's text for one element; an error becomes its text, as in
 // Prometheus.
-func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, q expand.Query) string {
+func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, around surroundings) string {
 	if t.plain != "" {
 		return t.plain
 	}
-	text, err := t.text.Expand(ctx, expand.Data{Labels: s.Metric.Map(), Value: s.F, At: at}, q)
+	text, err := t.text.Expand(ctx, expand.Data{
+		Labels: s.Metric.Map(), Value: s.F, At: at,
+		ExternalLabels: around.externalLabels, ExternalURL: around.externalURL,
+	}, around.query)
 	if err != nil {
 		return expand.ErrorText(err)
 	}
@@ -242,7 +261,7 @@ func (a *alerting) conclude(at time.Time, missing string, err error) {
 		}
 		status = Pending
 	}
-	a.reason = ""
+	a.reason, a.err = "", err
 	switch {
 	case err != nil:
 		a.reason = bound(err.Error())
@@ -276,15 +295,16 @@ func (a *alerting) sorted() []*active {
 	return all
 }
 
-// alerts renders the first alerts for a snapshot, the deciding one first.
-func (a *alerting) alerts(ctx context.Context, at time.Time, q expand.Query) []Alert {
+// alerts renders the first alerts for a snapshot, at most limit of them, the deciding
+// one first.
+func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, around surroundings) []Alert {
 	all := a.sorted()
-	shown := make([]Alert, 0, min(len(all), maxShownAlerts))
-	for _, al := range all[:min(len(all), maxShownAlerts)] {
+	shown := make([]Alert, 0, min(len(all), limit))
+	for _, al := range all[:min(len(all), limit)] {
 		if al.annotations == nil {
 			al.annotations = make(map[string]string, len(a.annotations))
 			for _, t := range a.annotations {
-				al.annotations[t.name] = t.expand(ctx, at, al.sample, q)
+				al.annotations[t.name] = t.expand(ctx, at, al.sample, around)
 			}
 		}
 		shown = append(shown, Alert{
@@ -307,6 +327,7 @@ func (a *alerting) shift(d time.Duration) {
 // inherit takes over the state of the same rule before a reload.
 func (a *alerting) inherit(old *alerting) {
 	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
+	a.series, a.err = old.series, old.err
 	for _, al := range a.active {
 		al.annotations = nil
 	}

@@ -3,6 +3,7 @@ package evaluator
 import (
 	"context"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/prometheus/prometheus/promql"
@@ -27,6 +28,10 @@ type core struct {
 	sources []*source
 	states  []*state
 	own     *ownMetrics
+	// simulated is what a simulation does in another way; nil in the daemon.
+	simulated *SimulationOptions
+	// alertSeries is set if an expression may ask for the series of alerts.
+	alertSeries bool
 	// heard is set when all collectors had finished a round before the last pass.
 	heard bool
 
@@ -46,13 +51,20 @@ type core struct {
 
 // newCore makes a core that knows cfg and has seen nothing yet.
 func newCore(cfg Config, opts Options, at time.Time) (*core, error) {
+	return newCoreFor(nil, cfg, opts, at)
+}
+
+func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.Time) (*core, error) {
 	if opts.MaxSamples <= 0 {
 		opts.MaxSamples = defaultMaxSamples
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &core{opts: opts, window: window.New(), started: at, reload: Reload{OK: true, At: at, LastSuccess: at}}
+	c := &core{
+		opts: opts, simulated: simulated, window: window.New(),
+		started: at, reload: Reload{OK: true, At: at, LastSuccess: at},
+	}
 	return c, c.apply(cfg, at)
 }
 
@@ -69,18 +81,29 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.replaceStates(at)
 
 	lookback := cfg.lookback()
-	c.query = querier{engine: newEngine(lookback, c.opts.MaxSamples, cfg.Interval), window: c.window}
+	c.query = querier{engine: c.newEngine(lookback), window: c.window}
 	c.absent = evidence{history: c.window, lookback: lookback}
-	perName, rest := rules.Retention(c.expressions(), lookback)
-	for name, d := range perName {
-		perName[name] = max(d, rest)
-	}
 	c.window.SetLookback(lookback)
-	c.window.SetRetention(perName, rest)
+	c.retain(lookback)
+	c.replaceAlertSeries(at)
 	c.own = newOwnMetrics(c)
 	c.version++
 	c.findSteady()
 	return nil
+}
+
+// retain has the window keep what the expressions ask for, and in a simulation
+// everything, as it may be asked about any moment afterwards.
+func (c *core) retain(lookback time.Duration) {
+	if c.simulated != nil {
+		c.window.SetRetention(nil, math.MaxInt64)
+		return
+	}
+	perName, rest := rules.Retention(c.expressions(), lookback)
+	for name, d := range perName {
+		perName[name] = max(d, rest)
+	}
+	c.window.SetRetention(perName, rest)
 }
 
 // expressions returns all rules' expressions, and those that templates query, for the
@@ -105,13 +128,19 @@ func (c *core) expressions() []parser.Expr {
 
 // newEngine makes Prometheus' engine with the options of its default
 // configuration. A query may not take longer than an evaluation interval, and at
-// least a second, or the stall guard would blame the evaluator.
-func newEngine(lookback time.Duration, maxSamples int, interval time.Duration) *promql.Engine {
+// least a second, or the stall guard would blame the evaluator. In a simulation,
+// nobody waits for a query, and the step of subqueries is the interval to the letter.
+func (c *core) newEngine(lookback time.Duration) *promql.Engine {
+	timeout := max(c.cfg.Interval, time.Second)
+	step := timeout
+	if c.simulated != nil {
+		timeout, step = simulatedTimeout, c.cfg.Interval
+	}
 	return promql.NewEngine(promql.EngineOpts{
-		MaxSamples:               maxSamples,
-		Timeout:                  max(interval, time.Second),
+		MaxSamples:               c.opts.MaxSamples,
+		Timeout:                  timeout,
 		LookbackDelta:            lookback,
-		NoStepSubqueryIntervalFn: func(int64) int64 { return max(interval, time.Second).Milliseconds() },
+		NoStepSubqueryIntervalFn: func(int64) int64 { return step.Milliseconds() },
 		EnableAtModifier:         true,
 		EnableNegativeOffset:     true,
 		Parser:                   parser.NewParser(parser.Options{}),
@@ -147,7 +176,7 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 	heard := c.heard
 	c.heard = c.allRan()
 	for _, g := range c.groups {
-		if heard && !g.due(at, c.cfg.Interval/10) {
+		if heard && !c.everyGroup() && !g.due(at, c.cfg.Interval/10) {
 			continue
 		}
 		g.last = at
@@ -171,7 +200,10 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 		a.known, err = c.look(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.known.result, c.templateQuery)
+		err = a.evaluate(ctx, at, a.known.result, c.surroundings())
+	}
+	if err == nil && c.alertSeries {
+		err = c.writeAlerts(a, asOf)
 	}
 	a.conclude(at, a.known.missing, err)
 }
@@ -223,6 +255,15 @@ func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]
 		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
 	}
 	return samples, nil
+}
+
+// surroundings are the same for all templates.
+func (c *core) surroundings() surroundings {
+	s := surroundings{query: c.templateQuery}
+	if c.simulated != nil {
+		s.externalLabels, s.externalURL = c.simulated.ExternalLabels, c.simulated.ExternalURL
+	}
+	return s
 }
 
 // shift moves everything that was noted down by d, because the clock stepped by d:

@@ -22,7 +22,7 @@ type history interface {
 // A vector operation needs both of its sides, except that or needs either and
 // unless only its left one. absent() and absent_over_time() judge absence
 // themselves and so never lack anything; neither does an expression without
-// selectors.
+// selectors, nor one of the alerts' own series: they are there while there is an alert.
 type evidence struct {
 	history  history
 	lookback time.Duration
@@ -95,6 +95,9 @@ func (e evidence) call(n *parser.Call, at int64, wide time.Duration) string {
 }
 
 func (e evidence) selector(shown parser.Expr, n *parser.VectorSelector, at int64, back time.Duration, ranged bool) string {
+	if name := metricOf(n); name == alertsMetric || name == alertsForStateMetric {
+		return ""
+	}
 	to := reference(at, n.Timestamp, n.OriginalOffset)
 	live := e.history.Live
 	if ranged {

@@ -30,7 +30,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 	}
 	own := c.own.batch(s)
 	s.Batches = append(s.Batches, own)
-	c.own.feed(own, at)
+	c.own.feed(own, at, c.hides())
 	return s
 }
 
@@ -56,7 +56,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active),
 	}
 	if len(a.active) > 0 {
-		d.Alerts = a.alerts(ctx, at, c.templateQuery)
+		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.surroundings())
 		d.Summary = d.Alerts[0].Annotations["summary"]
 		value := d.Alerts[0].Value
 		d.Observed = &value

@@ -120,11 +120,15 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 	return Batch{Descs: Descs(), Samples: out}
 }
 
-// feed lets the rules of the next pass see the metrics too.
-func (m *ownMetrics) feed(b Batch, at time.Time) {
+// feed lets the rules of the next pass see the metrics too, except for those with a
+// hidden name.
+func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
 	m.series.Round(at.UnixMilli())
 	defer m.series.End()
 	for _, s := range b.Samples {
+		if hides != nil && hides(s.Labels.Get(model.MetricNameLabel)) {
+			continue
+		}
 		// The window can only be full, and then the collectors say so.
 		_ = m.series.Add(s.Labels, s.Value, 0)
 	}

@@ -84,13 +84,16 @@ func (p previous) claim(id string) (old placed, ok bool) {
 	return list[0], true
 }
 
-// end ends the series of the recording rules that nobody claimed.
+// end ends the series of the rules that nobody claimed.
 func (p previous) end(at time.Time) {
 	for _, list := range p {
 		for _, old := range list {
+			asOf := at.Add(-old.group.QueryOffset)
 			if old.recording != nil {
-				old.recording.source.Stale(at.Add(-old.group.QueryOffset).UnixMilli())
+				old.recording.source.Stale(asOf.UnixMilli())
+				continue
 			}
+			old.alerting.endSeries(asOf)
 		}
 	}
 }

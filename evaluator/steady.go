@@ -67,9 +67,9 @@ func timeless() []string {
 }
 
 // findSteady notes which alerting rules are steady. Metrics that move from pass to
-// pass are the evaluator's own and those that recording rules write.
+// pass are the evaluator's own and those that rules write.
 func (c *core) findSteady() {
-	moving := map[string]bool{}
+	moving := map[string]bool{alertsMetric: true, alertsForStateMetric: true}
 	for _, d := range Descs() {
 		moving[d.Name] = true
 	}

@@ -1,0 +1,111 @@
+package evaluator
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// The series that Prometheus writes of every active alert: ALERTS is 1 for what the
+// alert is, in the label alertstate, and ALERTS_FOR_STATE is when it became active, in
+// whole seconds since the epoch. Source: Prometheus, docs/configuration/alerting_rules.md
+// and AlertingRule.Eval.
+const (
+	alertsMetric         = "ALERTS"
+	alertsForStateMetric = "ALERTS_FOR_STATE"
+	alertStateLabel      = "alertstate"
+)
+
+// replaceAlertSeries notes whether the expressions may ask for the alerts' series; if
+// not, those that were written end.
+func (c *core) replaceAlertSeries(at time.Time) {
+	c.alertSeries = c.simulated != nil || slices.ContainsFunc(c.expressions(), asksForAlerts)
+	if c.alertSeries {
+		return
+	}
+	for _, g := range c.groups {
+		for _, e := range g.rules {
+			if e.alerting != nil {
+				e.alerting.endSeries(at.Add(-g.QueryOffset))
+			}
+		}
+	}
+}
+
+// asksForAlerts says whether a selector in the expression asks for the alerts' series by
+// name. One without a name would get them in Prometheus; here they would be more than a
+// rule about everything that was collected bargained for.
+func asksForAlerts(expr parser.Expr) bool {
+	asks := false
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		if vs, ok := n.(*parser.VectorSelector); ok {
+			asks = asks || selects(vs, alertsMetric) || selects(vs, alertsForStateMetric)
+		}
+		return nil
+	})
+	return asks
+}
+
+// selects says whether a selector has names, and this one among them.
+func selects(vs *parser.VectorSelector, name string) bool {
+	named := false
+	for _, m := range vs.LabelMatchers {
+		if m.Name == model.MetricNameLabel {
+			if named = m.Matches(name); !named {
+				return false
+			}
+		}
+	}
+	return named
+}
+
+// writeAlerts writes the series of a rule's active alerts as of asOf; those of alerts
+// that ended, or that are not any more what they were, become stale.
+func (c *core) writeAlerts(a *alerting, asOf time.Time) error {
+	if a.series == nil {
+		a.series = c.window.Source()
+	}
+	a.series.Round(asOf.UnixMilli())
+	defer a.series.End()
+	for _, al := range a.active {
+		a.nameSeries(al)
+		if err := a.series.Add(al.inAlerts, 1, 0); err != nil {
+			return err
+		}
+		if err := a.series.Add(al.inForState, float64(al.activeAt.Unix()), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameSeries makes the labels of an alert's series. They begin with the rule's own, so
+// that a label whose template came out empty is there with its template, as in
+// Prometheus.
+func (a *alerting) nameSeries(al *active) {
+	if !al.inAlerts.IsEmpty() && al.inAlertsFiring == al.firing {
+		return
+	}
+	b := labels.NewBuilder(labels.FromMap(a.rule.Labels))
+	al.labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
+	b.Set(model.MetricNameLabel, alertsForStateMetric)
+	al.inForState = b.Labels()
+	state := "pending"
+	if al.firing {
+		state = "firing"
+	}
+	b.Set(model.MetricNameLabel, alertsMetric)
+	b.Set(alertStateLabel, state)
+	al.inAlerts, al.inAlertsFiring = b.Labels(), al.firing
+}
+
+// endSeries ends the series of the rule's alerts, if there are any.
+func (a *alerting) endSeries(asOf time.Time) {
+	if a.series != nil {
+		a.series.Stale(asOf.UnixMilli())
+		a.series = nil
+	}
+}

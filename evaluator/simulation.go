@@ -1,0 +1,158 @@
+package evaluator
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/window"
+)
+
+// simulatedTimeout is how long a query of a simulation may take: it only has to end.
+const simulatedTimeout = 100 * time.Second
+
+// SimulationOptions are what a simulation knows beside its configuration. The zero
+// value simulates the daemon.
+type SimulationOptions struct {
+	Options
+	// ExternalLabels and ExternalURL are what templates know as $externalLabels and
+	// $externalURL. The daemon has neither.
+	ExternalLabels map[string]string
+	ExternalURL    string
+	// EveryGroup has every pass evaluate all groups, whatever their intervals.
+	EveryGroup bool
+	// Hides says of a metric of the evaluator itself, such as vitals_state, that the
+	// rules do not see it; nil hides none.
+	Hides func(name string) bool
+}
+
+// Sample is a value that a simulation is given, or that a query returned.
+type Sample struct {
+	// Labels include the metric's name as __name__.
+	Labels labels.Labels
+	// T is in milliseconds since the epoch, which 0 means as well.
+	T     int64
+	Value float64
+}
+
+// Simulation plays an evaluator through a time that the caller makes up: samples are
+// appended instead of collected, and passes are made when the caller says so. What was
+// appended is kept for good. It is not safe for concurrent use.
+//
+// Nobody collects, so a series ends only by a stale marker (value.StaleNaN), or as in
+// Prometheus when its last sample is older than 5 minutes.
+type Simulation struct {
+	cfg   Config
+	opts  SimulationOptions
+	core  *core
+	input *window.Source
+}
+
+// NewSimulation makes an evaluator that starts at at. The sources of cfg are not asked
+// for anything: it should have none.
+func NewSimulation(cfg Config, opts SimulationOptions, at time.Time) (*Simulation, error) {
+	s := &Simulation{cfg: cfg, opts: opts}
+	return s, s.Restart(at)
+}
+
+// Restart has Vitals start anew at at: alerts, the timers of for and keep_firing_for,
+// what hold remembers, transitions and all history are lost.
+func (s *Simulation) Restart(at time.Time) error {
+	c, err := newCoreFor(&s.opts, s.cfg, s.opts.Options, at)
+	if err != nil {
+		return err
+	}
+	// The daemon's first snapshot is of the moment at which nothing is collected yet.
+	c.generation = 1
+	// Samples have timestamps of their own: they run out one by one.
+	c.timed = true
+	s.core, s.input = c, c.window.Source()
+	return nil
+}
+
+// Append adds samples. Those of a series must come in the order of time: what is older
+// than its last one is dropped. An error says that there are too many series.
+func (s *Simulation) Append(samples ...Sample) error {
+	for _, sample := range samples {
+		// A round of its own, which does not end: no series is stale for not being in it.
+		s.input.Round(sample.T)
+		if err := s.input.Add(sample.Labels, sample.Value, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Evaluate makes one pass over all rules as of at, which must not be earlier than that
+// of the pass before. Snapshots of a simulation hold all alerts.
+func (s *Simulation) Evaluate(ctx context.Context, at time.Time) *Snapshot {
+	s.core.evaluate(ctx, at)
+	return s.core.snapshot(ctx, at, 0)
+}
+
+// RuleError says that the last evaluation of a rule failed.
+type RuleError struct {
+	Group string
+	// Rule is the name of the alert or of the recorded series.
+	Rule string
+	Err  error
+}
+
+// Errors are the rules whose last evaluation failed, in their order.
+func (s *Simulation) Errors() []RuleError {
+	var all []RuleError
+	for _, g := range s.core.groups {
+		for _, e := range g.rules {
+			r := e.rule()
+			if err := e.err(); err != nil {
+				all = append(all, RuleError{g.Name, r.Name(), err})
+			}
+		}
+	}
+	return all
+}
+
+// Query evaluates an expression as of at over everything that has been appended and
+// recorded since the last restart. The result is sorted by its labels.
+func (s *Simulation) Query(ctx context.Context, expr string, at time.Time) ([]Sample, error) {
+	vector, err := s.core.query.instant(ctx, expr, at)
+	if err != nil {
+		return nil, err
+	}
+	var all []Sample
+	for _, e := range vector {
+		all = append(all, Sample{Labels: e.Metric, T: e.T, Value: e.F})
+	}
+	slices.SortStableFunc(all, func(a, b Sample) int { return labels.Compare(a.Labels, b.Labels) })
+	return all, nil
+}
+
+// everyGroup says whether groups' own intervals count for nothing.
+func (c *core) everyGroup() bool { return c.simulated != nil && c.simulated.EveryGroup }
+
+// hides says which of the own metrics the rules do not see; nil for none.
+func (c *core) hides() func(name string) bool {
+	if c.simulated == nil {
+		return nil
+	}
+	return c.simulated.Hides
+}
+
+// shownAlerts bounds the alerts of one rule in a snapshot.
+func (c *core) shownAlerts() int {
+	if c.simulated != nil {
+		return math.MaxInt
+	}
+	return maxShownAlerts
+}
+
+// err is what the last evaluation of the rule failed with.
+func (e evaluated) err() error {
+	if e.recording != nil {
+		return e.recording.err
+	}
+	return e.alerting.err
+}
