@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/window"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // Descs lists the metrics that the evaluator itself exports.
@@ -18,6 +19,7 @@ func Descs() []collectors.Desc {
 		{Name: "vitals_state_transitions_total", Type: counter, Help: "How often the state changed between failing and not failing."},
 		{Name: "vitals_rule_status", Type: gauge, Help: "The status of the rule: 1 for the one that it has, 0 for all others. Several rules of one name and state show the worst."},
 		{Name: "vitals_rule_since_timestamp_seconds", Type: gauge, Help: "When the rule's status became what it is, in seconds since the epoch. Several rules of one name and state show it of the worst, and the earliest."},
+		{Name: "vitals_rule_info", Type: gauge, Help: "What the configuration says of the rule: its severity and, where it says so itself, what missing evidence means (no_data) and that it is only observed (mode); always 1."},
 		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last round ended in time and without an error."},
 		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last round took."},
 		{Name: "vitals_collector_last_success_timestamp_seconds", Type: gauge, Help: "When the collector last succeeded, in seconds since the epoch."},
@@ -35,7 +37,9 @@ type ownMetrics struct {
 	success, duration, lastSuccess   []labels.Labels
 	took, at, reloaded, reloadedTime labels.Labels
 	rules                            []ruleSeries
-	series                           *window.Source
+	// infos are those of all rules that feed a state, each once.
+	infos  []labels.Labels
+	series *window.Source
 }
 
 // ruleSeries are the state set of all rules with one name and state, and since when.
@@ -71,7 +75,12 @@ func newOwnMetrics(c *core) *ownMetrics {
 		m.lastSuccess = append(m.lastSuccess, metric("vitals_collector_last_success_timestamp_seconds", "collector", s.Name))
 	}
 	known := map[[2]string]bool{}
+	infos := map[string]bool{}
 	for _, r := range c.rules() {
+		if info := ruleInfo(&r); r.State != "" && !infos[info.String()] {
+			infos[info.String()] = true
+			m.infos = append(m.infos, info)
+		}
 		if id := [2]string{r.Alert, r.State}; r.Alert != "" && !known[id] {
 			known[id] = true
 			series := ruleSeries{name: r.Alert, state: r.State, since: metric("vitals_rule_since_timestamp_seconds", "rule", r.Alert, "state", r.State)}
@@ -84,10 +93,20 @@ func newOwnMetrics(c *core) *ownMetrics {
 	return m
 }
 
+// ruleInfo are the labels of what the configuration says of a rule. Empty ones are none.
+func ruleInfo(r *rules.Rule) labels.Labels {
+	mode := ""
+	if r.Observe {
+		mode = "observe"
+	}
+	info := metric("vitals_rule_info", "rule", r.Alert, "state", r.State, "severity", r.Severity, "no_data", string(r.NoData), "mode", mode)
+	return info.WithoutEmpty()
+}
+
 // batch renders the metrics of a snapshot.
 func (m *ownMetrics) batch(s *Snapshot) Batch {
 	const perCollector, perRule, others = 3, 5, 4
-	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+others)
+	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+len(m.infos)+others)
 	add := func(ls labels.Labels, v float64) {
 		out = append(out, collectors.Sample{Labels: ls, Value: v})
 	}
@@ -112,6 +131,9 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 			add(r.status[i], number(status == is.status))
 		}
 		add(r.since, seconds(is.since))
+	}
+	for _, info := range m.infos {
+		add(info, 1)
 	}
 	add(m.took, s.Took.Seconds())
 	add(m.at, seconds(s.At))

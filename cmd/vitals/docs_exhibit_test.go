@@ -100,7 +100,9 @@ func (e *exhibit) collector(name string) collectors.Collector {
 // is then known.
 func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	t.Helper()
-	file, errs := rules.Parse("rules.yml", []byte(`{groups: [{name: g, rules: [{alert: Gone, expr: vitals_file_exists == 0, labels: {state: ready}}]}]}`), []string{evaluator.Ready})
+	file, errs := rules.Parse("rules.yml", []byte(`{groups: [{name: g, rules: [
+		{alert: Gone, expr: vitals_file_exists == 0, labels: {state: ready}},
+		{alert: Tried, expr: vitals_file_exists == 0, labels: {state: ready}, annotations: {mode: observe, no_data: pass}}]}]}`), []string{evaluator.Ready})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -265,6 +265,7 @@ func TestMetricsContract(t *testing.T) {
 		"vitals_state":                                           "state",
 		"vitals_rule_status":                                     "rule state status",
 		"vitals_rule_since_timestamp_seconds":                    "rule state",
+		"vitals_rule_info":                                       "rule state severity",
 		"vitals_state_transitions_total":                         "state",
 		"vitals_collector_success":                               "collector",
 		"vitals_collector_duration_seconds":                      "collector",
