@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/prometheus/common/model"
 )
 
 // CapabilityConfig configures the kind capability: whether processes have
@@ -186,12 +184,7 @@ func parseCapabilities(status []byte) (sets [4]capabilitySet, err error) {
 }
 
 // Describe implements Collector.
-func (c *capability) Describe() []Desc {
-	return []Desc{
-		{"vitals_process_capability", "Whether the process has the capability in the set (1) or not (0); of several processes, whether all have it. Absent when nobody can say.", model.MetricTypeGauge},
-		processFailureDesc(),
-	}
-}
+func (c *capability) Describe() []Desc { return capabilityDescs() }
 
 // nearestName says which name was probably meant, if one is near.
 func nearestName(got string, known []string) string {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // The errors of Components.Report, to be compared with errors.Is.
@@ -159,17 +157,7 @@ func (b *batch) component(c *component, at time.Time) {
 }
 
 // Describe implements Collector.
-func (c *Components) Describe() []Desc {
-	return append([]Desc{
-		{"vitals_component_expected", "Whether the configuration expects the component to report; always 1.", model.MetricTypeGauge},
-		{"vitals_component_reported", "Whether the component has ever reported (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_component_alive", "Whether the component is alive (1) or not (0); absent while nothing is known.", model.MetricTypeGauge},
-		{"vitals_component_ready", "Whether the component is ready (1) or not (0); absent while nothing is known.", model.MetricTypeGauge},
-		{"vitals_component_last_report_timestamp_seconds", "When the component last reported, in seconds since the epoch.", model.MetricTypeGauge},
-		{"vitals_component_reports_total", "How many reports of the component were taken.", model.MetricTypeCounter},
-		{"vitals_component_invalid_reports_total", "How many datagrams of the component were not or not wholly understood.", model.MetricTypeCounter},
-	}, eventDescs()...)
-}
+func (c *Components) Describe() []Desc { return componentsDescs() }
 
 // update changes one component under the lock and, afterwards, asks for a round if
 // the change is one that a verdict can depend on.

@@ -55,6 +55,12 @@ type Kind interface {
 	// External says whether what is measured lies outside this host, so that a
 	// restart of the workload cannot cure it.
 	External() bool
+	// Metrics lists what collectors of this configuration export if they have this name,
+	// before anything is measured: so that who reads rules can tell what a selector can
+	// match. Without a name, it is what any configuration of the kind can export; the
+	// values of labels that a configuration decides are then nil. The caller owns the
+	// result. What a collector passes on for others is not in it.
+	Metrics(name string) []Metric
 	// Uses names the collectors that this one takes something from, such as the
 	// keystone collector whose token a neutron collector shares.
 	Uses() []string
@@ -93,6 +99,22 @@ func KindNames() []string {
 		names = append(names, key(f))
 	}
 	return names
+}
+
+// AnyKind returns a configuration of the kind with this key that has nothing but its
+// defaults, for Metrics without a name. It returns nil if there is no such kind.
+func AnyKind(name string) Kind {
+	for f := range reflect.TypeFor[Kinds]().Fields() {
+		if key(f) != name {
+			continue
+		}
+		kind, _ := reflect.New(f.Type.Elem()).Interface().(Kind)
+		if d, ok := kind.(interface{ SetDefaults() }); ok {
+			d.SetDefaults()
+		}
+		return kind
+	}
+	return nil
 }
 
 func (k *Kinds) set() []reflect.StructField {

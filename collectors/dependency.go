@@ -50,6 +50,13 @@ func dependencyDescs() []Desc {
 	}
 }
 
+// dependency completes what dependencyDescs describes.
+func (c *catalog) dependency() {
+	c.closed("reason", texts(Reasons()), "vitals_dependency_failure")
+	c.bools("vitals_dependency_up", "vitals_dependency_failure")
+	c.vanishing("vitals_dependency_latency_seconds") // there is none without an answer
+}
+
 // dependency appends the outcome of one check: up unless reason is set. A latency
 // of zero or less was not measured and is left out.
 func (b *batch) dependency(name string, latency time.Duration, reason Reason) {

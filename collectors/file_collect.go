@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // file is the collector of the kind file. Only one Collect runs at a time.
@@ -124,8 +122,8 @@ func (f *file) attributes(b *batch, info fs.FileInfo) {
 		b.add("vitals_file_owner_gid", float64(gid), "file", f.name)
 	}
 	bit := fs.FileMode(0o400)
-	for _, class := range []string{"user", "group", "other"} {
-		for _, permission := range []string{"read", "write", "execute"} {
+	for _, class := range fileClasses() {
+		for _, permission := range filePermissions() {
 			b.add("vitals_file_permission", number(info.Mode()&bit != 0), "file", f.name, "class", class, "permission", permission)
 			bit >>= 1
 		}
@@ -156,23 +154,17 @@ func (f *file) judged(b *batch, exists bool, reason fileReason) {
 }
 
 // Describe implements Collector.
-func (f *file) Describe() []Desc {
-	return []Desc{
-		{"vitals_file_exists", "Whether the file exists (1) or not (0); absent when nobody can say.", model.MetricTypeGauge},
-		{"vitals_file_size_bytes", "Size of the file in bytes.", model.MetricTypeGauge},
-		{"vitals_file_mtime_timestamp_seconds", "When the content of the file was last changed, in seconds since the epoch.", model.MetricTypeGauge},
-		{"vitals_file_info", "The path of the file and what kind of file it is; always 1 while it exists.", model.MetricTypeGauge},
-		{"vitals_file_owner_uid", "The number of the user who owns the file.", model.MetricTypeGauge},
-		{"vitals_file_owner_gid", "The number of the group that owns the file.", model.MetricTypeGauge},
-		{"vitals_file_permission", "Whether the mode of the file gives this class of users this permission (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_file_valid", "Whether the content of the file is in its format (1) or not (0); absent when it could not be read.", model.MetricTypeGauge},
-		{"vitals_file_key_present", "Whether the content of the file has this key (1) or not (0); absent unless it is in its format.", model.MetricTypeGauge},
-		{"vitals_file_epoch_timestamp_seconds", "The time that the content of the file has at this key, in seconds since the epoch.", model.MetricTypeGauge},
-		{"vitals_file_age_limit_seconds", "The age that the configuration allows, in seconds.", model.MetricTypeGauge},
-		{"vitals_file_active_lines", "How many lines of the crontab run a command.", model.MetricTypeGauge},
-		{"vitals_file_uncommented_lines", "How many lines of the crontab do not begin with a number sign, empty ones included.", model.MetricTypeGauge},
-		{"vitals_file_failure", "Why the file could not be looked at, or why it is not valid: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-	}
+func (f *file) Describe() []Desc { return fileDescs() }
+
+// fileClasses and filePermissions are the values of those labels, in the order of the
+// bits of a mode.
+func fileClasses() []string { return []string{"user", "group", "other"} }
+
+func filePermissions() []string { return []string{"read", "write", "execute"} }
+
+// fileTypes returns what fileType can.
+func fileTypes() []string {
+	return []string{"regular", "directory", "socket", "fifo", "device", "other"}
 }
 
 // fileType names the kind of a file, out of a closed set.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"syscall"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // maxHTTPNote is the length of a note in bytes.
@@ -167,18 +165,7 @@ func (h *httpCheck) export(b *batch, a *httpAnswer, reason Reason) {
 }
 
 // Describe implements Collector.
-func (h *httpCheck) Describe() []Desc {
-	return append(dependencyDescs(),
-		Desc{"vitals_http_status_code", "Status of the answer, of the last one where redirects are followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_version", "Version of HTTP in which the answer came, such as 1.1 or 2.", model.MetricTypeGauge},
-		Desc{"vitals_http_tls", "Whether the answer came over TLS (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_http_redirects", "How many redirects were followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_phase_duration_seconds", "How long each phase of the last check took, those that came to an end; over all requests where redirects are followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_response_size_bytes", "Size of the body in bytes, decompressed, as far as it was read.", model.MetricTypeGauge},
-		Desc{"vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", model.MetricTypeGauge},
-		certificateExpiryDesc(),
-	)
-}
+func (h *httpCheck) Describe() []Desc { return httpDescs() }
 
 // httpReason is the reason of an error of a round.
 func httpReason(err error) Reason {

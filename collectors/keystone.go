@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-
-	"github.com/prometheus/common/model"
 )
 
 // KeystoneConfig is the configuration of the kind keystone, which proves that
@@ -81,14 +79,7 @@ func (b *batch) openStackToken(name string, t *openStackToken) {
 }
 
 // Describe lists the metrics that Collect exports.
-func (k *keystone) Describe() []Desc {
-	return append(dependencyDescs(),
-		Desc{"vitals_keystone_tokens_issued_total", "Tokens that Keystone has issued to this collector, and to those that share its token, since it started.", model.MetricTypeCounter},
-		Desc{"vitals_keystone_token_expiry_timestamp_seconds", "When the held token expires, by Keystone's clock, in seconds since the epoch.", model.MetricTypeGauge},
-		Desc{"vitals_keystone_token_issued_timestamp_seconds", "When the held token was issued, by Keystone's clock, in seconds since the epoch.", model.MetricTypeGauge},
-		Desc{"vitals_keystone_endpoint_present", "Whether the catalog has an endpoint for the service in the region and interface that are used (1) or not (0).", model.MetricTypeGauge},
-	)
-}
+func (k *keystone) Describe() []Desc { return keystoneDescs() }
 
 // Run closes the connections that are kept between rounds when ctx ends.
 func (k *keystone) Run(ctx context.Context, _ func()) {

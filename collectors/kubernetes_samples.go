@@ -1,10 +1,6 @@
 package collectors
 
-import (
-	"time"
-
-	"github.com/prometheus/common/model"
-)
+import "time"
 
 // addRound appends what the kind measures beside the dependency itself.
 func (k *kubernetes) addRound(b *batch, r *kubeRound) {
@@ -37,7 +33,7 @@ func (b *batch) kubeWatch(dependency, resource string, s kubeWatchState) {
 	b.kubeTime("vitals_kubernetes_watch_last_contact_timestamp_seconds", s.contact, pairs...)
 	b.add("vitals_kubernetes_watch_restarts_total", float64(s.restarts), pairs...)
 	reason := kubeWatchReason(s.err)
-	for _, r := range append(Reasons(), kubeReasonClosed, kubeReasonHung) {
+	for _, r := range kubeWatchReasons() {
 		b.add("vitals_kubernetes_watch_failure", number(r == reason), append(pairs, "reason", string(r))...)
 	}
 }
@@ -50,15 +46,4 @@ func (b *batch) kubeTime(name string, at time.Time, pairs ...string) {
 }
 
 // Describe implements Collector.
-func (k *kubernetes) Describe() []Desc {
-	return append(dependencyDescs(),
-		Desc{"vitals_kubernetes_watch_connected", "Whether the watch is open (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent something on the watch, in seconds since the epoch.", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_watch_restarts_total", "How often the watch was opened, or tried, again.", model.MetricTypeCounter},
-		Desc{"vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_access_allowed", "Whether the account may do this (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_crd_present", "Whether the custom resource definition is there and established (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_certificate_expiry_timestamp_seconds", "When the API server's certificate expires, in seconds since the epoch.", model.MetricTypeGauge},
-		Desc{"vitals_kubernetes_client_certificate_expiry_timestamp_seconds", "When the client certificate expires, in seconds since the epoch.", model.MetricTypeGauge},
-	)
-}
+func (k *kubernetes) Describe() []Desc { return kubernetesDescs() }

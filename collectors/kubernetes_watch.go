@@ -30,6 +30,9 @@ const (
 	kubeReasonHung   Reason = "hung"
 )
 
+// kubeWatchReasons returns every reason of vitals_kubernetes_watch_failure.
+func kubeWatchReasons() []Reason { return append(Reasons(), kubeReasonClosed, kubeReasonHung) }
+
 var (
 	errKubeClosed = errors.New("the server ended the watch at once")
 	errKubeHung   = errors.New("nothing received for watch_idle_timeout")

@@ -85,3 +85,25 @@ func (c *NetlinkConfig) Uses() []string { return nil }
 
 // New implements Kind. It returns an error on every system but Linux.
 func (c *NetlinkConfig) New(env Env) (Collector, error) { return newNetlink(env.Name, *c) }
+
+// netlinkReason says why the kernel did not do what it was asked for. The set is
+// closed, because it is a label.
+type netlinkReason string
+
+const (
+	netlinkTimeout     netlinkReason = "timeout"     // no answer in time
+	netlinkForbidden   netlinkReason = "forbidden"   // the permission is missing
+	netlinkOverflow    netlinkReason = "overflow"    // no room: a full buffer, no memory, no descriptor left
+	netlinkInterrupted netlinkReason = "interrupted" // the links changed in each try
+	netlinkNamespace   netlinkReason = "namespace"   // the network namespace is not there
+	netlinkUnsupported netlinkReason = "unsupported" // the kernel, or what stands for it, cannot do it
+	netlinkProtocol    netlinkReason = "protocol"    // an answer that makes no sense, and all else
+)
+
+// netlinkReasons are all reasons, in the order in which they are exported.
+func netlinkReasons() []netlinkReason {
+	return []netlinkReason{
+		netlinkTimeout, netlinkForbidden, netlinkOverflow, netlinkInterrupted,
+		netlinkNamespace, netlinkUnsupported, netlinkProtocol,
+	}
+}

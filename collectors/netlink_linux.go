@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // netlink is the collector of the kind netlink. All but holding, held and mu belongs to
@@ -96,20 +94,7 @@ func (n *netlink) outcome(b *batch, prefix string, took time.Duration, err error
 }
 
 // Describe implements Collector.
-func (n *netlink) Describe() []Desc {
-	return []Desc{
-		{"vitals_netlink_up", "Whether the kernel listed all links (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_netlink_latency_seconds", "How long listing the links took, from opening the socket to the end of the list.", model.MetricTypeGauge},
-		{"vitals_netlink_links", "How many links there are in the network namespace.", model.MetricTypeGauge},
-		{"vitals_netlink_failure", "Why the links could not be listed: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_netlink_interface_present", "Whether there is a link of this name (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_netlink_interface_up", "Whether the link is administratively up (1) or down (0).", model.MetricTypeGauge},
-		{"vitals_netlink_interface_running", "Whether the link can carry packets (1), because it is up and has its carrier, or not (0).", model.MetricTypeGauge},
-		{"vitals_netlink_write_up", "Whether a link could be made and deleted (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_netlink_write_latency_seconds", "How long making and deleting a link took.", model.MetricTypeGauge},
-		{"vitals_netlink_write_failure", "Why no link could be made and deleted: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-	}
-}
+func (n *netlink) Describe() []Desc { return netlinkDescs() }
 
 // netlinkStep calls f in a goroutine of its own and gives up on it when ctx ends. The
 // kernel answers such requests under a lock of its own (rtnl_lock), and whoever waits

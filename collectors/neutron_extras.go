@@ -3,8 +3,6 @@ package collectors
 import (
 	"context"
 	"errors"
-
-	"github.com/prometheus/common/model"
 )
 
 // extensions appends which of the configured extensions Neutron has loaded. On an
@@ -50,14 +48,4 @@ func (r *neutronRound) agents(ctx context.Context, b *batch) error {
 }
 
 // Describe lists the metrics that Collect exports.
-func (n *neutron) Describe() []Desc {
-	return append(dependencyDescs(),
-		Desc{"vitals_neutron_quota_limit", "How many resources the project may have; absent while there is no limit.", model.MetricTypeGauge},
-		Desc{"vitals_neutron_quota_unlimited", "Whether the project may have any number of the resource (1) or there is a limit (0).", model.MetricTypeGauge},
-		Desc{"vitals_neutron_quota_used", "How many resources the project has.", model.MetricTypeGauge},
-		Desc{"vitals_neutron_quota_reserved", "How many resources of the project are being created and count against the limit.", model.MetricTypeGauge},
-		Desc{"vitals_neutron_extension_present", "Whether Neutron has loaded the API extension (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_neutron_agents", "How many agents of the type Neutron knows, alive or not.", model.MetricTypeGauge},
-		Desc{"vitals_neutron_agents_alive", "How many agents of the type Neutron has heard from lately.", model.MetricTypeGauge},
-	)
-}
+func (n *neutron) Describe() []Desc { return neutronDescs() }

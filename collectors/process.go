@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/prometheus/common/model"
 )
 
 // ProcessConfig configures the kind process: whether processes run, since when, and
@@ -223,21 +221,4 @@ func (p *process) holds(ctx context.Context, b *batch, files *procReader, runnin
 }
 
 // Describe implements Collector.
-func (p *process) Describe() []Desc {
-	return []Desc{
-		{"vitals_process_up", "Whether at least one of the processes runs (1) or not (0); absent when nobody can say.", model.MetricTypeGauge},
-		processFailureDesc(),
-		{"vitals_process_instances", "How many of the processes run, zombies not counted.", model.MetricTypeGauge},
-		{"vitals_process_states", "How many of the processes are in the state, zombies counted.", model.MetricTypeGauge},
-		{"vitals_process_start_time_seconds", "When the oldest of the processes was started, in seconds since the epoch.", model.MetricTypeGauge},
-		{"vitals_process_restarts_total", "How often the oldest of the processes was another one than in the round before.", model.MetricTypeCounter},
-		{"vitals_process_resident_memory_bytes", "Memory that the processes have in RAM, in bytes; what they share counts for each.", model.MetricTypeGauge},
-		{"vitals_process_threads", "How many threads the processes have.", model.MetricTypeGauge},
-		{"vitals_process_open_fds", "How many descriptors are open in the process that is nearest to its limit.", model.MetricTypeGauge},
-		{"vitals_process_max_fds", "How many descriptors that process may open.", model.MetricTypeGauge},
-		{"vitals_process_zombie_children", "How many children of the processes have ended without being waited for.", model.MetricTypeGauge},
-		{"vitals_process_connections", "How many TCP sockets of the processes with that remote port are in the state; in time_wait, those of their network namespaces.", model.MetricTypeGauge},
-		{"vitals_process_listening", "Whether one of the processes listens on the TCP port, or has a UDP socket with it (1), or none (0).", model.MetricTypeGauge},
-		{"vitals_process_unix_socket", "Whether one of the processes has the Unix socket, open for others (1), or none (0).", model.MetricTypeGauge},
-	}
-}
+func (p *process) Describe() []Desc { return processDescs() }

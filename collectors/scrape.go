@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // The reasons of vitals_scrape_failure beyond those of a dependency.
@@ -71,15 +69,7 @@ func (s *scrape) Collect(ctx context.Context) ([]Sample, error) {
 
 // Describe lists the collector's own metrics and those of the last scrape.
 func (s *scrape) Describe() []Desc {
-	own := []Desc{
-		{"vitals_scrape_up", "Whether the last scrape succeeded (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_scrape_duration_seconds", "How long the last scrape took, whether it succeeded or not.", model.MetricTypeGauge},
-		{"vitals_scrape_samples", "How many samples the last scrape yielded.", model.MetricTypeGauge},
-		{"vitals_scrape_dropped_samples", "How many samples of the last scrape repeated a series, or were more than ten minutes in the future.", model.MetricTypeGauge},
-		{"vitals_scrape_body_bytes", "Decompressed size of the last answer in bytes, as far as it was read.", model.MetricTypeGauge},
-		{"vitals_scrape_failure", "Why the last scrape failed: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-	}
-	return append(own, s.families...)
+	return append(scrapeDescs(), s.families...)
 }
 
 func (s *scrape) scrape(ctx context.Context, at time.Time) (exposition, error) {

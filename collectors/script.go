@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
 // What a script that does not exist means.
@@ -221,16 +219,7 @@ func (s *script) Run(ctx context.Context, _ func()) {
 }
 
 // Describe implements Collector.
-func (s *script) Describe() []Desc {
-	return append([]Desc{
-		{"vitals_script_exit_code", "The exit code of the script; absent when it did not exit by itself.", model.MetricTypeGauge},
-		{"vitals_script_signal", "The number of the signal that ended the script, or 0; absent when it did not run.", model.MetricTypeGauge},
-		{"vitals_script_duration_seconds", "How long the script ran.", model.MetricTypeGauge},
-		{"vitals_script_status", "What the script says by its convention: 1 for that status, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_script_failure", "Why the script could not be run to its end, or is not understood: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_script_object_ok", "Whether the script says OK of the object (1) or anything else (0).", model.MetricTypeGauge},
-	}, perfdataDescs()...)
-}
+func (s *script) Describe() []Desc { return scriptDescs() }
 
 // scriptCommand is what to run, and how.
 type scriptCommand struct {

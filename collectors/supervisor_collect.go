@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/prometheus/common/model"
 )
 
 // maxSupervisorNote bounds a note in bytes.
@@ -167,16 +165,4 @@ func (p supervisorProgram) String() string {
 }
 
 // Describe implements Collector.
-func (s *supervisor) Describe() []Desc {
-	return []Desc{
-		{"vitals_supervisor_up", "Whether supervisord told of its programs (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_failure", "Why the programs are not known, or not as the configuration wants them: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_supervisor_state", "The state of supervisord itself: 1 for it, 0 for all others; absent while it tells nothing.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_present", "Whether supervisord knows a program or a group that the configuration names (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_process_state", "The state of the program: 1 for it, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_exit_status", "With which status the program ended, -1 by a signal; absent unless its state is exited.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_uptime_seconds", "For how long the program has been running; absent unless its state is running.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), as after an end that it did not expect, or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", model.MetricTypeGauge},
-	}
-}
+func (s *supervisor) Describe() []Desc { return supervisorDescs() }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/godbus/dbus/v5"
-	"github.com/prometheus/common/model"
 )
 
 // systemd is the collector of the kind systemd.
@@ -225,14 +224,4 @@ func (u unitSeen) String() string {
 }
 
 // Describe implements Collector.
-func (s *systemd) Describe() []Desc {
-	return []Desc{
-		{"vitals_systemd_up", "Whether systemd told the states of all units (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_systemd_failure", "Why systemd did not tell something: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_systemd_unit_state", "The active state of the unit: 1 for that state, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_systemd_unit_load_state", "Whether the configuration of the unit could be read: 1 for that state, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_systemd_unit_start_timestamp_seconds", "When the unit became active, in seconds since the epoch; absent while it is not.", model.MetricTypeGauge},
-		{"vitals_systemd_unit_restarts_total", "How often systemd has restarted the service by itself; starting it by hand begins anew.", model.MetricTypeCounter},
-		{"vitals_systemd_unit_result", "How the unit ended last: 1 for that result, 0 for all others.", model.MetricTypeGauge},
-	}
-}
+func (s *systemd) Describe() []Desc { return systemdDescs() }

@@ -44,6 +44,9 @@ type tcpRound struct {
 	note  string
 }
 
+// tcpPhases are the values of the label phase.
+func tcpPhases() []string { return []string{"resolve", "connect", "tls", "exchange"} }
+
 // Collect connects, asks once, and closes the connection.
 func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 	r := tcpRound{remote: t.address.String()}
@@ -57,12 +60,9 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	var b batch
 	b.dependency(t.name, took, reason)
-	for _, p := range []struct {
-		name string
-		took time.Duration
-	}{{"resolve", r.resolve}, {"connect", r.connect}, {"tls", r.tls}, {"exchange", r.exchange}} {
-		if p.took > 0 {
-			b.add("vitals_tcp_phase_duration_seconds", p.took.Seconds(), "dependency", t.name, "phase", p.name)
+	for i, took := range []time.Duration{r.resolve, r.connect, r.tls, r.exchange} {
+		if took > 0 {
+			b.add("vitals_tcp_phase_duration_seconds", took.Seconds(), "dependency", t.name, "phase", tcpPhases()[i])
 		}
 	}
 	for _, d := range tcpOwnDescs() {
@@ -86,12 +86,7 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 }
 
 // Describe lists the metrics that Collect exports.
-func (t *tcp) Describe() []Desc {
-	return append(append(dependencyDescs(), tcpOwnDescs()...),
-		Desc{"vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", model.MetricTypeGauge},
-		certificateExpiryDesc(),
-	)
-}
+func (t *tcp) Describe() []Desc { return tcpDescs() }
 
 // tcpOwnDescs are the metrics that one protocol has and others have not.
 func tcpOwnDescs() []Desc {
