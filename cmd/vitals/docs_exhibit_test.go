@@ -21,7 +21,11 @@ import (
 )
 
 // exhibit is one collector of each kind with something to measure.
-type exhibit struct{ sources []evaluator.Source }
+type exhibit struct {
+	sources []evaluator.Source
+	// loaded is the configuration that they are made of.
+	loaded *loaded
+}
 
 // newExhibit makes the collectors, against the stand-ins, and starts none of them.
 func newExhibit(t *testing.T) *exhibit {
@@ -73,13 +77,14 @@ func newExhibit(t *testing.T) *exhibit {
 		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 		{Systemd: exhibitSystemd(t)},
 	}
-	e := &exhibit{}
+	e := &exhibit{loaded: &loaded{files: []*rules.File{exhibitRules(t)}}}
 	for _, k := range kinds {
 		name, kind := k.Kind()
 		c, err := kind.New(collectors.Env{Name: name, Logger: discard(), Peer: e.collector})
 		if err != nil {
 			t.Fatalf("New() of %s = %v, want no error", name, err)
 		}
+		e.loaded.cfg.Collectors = append(e.loaded.cfg.Collectors, collectors.Config{Name: name, Interval: model.Duration(100 * time.Millisecond), Kinds: k})
 		e.sources = append(e.sources, evaluator.Source{
 			Name: name, Kind: name, External: kind.External(), Interval: 100 * time.Millisecond, Timeout: 5 * time.Second, Collector: c,
 		})
@@ -96,9 +101,7 @@ func (e *exhibit) collector(name string) collectors.Collector {
 	return nil
 }
 
-// run collects and evaluates until every collector has succeeded, and returns what
-// is then known.
-func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
+func exhibitRules(t *testing.T) *rules.File {
 	t.Helper()
 	file, errs := rules.Parse("rules.yml", []byte(`{groups: [{name: g, rules: [
 		{alert: Gone, expr: vitals_file_exists == 0, labels: {state: ready}},
@@ -106,7 +109,14 @@ func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	eval, err := evaluator.New(evaluator.Config{Files: []*rules.File{file}, Sources: e.sources}, evaluator.Options{Logger: discard()})
+	return file
+}
+
+// run collects and evaluates until every collector has succeeded, and returns what
+// is then known.
+func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
+	t.Helper()
+	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.files, Sources: e.sources}, evaluator.Options{Logger: discard()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,9 +99,8 @@ func parseExposition(t *testing.T, name, text string) map[string]*dto.MetricFami
 	return families
 }
 
-// expositions are everything that shows what is exported: the collectors' golden
-// files, and /metrics of a Vitals with one collector of each kind.
-func expositions(t *testing.T) []map[string]*dto.MetricFamily {
+// goldens are the collectors' golden files.
+func goldens(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	var all []map[string]*dto.MetricFamily
 	for _, pattern := range []string{"*.prom", "*/*.prom"} {
@@ -123,6 +122,14 @@ func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	if len(all) < len(collectors.KindNames()) {
 		t.Fatalf("%d golden expositions found, want one a kind", len(all))
 	}
+	return all
+}
+
+// expositions are everything that shows what is exported: the golden files, and
+// /metrics of a Vitals with one collector of each kind.
+func expositions(t *testing.T) []map[string]*dto.MetricFamily {
+	t.Helper()
+	all := goldens(t)
 	s := newExhibit(t).run(t)
 	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/ready", nil))

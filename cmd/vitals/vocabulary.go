@@ -1,0 +1,117 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// vocabulary is what the rules of a configuration can match.
+func vocabulary(l *loaded) *lint.Vocabulary {
+	v := &lint.Vocabulary{Configured: true}
+	var names []string
+	for i := range l.cfg.Collectors {
+		c := &l.cfg.Collectors[i]
+		key, kind := c.Kind()
+		names = append(names, c.Name)
+		of := lint.Metric{Collector: c.Name, Kind: key, External: kind.External(), Interval: time.Duration(c.Interval)}
+		addKind(v, of, kind.Metrics(c.Name))
+	}
+	rules, states := alertsOf(l.files)
+	addOwn(v, time.Duration(l.cfg.EvaluationInterval), map[string]map[string][]string{
+		"vitals_state":     {"state": l.cfg.stateNames()},
+		"vitals_rule":      {"rule": rules, "state": states},
+		"vitals_collector": {"collector": names},
+	})
+	return v
+}
+
+// anyVocabulary is what rules can match under some configuration.
+func anyVocabulary() *lint.Vocabulary {
+	v := &lint.Vocabulary{}
+	for _, key := range collectors.KindNames() {
+		metrics := collectors.AnyKind(key).Metrics("")
+		// A dependency is elsewhere unless its configuration says otherwise.
+		external := slices.ContainsFunc(metrics, func(m collectors.Metric) bool { return m.Name == "vitals_dependency_up" })
+		addKind(v, lint.Metric{Kind: key, External: external}, metrics)
+	}
+	addOwn(v, 0, map[string]map[string][]string{
+		"vitals_state": {"state": nil}, "vitals_rule": {"rule": nil, "state": nil}, "vitals_collector": {"collector": nil},
+	})
+	return v
+}
+
+// addKind adds the metrics of a collector, or of a kind; of has what they share.
+func addKind(v *lint.Vocabulary, of lint.Metric, metrics []collectors.Metric) {
+	switch of.Kind {
+	case "components":
+		of.Interval = 0 // reports arrive by themselves
+	case "scrape":
+		passed := of
+		passed.Labels = map[string][]string{"component": nil}
+		if of.Collector != "" {
+			passed.Labels["component"] = []string{of.Collector}
+		}
+		v.Others = append(v.Others, passed)
+	}
+	for _, m := range metrics {
+		of.Name, of.Type, of.Labels, of.Vanishes, of.Bool = m.Name, m.Type, m.Labels, m.Vanishes, m.Bool
+		v.Metrics = append(v.Metrics, of)
+	}
+}
+
+// addOwn adds what Vitals says of itself and rules can see: what the evaluator exports.
+// values has the values of the labels of all metrics that begin alike.
+func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[string][]string) {
+	bools := []string{"vitals_state", "vitals_rule_status", "vitals_collector_success", "vitals_config_last_reload_successful"}
+	for _, d := range evaluator.Descs() {
+		m := lint.Metric{
+			Name: d.Name, Type: d.Type, Labels: map[string][]string{}, Kind: "vitals", Interval: interval,
+			Vanishes: d.Name == "vitals_collector_last_success_timestamp_seconds", // before the first success
+			Bool:     slices.Contains(bools, d.Name),
+		}
+		for prefix, labels := range values {
+			if strings.HasPrefix(d.Name, prefix) {
+				maps.Copy(m.Labels, labels)
+			}
+		}
+		if d.Name == "vitals_rule_status" {
+			m.Labels["status"] = statusNames()
+		}
+		v.Metrics = append(v.Metrics, m)
+	}
+}
+
+func statusNames() []string {
+	var names []string
+	for _, s := range evaluator.Statuses() {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// alertsOf are the names and the states of all alerts, each once.
+func alertsOf(files []*rules.File) (names, states []string) {
+	add := func(to []string, text string) []string {
+		if text == "" || slices.Contains(to, text) {
+			return to
+		}
+		return append(to, text)
+	}
+	for _, f := range files {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				if r.Alert != "" {
+					names, states = add(names, r.Alert), add(states, r.State)
+				}
+			}
+		}
+	}
+	return names, states
+}
