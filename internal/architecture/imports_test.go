@@ -26,7 +26,7 @@ func layers() map[string]neighbours {
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
 		"collectors":            {nil, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
-		"rules/lint":            {[]string{"rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
+		"rules/lint":            {[]string{"internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},

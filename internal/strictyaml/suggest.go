@@ -5,14 +5,20 @@ import "strings"
 // maxListed is how many expected keys a message lists.
 const maxListed = 12
 
-// Expected says which of the known names was probably meant, or which ones there are.
-func Expected(got string, known []string) string {
+// Nearest returns the known name that was probably meant, or "".
+func Nearest(got string, known []string) string {
 	best, distance := "", 1+len(got)/3
 	for _, k := range known {
 		if n := editDistance(got, k); n <= distance && n < len(k) {
 			best, distance = k, n-1
 		}
 	}
+	return best
+}
+
+// Expected says which of the known names was probably meant, or which ones there are.
+func Expected(got string, known []string) string {
+	best := Nearest(got, known)
 	switch {
 	case best != "":
 		return "did you mean " + quote(best) + "?"

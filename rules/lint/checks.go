@@ -17,6 +17,7 @@ func checks() []check {
 	return []check{
 		{"V000", "invalid", Error, nil},
 		{"V001", "alive-external", Error, aliveExternal},
+		{"V002", "shared-readiness", Warning, sharedReadiness},
 		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
 		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},

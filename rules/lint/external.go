@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // aliveExternal finds rules of alive that look at something outside the host: when it
@@ -13,34 +16,187 @@ func aliveExternal(p *pass) {
 		if s.rule.State != "alive" {
 			continue
 		}
-		for _, l := range p.leaves(s.rule) {
-			who := externals(p.sources(l.selector))
-			if len(who) == 0 {
-				continue
-			}
-			through := ""
-			if len(l.via) > 0 {
-				through = " through " + strings.Join(l.via, ", ")
-			}
-			p.inExpr(s, l.at, `let it feed ready (labels: state: ready), or ask for something that a restart can cure`,
-				"alive depends on %s by %s%s: an outage there would restart every replica, and no restart cures it",
-				strings.Join(who, ", "), metricName(l.selector), through)
+		r, ok := p.reaches(s)
+		if !ok {
+			continue
 		}
+		severity, effect := p.current.Severity, "an outage there would restart every replica, and no restart cures it"
+		if !s.obeyed() {
+			severity = Warning
+			effect = "no restart cures an outage there. The rule restarts nothing as long as it only warns or is observed"
+		}
+		if maybe(r.sources) {
+			severity = Info
+		}
+		p.inExpr(s, r.at, "let it feed ready (labels: state: ready), or ask for something that a restart can cure"+p.unsureCure(),
+			"alive depends on %s by %s: %s", outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 	}
 }
 
-// externals names the collectors outside the host among the sources, or the kinds where
-// there is no configuration.
-func externals(sources []Metric) []string {
-	var names []string
-	for _, m := range sources {
-		name := fmt.Sprintf("the collector %q", m.Collector)
-		if m.Collector == "" {
-			name = "collectors of the kind " + m.Kind
+// sharedReadiness finds rules of ready, and of other states that restart nothing, that
+// look at something outside the host: when it fails, every replica fails at once, and
+// nobody is left to answer.
+func sharedReadiness(p *pass) {
+	for _, s := range p.subjects {
+		state := s.rule.State
+		if state == "alive" || state == "started" || !s.obeyed() {
+			continue
 		}
-		if m.External && !slices.Contains(names, name) {
+		r, ok := p.reaches(s)
+		if !ok {
+			continue
+		}
+		severity := p.current.Severity
+		if maybe(r.sources) {
+			severity = Info
+		}
+		p.inExpr(s, r.at, `make it a warning (severity: warning) where a replica has something to say without it, or accept it with the reason why none has`+p.unsureCure(),
+			"%s depends on %s by %s: an outage there takes every replica out at once, and nobody is left to answer",
+			state, outside(r.sources), strings.Join(r.by, ", ")).Severity = severity
+	}
+}
+
+// unsureCure says how lint can know better.
+func (p *pass) unsureCure() string {
+	if p.opts.Vocabulary.Configured {
+		return ""
+	}
+	return "; which collectors there are, and which of them are on this host, says a configuration (--config.file)"
+}
+
+// outside names the collectors among the sources, or the kinds where there is no
+// configuration.
+func outside(sources []Metric) string {
+	var names, unsure []string
+	kind := sources[0].Collector == ""
+	for _, m := range sources {
+		switch name := fmt.Sprintf("%q", m.Collector); {
+		case m.MayBeLocal:
+			unsure = append(unsure, m.Kind)
+		case kind:
+			names = append(names, m.Kind)
+		default:
 			names = append(names, name)
 		}
 	}
-	return names
+	what := "collector"
+	if kind {
+		what = "kind"
+	}
+	switch {
+	case len(names) == 0:
+		return enumerate("what the "+what, unsure) + " measures, if that is not on this host,"
+	case len(unsure) > 0:
+		return enumerate("the "+what, names) + " (or " + enumerate("the "+what, unsure) + ", if that is not on this host)"
+	}
+	return enumerate("the "+what, names)
+}
+
+// enumerate lists names, each of them once.
+func enumerate(what string, names []string) string {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 1 {
+		return what + " " + names[0]
+	}
+	last := len(names) - 1
+	return what + "s " + strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// maybe says whether all sources may be on this host after all.
+func maybe(sources []Metric) bool {
+	return !slices.ContainsFunc(sources, func(m Metric) bool { return !m.MayBeLocal })
+}
+
+// reach is what a rule depends on outside the host.
+type reach struct {
+	// at is the first selector in the rule's own expression that leads there, and by are
+	// the metrics, with the way to them.
+	at      *parser.VectorSelector
+	by      []string
+	sources []Metric
+}
+
+// reaches returns what a rule depends on outside the host, and says whether it does.
+func (p *pass) reaches(s *subject) (r reach, found bool) {
+	for _, l := range p.evidence(s) {
+		sources := p.externals(l)
+		if len(sources) == 0 || l.guards(sources) {
+			continue
+		}
+		if !found {
+			r.at, found = l.at, true
+		}
+		by := l.selector.String()
+		if name := metricName(l.selector); name != "" {
+			by = name
+		}
+		if len(l.via) > 0 {
+			by += " through " + strings.Join(l.via, ", ")
+		}
+		if !slices.Contains(r.by, by) {
+			r.by = append(r.by, by)
+		}
+		r.sources = append(r.sources, sources...)
+	}
+	return r, found
+}
+
+// externals are the sources of a leaf that lie outside the host, and the collectors
+// outside of which it asks how they fare.
+func (p *pass) externals(l leaf) []Metric {
+	found := p.sources(l.selector)
+	if p.opts.Vocabulary != nil && strings.HasPrefix(metricName(l.selector), "vitals_collector_") {
+		for _, m := range p.opts.Vocabulary.Metrics {
+			m.Name, m.Labels = "", map[string][]string{"collector": {m.Collector}}
+			m.Bool = metricName(l.selector) == "vitals_collector_success"
+			if m.Collector != "" && m.matches(l.selector.LabelMatchers) {
+				found = append(found, m)
+			}
+		}
+	}
+	return slices.DeleteFunc(found, func(m Metric) bool { return !m.External })
+}
+
+// evidence returns the leaves of a rule, and those of the rules whose verdict it asks for.
+func (p *pass) evidence(s *subject) []leaf {
+	all := p.leaves(s.rule)
+	followed := []*subject{s}
+	for i := 0; i < len(all); i++ {
+		for _, judged := range p.judged(all[i].selector) {
+			if slices.Contains(followed, judged) {
+				continue
+			}
+			followed = append(followed, judged)
+			for _, l := range p.leaves(judged.rule) {
+				l.via = slices.Concat(all[i].via, []string{"the rule " + judged.rule.Alert}, l.via)
+				l.at, l.above = all[i].at, all[i].above
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// judged returns the rules whose verdict a selector asks for.
+func (p *pass) judged(s *parser.VectorSelector) []*subject {
+	name := metricName(s)
+	if name != "vitals_rule_status" && name != "vitals_state" && name != "vitals_state_transitions_total" {
+		return nil
+	}
+	var found []*subject
+	for _, judged := range p.subjects {
+		r := judged.rule
+		about := Metric{Labels: map[string][]string{"rule": {r.Alert}, "state": {r.State}, "status": nil}}
+		if name != "vitals_rule_status" {
+			about.Labels = map[string][]string{"state": {r.State}}
+		}
+		if r.State == "" || name != "vitals_rule_status" && !judged.obeyed() {
+			continue
+		}
+		if about.matches(without(s.LabelMatchers, model.MetricNameLabel)) {
+			found = append(found, judged)
+		}
+	}
+	return found
 }

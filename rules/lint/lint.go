@@ -113,6 +113,11 @@ func (s *subject) where() string {
 	return fmt.Sprintf("group %q, rule %q", s.group.Name, s.rule.Name())
 }
 
+// obeyed says whether the rule can make its state fail.
+func (s *subject) obeyed() bool {
+	return s.rule.State != "" && s.rule.Severity == rules.SeverityCritical && !s.rule.Observe
+}
+
 func (p *pass) prepare() {
 	p.recorded = map[string][]*subject{}
 	for _, f := range p.files {

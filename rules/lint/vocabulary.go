@@ -6,8 +6,6 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
-
-	"github.com/vitals-health/vitals/rules"
 )
 
 // Vocabulary is what selectors can match.
@@ -27,8 +25,8 @@ type Metric struct {
 	// Name is empty in Vocabulary.Others.
 	Name string
 	Type model.MetricType
-	// Labels are the labels that its series may have. The values are those that can
-	// occur; nil allows any.
+	// Labels are the labels that its series have. The values are those that can occur,
+	// among them "" where a series may lack the label; nil allows any.
 	Labels map[string][]string
 	// Collector is the name of the collector and Kind its kind. The collector is empty
 	// for what Vitals says of itself, and where there is no configuration.
@@ -63,7 +61,7 @@ func (m *Metric) matches(matchers []*labels.Matcher) bool {
 			if !want.Matches("") {
 				return false
 			}
-		case values != nil && !want.Matches("") && !anyMatches(want, values):
+		case values != nil && !anyMatches(want, values):
 			return false
 		}
 	}
@@ -112,51 +110,4 @@ func metricName(s *parser.VectorSelector) string {
 		}
 	}
 	return ""
-}
-
-// leaf is a selector that an expression reaches.
-type leaf struct {
-	selector *parser.VectorSelector
-	// path are the nodes above the selector, the top first, within the rule that it
-	// stands in.
-	path []parser.Node
-	// via are the recording rules on the way, the first one first; nil for a selector
-	// of the expression itself.
-	via []string
-	// at is the selector in the rule's own expression that led here.
-	at *parser.VectorSelector
-}
-
-// leaves returns the selectors of a rule's expression, those of the recording rules that
-// it uses included, and theirs.
-func (p *pass) leaves(r *rules.Rule) []leaf {
-	var found []leaf
-	var walk func(expr parser.Expr, via []string, at *parser.VectorSelector)
-	walk = func(expr parser.Expr, via []string, at *parser.VectorSelector) {
-		parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
-			s, ok := n.(*parser.VectorSelector)
-			if !ok {
-				return nil
-			}
-			first := at
-			if first == nil {
-				first = s
-			}
-			found = append(found, leaf{s, append([]parser.Node(nil), path...), via, first})
-			name := metricName(s)
-			for _, v := range via {
-				if v == name {
-					return nil
-				}
-			}
-			for _, rec := range p.recorded[name] {
-				walk(rec.rule.AST, append(via[:len(via):len(via)], name), first)
-			}
-			return nil
-		})
-	}
-	if r.AST != nil {
-		walk(r.AST, nil, nil)
-	}
-	return found
 }
