@@ -64,10 +64,10 @@ func printed(n parse.Node) bool {
 func carries(n parse.Node) bool {
 	switch n := n.(type) {
 	case *parse.PipeNode:
-		asks := slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return compares(c.Args[0]) })
+		asks := slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return decides(c.Args[0]) })
 		return !asks && slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return carries(c) })
 	case *parse.CommandNode:
-		return !compares(n.Args[0]) && slices.ContainsFunc(n.Args, carries)
+		return !decides(n.Args[0]) && slices.ContainsFunc(n.Args, carries)
 	case *parse.VariableNode:
 		return n.Ident[0] == "$value" || len(n.Ident) > 1 && n.Ident[len(n.Ident)-1] == "Value"
 	case *parse.FieldNode:
@@ -78,8 +78,8 @@ func carries(n parse.Node) bool {
 	return false
 }
 
-// compares says whether a function answers with yes or no, whatever it is given.
-func compares(n parse.Node) bool {
+// decides says whether a function answers with yes or no, whatever it is given.
+func decides(n parse.Node) bool {
 	f, ok := n.(*parse.IdentifierNode)
 	return ok && slices.Contains(strings.Fields("eq ne lt le gt ge not match"), f.Ident)
 }
