@@ -76,11 +76,15 @@ func (v verdict) short() string {
 // alive", the rules of alive, which its own verdict shows.
 var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)$`)
 
+// watched are the resources of the profile's watches. The alert that is active for the
+// longest is shown: if both watches end, that of the one whose end was noticed first.
+var watched = regexp.MustCompile(`(The watch of )(?:pods|services)( is)`)
+
 // differs says how the state's probe answers otherwise than v, or "".
 func (v verdict) differs(t *testing.T, l *kuryrLab, state string) string {
 	t.Helper()
 	got := l.get(t, "/"+state)
-	body := facts.ReplaceAllString(got.body, "$1")
+	body := watched.ReplaceAllString(facts.ReplaceAllString(got.body, "$1"), "${1}RESOURCE$2")
 	if got.code != v.code() || body != v.body() {
 		return fmt.Sprintf("GET /%s = %d, want %d (-want +got):\n%s", state, got.code, v.code(), cmp.Diff(v.body(), body))
 	}

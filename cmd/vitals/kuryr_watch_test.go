@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// watchDown is the answer where nothing but the watches is wrong.
-const watchDown = "KubernetesWatchDown failing: The watch of pods is not connected."
+// watchDown is the answer where nothing but the watches is wrong. It names one of them.
+const watchDown = "KubernetesWatchDown failing: The watch of RESOURCE is not connected."
 
 // kuryrWatchCases are what the API server may do to a watch. In each of them the
 // original stays alive and tries on for ever without a pause, or restarts.
