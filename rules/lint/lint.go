@@ -7,9 +7,11 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/parser/posrange"
 
 	"github.com/vitals-health/vitals/rules"
 )
@@ -100,6 +102,10 @@ type pass struct {
 	subjects []*subject
 	// recorded are the recording rules by the name of what they record.
 	recorded map[string][]*subject
+	// shaped are the shapes of what the recording rules record.
+	shaped map[*subject]shape
+	// feeding are the rules with a state, and the recording rules that they use.
+	feeding map[*subject]bool
 }
 
 // subject is one rule where it stands.
@@ -131,6 +137,21 @@ func (p *pass) prepare() {
 			}
 		}
 	}
+	p.shapes()
+	p.feeding = map[*subject]bool{}
+	for _, s := range p.subjects {
+		if s.rule.State == "" {
+			continue
+		}
+		p.feeding[s] = true
+		for _, l := range p.leaves(s.rule) {
+			for _, name := range l.via {
+				for _, rec := range p.recorded[name] {
+					p.feeding[rec] = true
+				}
+			}
+		}
+	}
 }
 
 // at reports a finding of the current check at a key of the rule, such as "for", or at
@@ -144,6 +165,16 @@ func (p *pass) at(s *subject, key, cure, text string, args ...any) *Finding {
 // inExpr reports a finding of the current check at a part of the rule's expression.
 func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any) *Finding {
 	line, col := s.file.PlaceInExpr(s.rule, n.PositionRange().Start)
+	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
+}
+
+// atWord is inExpr for the first match of a pattern's group within or behind the part.
+func (p *pass) atWord(s *subject, n parser.Node, pattern, cure, text string, args ...any) *Finding {
+	pos := n.PositionRange().Start
+	if m := regexp.MustCompile(pattern).FindStringSubmatchIndex(s.rule.Expr[pos:]); m != nil {
+		pos += posrange.Pos(m[2])
+	}
+	line, col := s.file.PlaceInExpr(s.rule, pos)
 	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 

@@ -15,6 +15,9 @@ type Vocabulary struct {
 	Configured bool
 	// Metrics has an entry for each collector and metric.
 	Metrics []Metric
+	// Kinds are the metrics that the kinds of collectors can export of which none is
+	// configured, so that a name that is missing can be explained.
+	Kinds []Metric
 	// Others are the collectors that pass on what somebody else exports, under names
 	// that nobody knows beforehand; those do not begin with "vitals_".
 	Others []Metric
@@ -89,7 +92,7 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 			found = append(found, m)
 		}
 	}
-	if len(found) == 0 && !own(metricName(s)) {
+	if name := metricName(s); len(found) == 0 && !own(name) && len(p.recorded[name]) == 0 {
 		for _, m := range p.opts.Vocabulary.Others {
 			if m.matches(s.LabelMatchers) {
 				found = append(found, m)

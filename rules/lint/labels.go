@@ -1,0 +1,166 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// unknownLabel finds labels that no series has where they are asked for: a matcher then
+// matches nothing, a group is one for all, and two sides never meet.
+func unknownLabel(p *pass) {
+	for _, s := range p.subjects {
+		p.nodes(s, func(n parser.Node) {
+			switch n := n.(type) {
+			case *parser.VectorSelector:
+				p.matcherLabels(s, n)
+			case *parser.AggregateExpr:
+				p.groupLabels(s, n)
+			case *parser.BinaryExpr:
+				if n.VectorMatching != nil {
+					p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
+				}
+			}
+		})
+	}
+}
+
+// matcherLabels looks at the labels that a selector asks for.
+func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
+	is := p.ofName(metricName(n))
+	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
+		if is.has(m.Name) {
+			continue
+		}
+		cure := meant(m.Name, keys(is.labels))
+		text := fmt.Sprintf("%s has no label %s", metricName(n), m.Name)
+		if added(m.Name) {
+			if m.Matches("") || !p.feeding[s] {
+				continue // it is as good here as where there is one
+			}
+			text += ", which a Prometheus adds to what it scrapes: to Vitals the selector matches nothing"
+			cure = "leave the label out, or let the matcher match an empty one, too"
+		}
+		p.atWord(s, n, `[{,]\s*"?(`+regexp.QuoteMeta(m.Name)+`)"?\s*[=!]`, cure, "%s", text)
+	}
+}
+
+// groupLabels looks at the labels by which, or without which, is aggregated.
+func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
+	is := p.shape(n.Expr)
+	for _, label := range n.Grouping {
+		if is.has(label) || added(label) {
+			continue
+		}
+		clause, severity := "by", p.current.Severity
+		if n.Without {
+			clause, severity = "without", Warning
+		}
+		p.atClause(s, n, clause, label, is, "no series has the label %s that is aggregated %s", label, clause).Severity = severity
+	}
+}
+
+// matchingLabels looks at the labels by which the sides of an operator are matched.
+func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shape) {
+	m := n.VectorMatching
+	clause, verb, severity := "ignoring", "is ignored", Warning
+	if m.On {
+		clause, verb, severity = "on", "is matched on", p.current.Severity
+	}
+	both := left.or(right)
+	for _, label := range m.MatchingLabels {
+		if added(label) || !left.known() || !right.known() {
+			continue
+		}
+		switch inLeft, inRight := left.has(label), right.has(label); {
+		case !inLeft && !inRight:
+			p.atClause(s, n, clause, label, both, "neither side has the label %s that %s", label, verb).Severity = severity
+		case m.On && inLeft != inRight && n.Op != parser.LOR:
+			side, other := "left", left
+			if inLeft {
+				side, other = "right", right
+			}
+			p.atClause(s, n, clause, label, other, "the %s side has no label %s, so nothing matches on it", side, label).Severity = Warning
+		}
+	}
+	one, group := right, "group_left"
+	if m.Card == parser.CardOneToMany {
+		one, group = left, "group_right"
+	}
+	for _, label := range m.Include {
+		if !one.has(label) && !added(label) {
+			p.atClause(s, n, group, label, one, "%s takes over the label %s, which that side does not have", group, label)
+		}
+	}
+}
+
+// atClause reports a label that stands in a clause such as by (...).
+func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shape, text string, args ...any) *Finding {
+	pattern := `\b` + clause + `\s*\([^()]*?\b(` + regexp.QuoteMeta(label) + `)\b`
+	return p.atWord(s, n, pattern, meant(label, keys(is.labels)), text, args...)
+}
+
+// added says whether a label is one that a Prometheus, or what configures it, commonly
+// adds to what it scrapes: the rule is for both.
+func added(label string) bool {
+	return slices.Contains(strings.Fields(`
+		job instance namespace pod container endpoint service node cluster prometheus replica
+		prometheus_replica region zone dc datacenter site env environment host hostname`), label)
+}
+
+// unknownValue finds matchers that none of the values can match that a label has.
+func unknownValue(p *pass) {
+	for _, s := range p.subjects {
+		p.selectors(s, func(n *parser.VectorSelector) {
+			is, wrong := p.values(n), false
+			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
+				values, ok := is.labels[m.Name]
+				if !is.known() || !ok || values == nil || anyMatches(m, values) {
+					continue
+				}
+				wrong = true
+				p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
+					"no series of %s has a %s that matches %s", metricName(n), m.Name, m)
+			}
+			if !wrong && is.known() && !p.matched(n) {
+				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
+			}
+		})
+	}
+}
+
+func meantValue(m *labels.Matcher, values []string) string {
+	if m.Type == labels.MatchEqual {
+		return meant(m.Value, values)
+	}
+	return meant("", values)
+}
+
+// values is the shape of all that a name stands for, be it passed on.
+func (p *pass) values(n *parser.VectorSelector) shape {
+	name := metricName(n)
+	is := p.ofName(name)
+	if is.known() || name == "" || own(name) || p.opts.Vocabulary == nil || len(p.recorded[name]) > 0 {
+		return is
+	}
+	var passed shape
+	for _, m := range p.opts.Vocabulary.Others {
+		passed = passed.or(shape{some: true, labels: m.Labels})
+	}
+	return passed
+}
+
+// matched says whether any source can match a selector, or nobody knows.
+func (p *pass) matched(n *parser.VectorSelector) bool {
+	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
+		if !p.values(n).has(m.Name) {
+			return true // that is another finding, or a label of somebody else's
+		}
+	}
+	return len(p.recorded[metricName(n)]) > 0 || len(p.sources(n)) > 0
+}

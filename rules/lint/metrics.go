@@ -1,0 +1,92 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// unknownMetric finds selectors of names that nobody exports: they match nothing, and the
+// rule is never true, or always.
+func unknownMetric(p *pass) {
+	v := p.opts.Vocabulary
+	if v == nil {
+		return
+	}
+	known := slices.Collect(func(yield func(string) bool) {
+		for _, m := range v.Metrics {
+			if !yield(m.Name) {
+				return
+			}
+		}
+		for name := range p.recorded {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	for _, s := range p.subjects {
+		p.selectors(s, func(n *parser.VectorSelector) {
+			name := metricName(n)
+			if name == "" || slices.Contains(known, name) || !p.judges(name) {
+				return
+			}
+			severity := p.current.Severity
+			if !own(name) && !p.feeding[s] {
+				severity = Info // an alert for those who load the file elsewhere
+			}
+			text, cure := "no collector and no recording rule exports "+name, meant(name, known)
+			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
+				cure = "configure one, or remove the rule"
+			}
+			p.inExpr(s, n, cure, "%s", text).Severity = severity
+		})
+	}
+}
+
+// judges says whether a name that is in no vocabulary and not recorded is one that nobody
+// exports. Without a configuration the names of others are unknown, and so they are where
+// a collector passes on what others export. Names with a colon are recorded, perhaps by
+// a file that is not there.
+func (p *pass) judges(name string) bool {
+	v := p.opts.Vocabulary
+	if own(name) {
+		return p.opts.Complete || !strings.Contains(name, ":")
+	}
+	return v.Configured && len(v.Others) == 0 && (p.opts.Complete || !strings.Contains(name, ":"))
+}
+
+// exporters returns the kinds that export a metric.
+func exporters(metrics []Metric, name string) []string {
+	var kinds []string
+	for _, m := range metrics {
+		if m.Name == name {
+			kinds = append(kinds, m.Kind)
+		}
+	}
+	return kinds
+}
+
+// selectors calls do for every selector that the rule's expression has itself.
+func (p *pass) selectors(s *subject, do func(*parser.VectorSelector)) {
+	p.nodes(s, func(n parser.Node) {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			do(v)
+		}
+	})
+}
+
+// nodes calls do for every part of the rule's expression.
+func (p *pass) nodes(s *subject, do func(parser.Node)) {
+	if s.rule.AST == nil {
+		return
+	}
+	parser.Inspect(s.rule.AST, func(n parser.Node, _ []parser.Node) error {
+		if n != nil {
+			do(n)
+		}
+		return nil
+	})
+}
