@@ -21,6 +21,7 @@ func checks() []check {
 		{"V003", "unknown-metric", Error, unknownMetric},
 		{"V004", "unknown-label", Error, unknownLabel},
 		{"V005", "unknown-label-value", Error, unknownValue},
+		{"V006", "vanishing-series", Warning, vanishingSeries},
 		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
 		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},

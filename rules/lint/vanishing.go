@@ -1,0 +1,209 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// vanishingSeries finds comparisons in probe rules whose series can be absent although
+// their collector does its work, where nobody said what that means: the comparison is
+// then neither true nor false, and a Prometheus takes that for well.
+func vanishingSeries(p *pass) {
+	for _, s := range p.subjects {
+		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" {
+			continue
+		}
+		judged := p.absents(s)
+		var first *parser.VectorSelector
+		var names []string
+		for _, l := range p.compared(s.rule.AST) {
+			if slices.ContainsFunc(judged, func(a *parser.VectorSelector) bool { return covers(a, l.at) || covers(a, l.selector) }) {
+				continue
+			}
+			if first == nil {
+				first = l.at
+			}
+			if name := metricName(l.at); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if first == nil {
+			continue
+		}
+		cure := fmt.Sprintf(`say what that means (annotations: no_data: fail, pass or hold), or ask for it ("... or absent(%s)")`, first)
+		if len(p.recorded[metricName(first)]) > 0 {
+			cure = "say what that means (annotations: no_data: fail, pass or hold), or record what is always there"
+		}
+		p.inExpr(s, first, cure,
+			"a series of %s can be absent though nothing is out of order: the comparison is then neither true nor false, which a Prometheus takes for well, and %s by its own policy",
+			strings.Join(names, ", "), s.rule.State)
+	}
+}
+
+// absents are the selectors whose absence is judged by the rule, or by another rule that
+// its state obeys.
+func (p *pass) absents(s *subject) []*parser.VectorSelector {
+	var found []*parser.VectorSelector
+	for _, other := range p.subjects {
+		if other != s && (other.rule.State != s.rule.State || !other.obeyed()) {
+			continue
+		}
+		for _, l := range p.leaves(other.rule) {
+			if slices.ContainsFunc(l.path, isAbsent) {
+				found = append(found, l.selector)
+			}
+		}
+	}
+	return found
+}
+
+func isAbsent(n parser.Node) bool {
+	c, ok := n.(*parser.Call)
+	return ok && strings.HasPrefix(c.Func.Name, "absent")
+}
+
+// covers says whether absent(a) has something to say of what b matches.
+func covers(a, b *parser.VectorSelector) bool {
+	if metricName(a) == "" || metricName(a) != metricName(b) {
+		return false
+	}
+	for _, m := range a.LabelMatchers {
+		for _, of := range b.LabelMatchers {
+			if of.Name == m.Name && of.Type == labels.MatchEqual && !m.Matches(of.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// absence is a selector, in an expression or in what is recorded for it, whose series may
+// be absent; at is the one in the expression itself.
+type absence struct{ at, selector *parser.VectorSelector }
+
+// compared returns what may be absent of all that an expression compares. The right side
+// of unless is not among it: there a series that is absent excuses nobody.
+func (p *pass) compared(e parser.Expr) []absence {
+	switch n := e.(type) {
+	case *parser.BinaryExpr:
+		switch {
+		case n.Op == parser.LUNLESS:
+			return p.compared(n.LHS)
+		case n.Op.IsComparisonOperator():
+			return p.absences(n, nil)
+		}
+		return slices.Concat(p.compared(n.LHS), p.compared(n.RHS))
+	case *parser.Call:
+		var all []absence
+		for _, arg := range n.Args {
+			all = append(all, p.compared(arg)...)
+		}
+		return all
+	}
+	if inner := operand(e); inner != nil {
+		return p.compared(inner)
+	}
+	return nil
+}
+
+// operand returns the only operand of an expression, or nil.
+func operand(e parser.Expr) parser.Expr {
+	switch n := e.(type) {
+	case *parser.ParenExpr:
+		return n.Expr
+	case *parser.UnaryExpr:
+		return n.Expr
+	case *parser.StepInvariantExpr:
+		return n.Expr
+	case *parser.AggregateExpr:
+		return n.Expr
+	case *parser.SubqueryExpr:
+		return n.Expr
+	case *parser.MatrixSelector:
+		return n.VectorSelector
+	}
+	return nil
+}
+
+// absences returns the selectors because of which an expression can yield nothing, as
+// evidence is understood: an operator needs both sides, or needs either, unless its left
+// one. via are the names that are being followed.
+func (p *pass) absences(e parser.Expr, via []string) []absence {
+	switch n := e.(type) {
+	case *parser.VectorSelector:
+		return p.absent(n, via)
+	case *parser.BinaryExpr:
+		left := p.absences(n.LHS, via)
+		if n.Op == parser.LUNLESS || n.Op == parser.LOR && len(left) == 0 {
+			return left
+		}
+		right := p.absences(n.RHS, via)
+		if n.Op == parser.LOR && len(right) == 0 {
+			return nil
+		}
+		return append(left, right...)
+	case *parser.Call:
+		if isAbsent(n) {
+			return nil
+		}
+		var all []absence
+		for _, arg := range n.Args {
+			all = append(all, p.absences(arg, via)...)
+		}
+		return all
+	}
+	if inner := operand(e); inner != nil {
+		return p.absences(inner, via)
+	}
+	return nil
+}
+
+// absent says whether the series of one selector can be absent.
+func (p *pass) absent(n *parser.VectorSelector, via []string) []absence {
+	name := metricName(n)
+	if slices.Contains(via, name) {
+		return nil
+	}
+	var all []absence
+	for _, rec := range p.recorded[name] {
+		if rec.rule.AST == nil {
+			continue
+		}
+		if filters(rec.rule.AST) {
+			all = append(all, absence{n, n})
+		}
+		for _, l := range p.absences(rec.rule.AST, append(via[:len(via):len(via)], name)) {
+			all = append(all, absence{n, l.selector})
+		}
+	}
+	for _, m := range p.sources(n) {
+		if m.Vanishes || m.Name == "" { // what others export is theirs to leave out
+			return append(all, absence{n, n})
+		}
+	}
+	return all
+}
+
+// filters says whether an expression leaves out what it looks at, depending on its value.
+func filters(e parser.Expr) bool {
+	switch n := e.(type) {
+	case *parser.BinaryExpr:
+		switch {
+		case n.Op == parser.LOR:
+			return filters(n.LHS) && filters(n.RHS)
+		case n.Op.IsSetOperator():
+			return true
+		case n.Op.IsComparisonOperator() && !n.ReturnBool && n.Type() == parser.ValueTypeVector:
+			return true
+		}
+		return filters(n.LHS) || filters(n.RHS)
+	case *parser.Call:
+		return isAbsent(n) || slices.ContainsFunc(n.Args, filters)
+	}
+	inner := operand(e)
+	return inner != nil && filters(inner)
+}
