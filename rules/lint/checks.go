@@ -22,6 +22,7 @@ func checks() []check {
 		{"V004", "unknown-label", Error, unknownLabel},
 		{"V005", "unknown-label-value", Error, unknownValue},
 		{"V006", "vanishing-series", Warning, vanishingSeries},
+		{"V007", "state-without-rules", Warning, stateWithoutRules},
 		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
 		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},

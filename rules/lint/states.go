@@ -1,0 +1,53 @@
+package lint
+
+import (
+	"fmt"
+)
+
+// stateWithoutRules finds states that nothing decides: one without any rule to obey
+// fails for ever, and one with warnings only can never fail. alive and started are well
+// without rules.
+func stateWithoutRules(p *pass) {
+	for _, state := range p.opts.States {
+		if state == "alive" || state == "started" {
+			continue
+		}
+		var first *subject
+		obeyed, decided := false, false
+		for _, s := range p.subjects {
+			if s.rule.State != state {
+				continue
+			}
+			if first == nil {
+				first = s
+			}
+			obeyed, decided = obeyed || !s.rule.Observe, decided || s.obeyed()
+		}
+		switch {
+		case decided:
+		case first != nil:
+			p.undecided(first, obeyed)
+		case p.opts.Complete && len(p.files) > 0:
+			p.report(Finding{
+				File: p.files[0].Name, Line: 1, Col: 1, Severity: Error,
+				Text: fmt.Sprintf("no rule has the state %s: it fails for ever, with the reason %q", state, "no rules"),
+				Cure: fmt.Sprintf("give a rule labels: state: %s, or take the state out of the configuration", state),
+			})
+		}
+	}
+}
+
+// undecided reports a state whose rules, of which first is one, cannot make it fail.
+func (p *pass) undecided(first *subject, obeyed bool) {
+	state := first.rule.State
+	cure := fmt.Sprintf("make a rule of %s critical (labels: severity: critical) that is not observed", state)
+	switch {
+	case !p.opts.Complete:
+		p.at(first, "labels.state", cure+", or check it together with the files that have one",
+			"no rule here can make %s fail: each only warns or is observed", state).Severity = Warning
+	case obeyed:
+		p.at(first, "labels.state", cure, "%s can never fail: its rules only warn or are observed", state).Severity = Warning
+	default:
+		p.at(first, "labels.state", cure, "%s obeys no rule, as all are observed: it fails for ever, with the reason %q", state, "no rules").Severity = Error
+	}
+}
