@@ -30,6 +30,7 @@ func checks() []check {
 		{"V021", "no-summary", Warning, noSummary},
 		{"V022", "misspelt-key", Warning, misspelt},
 		{"V023", "value-in-label", Warning, valueInLabel},
+		{"V024", "template-label", Warning, templateLabel},
 		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
 	}
 }

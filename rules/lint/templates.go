@@ -1,0 +1,137 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// templateLabel finds templates that use a label which the result of the rule's
+// expression cannot have: they show nothing in its place.
+func templateLabel(p *pass) {
+	for _, s := range p.subjects {
+		if s.rule.Alert == "" || s.rule.AST == nil {
+			continue
+		}
+		is := p.shape(s.rule.AST)
+		if !is.known() {
+			continue
+		}
+		for _, of := range []struct {
+			key   string
+			texts map[string]string
+		}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
+			for _, name := range keys(of.texts) {
+				for _, label := range templateLabels(of.texts[name]) {
+					if is.has(label) || added(label) || label == "__name__" {
+						continue
+					}
+					text := "the result of the expression has no label " + label
+					if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
+						text += ": labels that the rule adds are not among those of a template"
+					}
+					p.at(s, strictyaml.PathKey(of.key, name), meant(label, keys(is.labels)), "%s", text)
+				}
+			}
+		}
+	}
+}
+
+// templateLabels returns the labels of the alert that a template uses.
+func templateLabels(text string) []string {
+	const head = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}"
+	if !strings.Contains(text, "{{") {
+		return nil
+	}
+	tree := parse.New("t")
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(head+text, "{{", "}}", map[string]*parse.Tree{}); err != nil {
+		return nil
+	}
+	w := templateWalk{}
+	w.list(tree.Root, true)
+	return w.labels
+}
+
+// templateWalk gathers labels.
+type templateWalk struct{ labels []string }
+
+func (w *templateWalk) add(label string) {
+	if !slices.Contains(w.labels, label) {
+		w.labels = append(w.labels, label)
+	}
+}
+
+// list walks a part of the template; root says that the dot is still what the template
+// was given.
+func (w *templateWalk) list(l *parse.ListNode, root bool) {
+	if l == nil {
+		return
+	}
+	for _, n := range l.Nodes {
+		switch n := n.(type) {
+		case *parse.ActionNode:
+			w.pipe(n.Pipe, root)
+		case *parse.TemplateNode:
+			w.pipe(n.Pipe, root)
+		case *parse.IfNode:
+			w.branch(&n.BranchNode, root, root)
+		case *parse.WithNode:
+			w.branch(&n.BranchNode, root, false)
+		case *parse.RangeNode:
+			w.branch(&n.BranchNode, root, false)
+		}
+	}
+}
+
+func (w *templateWalk) branch(b *parse.BranchNode, root, inside bool) {
+	w.pipe(b.Pipe, root)
+	w.list(b.List, inside)
+	w.list(b.ElseList, root)
+}
+
+func (w *templateWalk) pipe(p *parse.PipeNode, root bool) {
+	if p == nil {
+		return
+	}
+	for _, c := range p.Cmds {
+		for i, arg := range c.Args {
+			w.argument(arg, root)
+			if i == 2 && calls(c.Args[0], "index") && isLabels(c.Args[1]) {
+				if s, ok := arg.(*parse.StringNode); ok {
+					w.add(s.Text)
+				}
+			}
+		}
+	}
+}
+
+func (w *templateWalk) argument(n parse.Node, root bool) {
+	const parts = 2 // $labels.NAME, .Labels.NAME
+	switch n := n.(type) {
+	case *parse.VariableNode:
+		if len(n.Ident) >= parts && n.Ident[0] == "$labels" {
+			w.add(n.Ident[1])
+		}
+	case *parse.FieldNode:
+		if root && len(n.Ident) >= parts && n.Ident[0] == "Labels" {
+			w.add(n.Ident[1])
+		}
+	case *parse.PipeNode:
+		w.pipe(n, root)
+	case *parse.ChainNode:
+		w.argument(n.Node, root)
+	}
+}
+
+func calls(n parse.Node, function string) bool {
+	id, ok := n.(*parse.IdentifierNode)
+	return ok && id.Ident == function
+}
+
+func isLabels(n parse.Node) bool {
+	v, ok := n.(*parse.VariableNode)
+	return ok && len(v.Ident) == 1 && v.Ident[0] == "$labels"
+}
