@@ -1,29 +1,59 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
+	"github.com/alecthomas/kingpin/v2"
+
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/rules"
 )
+
+// checkCommands declares the commands that look at files and start nothing.
+func (p *program) checkCommands(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	check := app.Command("check", "Check files without starting anything.")
+
+	config := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3; then its rules, exit code 1 for what --fail-on names.")
+	var file string
+	config.Arg("file", "The configuration file.").Required().StringVar(&file)
+	syntaxOnly := config.Flag("syntax-only", "Leave out what depends on where Vitals runs: the pod's service account, credentials and their files.").Bool()
+	configReport := p.reportFlags(config)
+	config.Action(do(func() int { return p.checkConfig(file, *syntaxOnly, configReport) }))
+
+	cmd := check.Command("rules", "Check rule files and PrometheusRule objects: every mistake as file:line:col, exit code 3; then what is no mistake and still wrong, exit code 1 for what --fail-on names.")
+	var files, states []string
+	cmd.Arg("file", "The rule files: paths, globs, or builtin:NAME for a shipped file. Without any, those of the configuration.").StringsVar(&files)
+	p.configFlags(cmd)
+	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
+	rulesReport := p.reportFlags(cmd)
+	cmd.Action(do(func() int { return p.checkRules(files, states, rulesReport) }))
+}
 
 // checkConfig checks a configuration as far as that goes without any I/O beyond
 // reading files. With syntaxOnly, it makes no collectors: what they need besides the
 // configuration, such as a service account, may exist elsewhere only.
-func (p *program) checkConfig(path string, syntaxOnly bool) int {
+func (p *program) checkConfig(path string, syntaxOnly bool, to *reporter) int {
 	l, errs := loadFile(path)
-	if len(errs) > 0 {
-		return p.fail(errs...)
-	}
-	if !syntaxOnly {
+	if len(errs) == 0 && !syntaxOnly {
 		if err := checkBuild(l); err != nil {
-			return p.fail(err)
+			errs = []error{err}
 		}
 	}
-	fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", path,
-		count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(l.files), "rule file"))
-	return exitOK
+	if len(errs) > 0 {
+		if to.format == string(lintreport.Text) { // without lines of the file: it may hold secrets
+			return p.fail(errs...)
+		}
+		return to.mistakes(path, nil, errs)
+	}
+	code := to.findings(l.lint())
+	if code == exitOK && to.format == string(lintreport.Text) {
+		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", path,
+			count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(l.files), "rule file"))
+	}
+	return code
 }
 
 // checkBuild makes everything that a configuration describes, and starts nothing.
@@ -37,29 +67,30 @@ func checkBuild(l *loaded) error {
 	return err
 }
 
-// checkRules checks rule files by themselves.
-func (p *program) checkRules(paths, states []string) int {
-	var all []*rules.File
-	var errs []error
-	states = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)
-	for _, path := range paths {
-		data, err := readFile(path)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", path, err))
-			continue
+// checkRules checks rule files: by themselves, or with what a configuration collects.
+func (p *program) checkRules(paths, states []string, to *reporter) int {
+	run := &lintRun{states: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
+	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set) > 0
+	if !configured && len(paths) == 0 {
+		return to.mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")})
+	}
+	if configured {
+		l, errs := p.load()
+		if len(errs) > 0 {
+			return to.mistakes(p.configFile, l.files, errs)
 		}
-		f, mistakes := rules.Parse(path, data, states)
-		errs = append(errs, mistakes...)
-		all = append(all, f)
+		run.of(l)
 	}
-	errs = append(errs, rules.Check(all)...)
-	if len(errs) > 0 {
-		return p.fail(errs...)
+	if errs := run.read(paths); len(errs) > 0 {
+		return to.mistakes("", run.files, errs)
 	}
-	for _, f := range all {
-		fmt.Fprintf(p.stdout, "%s: ok: %s\n", f.Name, count(countRules([]*rules.File{f}), "rule"))
+	code := to.findings(run)
+	if !to.shown && to.format == string(lintreport.Text) {
+		for _, f := range run.chosen() {
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", f.Name, count(countRules([]*rules.File{f}), "rule"), to.accepted(f.Name))
+		}
 	}
-	return exitOK
+	return code
 }
 
 func countRules(files []*rules.File) int {

@@ -135,19 +135,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 
 	p.waitCommand(app, do)
 
-	check := app.Command("check", "Check files without starting anything.")
-	var file string
-	var files []string
-	checkConfig := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3.")
-	checkConfig.Arg("file", "The configuration file.").Required().StringVar(&file)
-	syntaxOnly := checkConfig.Flag("syntax-only", "Leave out what depends on where Vitals runs: the pod's service account, credentials and their files.").Bool()
-	checkConfig.Action(do(func() int { return p.checkConfig(file, *syntaxOnly) }))
-	checkRules := check.Command("rules", "Check rule files and PrometheusRule objects by themselves: every mistake as file:line:col, exit code 3.")
-	checkRules.Arg("file", "The rule files.").Required().StringsVar(&files)
-	var states []string
-	checkRules.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
-	checkRules.Action(do(func() int { return p.checkRules(files, states) }))
-
+	p.checkCommands(app, do)
 	p.listenerCommand(app, do)
 
 	profiles := app.Command("profiles", "The shipped configurations.")

@@ -40,7 +40,8 @@ func TestTripleoPlainFiles(t *testing.T) {
 				t.Fatalf("showProfile = %d %s%s, want 0", code, &out, &c.log)
 			}
 			file := filepath.Join(dir, "vitals.yml")
-			if code := c.program(&out).checkConfig(file, false); code != exitOK {
+			p := c.program(&out)
+			if code := p.checkConfig(file, false, p.reporter()); code != exitOK {
 				t.Errorf("check config = %d %s%s, want 0", code, &out, &c.log)
 			}
 			l, errs := loadFile(file)

@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -34,6 +34,7 @@ func layers() map[string]neighbours {
 		"internal/execprobe":    {nil, "a leaf: the smallest program is made of it"},
 		"internal/unixsocket":   {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
+		"internal/lintreport":   {[]string{"rules/lint"}, "a report shows what was found, and looks for nothing"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
 		"internal/tripleo":      {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},

@@ -2,6 +2,9 @@ package lint
 
 import "github.com/vitals-health/vitals/rules"
 
+// CodeInvalid is the code of a mistake that has none of its own.
+const CodeInvalid = "V000"
+
 // check is one thing that is looked for.
 type check struct {
 	// Code never changes its meaning, and no other check ever gets it.
@@ -15,7 +18,7 @@ type check struct {
 // checks are all of them, in the order of their codes. docs/lint.md explains each.
 func checks() []check {
 	return []check{
-		{"V000", "invalid", Error, nil},
+		{CodeInvalid, "invalid", Error, nil},
 		{"V001", "alive-external", Error, aliveExternal},
 		{"V002", "shared-readiness", Warning, sharedReadiness},
 		{"V003", "unknown-metric", Error, unknownMetric},

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// lintRun is one look at rule files that are loaded together.
+type lintRun struct {
+	states []string
+	// loaded is the configuration that they belong to; nil where none is named.
+	loaded *loaded
+	files  []*rules.File
+	// only are the files that are asked for; nil where all are.
+	only []*rules.File
+	// complete says that files are all of the configuration.
+	complete bool
+}
+
+// lint is a look at all rule files of a configuration.
+func (l *loaded) lint() *lintRun {
+	r := &lintRun{}
+	r.of(l)
+	return r
+}
+
+// of looks at the rule files of a configuration, until read is told others.
+func (r *lintRun) of(l *loaded) {
+	r.loaded, r.files, r.complete = l, l.files, true
+	for _, name := range l.cfg.stateNames() {
+		if !slices.Contains(r.states, name) {
+			r.states = append(r.states, name)
+		}
+	}
+}
+
+// chosen are the files that are asked for.
+func (r *lintRun) chosen() []*rules.File {
+	if r.only != nil {
+		return r.only
+	}
+	return r.files
+}
+
+// read reads the rule files that are asked for. Where all of them belong to the
+// configuration, they are seen together with its others. It returns the mistakes.
+func (r *lintRun) read(paths []string) []error {
+	if len(paths) == 0 {
+		return nil
+	}
+	names, errs := ruleFiles(paths)
+	if r.complete && len(errs) == 0 && r.choose(names) {
+		return nil
+	}
+	r.files, r.complete = nil, false
+	for _, name := range names {
+		data, err := readRules(name)
+		if err != nil {
+			errs = append(errs, &strictyaml.Error{File: name, Text: err.Error()})
+			continue
+		}
+		f, mistakes := rules.Parse(name, data, r.states)
+		errs = append(errs, mistakes...)
+		r.files = append(r.files, f)
+	}
+	return append(errs, rules.Check(r.files)...)
+}
+
+// choose asks for files of the configuration; false if one of them is none.
+func (r *lintRun) choose(names []string) bool {
+	var only []*rules.File
+	for _, name := range names {
+		i := slices.IndexFunc(r.files, func(f *rules.File) bool { return sameFile(f.Name, name) })
+		if i < 0 {
+			return false
+		}
+		only = append(only, r.files[i])
+	}
+	r.only = only
+	return true
+}
+
+func sameFile(a, b string) bool {
+	if strings.HasPrefix(a, builtinPrefix) || strings.HasPrefix(b, builtinPrefix) {
+		return a == b
+	}
+	x, err := filepath.Abs(a)
+	y, other := filepath.Abs(b)
+	return err == nil && other == nil && x == y
+}
+
+// findings are what the checks find in the files that are asked for.
+func (r *lintRun) findings() []lint.Finding {
+	all := lint.Check(r.files, lint.Options{Complete: r.complete, States: r.states})
+	if r.only == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f lint.Finding) bool {
+		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File })
+	})
+}
+
+// ruleFiles are the files that arguments name, each once: a path, a glob or the name of
+// shipped ones.
+func ruleFiles(args []string) ([]string, []error) {
+	var names []string
+	var errs []error
+	for _, arg := range args {
+		found, err := matching(arg)
+		if err != nil {
+			errs = append(errs, &strictyaml.Error{File: arg, Text: err.Error()})
+		}
+		for _, name := range found {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, errs
+}
+
+// matching are the files that an argument names.
+func matching(arg string) ([]string, error) {
+	if pattern, ok := strings.CutPrefix(arg, builtinPrefix); ok {
+		var found []string
+		for _, name := range shippedRules() {
+			if ok, _ := path.Match(pattern, strings.TrimPrefix(name, builtinPrefix)); ok {
+				found = append(found, name)
+			}
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("expected one of the shipped files %s", strings.Join(shippedRules(), ", "))
+		}
+		return found, nil
+	}
+	if arg == "" {
+		return nil, errors.New("a file without a name, expected a path; what is piped in is /dev/stdin")
+	}
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("is a directory, expected files: give those in it, such as '%s'", filepath.Join(arg, "*.yml"))
+	}
+	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[") {
+		return []string{filepath.Clean(arg)}, nil
+	}
+	found, err := filepath.Glob(arg)
+	if err == nil && len(found) == 0 {
+		err = errors.New("matches no file")
+	}
+	return found, err
+}
+
+// readRules reads a rule file or a shipped one.
+func readRules(name string) ([]byte, error) {
+	if shipped, ok := strings.CutPrefix(name, builtinPrefix); ok {
+		return fs.ReadFile(rules.Shipped(), shipped+".yml")
+	}
+	return readFile(name)
+}

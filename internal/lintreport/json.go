@@ -1,0 +1,38 @@
+package lintreport
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// finding is a finding as JSON has it. Accepted is always there, empty for what is
+// not accepted.
+type finding struct {
+	Code     string `json:"code"`
+	Name     string `json:"name"`
+	Severity string `json:"severity"`
+	File     string `json:"file"`
+	// Line and Col are 0 where a file has no place to name: it cannot be read.
+	Line     int    `json:"line"`
+	Col      int    `json:"col"`
+	Where    string `json:"where"`
+	Text     string `json:"text"`
+	Cure     string `json:"cure"`
+	Accepted string `json:"accepted"`
+}
+
+func (r *Report) json(w io.Writer) error {
+	all := []finding{}
+	for _, f := range r.Findings {
+		all = append(all, finding{f.Code, f.Name, f.Severity.String(), f.File, f.Line, f.Col, f.Where, f.Text, f.Cure, f.Accepted})
+	}
+	return encode(w, all)
+}
+
+// encode writes JSON for people as well: indented, and with its angle brackets.
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,123 @@
+// Package lintreport writes what rules/lint found: for people, and in the formats of
+// the tools that show findings beside the lines of a change.
+package lintreport
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// Format is a way to write a report.
+type Format string
+
+// The formats of reports.
+const (
+	// Text is for people: each finding with its line, and what to do about it.
+	Text Format = "text"
+	// JSON is a list of objects, accepted findings included.
+	JSON Format = "json"
+	// GitHub are workflow commands, which GitHub Actions shows beside the lines.
+	GitHub Format = "github"
+	// SARIF is version 2.1.0 of OASIS' Static Analysis Results Interchange Format.
+	SARIF Format = "sarif"
+)
+
+// Formats returns the names of all formats.
+func Formats() []string {
+	return []string{string(Text), string(JSON), string(GitHub), string(SARIF)}
+}
+
+// Report is what was found, and where.
+type Report struct {
+	// Findings are all of them, those included that a file accepts.
+	Findings []lint.Finding
+	// Sources are the texts of files by their names; Text shows no line of others.
+	Sources map[string][]byte
+	// ShowAccepted makes Text and GitHub show what is accepted; JSON and SARIF always
+	// have it, marked.
+	ShowAccepted bool
+	// Files and Rules are how many were looked at.
+	Files, Rules int
+	// Version is the version of the program.
+	Version string
+}
+
+// Write writes the report in a format.
+func (r *Report) Write(w io.Writer, f Format) error {
+	switch f {
+	case JSON:
+		return r.json(w)
+	case GitHub:
+		return r.github(w)
+	case SARIF:
+		return r.sarif(w)
+	}
+	return r.text(w)
+}
+
+// Shown says whether Text and GitHub have anything to show.
+func (r *Report) Shown() bool { return len(r.shown()) > 0 }
+
+// shown are the findings that people see.
+func (r *Report) shown() []lint.Finding {
+	var all []lint.Finding
+	for _, f := range r.Findings {
+		if f.Accepted == "" || r.ShowAccepted {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Count returns how many findings of a severity are not accepted.
+func (r *Report) Count(s lint.Severity) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity == s && f.Accepted == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Accepted returns how many findings are accepted.
+func (r *Report) Accepted() int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Accepted != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary counts it all in a line, such as
+// "2 errors, 1 warning, 3 accepted in 4 rules of 2 files".
+func (r *Report) Summary() string {
+	parts := []string{plural(r.Count(lint.Error), "error"), plural(r.Count(lint.Warning), "warning")}
+	if n := r.Count(lint.Info); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d info", n))
+	}
+	if n := r.Accepted(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d accepted", n))
+	}
+	return fmt.Sprintf("%s in %s of %s", strings.Join(parts, ", "), plural(r.Rules, "rule"), plural(r.Files, "file"))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// message is what a finding says, with the rule that it concerns.
+func message(f lint.Finding) string {
+	if f.Where == "" {
+		return f.Text
+	}
+	return f.Where + ": " + f.Text
+}
