@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -64,7 +63,7 @@ func (r *lintRun) read(paths []string) []error {
 	}
 	r.files, r.complete = nil, false
 	for _, name := range names {
-		data, err := readRules(name)
+		data, err := readRuleFile(name)
 		if err != nil {
 			errs = append(errs, &strictyaml.Error{File: name, Text: err.Error()})
 			continue
@@ -157,12 +156,4 @@ func matching(arg string) ([]string, error) {
 		err = errors.New("matches no file")
 	}
 	return found, err
-}
-
-// readRules reads a rule file or a shipped one.
-func readRules(name string) ([]byte, error) {
-	if shipped, ok := strings.CutPrefix(name, builtinPrefix); ok {
-		return fs.ReadFile(rules.Shipped(), shipped+".yml")
-	}
-	return readFile(name)
 }

@@ -137,6 +137,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 
 	p.checkCommands(app, do)
 	p.listenerCommand(app, do)
+	p.generateCommand(app, do)
 
 	profiles := app.Command("profiles", "The shipped configurations.")
 	profiles.Command("list", "List the shipped configurations; the command when none is given.").Default().Action(do(p.listProfiles))

@@ -20,13 +20,14 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
 		"collectors":            {nil, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"rules/lint":            {[]string{"internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
+		"dashboards":            {[]string{"rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},

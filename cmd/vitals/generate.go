@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// output is where generated files go.
+type output struct {
+	dir string
+	// check compares instead of writing.
+	check bool
+}
+
+// generateCommand declares the commands that generate files for Grafana and Prometheus.
+func (p *program) generateCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	generate := app.Command("generate", "Generate files for Grafana and Prometheus.")
+	p.generateDashboards(generate, do)
+}
+
+// generateDashboards declares the command generate dashboards.
+func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
+	cmd := generate.Command("dashboards", "Write Grafana dashboards of Vitals and, with --rules, one of those rules; and the files with which Grafana and Kubernetes load them.")
+	var names, states []string
+	cmd.Flag("rules", "A rule file to make the dashboard rules.json of, or builtin:NAME for a shipped one. Repeatable: all files make one dashboard.").PlaceHolder("FILE").StringsVar(&names)
+	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
+	out := outputFlags(cmd)
+	cmd.Action(do(func() int {
+		own, errs := readRules(names, states)
+		if len(errs) > 0 {
+			return p.fail(errs...)
+		}
+		return p.put(dashboards.Files(own), out)
+	}))
+}
+
+// outputFlags declares where generated files go.
+func outputFlags(cmd *kingpin.CmdClause) *output {
+	out := &output{}
+	cmd.Flag("out", "The directory to write to; it is made where it is missing.").Default("dashboards").StringVar(&out.dir)
+	cmd.Flag("check", "Write nothing: name the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
+	return out
+}
+
+// readRules reads rule files that are loaded together, and reports every mistake.
+func readRules(names, states []string) ([]*rules.File, []error) {
+	var files []*rules.File
+	var errs []error
+	states = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)
+	for _, name := range names {
+		data, err := readRuleFile(name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		f, mistakes := rules.Parse(name, data, states)
+		errs = append(errs, mistakes...)
+		files = append(files, f)
+	}
+	return files, append(errs, rules.Check(files)...)
+}
+
+// readRuleFile reads a rule file, or a shipped one.
+func readRuleFile(name string) ([]byte, error) {
+	shipped, ok := strings.CutPrefix(name, builtinPrefix)
+	if !ok {
+		return readFile(name)
+	}
+	data, err := fs.ReadFile(rules.Shipped(), shipped+".yml")
+	if err != nil {
+		return nil, fmt.Errorf("expected one of the shipped files %s", strings.Join(shippedRules(), ", "))
+	}
+	return data, nil
+}
+
+// put writes generated files, or compares them with those that are there, and tells of
+// each.
+func (p *program) put(files []dashboards.File, out *output) int {
+	different := 0
+	for _, f := range files {
+		path := filepath.Join(out.dir, f.Name)
+		is, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return p.fail(err)
+		}
+		switch {
+		case err == nil && bytes.Equal(is, f.Data):
+			fmt.Fprintf(p.stdout, "%s: up to date\n", path)
+		case out.check:
+			different++
+			what := "differs from what is generated"
+			if err != nil {
+				what = "is missing"
+			}
+			fmt.Fprintf(p.stdout, "%s: %s\n", path, what)
+		default:
+			if err := writeGenerated(path, f.Data); err != nil {
+				return p.fail(err)
+			}
+			fmt.Fprintf(p.stdout, "%s: written\n", path)
+		}
+	}
+	if different > 0 {
+		fmt.Fprintf(p.stderr, "%s not as generated; write them with the same command without --check\n", count(different, "file"))
+		return exitFailing
+	}
+	return exitOK
+}
+
+func writeGenerated(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}

@@ -1,0 +1,93 @@
+package dashboards
+
+import (
+	"io/fs"
+	"strconv"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// comparison is what an alert holds against what.
+type comparison struct {
+	value, limit parser.Expr
+	op           parser.ItemType
+}
+
+// comparisonOf returns the first comparison of an expression, from the left, of those
+// that all have to hold. It returns false where there is none, or where another one could
+// hold instead.
+func comparisonOf(expr parser.Expr) (comparison, bool) {
+	b, ok := inner(expr).(*parser.BinaryExpr)
+	if !ok {
+		return comparison{}, false
+	}
+	switch {
+	case b.Op == parser.LAND || b.Op == parser.LUNLESS:
+		return comparisonOf(b.LHS)
+	case !b.Op.IsComparisonOperator() || b.ReturnBool:
+		return comparison{}, false
+	}
+	if first, ok := comparisonOf(b.LHS); ok {
+		return first, true
+	}
+	c := comparison{b.LHS, b.RHS, b.Op}
+	if isNumber(b.LHS) {
+		c = comparison{b.RHS, b.LHS, mirrored(b.Op)}
+	}
+	return c, !isNumber(c.value)
+}
+
+// inner is an expression without the parentheses around it.
+func inner(expr parser.Expr) parser.Expr {
+	for {
+		p, ok := expr.(*parser.ParenExpr)
+		if !ok {
+			return expr
+		}
+		expr = p.Expr
+	}
+}
+
+// isNumber says whether an expression needs no series.
+func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr)) == 0 }
+
+// mirrored is the operator that says the same with its sides exchanged.
+func mirrored(op parser.ItemType) parser.ItemType {
+	switch op {
+	case parser.LSS:
+		return parser.GTR
+	case parser.GTR:
+		return parser.LSS
+	case parser.LTE:
+		return parser.GTE
+	case parser.GTE:
+		return parser.LTE
+	}
+	return op
+}
+
+// shippedNumber is what a shipped rule compares with.
+func shippedNumber(file, alert string) float64 {
+	data, err := fs.ReadFile(rules.Shipped(), file)
+	if err != nil {
+		panic("internal error: " + err.Error()) // the name is one of ours
+	}
+	f, _ := rules.Parse(file, data, []string{"ready", "alive", "started"})
+	for _, g := range f.Groups {
+		for _, r := range g.Rules {
+			if c, ok := comparisonOf(r.AST); ok && r.Alert == alert {
+				if n, ok := inner(c.limit).(*parser.NumberLiteral); ok {
+					return n.Val
+				}
+			}
+		}
+	}
+	panic("internal error: " + file + " has no rule " + alert + " that compares with a number")
+}
+
+// shippedLimit is the line of a shipped rule, by its name.
+func shippedLimit(file, alert string) target {
+	return limit("vector("+strconv.FormatFloat(shippedNumber(file, alert), 'f', -1, 64)+")", alert)
+}

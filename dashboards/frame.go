@@ -1,0 +1,64 @@
+package dashboards
+
+// tag is what the menu of each dashboard finds the others by.
+const tag = "vitals"
+
+// newDashboard puts sections into a dashboard with all that ours have in common. The
+// variables come after those for the data source, jobs and instances.
+func newDashboard(uid, title, about string, variables []variable, sections ...section) dashboard {
+	return dashboard{
+		UID: uid, Title: title, Description: about, Tags: []string{tag},
+		SchemaVersion: 37, Version: 1, GraphTooltip: 1, Refresh: "30s", Time: timeRange{"now-6h", "now"}, Timezone: "browser",
+		Links: []dashboardLink{{
+			Type: "dashboards", Title: "Vitals", Tags: []string{tag}, AsDropdown: true, IncludeVars: true, KeepTime: true,
+			Icon: "external link", Tooltip: "The other dashboards of Vitals, for the same time and choice",
+		}},
+		Annotations: list[annotation]{annotations()},
+		Templating: list[variable]{append([]variable{
+			datasourceVariable(),
+			choice("job", "Job", `vitals_state`),
+			choice("instance", "Instance", `vitals_state{job=~"$job"}`),
+		}, variables...)},
+		Panels: layout(sections),
+	}
+}
+
+// annotations mark alerts and restarts on all panels. An annotation shows labels only.
+func annotations() []annotation {
+	mark := func(name, color, expr, title, text, tags string) annotation {
+		t := query(expr, "")
+		return annotation{
+			Name: name, Datasource: datasource(), Enable: true, Expr: t.Expr, Step: "30s",
+			IconColor: color, TitleFormat: title, TextFormat: text, TagKeys: tags,
+		}
+	}
+	return []annotation{
+		mark("Firing alerts", red, `ALERTS{alertstate="firing",state=~".+",$vitals}`, "{{alertname}}", "{{instance}}", "state,severity"),
+		mark("Restarts", "blue", `changes(process_start_time_seconds{$vitals}[2m]) > 0`+ofVitals, "Vitals started", "{{instance}}", "job"),
+	}
+}
+
+func datasourceVariable() variable {
+	return variable{
+		Name: "datasource", Label: "Data source", Type: "datasource", Query: "prometheus", Refresh: 1,
+		Options: []string{}, Current: current{false, "default", "default"},
+	}
+}
+
+// choice is a variable for some or all values of the label of this name.
+func choice(label, title, metric string) variable {
+	v := pick(label, title, metric)
+	v.Multi, v.IncludeAll, v.AllValue = true, true, ".+"
+	v.Current = current{true, []string{"All"}, []string{"$__all"}}
+	return v
+}
+
+// pick is a variable for one value of the label of this name.
+func pick(label, title, metric string) variable {
+	ds := datasource()
+	definition := "label_values(" + metric + ", " + label + ")"
+	return variable{
+		Name: label, Label: title, Type: "query", Datasource: &ds, Definition: definition,
+		Query: map[string]string{"query": definition, "refId": label}, Refresh: 2, Sort: 1, Options: []string{}, Current: struct{}{},
+	}
+}

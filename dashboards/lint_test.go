@@ -1,0 +1,212 @@
+package dashboards_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What all dashboards have in common.
+func TestDashboards(t *testing.T) {
+	uids := map[string]string{}
+	for _, d := range loadDashboards(t) {
+		if other := uids[d.UID]; other != "" || len(d.UID) > 40 || !strings.HasPrefix(d.UID, "vitals-") {
+			t.Errorf("%s: uid %q (of %q, too), want one of its own of at most 40 characters", d.file, d.UID, other)
+		}
+		uids[d.UID] = d.file
+		if !strings.HasPrefix(d.Title, "Vitals / ") || d.Description == "" || !slices.Equal(d.Tags, []string{"vitals"}) {
+			t.Errorf("%s: title %q, description %q, tags %v, want all of them", d.file, d.Title, d.Description, d.Tags)
+		}
+		if d.ID != nil || d.Version != 1 || d.SchemaVersion != 37 || d.Editable == nil || *d.Editable {
+			t.Errorf("%s: id %v, version %d, schema %d, want none, 1, 37, and not editable", d.file, d.ID, d.Version, d.SchemaVersion)
+		}
+		if d.GraphTooltip != 1 || d.Refresh != "30s" || d.Time.From != "now-6h" || d.Time.To != "now" {
+			t.Errorf("%s: tooltip %d, refresh %s, time %v", d.file, d.GraphTooltip, d.Refresh, d.Time)
+		}
+		if len(d.Links) != 1 || !slices.Equal(d.Links[0].Tags, d.Tags) || !d.Links[0].AsDropdown || !d.Links[0].KeepTime || !d.Links[0].IncludeVars {
+			t.Errorf("%s: links %+v, want a menu of the others that keeps time and variables", d.file, d.Links)
+		}
+	}
+}
+
+// The variables are those that people know from other dashboards. A title shows no
+// variable with several values: it would read All.
+func TestVariables(t *testing.T) {
+	for _, d := range loadDashboards(t) {
+		several := []string{}
+		for i, v := range d.Templating.List {
+			switch {
+			case i == 0:
+				if v.Name != "datasource" || v.Label != "Data source" || v.Type != "datasource" || v.Query != "prometheus" {
+					t.Errorf("%s: the first variable is %+v, want the data source", d.file, v)
+				}
+				continue
+			case i < 3:
+				if want := []string{"job", "instance"}[i-1]; v.Name != want || !v.Multi || v.AllValue != ".+" {
+					t.Errorf("%s: variable %+v, want %s with several values, all of them as .+", d.file, v, want)
+				}
+			}
+			if v.Type != "query" || v.Datasource.UID != "${datasource}" || v.Refresh != 2 || v.Label != strings.ToUpper(v.Name[:1])+v.Name[1:] || v.Multi != v.IncludeAll {
+				t.Errorf("%s: variable %+v, want a query that follows the time range", d.file, v)
+			}
+			if v.Multi {
+				several = append(several, v.Name)
+			}
+		}
+		for _, p := range d.Panels {
+			for _, name := range several {
+				if strings.Contains(p.Title, "$"+name) || strings.Contains(p.Title, "${"+name) {
+					t.Errorf("%s: the title %q has a variable with several values", d.file, p.Title)
+				}
+			}
+		}
+	}
+}
+
+// Panels do not overlap, leave no hole in a line, and have numbers of their own.
+func TestLayout(t *testing.T) {
+	for _, d := range loadDashboards(t) {
+		ids := map[int]bool{}
+		taken := map[[2]int]string{}
+		lines := map[int]int{}
+		for _, p := range d.Panels {
+			if ids[p.ID] || p.ID <= 0 {
+				t.Errorf("%s: panel %q has the id %d, want one of its own", d.file, p.Title, p.ID)
+			}
+			ids[p.ID] = true
+			g := p.GridPos
+			if g.X < 0 || g.W < 1 || g.H < 1 || g.X+g.W > 24 {
+				t.Errorf("%s: panel %q is at %+v, want it within 24 columns", d.file, p.Title, g)
+			}
+			lines[g.Y] += g.W
+			for x := g.X; x < g.X+g.W; x++ {
+				for y := g.Y; y < g.Y+g.H; y++ {
+					if other := taken[[2]int{x, y}]; other != "" {
+						t.Fatalf("%s: panels %q and %q overlap", d.file, other, p.Title)
+					}
+					taken[[2]int{x, y}] = p.Title
+				}
+			}
+		}
+		for y, w := range lines {
+			if w != 24 {
+				t.Errorf("%s: the panels at %d have %d columns, want 24", d.file, y, w)
+			}
+		}
+	}
+}
+
+// The overview fits on a screen of 1080 lines, of which a browser and Grafana's own bars
+// leave 860 pixels.
+func TestOverviewFitsOnOneScreen(t *testing.T) {
+	const pixels, each = 860, 38
+	for _, p := range loadDashboards(t)[0].Panels {
+		if bottom := (p.GridPos.Y + p.GridPos.H) * each; bottom > pixels {
+			t.Errorf("panel %q ends at %d pixels, want at most %d", p.Title, bottom, pixels)
+		}
+	}
+}
+
+// units are Grafana's names of units.
+func units() []string {
+	return []string{"short", "none", "s", "ms", "bytes", "percentunit", "reqps", "ops", "dateTimeFromNow", "dtdurations"}
+}
+
+func TestPanels(t *testing.T) {
+	for _, d := range loadDashboards(t) {
+		titles := map[string]bool{}
+		for _, p := range d.Panels {
+			where := d.file + ": " + p.Title
+			if p.Title == "" || titles[p.Type+p.Title] {
+				t.Errorf("%s: want a title of its own", where)
+			}
+			titles[p.Type+p.Title] = true
+			if p.Type == "row" {
+				continue
+			}
+			if !strings.HasSuffix(p.Description, ".") || len(p.Targets) == 0 {
+				t.Errorf("%s: %d queries, description %q, want sentences", where, len(p.Targets), p.Description)
+			}
+			if p.Datasource.UID != "${datasource}" || p.Datasource.Type != "prometheus" {
+				t.Errorf("%s: data source %+v, want the chosen one", where, p.Datasource)
+			}
+			defaults := p.FieldConfig.Defaults
+			if len(defaults.Mappings) == 0 && !slices.Contains(units(), defaults.Unit) && p.Type != "table" {
+				t.Errorf("%s: unit %q, want one that Grafana knows, or words for the values", where, defaults.Unit)
+			}
+			if defaults.NoValue == "" {
+				t.Errorf("%s: want noValue: what it says without data", where)
+			}
+			checkTargets(t, where, p)
+			checkWords(t, where, p)
+			checkColumns(t, where, p)
+		}
+	}
+}
+
+func checkTargets(t *testing.T, where string, p panel) {
+	t.Helper()
+	refs := map[string]bool{}
+	for _, q := range p.Targets {
+		if refs[q.RefID] || q.RefID == "" || q.Datasource.UID != "${datasource}" || q.Instant == q.Range {
+			t.Errorf("%s: query %+v, want an id of its own, the chosen data source, and either an instant or a range", where, q)
+		}
+		refs[q.RefID] = true
+		if wants := p.Type == "table"; (q.Format == "table") != wants || wants && q.Range {
+			t.Errorf("%s: query %s has the format %s, range %t", where, q.RefID, q.Format, q.Range)
+		}
+		if over := p.Type == "timeseries" || p.Type == "state-timeline"; q.Range != over {
+			t.Errorf("%s: query %s over a range: %t, want %t", where, q.RefID, q.Range, over)
+		}
+	}
+	for _, o := range p.FieldConfig.Overrides {
+		if o.Matcher.ID == "byFrameRefID" && !refs[o.Matcher.Options] {
+			t.Errorf("%s: an override for the query %s, which does not exist", where, o.Matcher.Options)
+		}
+	}
+}
+
+// Words for states are short, or a timeline clips them; and a timeline with the colours
+// of thresholds would show those instead of the words.
+func checkWords(t *testing.T, where string, p panel) {
+	t.Helper()
+	defaults := p.FieldConfig.Defaults
+	if p.Type == "state-timeline" && (len(defaults.Mappings) == 0 || defaults.Color.Mode == "thresholds") {
+		t.Errorf("%s: %d mappings and the colour mode %s, want words in colours of their own", where, len(defaults.Mappings), defaults.Color.Mode)
+	}
+	for _, m := range defaults.Mappings {
+		for value, word := range m.Options {
+			if _, err := strconv.Atoi(value); err != nil || m.Type != "value" || word.Color == "" || len(word.Text) > 8 || p.Type == "state-timeline" && len(word.Text) > 7 {
+				t.Errorf("%s: %q is shown as %+v, want a number and a short word in a colour", where, value, word)
+			}
+		}
+	}
+	for i, s := range defaults.Thresholds.Steps {
+		if (s.Value == nil) != (i == 0) {
+			t.Errorf("%s: step %d begins at %v, want the first one alone without a beginning", where, i, s.Value)
+		}
+	}
+}
+
+// A cell without a value says so itself: it would say what the whole table says without a
+// line.
+func checkColumns(t *testing.T, where string, p panel) {
+	t.Helper()
+	if p.Type != "table" {
+		return
+	}
+	empty := map[string]bool{}
+	for _, o := range p.FieldConfig.Overrides {
+		for _, property := range o.Properties {
+			empty[o.Matcher.Options] = empty[o.Matcher.Options] || o.Matcher.ID == "byName" && property.ID == "noValue"
+		}
+	}
+	for _, tr := range p.Transformations {
+		for field, title := range tr.Options.RenameByName {
+			if !empty[title] {
+				t.Errorf("%s: the column %s of %s has no text for an empty cell", where, title, field)
+			}
+		}
+	}
+}

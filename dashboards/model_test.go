@@ -1,0 +1,159 @@
+package dashboards_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/dashboards"
+)
+
+// The types have what the tests look at, as Grafana reads it.
+type (
+	dashboard struct {
+		file          string
+		UID, Title    string
+		Description   string
+		Tags          []string
+		SchemaVersion int
+		Version       int
+		ID            *int
+		Editable      *bool
+		GraphTooltip  int
+		Refresh       string
+		Time          struct{ From, To string }
+		Links         []struct {
+			Type                              string
+			Tags                              []string
+			AsDropdown, IncludeVars, KeepTime bool
+		}
+		Annotations struct{ List []annotation }
+		Templating  struct{ List []variable }
+		Panels      []panel
+	}
+	annotation struct {
+		Name, Expr, TitleFormat, TextFormat, TagKeys string
+		Datasource                                   source
+	}
+	source   struct{ Type, UID string }
+	variable struct {
+		Name, Label, Type, AllValue string
+		Query                       any
+		Datasource                  source
+		Multi, IncludeAll           bool
+		Refresh                     int
+	}
+	panel struct {
+		ID              int
+		Type, Title     string
+		Description     string
+		GridPos         struct{ X, Y, W, H int }
+		Datasource      source
+		Targets         []target
+		FieldConfig     fieldConfig
+		Transformations []struct {
+			ID      string
+			Options struct {
+				IndexByName  map[string]int
+				RenameByName map[string]string
+			}
+		}
+	}
+	target struct {
+		RefID, Expr, LegendFormat, Format string
+		Instant, Range                    bool
+		Datasource                        source
+	}
+	fieldConfig struct {
+		Defaults struct {
+			Unit, NoValue string
+			Color         struct{ Mode string }
+			Mappings      []mapping
+			Thresholds    struct{ Steps []struct{ Value *float64 } }
+		}
+		Overrides []struct {
+			Matcher    struct{ ID, Options string }
+			Properties []struct {
+				ID    string
+				Value json.RawMessage
+			}
+		}
+	}
+	mapping struct {
+		Type    string
+		Options map[string]struct{ Text, Color string }
+	}
+)
+
+// loadDashboards reads the generated dashboards.
+func loadDashboards(t *testing.T) []dashboard {
+	t.Helper()
+	return decode(t, dashboards.Files(nil))
+}
+
+func decode(t *testing.T, files []dashboards.File) []dashboard {
+	t.Helper()
+	var all []dashboard
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name, ".json") {
+			continue
+		}
+		d := dashboard{file: f.Name}
+		if err := json.NewDecoder(bytes.NewReader(f.Data)).Decode(&d); err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		all = append(all, d)
+	}
+	if len(all) == 0 {
+		t.Fatal("no dashboard is generated")
+	}
+	return all
+}
+
+// The ranges that stand for Grafana's variables in tests. Each can be told from all
+// others in an expression.
+const (
+	rateInterval = "3m1s"
+	shownRange   = "7m1s"
+)
+
+var grafanaVariable = regexp.MustCompile(`\$\{?[a-zA-Z_]+`)
+
+// expand replaces the variables of Grafana in an expression, everything being chosen.
+func expand(t *testing.T, expr, rule string) string {
+	t.Helper()
+	text := strings.NewReplacer("$__rate_interval", rateInterval, "$__range", shownRange,
+		"$job", ".+", "$instance", ".+", "$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", rule).Replace(expr)
+	if name := grafanaVariable.FindString(text); name != "" {
+		t.Errorf("%s: nothing stands for %s", expr, name)
+	}
+	return text
+}
+
+// parse parses an expression after its variables were replaced.
+func parse(t *testing.T, expr string) parser.Expr {
+	t.Helper()
+	ast, err := parser.NewParser(parser.Options{}).ParseExpr(expand(t, expr, "Down"))
+	if err != nil {
+		t.Fatalf("%s: %v", expr, err)
+	}
+	return ast
+}
+
+// queries calls f for each query of a dashboard: those of panels, and those of
+// annotations, which have no panel.
+func (d dashboard) queries(f func(where, expr string, p *panel, q *target)) {
+	for _, a := range d.Annotations.List {
+		f(d.file+": annotation "+a.Name, a.Expr, nil, nil)
+	}
+	for i := range d.Panels {
+		p := &d.Panels[i]
+		for j := range p.Targets {
+			f(d.file+": "+p.Title+", query "+p.Targets[j].RefID, p.Targets[j].Expr, p, &p.Targets[j])
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package dashboards_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/window"
+	"github.com/vitals-health/vitals/rules"
+)
+
+const (
+	// scrapeEvery is the time between two scrapes of the samples, and scrapes how many
+	// there are.
+	scrapeEvery = 15 * time.Second
+	scrapes     = 20
+)
+
+// history is what a Prometheus would have that scrapes some targets.
+type history struct {
+	t      *testing.T
+	window *window.Window
+	source *window.Source
+	engine *promql.Engine
+	// at is the time of the last scrape.
+	at time.Time
+}
+
+// newHistory scrapes the targets, by the name of their instance; a target without
+// samples is down. Counters grow by one each time.
+func newHistory(t *testing.T, at time.Time, targets map[string][]collectors.Sample) *history {
+	t.Helper()
+	h := &history{t: t, window: window.New(), engine: promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: window.Lookback, Parser: parser.NewParser(parser.Options{}),
+		NoStepSubqueryIntervalFn: func(int64) int64 { return scrapeEvery.Milliseconds() },
+	})}
+	h.window.SetRetention(nil, scrapes*scrapeEvery)
+	h.source = h.window.Source()
+	for i := range scrapes {
+		h.scrape(at.Add(-time.Duration(scrapes-1-i)*scrapeEvery), i, targets)
+	}
+	return h
+}
+
+// scrape adds what all targets have; n is the number of the scrape.
+func (h *history) scrape(at time.Time, n int, targets map[string][]collectors.Sample) {
+	h.t.Helper()
+	h.at = at
+	h.source.Round(at.UnixMilli())
+	defer h.source.End()
+	add := func(instance string, value float64, l labels.Labels) {
+		b := labels.NewBuilder(l)
+		b.Set("job", "vitals")
+		b.Set("instance", instance)
+		if err := h.source.Add(b.Labels(), value, 0); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	for instance, samples := range targets {
+		up := 0.0
+		for _, sample := range samples {
+			up = 1
+			if sample.T == counterMark {
+				sample.Value += float64(n)
+			}
+			add(instance, sample.Value, sample.Labels)
+		}
+		add(instance, up, labels.FromStrings("__name__", "up"))
+	}
+}
+
+// leave scrapes once more, when one of the targets has gone.
+func (h *history) leave(targets map[string][]collectors.Sample, gone string) {
+	h.t.Helper()
+	left := maps.Clone(targets)
+	left[gone] = nil
+	h.scrape(h.at.Add(scrapeEvery), scrapes, left)
+}
+
+// query evaluates an expression at the time of the last scrape.
+func (h *history) query(expr string) promql.Vector {
+	h.t.Helper()
+	q, err := h.engine.NewInstantQuery(context.Background(), h.window, nil, expr, h.at)
+	if err != nil {
+		h.t.Fatalf("%s: %v", expr, err)
+	}
+	result := q.Exec(context.Background())
+	switch v := result.Value.(type) {
+	case promql.Vector:
+		return v
+	case promql.Scalar:
+		return promql.Vector{{F: v.V}}
+	}
+	h.t.Fatalf("%s: %v", expr, result.Err)
+	return nil
+}
+
+// counterMark in the place of a sample's own time says that it is one of a counter.
+const counterMark = -1
+
+// exposition reads samples in Prometheus' text format.
+func exposition(t *testing.T, name, text string) []collectors.Sample {
+	t.Helper()
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := p.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	var all []collectors.Sample
+	for _, mf := range families {
+		// All at the same time; those of counters, also of histograms, are marked.
+		counter := mf.GetType() == dto.MetricType_COUNTER || mf.GetType() == dto.MetricType_HISTOGRAM
+		samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, mf)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, s := range samples {
+			b := labels.NewScratchBuilder(len(s.Metric))
+			for n, v := range s.Metric {
+				b.Add(string(n), string(v))
+			}
+			b.Sort()
+			one := collectors.Sample{Labels: b.Labels(), Value: float64(s.Value)}
+			if counter {
+				one.T = counterMark
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// goldens are the committed expositions of the collectors, by file.
+func goldens(t *testing.T) map[string][]collectors.Sample {
+	t.Helper()
+	all := map[string][]collectors.Sample{}
+	for _, pattern := range []string{"*.prom", "*/*.prom"} {
+		files, err := filepath.Glob(filepath.Join("../collectors/testdata", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, ".om.prom") { // the same metrics as OpenMetrics
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			instance := strings.TrimPrefix(filepath.ToSlash(name), "../collectors/testdata/")
+			all[instance] = exposition(t, name, strings.ReplaceAll(string(text), " unknown\n", " untyped\n"))
+		}
+	}
+	if len(all) < len(collectors.KindNames()) {
+		t.Fatalf("%d golden expositions found, want one a kind", len(all))
+	}
+	return all
+}
+
+// ownRules has a rule in each status, after one pass over ownSamples.
+const ownRules = `
+groups:
+  - name: g
+    rules:
+      - {alert: Fine, expr: app_value > 5, labels: {state: ready}}
+      - {alert: Soon, expr: app_value == 1, for: 1h, labels: {state: ready}}
+      - {alert: Down, expr: app_value == 1, labels: {state: ready}}
+      - {alert: Blind, expr: app_gone == 1, labels: {state: alive}}
+      - {alert: Ordinary, expr: app_value == 1}
+`
+
+// app is a collector of one value, which fails from the second round on if it is flaky.
+type app struct {
+	flaky  bool
+	rounds int
+}
+
+func (*app) Describe() []collectors.Desc { return nil }
+
+func (a *app) Collect(context.Context) ([]collectors.Sample, error) {
+	a.rounds++
+	if a.flaky && a.rounds > 1 {
+		return nil, errors.New("not again")
+	}
+	return []collectors.Sample{{Labels: labels.FromStrings("__name__", "app_value"), Value: 1}}, nil
+}
+
+// ownSamples are what Vitals says about itself on /metrics, with ownRules.
+func ownSamples(t *testing.T) []collectors.Sample {
+	t.Helper()
+	file, errs := rules.Parse("rules.yml", []byte(ownRules), []string{evaluator.Ready, evaluator.Alive})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	e, err := evaluator.New(evaluator.Config{Files: []*rules.File{file}, Sources: []evaluator.Source{
+		{Name: "app", Kind: "app", Interval: time.Minute, Timeout: time.Second, Collector: &app{}},
+		{Name: "flaky", Kind: "app", Interval: 20 * time.Millisecond, Timeout: 20 * time.Millisecond, Collector: &app{flaky: true}},
+	}}, evaluator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Run(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	changed, s := e.Changed(), e.Snapshot()
+	for !settled(s) {
+		select {
+		case <-changed:
+			changed, s = e.Changed(), e.Snapshot()
+		case <-ctx.Done():
+			t.Fatalf("the collectors are %+v, want the second one to have failed", s.Collectors)
+		}
+	}
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }}).Handler()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/ready", nil))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return exposition(t, "/metrics", w.Body.String())
+}
+
+// settled says whether everything was measured and judged, and the second collector failed
+// after that.
+func settled(s *evaluator.Snapshot) bool {
+	state, ok := s.State(evaluator.Started, s.At)
+	return ok && state.Verdict == evaluator.Pass && !s.Collectors[1].Success && !s.Collectors[1].LastSuccess.IsZero()
+}

@@ -1,0 +1,251 @@
+package dashboards_test
+
+import (
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// metric is what docs/metrics.md says of a metric; that page is held against the program
+// by tests of its own.
+type metric struct {
+	counter bool
+	labels  []string
+}
+
+// vocabulary is all that a dashboard may ask for.
+func vocabulary(t *testing.T) map[string]metric {
+	t.Helper()
+	page, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]metric{
+		// What Prometheus makes.
+		"up":     {},
+		"ALERTS": {labels: []string{"alertname", "alertstate", "state", "severity"}},
+		// What every program with Prometheus' Go client has.
+		"process_resident_memory_bytes": {}, "process_cpu_seconds_total": {counter: true}, "process_open_fds": {}, "process_max_fds": {},
+		"process_start_time_seconds": {}, "go_goroutines": {}, "go_gc_duration_seconds": {labels: []string{"quantile"}}, "go_memstats_heap_inuse_bytes": {},
+		// What the profile kuryr-cni passes on of the CNI daemon.
+		"kuryr_cni_request_duration_seconds_count":  {counter: true, labels: []string{"command", "error", "component"}},
+		"kuryr_cni_request_duration_seconds_bucket": {counter: true, labels: []string{"command", "error", "component", "le"}},
+	}
+	row := regexp.MustCompile("(?m)^\\| `(vitals_\\w+)` \\| (\\w+) \\| (.*?) \\|")
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+		found := metric{counter: m[2] == "counter"}
+		for _, l := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(m[3], -1) {
+			found.labels = append(found.labels, l[1])
+		}
+		known[m[1]] = found
+	}
+	if len(known) < 100 || !slices.Contains(known["vitals_rule_status"].labels, "status") {
+		t.Fatalf("docs/metrics.md has %d metrics, want the tables of all", len(known))
+	}
+	return known
+}
+
+// selected are the metrics that a selector can match: those whose name is spelt out, or
+// all that its regular expression names.
+func selected(known map[string]metric, s *parser.VectorSelector) []string {
+	if s.Name != "" {
+		return []string{s.Name}
+	}
+	var names []string
+	for _, m := range s.LabelMatchers {
+		if m.Name != model.MetricNameLabel {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			if m.Matches(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Queries use metrics and labels that Vitals exports, of the chosen targets only, and
+// counters by their rate only.
+func TestQueriesUseWhatIsExported(t *testing.T) {
+	known := vocabulary(t)
+	for _, d := range loadDashboards(t) {
+		d.queries(func(where, expr string, _ *panel, _ *target) {
+			ast := parse(t, expr)
+			has := map[string]bool{"job": true, "instance": true, model.MetricNameLabel: true}
+			parser.Inspect(ast, func(n parser.Node, path []parser.Node) error {
+				if c, ok := n.(*parser.Call); ok && c.Func.Name == "label_join" {
+					has[c.Args[1].(*parser.StringLiteral).Val] = true
+				}
+				s, ok := n.(*parser.VectorSelector)
+				if !ok {
+					return nil
+				}
+				names := selected(known, s)
+				if len(names) == 0 {
+					t.Errorf("%s: %s selects no metric", where, s)
+				}
+				for _, name := range names {
+					m, ok := known[name]
+					if !ok {
+						t.Errorf("%s: %s is exported by nobody", where, name)
+					}
+					for _, l := range m.labels {
+						has[l] = true
+					}
+					if m.counter {
+						checkRate(t, where, name, path)
+					}
+				}
+				checkMatchers(t, where, s, known, names)
+				return nil
+			})
+			for _, l := range grouping(ast) {
+				if !has[l] {
+					t.Errorf("%s: no metric in it has the label %s", where, l)
+				}
+			}
+		})
+	}
+}
+
+// checkMatchers wants the matchers of the chosen job and instance, and no label that the
+// metrics do not have.
+func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known map[string]metric, names []string) {
+	t.Helper()
+	chosen := 0
+	for _, m := range s.LabelMatchers {
+		switch m.Name {
+		case model.MetricNameLabel:
+		case "job", "instance":
+			if m.Type == labels.MatchRegexp && m.Value == ".+" {
+				chosen++
+			}
+		default:
+			for _, name := range names {
+				if !slices.Contains(known[name].labels, m.Name) {
+					t.Errorf("%s: %s has no label %s", where, name, m.Name)
+				}
+			}
+		}
+	}
+	if chosen != 2 {
+		t.Errorf(`%s: %s lacks job=~"$job",instance=~"$instance"`, where, s)
+	}
+}
+
+// checkRate wants a counter within rate or increase over $__rate_interval. path are the
+// nodes above its selector.
+func checkRate(t *testing.T, where, name string, path []parser.Node) {
+	t.Helper()
+	want, err := time.ParseDuration(rateInterval)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(path) < 2 {
+		t.Errorf("%s: the counter %s as it is, want its rate", where, name)
+		return
+	}
+	matrix, ok := path[len(path)-1].(*parser.MatrixSelector)
+	if !ok || matrix.Range != want {
+		t.Errorf("%s: the counter %s not over $__rate_interval", where, name)
+		return
+	}
+	for _, n := range path {
+		if call, ok := n.(*parser.Call); ok && slices.Contains([]string{"rate", "increase"}, call.Func.Name) {
+			return
+		}
+	}
+	t.Errorf("%s: the counter %s without rate or increase", where, name)
+}
+
+// grouping are the labels that an expression groups and matches by.
+func grouping(ast parser.Expr) []string {
+	var names []string
+	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
+		switch e := n.(type) {
+		case *parser.AggregateExpr:
+			names = append(names, e.Grouping...)
+		case *parser.BinaryExpr:
+			if e.VectorMatching != nil {
+				names = append(append(names, e.VectorMatching.MatchingLabels...), e.VectorMatching.Include...)
+			}
+		}
+		return nil
+	})
+	return names
+}
+
+// Legends, and the columns of tables, are labels that the results have.
+func TestLegendsAreLabels(t *testing.T) {
+	label := regexp.MustCompile(`\{\{(\w+)\}\}`)
+	for _, d := range loadDashboards(t) {
+		d.queries(func(where, expr string, p *panel, q *target) {
+			if p == nil {
+				return
+			}
+			var wanted []string
+			for _, m := range label.FindAllStringSubmatch(q.LegendFormat, -1) {
+				wanted = append(wanted, m[1])
+			}
+			if p.Type == "table" {
+				wanted = columnsOf(t, where, *p)
+			}
+			kept, ok := keptLabels(parse(t, expr))
+			for _, l := range wanted {
+				if ok && !slices.Contains(kept, l) {
+					t.Errorf("%s: shows the label %s, and the query keeps %v", where, l, kept)
+				}
+			}
+			if p.Type == "table" && !ok {
+				t.Errorf("%s: the query does not say which labels it keeps", where)
+			}
+			if p.Type == "table" && len(kept) != len(wanted) {
+				t.Errorf("%s: the query keeps %v, the columns are %v", where, kept, wanted)
+			}
+		})
+	}
+}
+
+// columnsOf are the labels that are columns of a table.
+func columnsOf(t *testing.T, where string, p panel) []string {
+	t.Helper()
+	for _, tr := range p.Transformations {
+		if tr.ID == "organize" {
+			var names []string
+			for name := range tr.Options.IndexByName {
+				if !strings.HasPrefix(name, "Value") {
+					names = append(names, name)
+				}
+			}
+			return names
+		}
+	}
+	t.Errorf("%s: no order of the columns", where)
+	return nil
+}
+
+// keptLabels are the labels that an expression's result can have, where it says so by an
+// aggregation.
+func keptLabels(e parser.Expr) ([]string, bool) {
+	switch e := e.(type) {
+	case *parser.ParenExpr:
+		return keptLabels(e.Expr)
+	case *parser.AggregateExpr:
+		return e.Grouping, !e.Without
+	case *parser.BinaryExpr:
+		if kept, ok := keptLabels(e.LHS); ok {
+			return kept, true
+		}
+		return keptLabels(e.RHS)
+	}
+	return nil, false
+}
