@@ -27,6 +27,8 @@ func checks() []check {
 		{"V006", "vanishing-series", Warning, vanishingSeries},
 		{"V007", "state-without-rules", Warning, stateWithoutRules},
 		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
+		{"V011", "never-fires", Warning, neverFires},
+		{"V012", "always-fires", Error, alwaysFires},
 		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
 		{rules.CodeUnknownCause, "unknown-cause", Error, nil},
 		{rules.CodeCauseCycle, "cause-cycle", Error, nil},

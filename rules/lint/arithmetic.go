@@ -1,0 +1,136 @@
+package lint
+
+import (
+	"math"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// passing returns those of v that "v op w" lets pass, for some number of w. As in
+// Prometheus, of the comparisons with NaN only != holds.
+func (v values) passing(op parser.ItemType, w values) values {
+	if len(w.spans) == 0 {
+		if op == parser.NEQ {
+			return v
+		}
+		return values{}
+	}
+	least, greatest := w.spans[0].from, w.spans[len(w.spans)-1].to
+	switch op {
+	case parser.EQLC:
+		return v.and(values{w.spans, false})
+	case parser.NEQ:
+		if n, ok := w.number(); ok {
+			return v.without(one(n))
+		}
+		return v
+	case parser.GTR:
+		return v.and(values{[]span{{cut{least.at, true}, end()}}, false})
+	case parser.GTE:
+		return v.and(values{[]span{{least, end()}}, false})
+	case parser.LSS:
+		return v.and(values{[]span{{begin(), cut{greatest.at, false}}}, false})
+	case parser.LTE:
+		return v.and(values{[]span{{begin(), greatest}}, false})
+	}
+	return v
+}
+
+// alwaysPasses says whether "v op w" holds for all numbers of both.
+func (v values) alwaysPasses(op parser.ItemType, w values) bool {
+	return (!w.nan || op == parser.NEQ) && len(v.passing(inverse(op), values{w.spans, false}).spans) == 0
+}
+
+// inverse is the comparison that holds where op does not.
+func inverse(op parser.ItemType) parser.ItemType {
+	switch op {
+	case parser.EQLC:
+		return parser.NEQ
+	case parser.NEQ:
+		return parser.EQLC
+	case parser.GTR:
+		return parser.LTE
+	case parser.GTE:
+		return parser.LSS
+	case parser.LSS:
+		return parser.GTE
+	}
+	return parser.GTR
+}
+
+// flipped is the comparison with its sides swapped.
+func flipped(op parser.ItemType) parser.ItemType {
+	switch op {
+	case parser.GTR:
+		return parser.LSS
+	case parser.GTE:
+		return parser.LTE
+	case parser.LSS:
+		return parser.GTR
+	case parser.LTE:
+		return parser.GTE
+	}
+	return op
+}
+
+// calculated returns what "v op w" can be, or more.
+func (v values) calculated(op parser.ItemType, w values) values {
+	if math.IsNaN(calculate(op, 1, 1)) {
+		return anything() // not one of the operations on numbers
+	}
+	a, few := v.points()
+	b, fewToo := w.points()
+	if few && fewToo && !v.nan && !w.nan {
+		var all values
+		for _, x := range a {
+			for _, y := range b {
+				all = all.or(one(calculate(op, x, y)))
+			}
+		}
+		return all
+	}
+	x, left := v.number()
+	y, right := w.number()
+	switch {
+	case right && !math.IsInf(y, 0):
+		return v.scaled(op, y)
+	case left && !math.IsInf(x, 0) && (op == parser.ADD || op == parser.MUL):
+		return w.scaled(op, x)
+	case left && !math.IsInf(x, 0) && op == parser.SUB:
+		return w.mapped(func(y float64) float64 { return x - y })
+	}
+	positive := between(0, math.Inf(1))
+	if (op == parser.ADD || op == parser.MUL || op == parser.DIV) && positive.covers(v) && positive.covers(w) {
+		return positive.orNaN()
+	}
+	return anything()
+}
+
+// scaled returns what "v op y" can be, or more.
+func (v values) scaled(op parser.ItemType, y float64) values {
+	monotonic := op == parser.ADD || op == parser.SUB || (op == parser.MUL || op == parser.DIV) && y != 0
+	if !monotonic {
+		return anything()
+	}
+	return v.mapped(func(x float64) float64 { return calculate(op, x, y) })
+}
+
+func calculate(op parser.ItemType, x, y float64) float64 {
+	switch op {
+	case parser.ADD:
+		return x + y
+	case parser.SUB:
+		return x - y
+	case parser.MUL:
+		return x * y
+	case parser.DIV:
+		return x / y
+	case parser.MOD:
+		return math.Mod(x, y)
+	case parser.POW:
+		return math.Pow(x, y)
+	case parser.ATAN2:
+		return math.Atan2(x, y)
+	}
+	return math.NaN()
+}

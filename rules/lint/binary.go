@@ -1,0 +1,247 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// binary is the outcome of an operation on two operands.
+func (a *analyst) binary(n *parser.BinaryExpr) outcome {
+	left, right := a.look(n.LHS), a.look(n.RHS)
+	switch n.Op {
+	case parser.LOR:
+		return either(n, left, right)
+	case parser.LUNLESS:
+		return a.unless(n, left, right)
+	}
+	if left.sure == never || right.sure == never {
+		return outcome{}
+	}
+	if text := contradictory(n); text != "" {
+		return a.impossible(n, text, `ask for either: "a or b"`)
+	}
+	switch {
+	case n.Op == parser.LAND:
+		return a.and(n, left, right)
+	case filled(n):
+		return outcome{values: anything(), sure: sometimes}
+	case n.Op.IsComparisonOperator() && !n.ReturnBool:
+		return a.comparison(n, left, right)
+	}
+	v := left.calculated(n.Op, right.values)
+	if n.Op.IsComparisonOperator() {
+		v = answers(n, left, right)
+	}
+	sure := min(left.sure, right.sure)
+	if n.VectorMatching != nil && !(sure == always && sameLabels(n)) {
+		sure = sometimes // whether the labels of the two sides match is not known
+	}
+	return itself(n, v, sure)
+}
+
+// answers are the results of a comparison with bool.
+func answers(n *parser.BinaryExpr, left, right outcome) values {
+	switch {
+	case left.passing(n.Op, right.values).empty():
+		return one(0)
+	case !left.nan && !right.nan && left.alwaysPasses(n.Op, right.values):
+		return one(1)
+	}
+	return oneOf(0, 1)
+}
+
+func filled(n *parser.BinaryExpr) bool {
+	m := n.VectorMatching
+	return m != nil && (m.FillValues.LHS != nil || m.FillValues.RHS != nil)
+}
+
+// sameLabels says whether an operation on two vectors pairs the samples of the same labels.
+func sameLabels(n *parser.BinaryExpr) bool {
+	m := n.VectorMatching
+	return m == nil || !m.On && len(m.MatchingLabels) == 0 &&
+		(m.Card == parser.CardOneToOne || m.Card == parser.CardManyToMany)
+}
+
+// anyLabels says whether an operation on two vectors pairs any sample with any other.
+func anyLabels(n *parser.BinaryExpr) bool {
+	return n.VectorMatching != nil && n.VectorMatching.On && len(n.VectorMatching.MatchingLabels) == 0
+}
+
+// comparison is the outcome of a comparison that lets samples pass.
+func (a *analyst) comparison(n *parser.BinaryExpr, left, right outcome) outcome {
+	op, kept, other := n.Op, left, right
+	keptExpr, otherExpr := n.LHS, n.RHS
+	if n.LHS.Type() == parser.ValueTypeScalar {
+		op, kept, other = flipped(op), right, left
+		keptExpr, otherExpr = n.RHS, n.LHS
+	}
+	if n.VectorMatching != nil && sameLabels(n) && kept.subject != "" && kept.subject == other.subject {
+		return a.compared(n, kept, other)
+	}
+	v := kept.passing(op, other.values)
+	if v.empty() {
+		text, cure := excluded(keptExpr, kept, op, otherExpr, other)
+		return a.impossible(n, text, cure)
+	}
+	o := kept.restricted(v)
+	if _, ok := other.number(); ok && n.VectorMatching == nil {
+		return o
+	}
+	o.pure = false
+	if n.VectorMatching != nil {
+		o.sure = min(o.sure, sometimes)
+		if !sameLabels(n) {
+			o.subject, o.facts = "", nil
+		}
+	} else if !kept.alwaysPasses(op, other.values) {
+		o.sure = min(o.sure, sometimes)
+	}
+	return o
+}
+
+// compared is the outcome of a comparison of a value with itself.
+func (a *analyst) compared(n *parser.BinaryExpr, left, right outcome) outcome {
+	v := left.and(right.values)
+	switch n.Op {
+	case parser.EQLC, parser.LTE, parser.GTE:
+		v.nan = false
+	case parser.NEQ:
+		v.spans = nil // NaN is not itself
+	default:
+		v = values{}
+	}
+	if v.empty() {
+		return a.impossible(n, fmt.Sprintf("%s is compared with itself, and is never %s itself", short(n.LHS), n.Op), "compare it with something else")
+	}
+	left.pure = left.pure && right.pure
+	o := left.restricted(v)
+	o.sure = min(o.sure, right.sure)
+	return o
+}
+
+// and is the outcome of "left and right", of which neither is impossible.
+func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
+	o := left
+	if !(anyLabels(n) && right.sure == always) {
+		o.sure, o.pure = min(left.sure, sometimes), false
+	}
+	if !sameLabels(n) {
+		return o
+	}
+	o.facts = maps.Clone(left.facts)
+	for subject, w := range right.facts {
+		v, ok := o.facts[subject]
+		if !ok {
+			v = w
+		}
+		if v = v.and(w); v.empty() {
+			return a.impossible(n, fmt.Sprintf("both sides are about %s, which is never %s and %s at once", quoted(subject), left.facts[subject], w),
+				`ask for either: "a or b"`)
+		}
+		if o.facts == nil {
+			o.facts = map[string]values{}
+		}
+		o.facts[subject] = v
+	}
+	if left.subject != "" && left.subject == right.subject {
+		o.pure = left.pure && right.pure
+		o = o.restricted(o.facts[left.subject])
+	}
+	return o
+}
+
+// unless is the outcome of "left unless right".
+func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
+	const cure = `remove what stands behind "unless", or let it leave something`
+	switch {
+	case left.sure == never || right.sure == never:
+		return left
+	case bare(n.LHS).String() == bare(n.RHS).String():
+		return a.impossible(n, fmt.Sprintf("%s is taken away from itself, and nothing is left", short(n.LHS)), cure)
+	case anyLabels(n) && right.sure == always:
+		return a.impossible(n, fmt.Sprintf("%s is always there, so nothing is left of the other side", short(n.RHS)), cure)
+	}
+	o := left
+	if left.subject != "" && left.subject == right.subject && right.pure {
+		rest := left.without(right.values)
+		if rest.empty() {
+			return a.impossible(n, fmt.Sprintf("of %s everything is taken away that %s yields", quoted(left.subject), short(n.LHS)), cure)
+		}
+		if sameLabels(n) {
+			return left.restricted(rest)
+		}
+	}
+	o.sure, o.pure = min(left.sure, sometimes), false
+	return o
+}
+
+// either is the outcome of "left or right".
+func either(n *parser.BinaryExpr, left, right outcome) outcome {
+	switch {
+	case left.sure == never:
+		return right
+	case right.sure == never:
+		return left
+	}
+	o := outcome{values: left.or(right.values), sure: max(left.sure, right.sure)}
+	if absentOf(n.LHS, n.RHS) || absentOf(n.RHS, n.LHS) {
+		o.sure = always
+	}
+	if !sameLabels(n) || left.subject == "" || left.subject != right.subject {
+		return o
+	}
+	o.subject, o.facts = left.subject, map[string]values{left.subject: o.values}
+	if o.pure = left.pure && right.pure; o.pure {
+		o.whole = left.whole
+		if o.whole.within(o.values) {
+			o.sure = max(o.sure, o.whole.sure)
+		}
+	}
+	return o
+}
+
+// absentOf says whether e is absent() of the other expression.
+func absentOf(e, other parser.Expr) bool {
+	c, ok := bare(e).(*parser.Call)
+	return ok && c.Func.Name == "absent" && bare(c.Args[0]).String() == bare(other).String()
+}
+
+// excluded explains why a comparison lets nothing pass.
+func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.Expr, other outcome) (text, cure string) {
+	than := short(otherExpr)
+	if n, ok := other.number(); ok {
+		than = fmt.Sprint(n)
+	}
+	if len(other.spans) == 0 {
+		return fmt.Sprintf("nothing is %s NaN, not even NaN itself", op), fmt.Sprintf("ask for NaN by %s != %s", short(e), short(e))
+	}
+	cure = "compare it with a value that it can have"
+	if counts(e) && !one(0).passing(op, other.values).empty() {
+		return fmt.Sprintf("a count of nothing is nothing, not 0, so %s is never %s %s", short(e), op, than), "ask for the lack of series with absent(...)"
+	}
+	return fmt.Sprintf("%s is %s, and never %s %s", short(e), kept.values, op, than), cure
+}
+
+// counts says whether an expression counts what there is.
+func counts(e parser.Expr) bool {
+	switch n := bare(e).(type) {
+	case *parser.AggregateExpr:
+		return n.Op == parser.COUNT
+	case *parser.Call:
+		return n.Func.Name == "count_over_time"
+	}
+	return false
+}
+
+// short is an expression as a message shows it.
+func short(e parser.Expr) string { return quoted(bare(e).String()) }
+
+func quoted(text string) string {
+	const limit = 80
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,134 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// contradiction says why no series can have the labels that the matchers want and what to
+// do about it, or nothing.
+func contradiction(matchers []*labels.Matcher) (text, cure string) {
+	for i, m := range matchers {
+		if m.Type == labels.MatchNotRegexp && matchesAll(m.Value) {
+			return fmt.Sprintf("%s excludes every series", m), "remove it, or exclude less"
+		}
+		for _, other := range matchers[:i] {
+			if other.Name == m.Name && excludeEachOther(m, other) {
+				return fmt.Sprintf("no series has both %s and %s", other, m), "keep one of the two; for either value write " + m.Name + `=~"a|b"`
+			}
+		}
+	}
+	return "", ""
+}
+
+// excludeEachOther says whether two matchers of a label have no value in common.
+func excludeEachOther(a, b *labels.Matcher) bool {
+	if a.Matches("") && b.Matches("") {
+		return false
+	}
+	for _, pair := range [][2]*labels.Matcher{{a, b}, {b, a}} {
+		if values, ok := onlyValues(pair[0]); ok {
+			return !anyMatches(pair[1], values)
+		}
+	}
+	opposite, err := a.Inverse()
+	return err == nil && opposite.Type == b.Type && opposite.Value == b.Value
+}
+
+// onlyValues returns the values that a matcher allows, where they are few.
+func onlyValues(m *labels.Matcher) (values []string, ok bool) {
+	switch m.Type {
+	case labels.MatchEqual:
+		return []string{m.Value}, true
+	case labels.MatchRegexp:
+		values = m.SetMatches()
+		return values, len(values) > 0
+	}
+	return nil, false
+}
+
+// contradictory says why the two sides of an operation, which both have to yield
+// something, cannot: one asks for the absence of what the other one selects. Or "".
+func contradictory(n *parser.BinaryExpr) string {
+	for _, pair := range [][2]parser.Expr{{n.LHS, n.RHS}, {n.RHS, n.LHS}} {
+		for _, gone := range denied(pair[0]) {
+			for _, there := range needed(pair[1]) {
+				if isAmong(there, gone) {
+					return fmt.Sprintf("one side needs the absence of %s, the other one needs it", short(gone))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// isAmong says whether all that s selects is selected by all as well.
+func isAmong(s, all *parser.VectorSelector) bool {
+	if metricName(s) == "" || s.OriginalOffset != all.OriginalOffset || s.Timestamp != nil || all.Timestamp != nil ||
+		s.StartOrEnd != 0 || all.StartOrEnd != 0 {
+		return false
+	}
+	for _, m := range all.LabelMatchers {
+		same := func(other *labels.Matcher) bool { return other.String() == m.String() }
+		if !slices.ContainsFunc(s.LabelMatchers, same) {
+			return false
+		}
+	}
+	return true
+}
+
+// needed are the selectors without which an expression yields nothing, and denied those
+// with which it yields nothing. They are not all of them.
+func needed(e parser.Expr) []*parser.VectorSelector {
+	switch n := e.(type) {
+	case *parser.VectorSelector:
+		return []*parser.VectorSelector{n}
+	case *parser.Call:
+		return throughCall(n, needed)
+	}
+	return through(e, needed)
+}
+
+func denied(e parser.Expr) []*parser.VectorSelector {
+	if n, ok := e.(*parser.Call); ok && len(n.Args) > 0 {
+		if s, ok := bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
+			return []*parser.VectorSelector{s}
+		}
+		return throughCall(n, denied)
+	}
+	return through(e, denied)
+}
+
+// throughCall follows the first argument of a function, which the result is made of.
+func throughCall(n *parser.Call, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
+	if len(n.Args) == 0 || n.Args[0].Type() != parser.ValueTypeVector || !answersAll(n.Func.Name) {
+		return nil
+	}
+	return follow(n.Args[0])
+}
+
+// through follows what an expression yields nothing without.
+func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
+	switch n := e.(type) {
+	case *parser.ParenExpr:
+		return follow(n.Expr)
+	case *parser.StepInvariantExpr:
+		return follow(n.Expr)
+	case *parser.UnaryExpr:
+		return follow(n.Expr)
+	case *parser.AggregateExpr:
+		return follow(n.Expr)
+	case *parser.BinaryExpr:
+		switch {
+		case n.Op == parser.LOR || filled(n):
+			return nil
+		case n.Op == parser.LUNLESS:
+			return follow(n.LHS)
+		}
+		return append(follow(n.LHS), follow(n.RHS)...)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package lint
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// points are what random sets are made of and asked for: numbers, and what lies between.
+func points() []float64 {
+	return []float64{math.Inf(-1), -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, math.Inf(1), math.NaN()}
+}
+
+// asked are points and numbers between all of them.
+func asked() []float64 {
+	return append(points(), -3, -1.75, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75, 3)
+}
+
+func (v values) has(x float64) bool {
+	if math.IsNaN(x) {
+		return v.nan
+	}
+	return slices.ContainsFunc(v.spans, func(s span) bool {
+		return s.from.before(cut{x, true}) && cut{x, false}.before(s.to)
+	})
+}
+
+func randomValues(r *rand.Rand) values {
+	all := []func() values{
+		func() values { return values{} },
+		anything,
+		func() values { return one(points()[r.IntN(12)]) },
+		func() values { return randomValues(r).or(randomValues(r)) },
+		func() values { return randomValues(r).not() },
+		func() values {
+			ops := []parser.ItemType{parser.EQLC, parser.NEQ, parser.GTR, parser.GTE, parser.LSS, parser.LTE}
+			return anything().passing(ops[r.IntN(len(ops))], one(points()[r.IntN(12)]))
+		},
+	}
+	return all[r.IntN(len(all))]()
+}
+
+// compare is what Prometheus makes of a comparison.
+func compare(op parser.ItemType, x, y float64) bool {
+	switch op {
+	case parser.EQLC:
+		return x == y
+	case parser.NEQ:
+		return x != y
+	case parser.GTR:
+		return x > y
+	case parser.GTE:
+		return x >= y
+	case parser.LSS:
+		return x < y
+	}
+	return x <= y
+}
+
+// Sets of numbers are what they are number by number.
+func TestValuesByTheNumber(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 10_000 {
+		a, b := randomValues(r), randomValues(r)
+		if got, want := a.empty(), !slices.ContainsFunc(asked(), a.has); got != want {
+			t.Fatalf("(%v).empty() = %t, want %t", a, got, want)
+		}
+		for _, x := range asked() {
+			for _, c := range []struct {
+				name      string
+				got, want bool
+			}{
+				{"or", a.or(b).has(x), a.has(x) || b.has(x)},
+				{"and", a.and(b).has(x), a.has(x) && b.has(x)},
+				{"without", a.without(b).has(x), a.has(x) && !b.has(x)},
+				{"not", a.not().has(x), !a.has(x)},
+				{"within", a.within(b), !slices.ContainsFunc(asked(), func(x float64) bool { return a.has(x) && !b.has(x) })},
+			} {
+				if c.got != c.want {
+					t.Fatalf("%s of %+v and %+v, for %v: %t, want %t", c.name, a, b, x, c.got, c.want)
+				}
+			}
+		}
+	}
+}
+
+// What a comparison lets pass and what an operation returns is at least what it does for
+// single numbers, and for comparisons with one number no more.
+func TestValuesComparedAndCalculated(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	ops := []parser.ItemType{parser.EQLC, parser.NEQ, parser.GTR, parser.GTE, parser.LSS, parser.LTE}
+	operations := []parser.ItemType{parser.ADD, parser.SUB, parser.MUL, parser.DIV, parser.MOD, parser.POW, parser.ATAN2}
+	for range 3000 {
+		a, b := randomValues(r), randomValues(r)
+		single := points()[r.IntN(12)]
+		op, operation := ops[r.IntN(len(ops))], operations[r.IntN(len(operations))]
+		for _, x := range points() {
+			if got, want := a.passing(op, one(single)).has(x), a.has(x) && compare(op, x, single); got != want {
+				t.Fatalf("(%v).passing(%s, %v) has %v: %t, want %t", a, op, single, x, got, want)
+			}
+			if compare(flipped(op), single, x) != compare(op, x, single) || !math.IsNaN(x+single) && compare(inverse(op), x, single) == compare(op, x, single) {
+				t.Fatalf("flipped(%s) = %s, inverse(%s) = %s", op, flipped(op), op, inverse(op))
+			}
+			for _, y := range points() {
+				if !a.has(x) || !b.has(y) {
+					continue
+				}
+				holds := compare(op, x, y)
+				if holds && !a.passing(op, b).has(x) {
+					t.Fatalf("(%v).passing(%s, %v) lacks %v, which %v lets pass", a, op, b, x, y)
+				}
+				if !holds && !math.IsNaN(x) && a.alwaysPasses(op, b) {
+					t.Fatalf("(%v).alwaysPasses(%s, %v), want false because of %v and %v", a, op, b, x, y)
+				}
+				if z := calculate(operation, x, y); !a.calculated(operation, b).has(z) {
+					t.Fatalf("(%v).calculated(%s, %v) = %v lacks %v, of %v and %v", a, operation, b, a.calculated(operation, b), z, x, y)
+				}
+			}
+		}
+	}
+}
+
+func TestValuesInWords(t *testing.T) {
+	for want, v := range map[string]values{
+		"NaN":                   one(math.NaN()),
+		"0 or 1":                oneOf(1, 0),
+		"any number":            anything(),
+		"from 0 to 1":           between(0, 1),
+		"above 5":               anything().passing(parser.GTR, one(5)),
+		"at most 5":             anything().passing(parser.LTE, one(5)),
+		"below 1 or above 1":    between(math.Inf(-1), math.Inf(1)).without(one(1)),
+		"above 0 and at most 1": between(0, 1).without(one(0)),
+		"at least 0":            between(0, math.Inf(1)),
+	} {
+		if got := v.String(); got != want {
+			t.Errorf("String() = %q, want %q", got, want)
+		}
+	}
+}
