@@ -179,7 +179,7 @@ func (c column) properties() []property {
 }
 
 // table shows what there is now, a line for each set of labels. The labels of all
-// queries are those of the columns; empty is what it says without a line.
+// queries are those of the columns, and values without a column are not shown; empty is what it says without a line.
 func table(title, about, empty string, columns []column, targets ...target) panel {
 	for i := range targets {
 		targets[i].Format = "table"
@@ -187,14 +187,18 @@ func table(title, about, empty string, columns []column, targets ...target) pane
 	d := display{empty: empty}
 	p := newPanel("table", title, about, d.field(map[string]any{"align": "auto", "filterable": true}), targets)
 	p.FieldConfig.Defaults.Color = color{Mode: "thresholds"}
-	names, order := map[string]string{}, map[string]int{}
+	names, order, hidden := map[string]string{}, map[string]int{}, map[string]bool{"Time": true}
+	for _, t := range p.Targets {
+		hidden["Value #"+t.RefID] = len(targets) > 1
+	}
 	for i, c := range columns {
 		names[c.field], order[c.field] = c.title, i
+		delete(hidden, c.field)
 		p.override("byName", c.title, c.properties()...)
 	}
 	p.Transformations = []transformation{
 		{"merge", map[string]any{}},
-		{"organize", map[string]any{"excludeByName": map[string]bool{"Time": true}, "indexByName": order, "renameByName": names}},
+		{"organize", map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}},
 	}
 	p.Options = map[string]any{"showHeader": true, "footer": map[string]any{"show": false, "reducer": []string{"sum"}, "fields": ""}, "sortBy": []any{}}
 	return p

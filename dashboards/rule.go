@@ -41,6 +41,9 @@ func ruleStats() []panel {
 	return []panel{
 		stat("Status", "The worst status of the rule now among the chosen instances. FAIL: its expression is true for at least its \"for\". The sentence that tells why is in the answer of the probe.",
 			statuses(), now(`max(`+status(ofRule)+`)`, "")),
+		stat("Since", "When the first of the instances on which it is not ok left ok; where it is ok everywhere, when the last one became ok. Before that, look at the graphs below.",
+			numbers("dateTimeFromNow").below("text"),
+			now(`1000 * (min(vitals_rule_since_timestamp_seconds{`+ofRule+`,$vitals} and on (job, instance, rule, state) (vitals_rule_status{status="ok",`+ofRule+`,$vitals} == 0)) or max(vitals_rule_since_timestamp_seconds{`+ofRule+`,$vitals}))`, "")),
 		stat("Instances", "On how many instances the rule has each status now.",
 			numbers("short").below("blue"), now(`sum by (status) (vitals_rule_status{`+ofRule+`,$vitals}) > 0`, "{{status}}")),
 		stat("Share of the shown time", "For how much of the shown time the rule had each status, on average of the chosen instances. Much of \"unknown\" means that it cannot do its work.",

@@ -183,6 +183,7 @@ groups:
       - {alert: Soon, expr: app_value == 1, for: 1h, labels: {state: ready}}
       - {alert: Down, expr: app_value == 1, labels: {state: ready}}
       - {alert: Blind, expr: app_gone == 1, labels: {state: alive}}
+      - {alert: Shy, expr: app_gone == 1, labels: {state: ready}, annotations: {no_data: pass}}
       - {alert: Ordinary, expr: app_value == 1}
 `
 
