@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/prometheus/promql/parser"
+
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -42,6 +44,31 @@ func TestShippedFiles(t *testing.T) {
 				if r.State == "alive" && strings.Contains(r.Expr, "dependency") {
 					t.Errorf("%s: rule %s feeds alive with a dependency: %s", f.Name, r.Alert, r.Expr)
 				}
+			}
+		}
+	}
+}
+
+// A Prometheus scrapes many a Vitals. A rule that names the labels in which two metrics
+// have to agree, or the ones to sum up by, would mix up their numbers, lose the instance
+// in its alert, or find no result at all: it has to say which labels do not count.
+func TestShippedRulesKeepTargetsApart(t *testing.T) {
+	for _, f := range shipped(t) {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
+					switch n := n.(type) {
+					case *parser.BinaryExpr:
+						if m := n.VectorMatching; m != nil && m.On {
+							t.Errorf("%s: rule %s matches on %q, want ignoring (...)", f.Name, r.Name(), m.MatchingLabels)
+						}
+					case *parser.AggregateExpr:
+						if !n.Without {
+							t.Errorf("%s: rule %s has %s, want it with without (...)", f.Name, r.Name(), n)
+						}
+					}
+					return nil
+				})
 			}
 		}
 	}

@@ -59,6 +59,10 @@ func TestKuryrControllerRules(t *testing.T) {
 		vitals_neutron_quota_used{dependency="neutron",resource="floatingip"} 1
 		vitals_neutron_quota_unlimited{dependency="neutron",resource="floatingip"} 0`
 	used := func(n string) string { return strings.Replace(quota, "%USED", n, 1) }
+	// instance are the same series of another controller, which a Prometheus scrapes as well.
+	instance := func(name, series string) string {
+		return strings.ReplaceAll(series, `{`, `{instance="`+name+`",`)
+	}
 	free := func(n string) string { return `{dependency="neutron",resource="port"} ` + n }
 	tests := []struct{ name, alert, series, want string }{
 		{"dependency up", "KeystoneDown", `vitals_dependency_up{dependency="keystone"} 1`, ""},
@@ -82,6 +86,11 @@ func TestKuryrControllerRules(t *testing.T) {
 		{"quota low: three free", "QuotaLow", used("97"), free("3")},
 		{"quota low: one free", "QuotaLow", used("99"), free("1")},
 		{"quota low: none free", "QuotaLow", used("100"), ""},
+		{"two controllers, the quota of one is used up", "QuotaExhausted", instance("a", used("50")) + "\n" + instance("b", used("100")), instance("b", free("0"))},
+		{"two controllers, a component of one never reported", "ComponentMissing",
+			instance("a", "vitals_component_expected{component=\"watcher\"} 1\nvitals_component_reported{component=\"watcher\"} 1\n") +
+				instance("b", "vitals_component_expected{component=\"watcher\"} 1\nvitals_component_reported{component=\"watcher\"} 0"),
+			`vitals_component_expected{component="watcher",instance="b"} 1`},
 		{"component not ready", "ComponentNotReady", `vitals_component_ready{component="watcher"} 0`, `vitals_component_ready{component="watcher"} 0`},
 		{"component dead", "ComponentDead", `vitals_component_alive{component="watcher"} 0`, `vitals_component_alive{component="watcher"} 0`},
 		{"component fine", "ComponentDead", `vitals_component_alive{component="watcher"} 1`, ""},
