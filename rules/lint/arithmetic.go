@@ -76,7 +76,7 @@ func flipped(op parser.ItemType) parser.ItemType {
 // calculated returns what "v op w" can be, or more.
 func (v values) calculated(op parser.ItemType, w values) values {
 	if math.IsNaN(calculate(op, 1, 1)) {
-		return anything() // not one of the operations on numbers
+		return anyNumber() // not one of the operations on numbers
 	}
 	a, few := v.points()
 	b, fewToo := w.points()
@@ -103,14 +103,14 @@ func (v values) calculated(op parser.ItemType, w values) values {
 	if (op == parser.ADD || op == parser.MUL || op == parser.DIV) && positive.covers(v) && positive.covers(w) {
 		return positive.orNaN()
 	}
-	return anything()
+	return anyNumber()
 }
 
 // scaled returns what "v op y" can be, or more.
 func (v values) scaled(op parser.ItemType, y float64) values {
 	monotonic := op == parser.ADD || op == parser.SUB || (op == parser.MUL || op == parser.DIV) && y != 0
 	if !monotonic {
-		return anything()
+		return anyNumber()
 	}
 	return v.mapped(func(x float64) float64 { return calculate(op, x, y) })
 }

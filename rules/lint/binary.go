@@ -12,7 +12,7 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 	left, right := a.look(n.LHS), a.look(n.RHS)
 	switch n.Op {
 	case parser.LOR:
-		return either(n, left, right)
+		return a.or(n, left, right)
 	case parser.LUNLESS:
 		return a.unless(n, left, right)
 	}
@@ -26,7 +26,7 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 	case n.Op == parser.LAND:
 		return a.and(n, left, right)
 	case filled(n):
-		return outcome{values: anything(), sure: sometimes}
+		return outcome{values: anyNumber(), sure: sometimes}
 	case n.Op.IsComparisonOperator() && !n.ReturnBool:
 		return a.comparison(n, left, right)
 	}
@@ -177,8 +177,8 @@ func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// either is the outcome of "left or right".
-func either(n *parser.BinaryExpr, left, right outcome) outcome {
+// or is the outcome of "left or right".
+func (a *analyst) or(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never:
 		return right

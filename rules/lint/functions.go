@@ -20,7 +20,7 @@ func (a *analyst) aggregation(n *parser.AggregateExpr) outcome {
 		limit, limited = param.number()
 	}
 	positive := between(0, math.Inf(1))
-	v, sure := anything(), of.sure
+	v, sure := anyNumber(), of.sure
 	switch n.Op {
 	case parser.MIN, parser.MAX:
 		v = of.values
@@ -59,7 +59,7 @@ func (a *analyst) call(n *parser.Call) outcome {
 	}
 	switch n.Func.Name {
 	case "absent", "absent_over_time":
-		return absence(n, args[0])
+		return absent(n, args[0])
 	case "vector":
 		return itself(n, args[0].values, always)
 	case "scalar":
@@ -68,7 +68,7 @@ func (a *analyst) call(n *parser.Call) outcome {
 		return outcome{values: between(0, math.Inf(1)), sure: always}
 	}
 	if n.Type() == parser.ValueTypeScalar {
-		return outcome{values: anything(), sure: always}
+		return outcome{values: anyNumber(), sure: always}
 	}
 	sure := always // as hour() is without arguments
 	for i, arg := range args {
@@ -83,8 +83,8 @@ func (a *analyst) call(n *parser.Call) outcome {
 	return itself(n, called(n.Func.Name, args), sure)
 }
 
-// absence is the outcome of absent() and absent_over_time().
-func absence(n *parser.Call, of outcome) outcome {
+// absent is the outcome of absent() and absent_over_time().
+func absent(n *parser.Call, of outcome) outcome {
 	switch of.sure {
 	case never:
 		return itself(n, one(1), always)
@@ -139,7 +139,7 @@ func called(function string, args []outcome) values {
 	if from, to, ok := calendar(function); ok {
 		return between(from, to).orNaN()
 	}
-	return anything()
+	return anyNumber()
 }
 
 // clamped are the values when none is outside of the limits.
@@ -147,7 +147,7 @@ func (v values) clamped(least, greatest values) values {
 	from, ok := least.number()
 	to, also := greatest.number()
 	if !ok || !also {
-		return anything()
+		return anyNumber()
 	}
 	return v.mapped(func(x float64) float64 { return max(from, min(to, x)) })
 }

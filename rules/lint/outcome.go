@@ -87,7 +87,7 @@ func (a *analyst) look(e parser.Expr) outcome {
 	case *parser.BinaryExpr:
 		return a.binary(n)
 	}
-	return outcome{values: anything(), sure: sometimes}
+	return outcome{values: anyNumber(), sure: sometimes}
 }
 
 // itself is the outcome of an expression that is its own subject: a sample in it is told
@@ -122,19 +122,6 @@ func selectors(e parser.Expr) []*parser.VectorSelector {
 	return all
 }
 
-func bare(e parser.Expr) parser.Expr {
-	for {
-		switch n := e.(type) {
-		case *parser.ParenExpr:
-			e = n.Expr
-		case *parser.StepInvariantExpr:
-			e = n.Expr
-		default:
-			return e
-		}
-	}
-}
-
 // selector is the outcome of what collectors and recording rules can make of a selector.
 func (a *analyst) selector(s *parser.VectorSelector) outcome {
 	if text, cure := contradiction(s.LabelMatchers); text != "" {
@@ -144,9 +131,6 @@ func (a *analyst) selector(s *parser.VectorSelector) outcome {
 	sure := never
 	name := metricName(s)
 	for _, m := range a.pass.sources(s) {
-		if m.Name == "" && len(a.pass.recorded[name]) > 0 {
-			continue
-		}
 		v = v.or(metricValues(&m))
 		if m.Name == "" || m.Vanishes {
 			sure = max(sure, sometimes)
@@ -159,7 +143,7 @@ func (a *analyst) selector(s *parser.VectorSelector) outcome {
 		v, sure = v.or(o.values), max(sure, min(o.sure, a.certainly(s, o.sure)))
 	}
 	if sure == never { // nobody known: then nothing is known
-		return itself(s, anything(), sometimes)
+		return itself(s, anyNumber(), sometimes)
 	}
 	return itself(s, v, sure)
 }
@@ -175,7 +159,7 @@ func (a *analyst) certainly(s *parser.VectorSelector, sure certainty) certainty 
 
 // recorded is the outcome of a recording rule, without the causes: they are its own.
 func (a *analyst) recorded(name string, rec *subject) outcome {
-	unknown := outcome{values: anything(), sure: sometimes}
+	unknown := outcome{values: anyNumber(), sure: sometimes}
 	if slices.Contains(a.following, name) || rec.rule.AST == nil {
 		return unknown
 	}
@@ -196,7 +180,7 @@ func metricValues(m *Metric) values {
 	case own(m.Name) && (m.Type == model.MetricTypeCounter || strings.HasSuffix(m.Name, "_timestamp_seconds")):
 		return positive
 	}
-	return anything()
+	return anyNumber()
 }
 
 // restricted is o with those samples only whose values are among v.

@@ -42,9 +42,9 @@ func later(c, d cut) cut {
 func begin() cut { return cut{math.Inf(-1), false} }
 func end() cut   { return cut{math.Inf(1), true} }
 
-// anything is every number and NaN, one is a single number, and between are all numbers
+// anyNumber is every number and NaN, one is a single number, and between are all numbers
 // from one to another, both included.
-func anything() values { return values{[]span{{begin(), end()}}, true} }
+func anyNumber() values { return values{[]span{{begin(), end()}}, true} }
 
 func one(v float64) values {
 	if math.IsNaN(v) {
@@ -176,7 +176,7 @@ func (v values) mapped(f func(float64) float64) values {
 	for _, s := range v.spans {
 		a, b := f(s.from.at), f(s.to.at)
 		if math.IsNaN(a) || math.IsNaN(b) {
-			return anything()
+			return anyNumber()
 		}
 		result = result.or(between(min(a, b), max(a, b)))
 	}

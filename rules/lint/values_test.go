@@ -31,13 +31,13 @@ func (v values) has(x float64) bool {
 func randomValues(r *rand.Rand) values {
 	all := []func() values{
 		func() values { return values{} },
-		anything,
+		anyNumber,
 		func() values { return one(points()[r.IntN(12)]) },
 		func() values { return randomValues(r).or(randomValues(r)) },
 		func() values { return randomValues(r).not() },
 		func() values {
 			ops := []parser.ItemType{parser.EQLC, parser.NEQ, parser.GTR, parser.GTE, parser.LSS, parser.LTE}
-			return anything().passing(ops[r.IntN(len(ops))], one(points()[r.IntN(12)]))
+			return anyNumber().passing(ops[r.IntN(len(ops))], one(points()[r.IntN(12)]))
 		},
 	}
 	return all[r.IntN(len(all))]()
@@ -127,10 +127,10 @@ func TestValuesInWords(t *testing.T) {
 	for want, v := range map[string]values{
 		"NaN":                   one(math.NaN()),
 		"0 or 1":                oneOf(1, 0),
-		"any number":            anything(),
+		"any number":            anyNumber(),
 		"from 0 to 1":           between(0, 1),
-		"above 5":               anything().passing(parser.GTR, one(5)),
-		"at most 5":             anything().passing(parser.LTE, one(5)),
+		"above 5":               anyNumber().passing(parser.GTR, one(5)),
+		"at most 5":             anyNumber().passing(parser.LTE, one(5)),
 		"below 1 or above 1":    between(math.Inf(-1), math.Inf(1)).without(one(1)),
 		"above 0 and at most 1": between(0, 1).without(one(0)),
 		"at least 0":            between(0, math.Inf(1)),
