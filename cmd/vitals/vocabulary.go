@@ -12,7 +12,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// vocabulary is what the rules of a configuration can match.
+// vocabulary is what rules can match under a configuration, which must be free of mistakes.
+// The alerts that it knows by name are those of l.files.
 func vocabulary(l *loaded) *lint.Vocabulary {
 	v := &lint.Vocabulary{Configured: true}
 	var names []string
@@ -23,10 +24,10 @@ func vocabulary(l *loaded) *lint.Vocabulary {
 		of := lint.Metric{Collector: c.Name, Kind: key, External: kind.External(), Interval: time.Duration(c.Interval)}
 		addKind(v, of, kind.Metrics(c.Name))
 	}
-	rules, states := alertsOf(l.files)
+	alerts, states := alertsOf(l.files)
 	addOwn(v, time.Duration(l.cfg.EvaluationInterval), map[string]map[string][]string{
 		"vitals_state":     {"state": l.cfg.stateNames()},
-		"vitals_rule":      {"rule": rules, "state": states},
+		"vitals_rule":      {"rule": alerts, "state": states},
 		"vitals_collector": {"collector": names},
 	})
 	return v
