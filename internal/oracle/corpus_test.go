@@ -42,67 +42,62 @@ func (c *corpus) Run(name string, f func(*testing.T)) bool {
 	return c.T.Run(name, f)
 }
 
-// Every float of the corpus is stored in and read from a window. Native histograms,
-// which a window does not store, come from Prometheus' own storage beside it.
+// Every sample of the corpus is stored in and read from a window: floats as those of
+// collectors, native histograms as those of simulations.
 func TestPrometheusCorpus(t *testing.T) {
 	c := &corpus{T: t, seen: map[string]bool{}}
-	floats := 0
+	stored := counts{}
 	promqltest.RunBuiltinTestsWithStorage(c, promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery), func(t testing.TB) storage.Storage {
-		return newHybrid(t, &floats)
+		return newStore(t, &stored)
 	})
 	for file := range notRun {
 		if !c.seen[file] {
 			t.Errorf("%s is listed as not run and is not in the corpus", file)
 		}
 	}
-	if c.ran < 20 || floats < 5000 {
-		t.Errorf("ran %d files with %d floats, want at least 20 files with 5000", c.ran, floats)
+	if c.ran < 20 || stored.floats < 5000 || stored.histograms < 500 {
+		t.Errorf("ran %d files with %d floats and %d histograms, want at least 20 files with 5000 and 500", c.ran, stored.floats, stored.histograms)
 	}
 }
 
-// hybrid is a storage of floats in a window and of histograms in the embedded one.
-type hybrid struct {
+type counts struct{ floats, histograms int }
+
+// store is a storage of which only the window is used.
+type store struct {
 	storage.Storage
-	w          *window.Window
-	source     *window.Source
-	histograms bool
-	floats     *int
+	w      *window.Histograms
+	source *window.Source
+	stored *counts
 }
 
-func newHybrid(t testing.TB, floats *int) *hybrid {
+func newStore(t testing.TB, stored *counts) *store {
 	w := window.New()
 	w.SetRetention(nil, forever)
-	return &hybrid{Storage: teststorage.New(t), w: w, source: w.Source(), floats: floats}
+	return &store{Storage: teststorage.New(t), w: window.WithHistograms(w), source: w.Source(), stored: stored}
 }
 
-func (h *hybrid) Querier(mint, maxt int64) (storage.Querier, error) {
-	ours, err := h.w.Querier(mint, maxt)
-	if err != nil || !h.histograms {
-		return ours, err
-	}
-	theirs, err := h.Storage.Querier(mint, maxt)
-	if err != nil {
-		return nil, err
-	}
-	return storage.NewMergeQuerier([]storage.Querier{ours, theirs}, nil, storage.ChainedSeriesMerge), nil
+func (s *store) Querier(mint, maxt int64) (storage.Querier, error) { return s.w.Querier(mint, maxt) }
+
+func (s *store) AppenderV2(ctx context.Context) storage.AppenderV2 {
+	return &storeAppender{AppenderV2: s.Storage.AppenderV2(ctx), s: s}
 }
 
-func (h *hybrid) AppenderV2(ctx context.Context) storage.AppenderV2 {
-	return &hybridAppender{AppenderV2: h.Storage.AppenderV2(ctx), h: h}
-}
-
-type hybridAppender struct {
+type storeAppender struct {
 	storage.AppenderV2
-	h *hybrid
+	s *store
 }
 
-func (a *hybridAppender) Append(ref storage.SeriesRef, l labels.Labels, st, t int64, v float64, ih *histogram.Histogram, fh *histogram.FloatHistogram, o storage.AppendV2Options) (storage.SeriesRef, error) {
-	if ih != nil || fh != nil {
-		a.h.histograms = true
-		return a.AppenderV2.Append(ref, l, st, t, v, ih, fh, o)
+func (a *storeAppender) Append(_ storage.SeriesRef, l labels.Labels, _, t int64, v float64, ih *histogram.Histogram, fh *histogram.FloatHistogram, _ storage.AppendV2Options) (storage.SeriesRef, error) {
+	if ih != nil {
+		fh = ih.ToFloat(nil)
 	}
-	*a.h.floats++
+	if fh != nil {
+		a.s.stored.histograms++
+		a.s.w.Add(l, t, fh)
+		return 0, nil
+	}
+	a.s.stored.floats++
 	// The round is not ended, so that no series is taken for stale.
-	a.h.source.Round(t)
-	return 0, a.h.source.Add(l, v, 0)
+	a.s.source.Round(t)
+	return 0, a.s.source.Add(l, v, 0)
 }
