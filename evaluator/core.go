@@ -21,8 +21,10 @@ type core struct {
 	opts   Options
 	cfg    Config
 	window *window.Window
-	query  querier
-	absent evidence
+	// histograms are the window with what only a simulation knows; nil in the daemon.
+	histograms *window.Histograms
+	query      querier
+	absent     evidence
 
 	groups  []*group
 	sources []*source
@@ -65,6 +67,9 @@ func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.
 		opts: opts, simulated: simulated, window: window.New(),
 		started: at, reload: Reload{OK: true, At: at, LastSuccess: at},
 	}
+	if simulated != nil {
+		c.histograms = window.WithHistograms(c.window)
+	}
 	return c, c.apply(cfg, at)
 }
 
@@ -81,8 +86,11 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.replaceStates(at)
 
 	lookback := cfg.lookback()
-	c.query = querier{engine: c.newEngine(lookback), window: c.window}
+	c.query = querier{engine: c.newEngine(lookback), samples: c.window}
 	c.absent = evidence{history: c.window, lookback: lookback}
+	if c.histograms != nil {
+		c.query.samples, c.absent.history = c.histograms, c.histograms
+	}
 	c.window.SetLookback(lookback)
 	c.retain(lookback)
 	c.replaceAlertSeries(at)

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/storage"
 
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
@@ -47,6 +49,8 @@ type recording struct {
 	err error
 }
 
+var errHistogram = errors.New("the result has a native histogram, which a recording rule cannot keep here")
+
 // write turns the result of the expression into the rule's series.
 func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
 	if limit > 0 && len(result) > limit {
@@ -55,6 +59,9 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
 	b := labels.NewBuilder(labels.EmptyLabels())
 	seen := make(map[uint64]struct{}, len(result))
 	for i, s := range result {
+		if s.H != nil {
+			return errHistogram
+		}
 		b.Reset(s.Metric)
 		b.Set(model.MetricNameLabel, r.rule.Record)
 		for name, value := range r.rule.Labels {
@@ -79,14 +86,14 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
 
 // querier runs PromQL over the window.
 type querier struct {
-	engine *promql.Engine
-	window *window.Window
+	engine  *promql.Engine
+	samples storage.Queryable
 }
 
 // instant evaluates expr at at. Only instant vectors and scalars can be the result
 // of a rule; a scalar is a vector of one element without labels, as in Prometheus.
 func (q querier) instant(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
-	query, err := q.engine.NewInstantQuery(ctx, q.window, nil, expr, at)
+	query, err := q.engine.NewInstantQuery(ctx, q.samples, nil, expr, at)
 	if err != nil {
 		return nil, err
 	}

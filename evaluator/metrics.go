@@ -151,8 +151,9 @@ func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
 		if hides != nil && hides(s.Labels.Get(model.MetricNameLabel)) {
 			continue
 		}
-		// The window can only be full, and then the collectors say so.
-		_ = m.series.Add(s.Labels, s.Value, 0)
+		// The window can only be full, and then the collectors say so. An empty label
+		// is none, as where a Prometheus has scraped it.
+		_ = m.series.Add(s.Labels.WithoutEmpty(), s.Value, 0)
 	}
 }
 

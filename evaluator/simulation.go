@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/internal/window"
@@ -36,6 +37,8 @@ type Sample struct {
 	// T is in milliseconds since the epoch, which 0 means as well.
 	T     int64
 	Value float64
+	// Histogram is a native histogram in the place of the value; nil for a float.
+	Histogram *histogram.FloatHistogram
 }
 
 // Simulation plays an evaluator through a time that the caller makes up: samples are
@@ -77,6 +80,10 @@ func (s *Simulation) Restart(at time.Time) error {
 // than its last one is dropped. An error says that there are too many series.
 func (s *Simulation) Append(samples ...Sample) error {
 	for _, sample := range samples {
+		if sample.Histogram != nil {
+			s.core.histograms.Add(sample.Labels, sample.T, sample.Histogram)
+			continue
+		}
 		// A round of its own, which does not end: no series is stale for not being in it.
 		s.input.Round(sample.T)
 		if err := s.input.Add(sample.Labels, sample.Value, 0); err != nil {
@@ -124,7 +131,7 @@ func (s *Simulation) Query(ctx context.Context, expr string, at time.Time) ([]Sa
 	}
 	var all []Sample
 	for _, e := range vector {
-		all = append(all, Sample{Labels: e.Metric, T: e.T, Value: e.F})
+		all = append(all, Sample{Labels: e.Metric, T: e.T, Value: e.F, Histogram: e.H})
 	}
 	slices.SortStableFunc(all, func(a, b Sample) int { return labels.Compare(a.Labels, b.Labels) })
 	return all, nil

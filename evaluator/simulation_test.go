@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 
@@ -279,5 +280,44 @@ func TestSimulationHidesOwnMetrics(t *testing.T) {
 	}
 	if got := p.query(`vitals_state{state="ready"}`, 10); got != `{__name__="vitals_state", state="ready"} 1` {
 		t.Errorf("vitals_state = %s, want 1", got)
+	}
+}
+
+func TestSimulatedHistograms(t *testing.T) {
+	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, `
+groups:
+  - name: g
+    rules:
+      - {alert: Many, expr: histogram_count(h) > 2, labels: {state: ready}}
+      - {record: kept, expr: h}
+      - {record: counted, expr: histogram_count(h)}
+`)
+	add := func(second, count float64) {
+		h := &histogram.FloatHistogram{Count: count}
+		if err := p.Append(evaluator.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "h"), T: int64(second * 1000), Histogram: h}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		second, count float64
+		want          string
+	}{{0, 1, "ok"}, {10, 3, "failing"}, {20, 2, "ok"}} {
+		add(step.second, step.count)
+		if got := p.at(step.second, nil).Rules[0].Status.String(); got != step.want {
+			t.Errorf("at %g s: Status = %s, want %s", step.second, got, step.want)
+		}
+	}
+	if got := p.query("counted", 20); got != `{__name__="counted"} 2` {
+		t.Errorf("counted = %s, want 2", got)
+	}
+	if all := p.Errors(); len(all) != 1 || all[0].Rule != "kept" || !strings.Contains(all[0].Err.Error(), "native histogram") {
+		t.Errorf("Errors() = %v, want one of the rule that would record a histogram", all)
+	}
+	all, err := p.Query(context.Background(), "h", moment(20))
+	if err != nil || len(all) != 1 || all[0].Histogram == nil || all[0].Histogram.Count != 2 {
+		t.Errorf("Query(h) = %v, %v, want the histogram", all, err)
+	}
+	if got := p.at(30, map[string]float64{"h": stale}).Rules[0].Status.String(); got != "unknown" {
+		t.Errorf("once the series is stale: Status = %s, want unknown", got)
 	}
 }

@@ -136,6 +136,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	p.waitCommand(app, do)
 
 	p.checkCommands(app, do)
+	p.testCommand(app, do)
 	p.listenerCommand(app, do)
 	p.generateCommand(app, do)
 

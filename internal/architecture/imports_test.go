@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -29,6 +29,7 @@ func layers() map[string]neighbours {
 		"rules/lint":            {[]string{"internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"dashboards":            {[]string{"rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
+		"internal/ruletest":     {[]string{"evaluator", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},

@@ -1,0 +1,152 @@
+package ruletest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// compareAlerts compares the alerts of a name that fire, of all groups together.
+func (p *player) compareAlerts(t alertTest, s *evaluator.Snapshot) {
+	var got []alert
+	for _, r := range s.Rules {
+		if r.Name != t.name {
+			continue
+		}
+		for _, a := range r.Alerts {
+			if a.Firing {
+				got = append(got, alert{a.Labels, labels.FromMap(a.Annotations)})
+			}
+		}
+	}
+	want := sortedAlerts(t.want)
+	got = sortedAlerts(got)
+	if slices.EqualFunc(want, got, alert.equal) {
+		return
+	}
+	text := alertDiff(want, got)
+	if now := ruleLines(p.test.start, s, func(r evaluator.Rule) bool { return r.Name == t.name }); now != "" {
+		text += "\nthe rules then:\n" + now
+	}
+	p.fail(t.place, fmt.Sprintf("alert %s at %s", t.name, duration(t.at)), text)
+}
+
+func (a alert) equal(b alert) bool {
+	return labels.Equal(a.labels, b.labels) && labels.Equal(a.annotations, b.annotations)
+}
+
+func sortedAlerts(all []alert) []alert {
+	return slices.SortedFunc(slices.Values(all), func(a, b alert) int {
+		return cmp.Or(labels.Compare(a.labels, b.labels), labels.Compare(a.annotations, b.annotations))
+	})
+}
+
+// compareSamples compares the result of an expression.
+func (p *player) compareSamples(t exprTest, result []evaluator.Sample) {
+	want := slices.SortedStableFunc(slices.Values(t.want), func(a, b sample) int { return labels.Compare(a.labels, b.labels) })
+	var got []sample
+	for _, s := range result {
+		found := sample{labels: s.Labels, value: s.Value}
+		if s.Histogram != nil {
+			found.histogram = s.Histogram.TestExpression()
+		}
+		got = append(got, found)
+	}
+	same := func(a, b sample) bool {
+		return labels.Equal(a.labels, b.labels) && p.equal(a.value, b.value) && a.histogram == b.histogram
+	}
+	if !slices.EqualFunc(want, got, same) {
+		p.fail(t.place, exprTitle(t), sampleDiff(want, got, same))
+	}
+}
+
+// equal compares floats as promtool does: to the last bit, or but for the last bit. A
+// NaN equals nothing.
+func (p *player) equal(a, b float64) bool {
+	return a == b || p.file.fuzzy && (math.Nextafter(a, math.Inf(-1)) == b || math.Nextafter(a, math.Inf(1)) == b)
+}
+
+func exprTitle(t exprTest) string { return fmt.Sprintf("expr %q at %s", t.expr, duration(t.at)) }
+
+// compareState compares what is expected of a state.
+func (p *player) compareState(t stateTest, s *evaluator.Snapshot) {
+	var st evaluator.State
+	for _, candidate := range s.States {
+		if candidate.Name == t.state {
+			st = candidate
+		}
+	}
+	var d diff
+	if t.verdict != "" {
+		d.compare("verdict", t.verdict, st.Verdict.String())
+	}
+	if t.deciding != nil {
+		d.compare("deciding", list(t.deciding), list(deciding(s, st)))
+	}
+	if t.reason != nil {
+		d.compare("reason", *t.reason, st.Reason)
+	}
+	if t.unknown != nil {
+		d.compare("unknown", list(slices.Compact(slices.Sorted(slices.Values(t.unknown)))), list(unknown(s, t.state)))
+	}
+	statuses := worst(s)
+	for _, name := range sortedKeys(t.rules) {
+		d.compare("rule "+name, t.rules[name], statuses[name])
+	}
+	if !d.differs {
+		return
+	}
+	text := d.String()
+	if st.Reason != "" && t.reason == nil {
+		text += "\nreason: " + st.Reason
+	}
+	shown := func(r evaluator.Rule) bool { return r.State == t.state || t.rules[r.Name] != "" }
+	if now := ruleLines(p.test.start, s, shown); now != "" {
+		text += "\nthe rules then:\n" + now
+	}
+	p.fail(t.place, fmt.Sprintf("state %s at %s", t.state, duration(t.at)), text)
+}
+
+func list(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
+
+// unknown are the names of a state's rules that are unknown, in order.
+func unknown(s *evaluator.Snapshot, state string) []string {
+	var names []string
+	for _, r := range s.Rules {
+		if r.State == state && r.Status == evaluator.Unknown {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// worst are the statuses by name. Of rules that share a name the worst counts, as in
+// vitals_rule_status: failing before unknown before pending before ok.
+func worst(s *evaluator.Snapshot) map[string]string {
+	rank := []evaluator.Status{evaluator.OK, evaluator.Pending, evaluator.Unknown, evaluator.Failing}
+	ranks := map[string]int{}
+	all := map[string]string{}
+	for _, r := range s.Rules {
+		i := slices.Index(rank, r.Status)
+		if old, ok := ranks[r.Name]; !ok || i > old {
+			ranks[r.Name], all[r.Name] = i, r.Status.String()
+		}
+	}
+	return all
+}
+
+// withoutName writes labels without the name of the alert.
+func withoutName(l labels.Labels) string {
+	return labels.NewBuilder(l).Del(model.AlertNameLabel).Labels().String()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,302 @@
+package ruletest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// defaultInterval is the time between two evaluations, as in promtool.
+const defaultInterval = time.Minute
+
+// file is a test file that has been read.
+type file struct {
+	name     string
+	interval time.Duration
+	fuzzy    bool
+	order    []string
+	states   []evaluator.StatePolicy
+	rules    []*rules.File
+	tests    []test
+}
+
+// test is one of the tests of a file: series, and what is expected of the rules over them.
+type test struct {
+	name      string
+	place     place
+	start     time.Time
+	series    []series
+	alerts    []alertTest
+	exprs     []exprTest
+	states    []stateTest
+	restarts  []time.Duration
+	labels    map[string]string
+	url       string
+	ownHidden func(metric string) bool
+}
+
+// place is where something stands in the test file.
+type place struct {
+	file      string
+	line, col int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.col) }
+
+// alertTest asks for the alerts of a name that fire at a time.
+type alertTest struct {
+	place place
+	at    time.Duration
+	name  string
+	want  []alert
+}
+
+// alert is what an alert is compared by.
+type alert struct{ labels, annotations labels.Labels }
+
+// exprTest asks for the result of an expression at a time.
+type exprTest struct {
+	place place
+	at    time.Duration
+	expr  string
+	want  []sample
+}
+
+// sample is what an element of a result is compared by.
+type sample struct {
+	labels labels.Labels
+	value  float64
+	// histogram is a native histogram in the notation of test files; empty for a float.
+	histogram string
+}
+
+// reader turns a raw file into a file and gathers its mistakes.
+type reader struct {
+	opts     Options
+	doc      *strictyaml.Document
+	name     string
+	promql   parser.Parser
+	errs     []error
+	warnings []string
+}
+
+// read reads a test file and its rule files.
+func read(name string, opts Options) (*file, *reader) {
+	r := &reader{opts: opts, name: name, promql: parser.NewParser(parser.Options{})}
+	data, err := opts.read(name)
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("%s: %w", name, err))
+		return nil, r
+	}
+	var raw rawFile
+	doc, mistakes := strictyaml.Decode(name, data, &raw)
+	r.doc = doc
+	for _, m := range mistakes {
+		r.errs = append(r.errs, m)
+	}
+	f := &file{
+		name: name, fuzzy: raw.FuzzyCompare, order: raw.GroupEvalOrder,
+		interval: cmp.Or(time.Duration(raw.EvaluationInterval), defaultInterval),
+	}
+	for i, group := range f.order {
+		if slices.Contains(f.order[:i], group) {
+			r.fail(strictyaml.PathIndex("group_eval_order", i), "group %q is named twice, expected it once", group)
+		}
+	}
+	r.statesOf(f, raw)
+	r.rulesOf(f, raw)
+	for i, t := range raw.Tests {
+		f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
+	}
+	slices.SortStableFunc(r.errs, r.order)
+	return f, r
+}
+
+// order puts the mistakes of the test file into its own order, before those of rule files.
+func (r *reader) order(a, b error) int {
+	place := func(err error) (line, col int) {
+		var e *strictyaml.Error
+		if errors.As(err, &e) && e.File == r.name {
+			return e.Line, e.Col
+		}
+		return math.MaxInt, 0
+	}
+	lineA, colA := place(a)
+	lineB, colB := place(b)
+	return cmp.Or(cmp.Compare(lineA, lineB), cmp.Compare(colA, colB))
+}
+
+// fail reports a mistake, unless the value was mistaken in another way already.
+func (r *reader) fail(path, format string, args ...any) {
+	if !r.doc.Broken(path) {
+		r.errs = append(r.errs, r.doc.Errorf(path, format, args...))
+	}
+}
+
+func (r *reader) place(path string) place {
+	line, col := r.doc.Position(path)
+	return place{r.name, line, col}
+}
+
+func (r *reader) warn(path, format string, args ...any) {
+	r.warnings = append(r.warnings, r.place(path).String()+": "+fmt.Sprintf(format, args...))
+}
+
+// statesOf notes the states: those that always exist, those of the file and those of
+// the options.
+func (r *reader) statesOf(f *file, raw rawFile) {
+	for _, name := range r.opts.States {
+		f.states = append(f.states, evaluator.StatePolicy{Name: name})
+	}
+	for _, name := range sortedKeys(raw.States) {
+		path := strictyaml.PathKey("states", name)
+		policy := rules.NoData(raw.States[name].NoData)
+		if !slices.Contains([]rules.NoData{"", rules.NoDataFail, rules.NoDataPass, rules.NoDataHold}, policy) {
+			r.fail(path+".no_data", "expected fail, pass or hold, got %q", policy)
+		}
+		f.states = slices.DeleteFunc(f.states, func(s evaluator.StatePolicy) bool { return s.Name == name })
+		f.states = append(f.states, evaluator.StatePolicy{Name: name, NoData: policy})
+	}
+}
+
+// stateNames are the states that rules may feed.
+func (f *file) stateNames() []string {
+	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
+	for _, s := range f.states {
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// test checks and converts one test.
+func (r *reader) test(f *file, path string, i int, raw rawTest) test {
+	t := test{
+		name: cmp.Or(raw.Name, fmt.Sprintf("unnamed#%d", i)), place: r.place(path),
+		start: raw.StartTimestamp.Time, labels: raw.ExternalLabels, url: raw.ExternalURL,
+	}
+	if t.start.IsZero() {
+		t.start = time.Unix(0, 0).UTC()
+	}
+	t.series = r.series(path+".input_series", raw.InputSeries, t.start, cmp.Or(time.Duration(raw.Interval), f.interval))
+	for j, a := range raw.AlertRuleTest {
+		t.alerts = append(t.alerts, r.alertTest(f, strictyaml.PathIndex(path+".alert_rule_test", j), a))
+	}
+	for j, e := range raw.PromqlExprTest {
+		t.exprs = append(t.exprs, r.exprTest(strictyaml.PathIndex(path+".promql_expr_test", j), e))
+	}
+	for j, s := range raw.StateTest {
+		t.states = append(t.states, r.stateTest(f, strictyaml.PathIndex(path+".state_test", j), s))
+	}
+	for _, at := range raw.Restarts {
+		t.restarts = append(t.restarts, time.Duration(at))
+	}
+	slices.Sort(t.restarts)
+	t.ownHidden = hidden(t)
+	return t
+}
+
+// hidden says which of Vitals' own metrics the rules do not see: all where the test
+// asks for nothing that only Vitals knows, as promtool has none, and else those that
+// the test makes up itself.
+func hidden(t test) func(metric string) bool {
+	given := map[string]bool{}
+	for _, s := range t.series {
+		given[s.labels.Get(model.MetricNameLabel)] = true
+	}
+	return func(metric string) bool { return len(t.states) == 0 || given[metric] }
+}
+
+func (r *reader) alertTest(f *file, path string, raw rawAlertTest) alertTest {
+	t := alertTest{place: r.place(path), at: time.Duration(raw.EvalTime), name: raw.Alertname}
+	if t.name == "" {
+		r.fail(path, "expected the alertname of the alerts, got none")
+	} else if names := alertNames(f.rules); !slices.Contains(names, t.name) {
+		r.warn(path+".alertname", "no rule has the alert %q%s", t.name, hint(t.name, names))
+	}
+	for _, a := range raw.ExpAlerts {
+		want := map[string]string{model.AlertNameLabel: t.name}
+		for k, v := range a.ExpLabels {
+			if k != model.AlertNameLabel {
+				want[k] = v
+			}
+		}
+		t.want = append(t.want, alert{labels.FromMap(want), labels.FromMap(a.ExpAnnotations)})
+	}
+	return t
+}
+
+// hint is what was probably meant, or nothing.
+func hint(got string, known []string) string {
+	if text := strictyaml.Expected(got, known); strings.HasPrefix(text, "did you mean") {
+		return ", " + text
+	}
+	return ""
+}
+
+func (r *reader) exprTest(path string, raw rawExprTest) exprTest {
+	t := exprTest{place: r.place(path), at: time.Duration(raw.EvalTime), expr: raw.Expr}
+	switch ast, err := r.promql.ParseExpr(raw.Expr); {
+	case raw.Expr == "":
+		r.fail(path, "expected an expression in expr, got none")
+	case err != nil:
+		r.syntax(err, func(offset int) string { return path + ".expr" }, func(offset int) int { return offset })
+	case ast.Type() != parser.ValueTypeVector && ast.Type() != parser.ValueTypeScalar:
+		r.fail(path+".expr", "expression yields a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
+	}
+	for i, s := range raw.ExpSamples {
+		at := strictyaml.PathIndex(path+".exp_samples", i)
+		ls, err := r.promql.ParseMetric(s.Labels)
+		if err != nil {
+			r.syntax(err, func(int) string { return at + ".labels" }, func(offset int) int { return offset })
+		}
+		t.want = append(t.want, sample{ls, s.Value, r.histogram(at+".histogram", s.Histogram)})
+	}
+	return t
+}
+
+// histogram brings the notation of a native histogram into the form of results.
+func (r *reader) histogram(path, text string) string {
+	if text == "" {
+		return ""
+	}
+	const metric = "{} "
+	_, values, err := r.promql.ParseSeriesDesc(metric + text)
+	switch {
+	case err != nil:
+		r.syntax(err, func(int) string { return path }, func(offset int) int { return offset - len(metric) })
+	case len(values) != 1 || values[0].Histogram == nil:
+		r.fail(path, "expected one native histogram, such as {{sum:3 count:2 buckets:[2]}}, got %q", text)
+	default:
+		return values[0].Histogram.TestExpression()
+	}
+	return ""
+}
+
+// syntax reports the errors of the PromQL parser; path and within say where in the
+// document the byte of an offset is.
+func (r *reader) syntax(err error, path func(offset int) string, within func(offset int) int) {
+	var list parser.ParseErrors
+	if !errors.As(err, &list) || len(list) == 0 {
+		r.fail(path(0), "%v", err)
+		return
+	}
+	// The first one causes the others.
+	offset := int(list[0].PositionRange.Start)
+	if at := path(offset); !r.doc.Broken(at) {
+		r.errs = append(r.errs, r.doc.ErrorAt(at, within(offset), "not valid PromQL: %v", list[0].Err))
+	}
+}

@@ -1,0 +1,180 @@
+package ruletest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// player plays one test.
+type player struct {
+	file *file
+	test *test
+	sim  *evaluator.Simulation
+	// asked are the expressions that have been evaluated.
+	asked  []bool
+	result Test
+	// failures are in the order in which they were found.
+	failures []failed
+	// timeline notes what changes; nil if nobody wants to know.
+	timeline *timeline
+}
+
+type failed struct {
+	at         place
+	what, text string
+}
+
+// play evaluates the rules from the test's start to the last time that it asks about.
+func play(ctx context.Context, f *file, t *test, opts Options) Test {
+	p := &player{file: f, test: t, asked: make([]bool, len(t.exprs)), result: Test{Name: t.name}}
+	p.result.Expectations = len(t.alerts) + len(t.exprs) + len(t.states)
+	if opts.Timeline {
+		p.timeline = &timeline{start: t.start}
+	}
+	cfg := evaluator.Config{Interval: f.interval, States: f.states, Files: f.ordered()}
+	var err error
+	p.sim, err = evaluator.NewSimulation(cfg, evaluator.SimulationOptions{
+		ExternalLabels: t.labels, ExternalURL: t.url, EveryGroup: true, Hides: t.ownHidden,
+	}, t.start)
+	if err == nil {
+		err = p.run(ctx)
+	}
+	if err != nil {
+		p.fail(t.place, "the test", err.Error())
+	}
+	if p.timeline != nil {
+		p.result.Timeline = p.timeline.lines
+	}
+	slices.SortStableFunc(p.failures, func(a, b failed) int {
+		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.col, b.at.col))
+	})
+	for _, f := range p.failures {
+		p.result.Failures = append(p.result.Failures, Failure{Place: f.at.String(), What: f.what, Text: f.text})
+	}
+	return p.result
+}
+
+// run makes all passes. An error ends the test.
+func (p *player) run(ctx context.Context) error {
+	last := p.last()
+	restarts := p.test.restarts
+	for at := time.Duration(0); ; at += p.file.interval {
+		for len(restarts) > 0 && restarts[0] <= at {
+			if err := p.restart(ctx, restarts[0]); err != nil {
+				return err
+			}
+			restarts = restarts[1:]
+		}
+		if err := p.appendUntil(p.millis(at) + 1); err != nil {
+			return err
+		}
+		snapshot := p.sim.Evaluate(ctx, p.test.start.Add(at))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if p.failedRules(at) {
+			return nil
+		}
+		p.timeline.note(snapshot)
+		p.compare(at, snapshot)
+		if at > last-p.file.interval {
+			break
+		}
+	}
+	p.ask(ctx, func(exprTest) bool { return true })
+	return nil
+}
+
+// last is the last time that the test asks about.
+func (p *player) last() time.Duration {
+	var last time.Duration
+	for _, t := range p.test.alerts {
+		last = max(last, t.at)
+	}
+	for _, t := range p.test.exprs {
+		last = max(last, t.at)
+	}
+	for _, t := range p.test.states {
+		last = max(last, t.at)
+	}
+	return last
+}
+
+func (p *player) millis(at time.Duration) int64 { return p.test.start.Add(at).UnixMilli() }
+
+// restart has Vitals start anew. What was known before can be asked about before only.
+func (p *player) restart(ctx context.Context, at time.Duration) error {
+	if err := p.appendUntil(p.millis(at)); err != nil {
+		return err
+	}
+	p.ask(ctx, func(t exprTest) bool { return t.at < at })
+	p.timeline.restart(at)
+	return p.sim.Restart(p.test.start.Add(at))
+}
+
+// appendUntil appends all samples before a time in milliseconds.
+func (p *player) appendUntil(t int64) error {
+	for i := range p.test.series {
+		s := &p.test.series[i]
+		for _, sample := range s.until(t) {
+			if err := p.sim.Append(evaluator.Sample{Labels: s.labels, T: sample.t, Value: sample.v, Histogram: sample.h}); err != nil {
+				return fmt.Errorf("series %s: %w", s.labels, err)
+			}
+		}
+	}
+	return nil
+}
+
+// failedRules says whether the evaluation of a rule failed, which ends the test.
+func (p *player) failedRules(at time.Duration) bool {
+	errs := p.sim.Errors()
+	for _, e := range errs {
+		p.fail(p.test.place, fmt.Sprintf("evaluation of %s, group %q, at %s", e.Rule, e.Group, duration(at)), e.Err.Error())
+	}
+	return len(errs) > 0
+}
+
+// compare looks at what is expected from this evaluation on until the next one.
+func (p *player) compare(at time.Duration, s *evaluator.Snapshot) {
+	due := func(t time.Duration) bool { return t >= at && t-at < p.file.interval }
+	for _, t := range p.test.alerts {
+		if due(t.at) {
+			p.compareAlerts(t, s)
+		}
+	}
+	for _, t := range p.test.states {
+		if due(t.at) {
+			p.compareState(t, s)
+		}
+	}
+}
+
+// ask evaluates the expressions that are due and have not been evaluated yet.
+func (p *player) ask(ctx context.Context, due func(exprTest) bool) {
+	for i, t := range p.test.exprs {
+		if p.asked[i] || !due(t) {
+			continue
+		}
+		p.asked[i] = true
+		got, err := p.sim.Query(ctx, t.expr, p.test.start.Add(t.at))
+		if err != nil {
+			p.fail(t.place, exprTitle(t), err.Error())
+			continue
+		}
+		p.compareSamples(t, got)
+	}
+}
+
+func (p *player) fail(at place, what, text string) {
+	p.failures = append(p.failures, failed{at, what, text})
+}
+
+// duration writes a time of the test as test files do.
+func duration(d time.Duration) string { return model.Duration(d).String() }

@@ -1,0 +1,47 @@
+package ruletest
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Text writes the report for people. Mistakes are left out: they belong elsewhere.
+func (r *Report) Text(w io.Writer) {
+	fmt.Fprintf(w, "%s\n", r.File)
+	for _, t := range r.Tests {
+		if len(t.Timeline) > 0 {
+			fmt.Fprintf(w, "  test %q:\n%s", t.Name, indent(strings.Join(t.Timeline, "\n"), "  "))
+		}
+	}
+	switch {
+	case len(r.Mistakes) > 0:
+		fmt.Fprintf(w, "  NOT RUN: %s\n", count(len(r.Mistakes), "mistake"))
+		return
+	case r.Failed() == 0:
+		expectations := 0
+		for _, t := range r.Tests {
+			expectations += t.Expectations
+		}
+		fmt.Fprintf(w, "  SUCCESS: %s, %s\n", count(len(r.Tests), "test"), count(expectations, "expectation"))
+		return
+	}
+	fmt.Fprintf(w, "  FAILED: %s in %s\n", count(r.Failed(), "failure"), count(len(r.Tests), "test"))
+	for _, t := range r.Tests {
+		for _, f := range t.Failures {
+			fmt.Fprintf(w, "    %s: test %q: %s\n%s", f.Place, t.Name, f.What, indent(f.Text, "      "))
+		}
+	}
+}
+
+// indent indents every line and ends the last one.
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(text, "\n", "\n"+by) + "\n"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

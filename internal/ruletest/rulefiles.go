@@ -1,0 +1,103 @@
+package ruletest
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// builtinPrefix marks the name of a shipped rule file, as in a configuration.
+const builtinPrefix = "builtin:"
+
+// rulesOf reads the rule files of a test file.
+func (r *reader) rulesOf(f *file, raw rawFile) {
+	known := f.stateNames()
+	parse := func(name string, data []byte) {
+		parsed, mistakes := rules.Parse(name, data, known)
+		r.errs = append(r.errs, mistakes...)
+		f.rules = append(f.rules, parsed)
+	}
+	seen := map[string]bool{}
+	for i, pattern := range raw.RuleFiles {
+		path := strictyaml.PathIndex("rule_files", i)
+		if name, ok := strings.CutPrefix(pattern, builtinPrefix); ok {
+			data, err := fs.ReadFile(rules.Shipped(), name+".yml")
+			if err != nil {
+				r.fail(path, "there is no shipped rule file %q: see the rule_files of vitals profiles show NAME", pattern)
+				continue
+			}
+			parse(pattern, data)
+			continue
+		}
+		for _, name := range r.glob(path, f.name, pattern) {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			data, err := r.opts.read(name)
+			if err != nil {
+				r.errs = append(r.errs, fmt.Errorf("%s: %w", name, err))
+				continue
+			}
+			parse(name, data)
+		}
+	}
+	r.errs = append(r.errs, rules.Check(f.rules)...)
+}
+
+// glob returns the files of a pattern, relative to the test file.
+func (r *reader) glob(path, testFile, pattern string) []string {
+	if pattern != "" && !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(filepath.Dir(testFile), pattern)
+	}
+	matches, err := filepath.Glob(pattern)
+	switch {
+	case err != nil:
+		r.fail(path, "%q is no pattern: %v", pattern, err)
+	case len(matches) > 0:
+	case strings.ContainsAny(pattern, "*?["):
+		r.warn(path, "no rule file matches %q", pattern)
+	default:
+		r.fail(path, "there is no rule file %q", pattern)
+	}
+	return matches
+}
+
+// alertNames are the names of all alerts.
+func alertNames(files []*rules.File) []string {
+	names := map[string]bool{}
+	for _, f := range files {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				if r.Alert != "" {
+					names[r.Alert] = true
+				}
+			}
+		}
+	}
+	return sortedKeys(names)
+}
+
+// ordered returns the groups in the order of their evaluation, each as a file of its
+// own. Those that group_eval_order does not name come first, with the first that it
+// names, as in promtool; there their order is left to chance, here it is that of the files.
+func (f *file) ordered() []*rules.File {
+	var all []*rules.File
+	for _, file := range f.rules {
+		for _, g := range file.Groups {
+			all = append(all, &rules.File{Name: file.Name, Groups: []rules.Group{g}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *rules.File) int {
+		return max(0, slices.Index(f.order, a.Groups[0].Name)) - max(0, slices.Index(f.order, b.Groups[0].Name))
+	})
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

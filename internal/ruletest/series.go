@@ -1,0 +1,75 @@
+package ruletest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// series is an input series and its samples in the order of time.
+type series struct {
+	labels  labels.Labels
+	samples []point
+}
+
+// point is a sample, at a time in milliseconds since the epoch.
+type point struct {
+	t int64
+	v float64
+	// h is a native histogram in the place of v; nil for a float.
+	h *histogram.FloatHistogram
+}
+
+// series reads the notation of input series: the values are interval apart, from start on.
+func (r *reader) series(path string, raw []rawSeries, start time.Time, interval time.Duration) []series {
+	var all []series
+	for i, in := range raw {
+		at := strictyaml.PathIndex(path, i)
+		if strings.Contains(strings.TrimSpace(in.Series+" "+in.Values), "\n") {
+			r.fail(at+".values", "line break in a series, expected one line: promtool would drop what follows (long values fold with >-)")
+			continue
+		}
+		ls, values, err := r.promql.ParseSeriesDesc(in.Series + " " + in.Values)
+		if err != nil {
+			border := len(in.Series) + 1
+			r.syntax(err, func(offset int) string {
+				if offset < border && in.Series != "" {
+					return at + ".series"
+				}
+				return at + ".values"
+			}, func(offset int) int {
+				if offset < border {
+					return offset
+				}
+				return offset - border
+			})
+			continue
+		}
+		s := series{labels: ls}
+		for n, v := range values {
+			if !v.Omitted {
+				s.samples = append(s.samples, point{start.Add(time.Duration(n) * interval).UnixMilli(), v.Value, v.Histogram})
+			}
+		}
+		if j := slices.IndexFunc(all, func(o series) bool { return labels.Equal(o.labels, ls) }); j >= 0 {
+			r.warn(at, "series %s is given twice: the last one counts", ls)
+			all[j] = s
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// until takes the samples before t away and returns them.
+func (s *series) until(t int64) []point {
+	n, _ := slices.BinarySearchFunc(s.samples, t, func(p point, t int64) int { return int(min(1, max(-1, p.t-t))) })
+	taken := s.samples[:n]
+	s.samples = s.samples[n:]
+	return taken
+}
