@@ -68,26 +68,41 @@ func mirrored(op parser.ItemType) parser.ItemType {
 	return op
 }
 
-// shippedNumber is what a shipped rule compares with.
-func shippedNumber(file, alert string) float64 {
-	data, err := fs.ReadFile(rules.Shipped(), file)
-	if err != nil {
-		panic("internal error: " + err.Error()) // the name is one of ours
-	}
-	f, _ := rules.Parse(file, data, []string{"ready", "alive", "started"})
-	for _, g := range f.Groups {
-		for _, r := range g.Rules {
-			if c, ok := comparisonOf(r.AST); ok && r.Alert == alert {
-				if n, ok := inner(c.limit).(*parser.NumberLiteral); ok {
-					return n.Val
+// thresholds are the numbers with which shipped rules compare, by the rules' names.
+type thresholds map[string]float64
+
+// shippedThresholds reads them from shipped rule files.
+func shippedThresholds(files ...string) thresholds {
+	found := thresholds{}
+	for _, name := range files {
+		data, err := fs.ReadFile(rules.Shipped(), name)
+		if err != nil {
+			panic("internal error: " + err.Error()) // the name is one of ours
+		}
+		f, _ := rules.Parse(name, data, []string{"ready", "alive", "started"})
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				if c, ok := comparisonOf(r.AST); ok {
+					if n, ok := inner(c.limit).(*parser.NumberLiteral); ok {
+						found[r.Alert] = n.Val
+					}
 				}
 			}
 		}
 	}
-	panic("internal error: " + file + " has no rule " + alert + " that compares with a number")
+	return found
 }
 
-// shippedLimit is the line of a shipped rule, by its name.
-func shippedLimit(file, alert string) target {
-	return limit("vector("+strconv.FormatFloat(shippedNumber(file, alert), 'f', -1, 64)+")", alert)
+// number is that of a rule which has one.
+func (t thresholds) number(alert string) float64 {
+	n, ok := t[alert]
+	if !ok {
+		panic("internal error: no shipped rule " + alert + " compares with a number")
+	}
+	return n
+}
+
+// line is the line of a rule, under its name.
+func (t thresholds) line(alert string) target {
+	return limit("vector("+strconv.FormatFloat(t.number(alert), 'f', -1, 64)+")", alert)
 }

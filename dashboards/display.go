@@ -98,7 +98,7 @@ func (d display) upTo(highest float64) display {
 func (d display) field(custom map[string]any) field {
 	f := field{
 		Unit: d.unit, NoValue: d.empty, Max: d.highest, Color: color{Mode: "thresholds"}, Mappings: d.mappings(),
-		Thresholds: thresholds{Mode: "absolute", Steps: d.steps}, Custom: custom,
+		Thresholds: steps{Mode: "absolute", Steps: d.steps}, Custom: custom,
 	}
 	if len(d.states) > 0 {
 		// With the colours of thresholds, a timeline shows those instead of the words.

@@ -20,15 +20,26 @@ type File struct {
 // rules where there are any, and what Grafana needs to load them. The same rules make
 // the same files, to the byte. The rule files must be free of mistakes: see rules.Parse.
 func Files(own []*rules.File) []File {
+	dashboards := []generated{
+		{name: "overview", dashboard: overview()}, {name: "rule", dashboard: rule()}, {name: "kuryr", dashboard: kuryr()}, {name: "openstack", dashboard: openstack()},
+		{name: "collectors", dashboard: collectors()}, {name: "evaluator", dashboard: evaluator()},
+	}
+	if len(own) > 0 {
+		dashboards = append(dashboards, generated{name: "rules", dashboard: ownRules(own)})
+	}
 	var files []File
-	add := func(name string, d dashboard) { files = append(files, File{name, encode(d)}) }
-	add("overview.json", overview())
-	add("rule.json", rule())
-	add("kuryr.json", kuryr())
-	add("openstack.json", openstack())
-	add("collectors.json", collectors())
-	add("evaluator.json", evaluator())
-	return append(files, File{"provisioning.yaml", []byte(provisioning)}, File{"kubernetes.yaml", configMaps(files)})
+	for i, d := range dashboards {
+		dashboards[i].text = encode(d.dashboard)
+		files = append(files, File{d.name + ".json", dashboards[i].text})
+	}
+	return append(files, File{"provisioning.yaml", []byte(provisioning)}, File{"kubernetes.yaml", configMaps(dashboards)})
+}
+
+// generated is a dashboard with the name of its file, and its text.
+type generated struct {
+	name string
+	dashboard
+	text []byte
 }
 
 // encode writes a dashboard as people read it.
@@ -59,17 +70,31 @@ providers:
 `
 
 // configMaps holds each dashboard in a ConfigMap, with the label by which the sidecar of
-// Grafana's Helm chart finds it.
-func configMaps(dashboards []File) []byte {
+// Grafana's Helm chart finds it. They are named after the uid, which two sets of own rules
+// do not share.
+func configMaps(dashboards []generated) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Made by \"vitals generate dashboards\": the dashboards for the sidecar of Grafana's Helm chart.\n")
-	for _, f := range dashboards {
-		name := strings.TrimSuffix(f.Name, ".json")
+	for _, d := range dashboards {
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, f.Data); err != nil {
-			panic("internal error: " + err.Error()) // encode made it
+		if err := json.Compact(&compact, d.text); err != nil {
+			panic("internal error: " + err.Error()) // encode made the text
 		}
-		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: vitals-dashboard-%s\n  labels:\n    grafana_dashboard: \"1\"\n  annotations:\n    grafana_folder: Vitals\ndata:\n  vitals-%s: |\n    %s\n", name, f.Name, compact.Bytes())
+		fmt.Fprintf(&b, configMap, strings.TrimPrefix(d.UID, "vitals-"), d.UID, compact.Bytes())
 	}
 	return b.Bytes()
 }
+
+const configMap = `---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: vitals-dashboard-%s
+  labels:
+    grafana_dashboard: "1"
+  annotations:
+    grafana_folder: Vitals
+data:
+  %s.json: |
+    %s
+`

@@ -147,7 +147,7 @@ type field struct {
 	NoValue    string         `json:"noValue,omitempty"`
 	Color      color          `json:"color"`
 	Mappings   []mapping      `json:"mappings"`
-	Thresholds thresholds     `json:"thresholds"`
+	Thresholds steps          `json:"thresholds"`
 	Custom     map[string]any `json:"custom,omitempty"`
 }
 
@@ -168,7 +168,7 @@ type mappedText struct {
 	Color string `json:"color"`
 }
 
-type thresholds struct {
+type steps struct {
 	Mode  string          `json:"mode"`
 	Steps []thresholdStep `json:"steps"`
 }

@@ -1,23 +1,18 @@
 package dashboards
 
-// The shipped rules of which panels show the thresholds.
-const (
-	controllerRules = "kuryr-controller.yml"
-	cniRules        = "kuryr-cni.yml"
-)
-
 // kuryr is about the Kuryr-Kubernetes controller and its CNI daemons: what their two
 // profiles measure.
 func kuryr() dashboard {
+	of := shippedThresholds("kuryr-controller.yml", "kuryr-cni.yml")
 	return newDashboard("vitals-kuryr", "Vitals / Kuryr",
 		"The Kuryr-Kubernetes controller and its CNI daemons: watches, quota, components, CNI requests, and the nodes. A dashed red line is the threshold of the shipped rule that it is named after.", nil,
-		section{"Kubernetes", kuryrKubernetes()},
-		section{"Quota", []line{{8, []panel{quotaLeft(), quotaLeftOverTime()}}}},
+		section{"Kubernetes", kuryrKubernetes(of)},
+		section{"Quota", []line{{8, []panel{quotaLeft(of), quotaLeftOverTime(of)}}}},
 		section{"Components and CNI requests", kuryrComponents()},
-		section{"Nodes", kuryrNodes()})
+		section{"Nodes", kuryrNodes(of)})
 }
 
-func kuryrKubernetes() []line {
+func kuryrKubernetes(of thresholds) []line {
 	return []line{
 		{7, []panel{
 			timeline("Watches",
@@ -32,7 +27,7 @@ func kuryrKubernetes() []line {
 				"For how long the API server has sent nothing on each watch. It sends bookmarks about once a minute, also where nothing happens; a watch that is silent for longer is open and dead.",
 				numbers("s"),
 				over(`max by (resource) (timestamp(vitals_kubernetes_watch_last_contact_timestamp_seconds{$vitals}) - vitals_kubernetes_watch_last_contact_timestamp_seconds{$vitals})`, "{{resource}}"),
-				shippedLimit(controllerRules, "KubernetesWatchStale")),
+				of.line("KubernetesWatchStale")),
 			graph("Watches opened again",
 				"How often watches were opened, or tried, again. A few an hour are normal. Many: the API server or something before it cuts connections.",
 				numbers("short"), over(`sum by (resource) (increase(vitals_kubernetes_watch_restarts_total{$vitals}[$__rate_interval]))`, "{{resource}}")),
@@ -51,8 +46,8 @@ func kuryrKubernetes() []line {
 // left is how much of each quota is left; what is unlimited has no limit and is not in it.
 const left = `min by (resource) (vitals_neutron_quota_limit{$vitals} - on (job, instance, dependency, resource) vitals_neutron_quota_used{$vitals})`
 
-func quotaLeft() panel {
-	low, none := shippedNumber(controllerRules, "QuotaLow"), shippedNumber(controllerRules, "QuotaExhausted")
+func quotaLeft(of thresholds) panel {
+	low, none := of.number("QuotaLow"), of.number("QuotaExhausted")
 	return stat("Quota left now",
 		"How many more of each resource can be made. Red fails ready (QuotaExhausted): no new pod or service gets its ports; yellow warns (QuotaLow). Delete what nobody needs, or ask for a larger quota.",
 		numbers("short").below(red).from(none+1, yellow).from(low+1, green),
@@ -60,10 +55,10 @@ func quotaLeft() panel {
 		now(`max by (resource) (vitals_neutron_quota_unlimited{$vitals}) == 1`, "{{resource}}").shown(flags("unlimited", green)))
 }
 
-func quotaLeftOverTime() panel {
+func quotaLeftOverTime(of thresholds) panel {
 	return graph("Quota left",
 		"How many more of each resource could be made over time. A line that falls steadily is a leak of ports or load balancers: compare it with the number of pods and services.",
-		numbers("short"), over(left, "{{resource}}"), shippedLimit(controllerRules, "QuotaLow"), shippedLimit(controllerRules, "QuotaExhausted"))
+		numbers("short"), over(left, "{{resource}}"), of.line("QuotaLow"), of.line("QuotaExhausted"))
 }
 
 func kuryrComponents() []line {
@@ -101,7 +96,7 @@ func kuryrComponents() []line {
 	}
 }
 
-func kuryrNodes() []line {
+func kuryrNodes(of thresholds) []line {
 	return []line{
 		{7, []panel{
 			timeline("Netlink",
@@ -129,7 +124,7 @@ func kuryrNodes() []line {
 				"The part of the last minute in which all processes of the daemon waited for memory. As a rule the host is short of it, and a restart would ask for more (MemoryPressure warns).",
 				numbers("percentunit"),
 				over(`max by (instance, cgroup) (vitals_cgroup_memory_pressure_ratio{kind="full",window="60s",$vitals})`, "{{instance}} {{cgroup}}"),
-				shippedLimit(cniRules, "MemoryPressure")),
+				of.line("MemoryPressure")),
 			graph("Time to list the links",
 				"How long the kernel took to list the links. It grows with their number and with how busy netlink is.",
 				numbers("s"), over(`max by (instance) (vitals_netlink_latency_seconds{$vitals})`, "{{instance}}")),

@@ -7,92 +7,100 @@ import (
 	"testing"
 )
 
-// What all dashboards have in common.
+// TestDashboards looks at everything that needs no query to be evaluated.
 func TestDashboards(t *testing.T) {
 	uids := map[string]string{}
-	for _, d := range loadDashboards(t) {
+	for _, d := range linted(t) {
 		if other := uids[d.UID]; other != "" || len(d.UID) > 40 || !strings.HasPrefix(d.UID, "vitals-") {
 			t.Errorf("%s: uid %q (of %q, too), want one of its own of at most 40 characters", d.file, d.UID, other)
 		}
 		uids[d.UID] = d.file
-		if !strings.HasPrefix(d.Title, "Vitals / ") || d.Description == "" || !slices.Equal(d.Tags, []string{"vitals"}) {
-			t.Errorf("%s: title %q, description %q, tags %v, want all of them", d.file, d.Title, d.Description, d.Tags)
+		checkFrame(t, d)
+		checkVariables(t, d)
+		checkLayout(t, d)
+		checkPanels(t, d)
+	}
+}
+
+// checkFrame looks at what all dashboards have in common.
+func checkFrame(t *testing.T, d dashboard) {
+	t.Helper()
+	if !strings.HasPrefix(d.Title, "Vitals / ") || d.Description == "" || !slices.Equal(d.Tags, []string{"vitals"}) {
+		t.Errorf("%s: title %q, description %q, tags %v, want all of them", d.file, d.Title, d.Description, d.Tags)
+	}
+	if d.ID != nil || d.Version != 1 || d.SchemaVersion != 37 || d.Editable == nil || *d.Editable {
+		t.Errorf("%s: id %v, version %d, schema %d, want none, 1, 37, and not editable", d.file, d.ID, d.Version, d.SchemaVersion)
+	}
+	if d.GraphTooltip != 1 || d.Refresh != "30s" || d.Time.From != "now-6h" || d.Time.To != "now" {
+		t.Errorf("%s: tooltip %d, refresh %s, time %v", d.file, d.GraphTooltip, d.Refresh, d.Time)
+	}
+	if len(d.Links) != 1 || !slices.Equal(d.Links[0].Tags, d.Tags) || !d.Links[0].AsDropdown || !d.Links[0].KeepTime || !d.Links[0].IncludeVars {
+		t.Errorf("%s: links %+v, want a menu of the others that keeps time and variables", d.file, d.Links)
+	}
+}
+
+// checkVariables wants the variables that people know from other dashboards, and no title
+// with a variable of several values: it would read All.
+func checkVariables(t *testing.T, d dashboard) {
+	t.Helper()
+	several := []string{}
+	for i, v := range d.Templating.List {
+		switch {
+		case i == 0:
+			if v.Name != "datasource" || v.Label != "Data source" || v.Type != "datasource" || v.Query != "prometheus" {
+				t.Errorf("%s: the first variable is %+v, want the data source", d.file, v)
+			}
+			continue
+		case i < 3:
+			if want := []string{"job", "instance"}[i-1]; v.Name != want || !v.Multi || v.AllValue != ".+" {
+				t.Errorf("%s: variable %+v, want %s with several values, all of them as .+", d.file, v, want)
+			}
 		}
-		if d.ID != nil || d.Version != 1 || d.SchemaVersion != 37 || d.Editable == nil || *d.Editable {
-			t.Errorf("%s: id %v, version %d, schema %d, want none, 1, 37, and not editable", d.file, d.ID, d.Version, d.SchemaVersion)
+		if v.Type != "query" || v.Datasource.UID != "${datasource}" || v.Refresh != 2 || v.Label != strings.ToUpper(v.Name[:1])+v.Name[1:] || v.Multi != v.IncludeAll {
+			t.Errorf("%s: variable %+v, want a query that follows the time range", d.file, v)
 		}
-		if d.GraphTooltip != 1 || d.Refresh != "30s" || d.Time.From != "now-6h" || d.Time.To != "now" {
-			t.Errorf("%s: tooltip %d, refresh %s, time %v", d.file, d.GraphTooltip, d.Refresh, d.Time)
+		if v.Multi {
+			several = append(several, v.Name)
 		}
-		if len(d.Links) != 1 || !slices.Equal(d.Links[0].Tags, d.Tags) || !d.Links[0].AsDropdown || !d.Links[0].KeepTime || !d.Links[0].IncludeVars {
-			t.Errorf("%s: links %+v, want a menu of the others that keeps time and variables", d.file, d.Links)
+	}
+	for _, p := range d.Panels {
+		for _, name := range several {
+			if strings.Contains(p.Title, "$"+name) || strings.Contains(p.Title, "${"+name) {
+				t.Errorf("%s: the title %q has a variable with several values", d.file, p.Title)
+			}
 		}
 	}
 }
 
-// The variables are those that people know from other dashboards. A title shows no
-// variable with several values: it would read All.
-func TestVariables(t *testing.T) {
-	for _, d := range loadDashboards(t) {
-		several := []string{}
-		for i, v := range d.Templating.List {
-			switch {
-			case i == 0:
-				if v.Name != "datasource" || v.Label != "Data source" || v.Type != "datasource" || v.Query != "prometheus" {
-					t.Errorf("%s: the first variable is %+v, want the data source", d.file, v)
-				}
-				continue
-			case i < 3:
-				if want := []string{"job", "instance"}[i-1]; v.Name != want || !v.Multi || v.AllValue != ".+" {
-					t.Errorf("%s: variable %+v, want %s with several values, all of them as .+", d.file, v, want)
-				}
-			}
-			if v.Type != "query" || v.Datasource.UID != "${datasource}" || v.Refresh != 2 || v.Label != strings.ToUpper(v.Name[:1])+v.Name[1:] || v.Multi != v.IncludeAll {
-				t.Errorf("%s: variable %+v, want a query that follows the time range", d.file, v)
-			}
-			if v.Multi {
-				several = append(several, v.Name)
-			}
+// checkLayout wants panels that do not overlap, leave no hole in a line, and have numbers
+// of their own.
+func checkLayout(t *testing.T, d dashboard) {
+	t.Helper()
+	ids := map[int]bool{}
+	taken := map[[2]int]string{}
+	lines := map[int]int{}
+	for _, p := range d.Panels {
+		if ids[p.ID] || p.ID <= 0 {
+			t.Errorf("%s: panel %q has the id %d, want one of its own", d.file, p.Title, p.ID)
 		}
-		for _, p := range d.Panels {
-			for _, name := range several {
-				if strings.Contains(p.Title, "$"+name) || strings.Contains(p.Title, "${"+name) {
-					t.Errorf("%s: the title %q has a variable with several values", d.file, p.Title)
+		ids[p.ID] = true
+		g := p.GridPos
+		if g.X < 0 || g.W < 1 || g.H < 1 || g.X+g.W > 24 {
+			t.Errorf("%s: panel %q is at %+v, want it within 24 columns", d.file, p.Title, g)
+		}
+		lines[g.Y] += g.W
+		for x := g.X; x < g.X+g.W; x++ {
+			for y := g.Y; y < g.Y+g.H; y++ {
+				if other := taken[[2]int{x, y}]; other != "" {
+					t.Fatalf("%s: panels %q and %q overlap", d.file, other, p.Title)
 				}
+				taken[[2]int{x, y}] = p.Title
 			}
 		}
 	}
-}
-
-// Panels do not overlap, leave no hole in a line, and have numbers of their own.
-func TestLayout(t *testing.T) {
-	for _, d := range loadDashboards(t) {
-		ids := map[int]bool{}
-		taken := map[[2]int]string{}
-		lines := map[int]int{}
-		for _, p := range d.Panels {
-			if ids[p.ID] || p.ID <= 0 {
-				t.Errorf("%s: panel %q has the id %d, want one of its own", d.file, p.Title, p.ID)
-			}
-			ids[p.ID] = true
-			g := p.GridPos
-			if g.X < 0 || g.W < 1 || g.H < 1 || g.X+g.W > 24 {
-				t.Errorf("%s: panel %q is at %+v, want it within 24 columns", d.file, p.Title, g)
-			}
-			lines[g.Y] += g.W
-			for x := g.X; x < g.X+g.W; x++ {
-				for y := g.Y; y < g.Y+g.H; y++ {
-					if other := taken[[2]int{x, y}]; other != "" {
-						t.Fatalf("%s: panels %q and %q overlap", d.file, other, p.Title)
-					}
-					taken[[2]int{x, y}] = p.Title
-				}
-			}
-		}
-		for y, w := range lines {
-			if w != 24 {
-				t.Errorf("%s: the panels at %d have %d columns, want 24", d.file, y, w)
-			}
+	for y, w := range lines {
+		if w != 24 {
+			t.Errorf("%s: the panels at %d have %d columns, want 24", d.file, y, w)
 		}
 	}
 }
@@ -113,35 +121,35 @@ func units() []string {
 	return []string{"short", "none", "s", "ms", "bytes", "percentunit", "reqps", "ops", "dateTimeFromNow", "dtdurations"}
 }
 
-func TestPanels(t *testing.T) {
-	for _, d := range loadDashboards(t) {
-		titles := map[string]bool{}
-		for _, p := range d.Panels {
-			where := d.file + ": " + p.Title
-			if p.Title == "" || titles[p.Type+p.Title] {
-				t.Errorf("%s: want a title of its own", where)
-			}
-			titles[p.Type+p.Title] = true
-			if p.Type == "row" {
-				continue
-			}
-			if !strings.HasSuffix(p.Description, ".") || len(p.Targets) == 0 {
-				t.Errorf("%s: %d queries, description %q, want sentences", where, len(p.Targets), p.Description)
-			}
-			if p.Datasource.UID != "${datasource}" || p.Datasource.Type != "prometheus" {
-				t.Errorf("%s: data source %+v, want the chosen one", where, p.Datasource)
-			}
-			defaults := p.FieldConfig.Defaults
-			if len(defaults.Mappings) == 0 && !slices.Contains(units(), defaults.Unit) && p.Type != "table" {
-				t.Errorf("%s: unit %q, want one that Grafana knows, or words for the values", where, defaults.Unit)
-			}
-			if defaults.NoValue == "" {
-				t.Errorf("%s: want noValue: what it says without data", where)
-			}
-			checkTargets(t, where, p)
-			checkWords(t, where, p)
-			checkColumns(t, where, p)
+func checkPanels(t *testing.T, d dashboard) {
+	t.Helper()
+	titles := map[string]bool{}
+	for _, p := range d.Panels {
+		where := d.file + ": " + p.Title
+		if p.Title == "" || titles[p.Type+p.Title] {
+			t.Errorf("%s: want a title of its own in its section", where)
 		}
+		titles[p.Type+p.Title] = true
+		if p.Type == "row" {
+			titles = map[string]bool{}
+			continue
+		}
+		if !strings.HasSuffix(p.Description, ".") || len(p.Targets) == 0 {
+			t.Errorf("%s: %d queries, description %q, want sentences", where, len(p.Targets), p.Description)
+		}
+		if p.Datasource.UID != "${datasource}" || p.Datasource.Type != "prometheus" {
+			t.Errorf("%s: data source %+v, want the chosen one", where, p.Datasource)
+		}
+		defaults := p.FieldConfig.Defaults
+		if len(defaults.Mappings) == 0 && !slices.Contains(units(), defaults.Unit) && p.Type != "table" {
+			t.Errorf("%s: unit %q, want one that Grafana knows, or words for the values", where, defaults.Unit)
+		}
+		if defaults.NoValue == "" {
+			t.Errorf("%s: want noValue: what it says without data", where)
+		}
+		checkTargets(t, where, p)
+		checkWords(t, where, p)
+		checkColumns(t, where, p)
 	}
 }
 

@@ -3,6 +3,7 @@ package dashboards_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // The types have what the tests look at, as Grafana reads it.
@@ -93,6 +95,42 @@ type (
 func loadDashboards(t *testing.T) []dashboard {
 	t.Helper()
 	return decode(t, dashboards.Files(nil))
+}
+
+// linted are the generated dashboards, and one of each shipped rule file and of a file
+// with everything that a rule can be.
+func linted(t *testing.T) []dashboard {
+	t.Helper()
+	all := append(loadDashboards(t), ownDashboard(t, "own.yml", ownFile))
+	shipped, err := fs.Glob(rules.Shipped(), "*.yml")
+	if err != nil || len(shipped) < 5 {
+		t.Fatalf("Glob() = %v, %v, want the shipped rule files", shipped, err)
+	}
+	for _, name := range shipped {
+		text, err := fs.ReadFile(rules.Shipped(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ownDashboard(t, name, string(text)))
+	}
+	return all
+}
+
+// ownDashboard is the dashboard of a rule file.
+func ownDashboard(t *testing.T, name, text string) dashboard {
+	t.Helper()
+	f, errs := rules.Parse(name, []byte(text), []string{"ready", "alive", "started", "gold"})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for _, d := range decode(t, dashboards.Files([]*rules.File{f})) {
+		if d.file == "rules.json" {
+			d.file += " of " + name
+			return d
+		}
+	}
+	t.Fatal("no rules.json is generated")
+	return dashboard{}
 }
 
 func decode(t *testing.T, files []dashboards.File) []dashboard {

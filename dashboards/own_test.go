@@ -1,0 +1,214 @@
+package dashboards_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// ownFile has everything that a rule can be, as far as dashboards see it.
+const ownFile = `
+groups:
+  - name: g
+    rules:
+      - {alert: Plain, expr: up == 0}
+      - alert: Gold
+        expr: queue_length > 100
+        labels: {state: gold}
+      - alert: Slow
+        expr: request_seconds > 2
+        for: 90s
+        labels: {state: ready}
+        annotations: {summary: 'Requests take {{ $value }} s.'}
+      - alert: Slow
+        expr: request_seconds > 1
+        labels: {state: ready, severity: warning}
+      - {alert: Dead, expr: "worker_alive == 0 and on () worker_expected == 1", labels: {state: alive}, annotations: {mode: observe}}
+      - {alert: Gone, expr: absent(queue_length), labels: {state: ready}}
+      - {alert: Recorded, expr: "job:queue:sum > 5", labels: {state: ready}}
+      - {record: "job:queue:sum", expr: sum(queue_length)}
+`
+
+func TestOwnRulesHaveASectionForEachState(t *testing.T) {
+	d := ownDashboard(t, "own.yml", ownFile)
+	var got []string
+	for _, p := range d.Panels {
+		got = append(got, p.Type+" "+p.Title)
+	}
+	want := []string{
+		"row Rules of ready",
+		"state-timeline Slow", "timeseries Slow: what it compares", "timeseries Slow: what it compares (2)",
+		"state-timeline Gone",
+		"state-timeline Recorded", "timeseries Recorded: what it compares",
+		"row Rules of alive", "state-timeline Dead", "timeseries Dead: what it compares",
+		"row Rules of gold", "state-timeline Gold", "timeseries Gold: what it compares",
+		"row Alerts without a state", "state-timeline Plain", "timeseries Plain: what it compares",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the panels differ (-want +got):\n%s", diff)
+	}
+	about := map[string]string{}
+	for _, p := range d.Panels {
+		about[p.Title] = p.Description
+	}
+	for title, want := range map[string]string{
+		"Slow: what it compares":     "Requests take {{ $value }} s.\n\nFails ready when this is true for 1m30s: `request_seconds > 2`.",
+		"Slow: what it compares (2)": "Warns about ready when this is true: `request_seconds > 1`.",
+		"Dead":                       "Would fail alive, and is only observed, when this is true: `worker_alive == 0 and on () worker_expected == 1`.",
+		"Plain":                      "Fires when this is true: `up == 0`.",
+	} {
+		if about[title] != want {
+			t.Errorf("%s: %q, want %q", title, about[title], want)
+		}
+	}
+}
+
+// A graph shows the left side of the first comparison that has to hold, and what it is
+// held against, of the chosen jobs and instances.
+func TestOwnRulesShowWhatTheyCompare(t *testing.T) {
+	const in = `{instance=~"$instance",job=~"$job"}`
+	for _, tt := range []struct{ expr, value, limit, legend, unit string }{
+		{`a == 0`, `a` + in, `vector(0)`, "fails if == 0", "short"},
+		{`(a_seconds) > 2 * 60`, `a_seconds` + in, `vector(2 * 60)`, "fails if > 2 * 60", "s"},
+		{`5 < a_bytes{x="y"}`, `a_bytes{instance=~"$instance",job=~"$job",x="y"}`, `vector(5)`, "fails if > 5", "bytes"},
+		{`-1 >= a`, `a` + in, `vector(-1)`, "fails if <= -1", "short"},
+		{`a_ratio > 0.5 and b > 1 and c > 2`, `a_ratio` + in, `vector(0.5)`, "fails if > 0.5", "percentunit"},
+		{`a < 3 unless on () b`, `a` + in, `vector(3)`, "fails if < 3", "short"},
+		{`(a - on (x) b <= 3) > 0`, `a` + in + ` - on (x) b` + in, `vector(3)`, "fails if <= 3", "short"},
+		{`time() - a_timestamp_seconds > 120`, `time() - a_timestamp_seconds` + in, `vector(120)`, "fails if > 120", "s"},
+		{`max without (r) (a_seconds) > b`, `max without (r) (a_seconds` + in + `)`, `b` + in, "fails if > this", "s"},
+		{`rate(a_seconds[5m]) > 1`, `rate(a_seconds` + in + `[5m])`, `vector(1)`, "fails if > 1", "short"},
+		{`a_bytes / b_bytes > 0.9`, `a_bytes` + in + ` / b_bytes` + in, `vector(0.9)`, "fails if > 0.9", "short"},
+		{`a_bytes - b_seconds > 0.9`, `a_bytes` + in + ` - b_seconds` + in, `vector(0.9)`, "fails if > 0.9", "short"},
+		{`count(a_bytes) < 3`, `count(a_bytes` + in + `)`, `vector(3)`, "fails if < 3", "short"},
+		{`a > vector(3)`, `a` + in, `vector(3)`, "fails if > vector(3)", "short"},
+		{`a > scalar(b)`, `a` + in, `vector(scalar(b` + in + `))`, "fails if > this", "short"},
+		{`a{job="own"} > 1`, `a{instance=~"$instance",job="own",job=~"$job"}`, `vector(1)`, "fails if > 1", "short"},
+		{`a or b > 1`, "", "", "", ""},
+		{`a unless b > 1`, "", "", "", ""},
+		{`absent(a)`, "", "", "", ""},
+		{`a`, "", "", "", ""},
+		{`vector(1) > 0`, "", "", "", ""},
+		{`(a > bool 1) == 1`, `a` + in + ` > bool 1`, `vector(1)`, "fails if == 1", "short"},
+	} {
+		d := ownDashboard(t, "own.yml", "groups: [{name: g, rules: [{alert: A, labels: {state: ready}, expr: '"+tt.expr+"'}]}]")
+		graphs := slices.DeleteFunc(d.Panels, func(p panel) bool { return p.Type != "timeseries" })
+		if tt.value == "" {
+			if len(graphs) > 0 {
+				t.Errorf("%s: shows %s, want no graph", tt.expr, graphs[0].Targets[0].Expr)
+			}
+			continue
+		}
+		if len(graphs) != 1 {
+			t.Errorf("%s: %d graphs, want one", tt.expr, len(graphs))
+			continue
+		}
+		p := graphs[0]
+		got := []string{p.Targets[0].Expr, p.Targets[1].Expr, p.Targets[1].LegendFormat, p.FieldConfig.Defaults.Unit}
+		if diff := cmp.Diff([]string{tt.value, tt.limit, tt.legend, tt.unit}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.expr, diff)
+		}
+		if o := p.FieldConfig.Overrides; len(o) != 1 || o[0].Matcher.Options != "B" || o[0].Properties[0].ID != "color" || string(o[0].Properties[0].Value) == "" {
+			t.Errorf("%s: overrides %+v, want the limit in red", tt.expr, o)
+		}
+	}
+}
+
+// All queries of dashboards of the shipped rules, and of own ones, can be evaluated; each
+// selects of what is chosen, but for what the rules record. The graphs of the
+// controller's rules have what its collectors export.
+func TestOwnQueriesAreSound(t *testing.T) {
+	h, graphs := everything(t), 0
+	for _, d := range linted(t)[len(loadDashboards(t)):] {
+		d.queries(func(where, expr string, p *panel, _ *target) {
+			answer := h.query(expand(t, expr, ""))
+			if d.file == "rules.json of kuryr-controller.yml" && p != nil && p.Type == "timeseries" {
+				graphs++
+				if len(answer) == 0 {
+					t.Errorf("%s finds nothing: %s", where, expr)
+				}
+			}
+			for _, s := range parser.ExtractSelectors(parse(t, expr)) {
+				name, chosen := "", 0
+				for _, m := range s {
+					if m.Name == "__name__" {
+						name = m.Value
+					}
+					if (m.Name == "job" || m.Name == "instance") && m.Value == ".+" {
+						chosen++
+					}
+				}
+				if chosen != 2 && !strings.Contains(name, ":") && name != "tripleo_role" {
+					t.Errorf("%s: %s is not of the chosen jobs and instances", where, name)
+				}
+			}
+		})
+	}
+	if graphs == 0 {
+		t.Error("no dashboard has the graphs of the controller's rules")
+	}
+}
+
+// A rule that a query of ours asks about is one of this dashboard.
+func TestOwnTimelinesShowTheRule(t *testing.T) {
+	h := newHistory(t, time.Now(), map[string][]collectors.Sample{
+		"a": append(statusSet("Slow", "ready", "pending"), statusSet("Gone", "ready", "failing")...),
+		"b": append(statusSet("Slow", "ready", "unknown"), statusSet("Slow", "alive", "failing")...),
+	})
+	for _, p := range ownDashboard(t, "own.yml", ownFile).Panels {
+		if p.Title != "Slow" {
+			continue
+		}
+		got := map[string]float64{}
+		for _, s := range h.query(expand(t, p.Targets[0].Expr, "")) {
+			got[s.Metric.Get("instance")] = s.F
+		}
+		if diff := cmp.Diff(map[string]float64{"a": 1, "b": 2}, got); diff != "" {
+			t.Errorf("the status of Slow differs (-want +got):\n%s", diff)
+		}
+		return
+	}
+	t.Error("there is no timeline of Slow")
+}
+
+// The same files make the same dashboard, wherever they lie; other files make another.
+func TestOwnDashboardsHaveANameOfTheirOwn(t *testing.T) {
+	uid := func(names ...string) string {
+		t.Helper()
+		var files []*rules.File
+		for _, name := range names {
+			files = append(files, &rules.File{Name: name})
+		}
+		for _, d := range decode(t, dashboards.Files(files)) {
+			if d.file == "rules.json" {
+				return d.UID
+			}
+		}
+		t.Fatal("no rules.json is generated")
+		return ""
+	}
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"rules.yml"}, "vitals-rules-rules"},
+		{[]string{"/etc/vitals/My Rules.yaml"}, "vitals-rules-my-rules"},
+		{[]string{"builtin:kuryr-cni", "more/own.yml"}, "vitals-rules-kuryr-cni-own"},
+	} {
+		if got := uid(tt.names...); got != tt.want {
+			t.Errorf("uid of %v = %s, want %s", tt.names, got, tt.want)
+		}
+	}
+	long := []string{strings.Repeat("long", 10) + "a", strings.Repeat("long", 10) + "b"}
+	if a, b := uid(long[0]), uid(long[1]); a == b || len(a) != 40 || len(b) != 40 {
+		t.Errorf("uids of %v = %s and %s, want two of 40 characters", long, a, b)
+	}
+}

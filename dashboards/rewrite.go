@@ -1,0 +1,95 @@
+package dashboards
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// rewriter makes panels' queries of the expressions of rules.
+type rewriter struct {
+	// recorded are the series that the rules themselves record. Those may have no job and
+	// no instance, so they are left as they are.
+	recorded map[string]bool
+}
+
+// rewrite has every selector of an expression select from the chosen jobs and instances.
+func (rw rewriter) rewrite(expr parser.Expr) string {
+	// The rule's own expression is not to be changed.
+	own, err := parser.NewParser(parser.Options{}).ParseExpr(expr.String())
+	if err != nil {
+		panic("internal error: " + err.Error()) // it is what the parser printed
+	}
+	for _, matchers := range rw.selectors(own) {
+		*matchers = append(*matchers,
+			labels.MustNewMatcher(labels.MatchRegexp, "job", "$job"),
+			labels.MustNewMatcher(labels.MatchRegexp, "instance", "$instance"))
+	}
+	return inner(own).String()
+}
+
+// selectors are the matchers of each selector that is to be changed.
+func (rw rewriter) selectors(expr parser.Expr) []*[]*labels.Matcher {
+	var all []*[]*labels.Matcher
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok && !rw.recorded[s.Name] {
+			all = append(all, &s.LabelMatchers)
+		}
+		return nil
+	})
+	return all
+}
+
+// line is a query that draws what a value is held against.
+func (rw rewriter) line(limit parser.Expr) string {
+	if limit.Type() == parser.ValueTypeScalar {
+		return "vector(" + rw.rewrite(limit) + ")"
+	}
+	return rw.rewrite(limit)
+}
+
+// legendOf says what the line means.
+func legendOf(c comparison) string {
+	if isNumber(c.limit) {
+		return "fails if " + c.op.String() + " " + inner(c.limit).String()
+	}
+	return "fails if " + c.op.String() + " this"
+}
+
+// unitOf guesses the unit of an expression from the names of its metrics, where nothing
+// in it makes another one of it.
+func unitOf(expr parser.Expr) string {
+	found := ""
+	keeps := true
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		switch e := n.(type) {
+		case *parser.VectorSelector:
+			unit := unitOfName(e.Name)
+			keeps = keeps && (found == "" || found == unit)
+			found = unit
+		case *parser.BinaryExpr:
+			keeps = keeps && (e.Op == parser.ADD || e.Op == parser.SUB || e.Op.IsSetOperator())
+		case *parser.AggregateExpr:
+			keeps = keeps && slices.Contains([]parser.ItemType{parser.SUM, parser.MIN, parser.MAX, parser.AVG}, e.Op)
+		case *parser.Call:
+			keeps = keeps && slices.Contains([]string{"time", "timestamp", "max_over_time", "min_over_time", "avg_over_time", "last_over_time", "predict_linear"}, e.Func.Name)
+		}
+		return nil
+	})
+	if !keeps || found == "" {
+		return "short"
+	}
+	return found
+}
+
+// unitOfName is Grafana's name of the unit that ends the name of a metric.
+func unitOfName(name string) string {
+	for suffix, unit := range map[string]string{"_seconds": "s", "_bytes": "bytes", "_ratio": "percentunit"} {
+		if strings.HasSuffix(name, suffix) {
+			return unit
+		}
+	}
+	return "short"
+}
