@@ -1,0 +1,39 @@
+package strictyaml_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+func TestEncodeAll(t *testing.T) {
+	type part struct {
+		Name string
+		List []string
+	}
+	got, err := strictyaml.EncodeAll(part{"a: b", []string{"one\ntwo\n"}}, part{Name: "{{ x }}"})
+	const want = `name: 'a: b'
+list:
+  - |
+    one
+    two
+---
+name: '{{ x }}'
+list: []
+`
+	if err != nil || string(got) != want {
+		t.Errorf("EncodeAll() = %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+func TestEncodeAllOfWhatIsNoYAML(t *testing.T) {
+	if got, err := strictyaml.EncodeAll(unencodable{}); err == nil {
+		t.Errorf("EncodeAll() = %q, want the error of the value", got)
+	}
+}
+
+// unencodable refuses to be written.
+type unencodable struct{}
+
+func (unencodable) MarshalYAML() (any, error) { return nil, errors.New("no YAML") }
