@@ -27,6 +27,7 @@ type output struct {
 func (p *program) generateCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	generate := app.Command("generate", "Generate files for Grafana and Prometheus.")
 	p.generateDashboards(generate, do)
+	p.generateAlerts(generate, do)
 }
 
 // generateDashboards declares the command generate dashboards.

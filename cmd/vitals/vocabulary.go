@@ -70,7 +70,7 @@ func addKind(v *lint.Vocabulary, of lint.Metric, metrics []collectors.Metric) {
 // addOwn adds what Vitals says of itself and rules can see: what the evaluator exports.
 // values has the values of the labels of all metrics that begin alike.
 func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[string][]string) {
-	bools := []string{"vitals_state", "vitals_rule_status", "vitals_collector_success", "vitals_config_last_reload_successful"}
+	bools := []string{"vitals_state", "vitals_rule_status", "vitals_rule_info", "vitals_collector_success", "vitals_config_last_reload_successful"}
 	for _, d := range evaluator.Descs() {
 		m := lint.Metric{
 			Name: d.Name, Type: d.Type, Labels: map[string][]string{}, Kind: "vitals", Interval: interval,
@@ -82,8 +82,14 @@ func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[st
 				maps.Copy(m.Labels, labels)
 			}
 		}
-		if d.Name == "vitals_rule_status" {
+		switch d.Name {
+		case "vitals_rule_status":
 			m.Labels["status"] = statusNames()
+		case "vitals_rule_info":
+			maps.Copy(m.Labels, map[string][]string{
+				"severity": {rules.SeverityCritical, rules.SeverityWarning}, "mode": {"observe"},
+				"no_data": {string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)},
+			})
 		}
 		v.Metrics = append(v.Metrics, m)
 	}

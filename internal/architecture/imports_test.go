@@ -27,7 +27,7 @@ func layers() map[string]neighbours {
 		"collectors":            {nil, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"rules/lint":            {[]string{"internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
-		"dashboards":            {[]string{"rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
+		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
 		"internal/ruletest":     {[]string{"evaluator", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},

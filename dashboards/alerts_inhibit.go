@@ -1,0 +1,163 @@
+package dashboards
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+const alertmanagerHead = `# An example for Alertmanager, made by "vitals generate alerts": take inhibit_rules over
+# into your own configuration. A notification is for whoever can do something: what only
+# follows from something else stays quiet while that lasts. Alertmanager shows it all the
+# same, and so do the probes.
+route:
+  receiver: default
+  group_by: [job, instance]
+  group_wait: 30s # a consequence may fire before its cause
+receivers:
+  - name: default # yours
+inhibit_rules:
+  # What does not run says nothing.
+  - source_matchers: [alertname="VitalsDown"]
+    target_matchers: [alertname!="VitalsDown"]
+    equal: [job, instance]
+
+  # Not alive is not ready: a restart comes first. VitalsNotAlive and VitalsNotReady have
+  # the label state from what they are about, the rules' alerts have it themselves.
+  - source_matchers: [state="alive", severity!~"warning|info"]
+    target_matchers: [state="ready"]
+    equal: [job, instance]
+`
+
+// alertmanager makes alertmanager.yml.
+func (s *alertSet) alertmanager() ([]byte, error) {
+	var b strings.Builder
+	b.WriteString(alertmanagerHead)
+	if all := s.inhibitions(); len(all) > 0 {
+		b.WriteString("\n  # Causes and their consequences, as depends_on of the rules names them. No cause silences\n  # what is worse than itself.\n")
+		for _, i := range all {
+			fmt.Fprintf(&b, "  - source_matchers: [%s]\n    target_matchers: [%s]\n    equal: [%s]\n",
+				strings.Join(i.source, ", "), strings.Join(i.target, ", "), strings.Join(i.equal, ", "))
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// inhibition is a rule of Alertmanager's: while an alert like source fires, those like
+// target with equal values of the labels are silent.
+type inhibition struct{ source, target, equal []string }
+
+// inhibitions are those that depends_on asks for, in the order of the rules: one for all
+// causes of a consequence that agree in the labels.
+func (s *alertSet) inhibitions() []inhibition {
+	var all []inhibition
+	for _, f := range s.Rules {
+		for _, consequence := range alertsOf(f) {
+			for _, i := range s.silences(f, consequence) {
+				if !slices.ContainsFunc(all, i.same) {
+					all = append(all, i)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (i inhibition) same(o inhibition) bool {
+	return slices.Equal(i.source, o.source) && slices.Equal(i.target, o.target) && slices.Equal(i.equal, o.equal)
+}
+
+// silences are the inhibitions of one consequence.
+func (s *alertSet) silences(f *rules.File, consequence *rules.Rule) []inhibition {
+	var order []string
+	causes := map[string][]string{}
+	for _, name := range consequence.DependsOn {
+		equal := strings.Join(s.equal(s.causes(f, name), consequence), ", ")
+		if causes[equal] == nil {
+			order = append(order, equal)
+		}
+		causes[equal] = append(causes[equal], name)
+	}
+	var all []inhibition
+	for _, equal := range order {
+		i := inhibition{
+			source: []string{named(causes[equal])},
+			target: []string{named([]string{consequence.Alert})},
+			equal:  strings.Split(equal, ", "),
+		}
+		if consequence.State != "" {
+			i.target = append(i.target, fmt.Sprintf("state=%q", consequence.State))
+		}
+		switch consequence.Severity {
+		case info:
+		case warning:
+			i.source = append(i.source, `severity!="info"`)
+		default:
+			i.source = append(i.source, `severity!~"warning|info"`)
+		}
+		all = append(all, i)
+	}
+	return all
+}
+
+// named matches alerts by their names.
+func named(names []string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf("alertname=%q", names[0])
+	}
+	return fmt.Sprintf("alertname=~%q", strings.Join(names, "|"))
+}
+
+// causes finds the alerts of a name: in the same file, or else in the others.
+func (s *alertSet) causes(f *rules.File, name string) []*rules.Rule {
+	var found []*rules.Rule
+	for _, file := range append([]*rules.File{f}, s.Rules...) {
+		for _, r := range alertsOf(file) {
+			if r.Alert == name {
+				found = append(found, r)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found
+}
+
+// equal are the labels in which a consequence has to agree with its causes: those of the
+// target, and those that all of them have and none of them demands a value of.
+func (s *alertSet) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
+	common := s.free(consequence)
+	for _, c := range causes {
+		other := s.free(c)
+		common = slices.DeleteFunc(common, func(l string) bool { return !slices.Contains(other, l) })
+	}
+	return append([]string{"job", "instance"}, common...)
+}
+
+// free are the labels of an alert, sorted, that can have more than one value.
+func (s *alertSet) free(r *rules.Rule) []string {
+	var names []string
+	for name, is := range resultLabels(r.AST, s.Labels) {
+		if _, own := r.Labels[name]; !own && is == open {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// alertsOf are the alerting rules of a file.
+func alertsOf(f *rules.File) []*rules.Rule {
+	var all []*rules.Rule
+	for g := range f.Groups {
+		for r := range f.Groups[g].Rules {
+			if rule := &f.Groups[g].Rules[r]; rule.Alert != "" {
+				all = append(all, rule)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package dashboards
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// freedom says whether a label of a result can have more than one value.
+type freedom int
+
+const (
+	// fixed labels have the value that the expression demands.
+	fixed freedom = iota
+	// open labels have any.
+	open
+)
+
+// labelSet are the labels of a result by their names.
+type labelSet map[string]freedom
+
+// resultLabels are the labels that every series of an expression's result has, as far as
+// that follows from the labels of the metrics.
+func resultLabels(e parser.Expr, of func(metric string) []string) labelSet {
+	inner := func(e parser.Expr) labelSet { return resultLabels(e, of) }
+	switch e := e.(type) {
+	case *parser.VectorSelector:
+		return selectorLabels(e, of)
+	case *parser.MatrixSelector:
+		return inner(e.VectorSelector)
+	case *parser.SubqueryExpr:
+		return inner(e.Expr)
+	case *parser.ParenExpr:
+		return inner(e.Expr)
+	case *parser.UnaryExpr:
+		return inner(e.Expr)
+	case *parser.AggregateExpr:
+		return aggregateLabels(e, inner(e.Expr))
+	case *parser.BinaryExpr:
+		return binaryLabels(e, inner(e.LHS), inner(e.RHS))
+	case *parser.Call:
+		return callLabels(e, inner)
+	}
+	return nil
+}
+
+func selectorLabels(s *parser.VectorSelector, of func(string) []string) labelSet {
+	found := labelSet{}
+	if of != nil {
+		for _, name := range of(s.Name) {
+			found[name] = open
+		}
+	}
+	for _, m := range s.LabelMatchers {
+		if m.Type == labels.MatchEqual && m.Name != model.MetricNameLabel {
+			found[m.Name] = fixed
+		}
+	}
+	return found
+}
+
+func aggregateLabels(e *parser.AggregateExpr, from labelSet) labelSet {
+	switch e.Op {
+	case parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO:
+		return from
+	}
+	return from.keep(e.Grouping, e.Without)
+}
+
+// keep leaves the labels that are named, or those that are not.
+func (s labelSet) keep(names []string, without bool) labelSet {
+	kept := maps.Clone(s)
+	maps.DeleteFunc(kept, func(name string, _ freedom) bool { return slices.Contains(names, name) == without })
+	return kept
+}
+
+func binaryLabels(e *parser.BinaryExpr, left, right labelSet) labelSet {
+	m := e.VectorMatching
+	switch {
+	case e.LHS.Type() == parser.ValueTypeScalar:
+		return right
+	case e.RHS.Type() == parser.ValueTypeScalar || m == nil:
+		return left
+	case e.Op == parser.LUNLESS:
+		return left
+	case e.Op == parser.LOR:
+		both := maps.Clone(left)
+		maps.DeleteFunc(both, func(name string, _ freedom) bool { _, ok := right[name]; return !ok })
+		return both.fixedBy(right)
+	}
+	matched := right.keep(m.MatchingLabels, !m.On)
+	result := left
+	switch {
+	case e.Op == parser.LAND:
+	case m.Card == parser.CardOneToOne:
+		result = left.keep(m.MatchingLabels, !m.On)
+	case m.Card == parser.CardOneToMany:
+		matched, result = left.keep(m.MatchingLabels, !m.On), right
+		right = left
+	}
+	result = result.fixedBy(matched)
+	for _, name := range m.Include {
+		if is, ok := right[name]; ok {
+			result[name] = is
+		}
+	}
+	return result
+}
+
+// fixedBy is the set with those labels fixed that the other one has fixed.
+func (s labelSet) fixedBy(other labelSet) labelSet {
+	result := labelSet{}
+	for name, is := range s {
+		if here, ok := other[name]; ok {
+			is = min(is, here)
+		}
+		result[name] = is
+	}
+	return result
+}
+
+// callLabels are those of the argument that is a vector.
+func callLabels(e *parser.Call, inner func(parser.Expr) labelSet) labelSet {
+	for _, arg := range e.Args {
+		if t := arg.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeMatrix {
+			continue
+		}
+		found := inner(arg)
+		switch e.Func.Name {
+		case "scalar":
+			return nil
+		case "absent", "absent_over_time":
+			maps.DeleteFunc(found, func(_ string, is freedom) bool { return is == open })
+		case "label_replace", "label_join":
+			if dst, ok := e.Args[1].(*parser.StringLiteral); ok && found != nil {
+				found[dst.Val] = open
+			}
+		case "histogram_quantile", "histogram_fraction":
+			delete(found, "le")
+		}
+		return found
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+// Vitals' dashboards and alerts as a mixin, made by "vitals generate alerts".
+// vitalsSelector matches the series of every Vitals.
+{
+  _config+:: {
+    vitalsSelector: 'job="vitals"',
+  },
+
+  grafanaDashboards+:: {
+    'vitals-collectors.json': import 'collectors.json',
+    'vitals-evaluator.json': import 'evaluator.json',
+    'vitals-kuryr.json': import 'kuryr.json',
+    'vitals-openstack.json': import 'openstack.json',
+    'vitals-overview.json': import 'overview.json',
+    'vitals-rule.json': import 'rule.json',
+  },
+
+  prometheusAlerts+:: {
+    groups+: std.parseYaml(
+      std.strReplace(importstr 'alerts.yml', 'job="vitals"', $._config.vitalsSelector)
+    ).groups,
+  },
+}
