@@ -19,11 +19,10 @@ func kubernetesDescs() []Desc {
 // Metrics implements Kind.
 func (c *KubernetesConfig) Metrics(name string) []Metric {
 	var verbs, resources, namespaces []string
+	namespaced := false
 	for _, a := range c.Access {
-		verbs, resources = append(verbs, a.Verb), append(resources, a.Resource)
-		if a.Namespace != "" {
-			namespaces = append(namespaces, a.Namespace)
-		}
+		verbs, resources, namespaces = append(verbs, a.Verb), append(resources, a.Resource), append(namespaces, a.Namespace)
+		namespaced = namespaced || a.Namespace != ""
 	}
 	m := newCatalog(kubernetesDescs(), "dependency", name)
 	m.dependency()
@@ -33,7 +32,7 @@ func (c *KubernetesConfig) Metrics(name string) []Metric {
 	m.closed("reason", texts(kubeWatchReasons()), "vitals_kubernetes_watch_failure")
 	m.chosen("verb", unique(verbs), kubeVerbs(), "vitals_kubernetes_access_allowed")
 	m.configured("resource", unique(resources), "vitals_kubernetes_access_allowed")
-	if len(namespaces) > 0 || m.any {
+	if namespaced || m.any {
 		m.configured("namespace", unique(namespaces), "vitals_kubernetes_access_allowed")
 	}
 	m.configured("crd", c.CRDs, "vitals_kubernetes_crd_present")

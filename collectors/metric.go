@@ -7,7 +7,7 @@ import "slices"
 type Metric struct {
 	Desc
 	// Labels are the labels that its series may have, with all values that can occur;
-	// nil allows any. A series may lack a label.
+	// nil allows any. Among them is "" where a series may lack the label.
 	Labels map[string][]string
 	// Vanishes says that series may be absent although the collector's rounds end well:
 	// what they are about does not exist or has not begun, or there was no answer to

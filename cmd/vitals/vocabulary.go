@@ -30,17 +30,27 @@ func vocabulary(l *loaded) *lint.Vocabulary {
 		"vitals_rule":      {"rule": alerts, "state": states},
 		"vitals_collector": {"collector": names},
 	})
+	for _, m := range anyVocabulary().Metrics {
+		if m.Kind != ownKind {
+			v.Kinds = append(v.Kinds, m)
+		}
+	}
 	return v
 }
+
+// ownKind is the kind of what Vitals says of itself.
+const ownKind = "vitals"
 
 // anyVocabulary is what rules can match under some configuration.
 func anyVocabulary() *lint.Vocabulary {
 	v := &lint.Vocabulary{}
 	for _, key := range collectors.KindNames() {
 		metrics := collectors.AnyKind(key).Metrics("")
-		// A dependency is elsewhere unless its configuration says otherwise.
+		// A dependency is elsewhere unless its configuration says otherwise, which it
+		// can by the target of some kinds.
 		external := slices.ContainsFunc(metrics, func(m collectors.Metric) bool { return m.Name == "vitals_dependency_up" })
-		addKind(v, lint.Metric{Kind: key, External: external}, metrics)
+		targeted := key == "http" || key == "tcp"
+		addKind(v, lint.Metric{Kind: key, External: external, MayBeLocal: external && targeted}, metrics)
 	}
 	addOwn(v, 0, map[string]map[string][]string{
 		"vitals_state": {"state": nil}, "vitals_rule": {"rule": nil, "state": nil}, "vitals_collector": {"collector": nil},
@@ -73,7 +83,7 @@ func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[st
 	bools := []string{"vitals_state", "vitals_rule_status", "vitals_rule_info", "vitals_collector_success", "vitals_config_last_reload_successful"}
 	for _, d := range evaluator.Descs() {
 		m := lint.Metric{
-			Name: d.Name, Type: d.Type, Labels: map[string][]string{}, Kind: "vitals", Interval: interval,
+			Name: d.Name, Type: d.Type, Labels: map[string][]string{}, Kind: ownKind, Interval: interval,
 			Vanishes: d.Name == "vitals_collector_last_success_timestamp_seconds", // before the first success
 			Bool:     slices.Contains(bools, d.Name),
 		}

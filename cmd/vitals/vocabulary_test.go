@@ -27,7 +27,7 @@ func shown(m lint.Metric) string {
 	for _, mark := range []struct {
 		word string
 		set  bool
-	}{{"bool", m.Bool}, {"vanishes", m.Vanishes}, {"external", m.External}} {
+	}{{"bool", m.Bool}, {"vanishes", m.Vanishes}, {"external", m.External}, {"perhaps", m.MayBeLocal}} {
 		if mark.set {
 			marks = append(marks, mark.word)
 		}
@@ -56,6 +56,9 @@ func TestVocabularyOfAProfile(t *testing.T) {
 	v := vocabulary(l)
 	if !v.Configured {
 		t.Error("Configured = false, want true")
+	}
+	if got := slices.IndexFunc(v.Kinds, func(m lint.Metric) bool { return m.Name == "vitals_netlink_up" && m.Kind == "netlink" }); got < 0 {
+		t.Error("Kinds lacks what the kind netlink exports, want the metrics of all kinds")
 	}
 	for name, want := range map[string][]string{
 		"vitals_dependency_up": {
@@ -122,8 +125,8 @@ func TestVocabularyWithoutAConfiguration(t *testing.T) {
 			"vitals_dependency_up{dependency=*} gauge of kubernetes  0s bool external",
 			"vitals_dependency_up{dependency=*} gauge of keystone  0s bool external",
 			"vitals_dependency_up{dependency=*} gauge of neutron  0s bool external",
-			"vitals_dependency_up{dependency=*} gauge of http  0s bool external",
-			"vitals_dependency_up{dependency=*} gauge of tcp  0s bool external",
+			"vitals_dependency_up{dependency=*} gauge of http  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of tcp  0s bool external perhaps",
 		},
 		"vitals_process_listening": {"vitals_process_listening{port=*,process=*,protocol=tcp|udp} gauge of process  0s bool"},
 		"vitals_component_reported": {
