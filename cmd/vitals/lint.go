@@ -100,13 +100,23 @@ func sameFile(a, b string) bool {
 
 // findings are what the checks find in the files that are asked for.
 func (r *lintRun) findings() []lint.Finding {
-	all := lint.Check(r.files, lint.Options{Complete: r.complete, States: r.states})
+	all := lint.Check(r.files, lint.Options{Vocabulary: r.vocabulary(), Complete: r.complete, States: r.states})
 	if r.only == nil {
 		return all
 	}
 	return slices.DeleteFunc(all, func(f lint.Finding) bool {
 		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File })
 	})
+}
+
+// vocabulary is what the rules can match: with the configuration, or with any.
+func (r *lintRun) vocabulary() *lint.Vocabulary {
+	if r.loaded == nil {
+		return anyVocabulary()
+	}
+	with := *r.loaded
+	with.files = r.files
+	return vocabulary(&with)
 }
 
 // ruleFiles are the files that arguments name, each once: a path, a glob or the name of
