@@ -45,7 +45,9 @@ type core struct {
 	// aged says what ages said in the last pass.
 	aged bool
 
-	started      time.Time
+	started time.Time
+	// at is when the rules were evaluated last.
+	at           time.Time
 	generation   uint64
 	reload       Reload
 	shuttingDown bool
@@ -177,6 +179,7 @@ func (c *core) rules() []rules.Rule {
 // the first pass that knows something of every collector: what a rule said before may
 // be for lack of evidence.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
+	c.at = at
 	aged := c.aged
 	if c.aged = c.ages(at); c.aged || aged { // a value that comes back may be what it was
 		c.version++
@@ -279,7 +282,7 @@ func (c *core) surroundings() surroundings {
 func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
 	c.version++
-	c.started = c.started.Add(d)
+	c.started, c.at = c.started.Add(d), shifted(c.at, d)
 	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
 	for _, g := range c.groups {
 		g.last = shifted(g.last, d)

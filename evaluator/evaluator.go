@@ -19,9 +19,12 @@ type Evaluator struct {
 	core    *core
 	watch   stepWatch
 	current atomic.Pointer[published]
+	// explained are rules of the newest snapshot, or of an older one.
+	explained atomic.Pointer[explained]
 
 	results  chan result
 	requests chan func(at time.Time)
+	explains chan explainRequest
 	done     chan struct{}
 }
 
@@ -47,6 +50,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		opts: opts, core: c, watch: newStepWatch(now),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
+		explains: make(chan explainRequest),
 		done:     make(chan struct{}),
 	}
 	e.pass(context.Background())
@@ -127,6 +131,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
+	var asked []explainRequest
 	for {
 		pass := false
 		select {
@@ -140,6 +145,8 @@ func (e *Evaluator) Run(ctx context.Context) {
 			f(wallTime(e.now()))
 			workers.replace(ctx, e.core.cfg.Sources)
 			pass = true
+		case r := <-e.explains:
+			asked = append(asked, r)
 		case <-ticker.C:
 			pass = true
 		case <-soon:
@@ -149,6 +156,12 @@ func (e *Evaluator) Run(ctx context.Context) {
 			soon = nil
 			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
 			e.pass(ctx)
+		}
+		if soon == nil { // The window is what the last pass saw.
+			for _, r := range asked {
+				e.answer(ctx, r)
+			}
+			asked = nil
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/storage"
 
 	"github.com/vitals-health/vitals/internal/window"
@@ -92,21 +93,31 @@ type querier struct {
 
 // instant evaluates expr at at. Only instant vectors and scalars can be the result
 // of a rule; a scalar is a vector of one element without labels, as in Prometheus.
-func (q querier) instant(ctx context.Context, expr string, at time.Time) (promql.Vector, error) {
+func (q querier) instant(ctx context.Context, expr string, at time.Time) (result promql.Vector, err error) {
+	err = q.run(ctx, expr, at, func(v parser.Value) error {
+		switch v := v.(type) {
+		case promql.Vector:
+			result = slices.Clone(v)
+		case promql.Scalar:
+			result = promql.Vector{{T: v.T, F: v.V, Metric: labels.EmptyLabels()}}
+		default:
+			return fmt.Errorf("the expression's result is a %s: expected an instant vector or a scalar", v.Type())
+		}
+		return nil
+	})
+	return result, err
+}
+
+// run evaluates expr at at and lends its result to use.
+func (q querier) run(ctx context.Context, expr string, at time.Time, use func(parser.Value) error) error {
 	query, err := q.engine.NewInstantQuery(ctx, q.samples, nil, expr, at)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer query.Close()
 	result := query.Exec(ctx)
 	if result.Err != nil {
-		return nil, result.Err
+		return result.Err
 	}
-	switch v := result.Value.(type) {
-	case promql.Vector:
-		return slices.Clone(v), nil
-	case promql.Scalar:
-		return promql.Vector{{T: v.T, F: v.V, Metric: labels.EmptyLabels()}}, nil
-	}
-	return nil, fmt.Errorf("the expression's result is a %s: expected an instant vector or a scalar", result.Value.Type())
+	return use(result.Value)
 }

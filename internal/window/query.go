@@ -36,6 +36,20 @@ func (w *Window) LiveRange(matchers []*labels.Matcher, mint, maxt int64) bool {
 	})
 }
 
+// Newest returns the time of the newest sample in (mint, maxt] of the series with these
+// labels.
+func (w *Window) Newest(l labels.Labels, mint, maxt int64) (t int64, ok bool) {
+	s := w.find(l.Hash(), l)
+	if s == nil {
+		return 0, false
+	}
+	points := s.between(mint+1, maxt)
+	if len(points) == 0 {
+		return 0, false
+	}
+	return points[len(points)-1].T, true
+}
+
 // any reports whether ok holds for a series that matches and has samples in (mint, maxt].
 func (w *Window) any(matchers []*labels.Matcher, mint, maxt int64, ok func([]promql.FPoint) bool) bool {
 	if mint == math.MaxInt64 {

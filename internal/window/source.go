@@ -1,6 +1,8 @@
 package window
 
 import (
+	"slices"
+
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
@@ -121,4 +123,10 @@ func (s *Source) leave(p *series) {
 	if p.sources--; p.sources == 0 && !p.explicit {
 		s.w.markStale(p, s.t)
 	}
+}
+
+// Exports says whether the source's last round had a series with these labels.
+func (s *Source) Exports(l labels.Labels) bool {
+	found := s.w.find(l.Hash(), l)
+	return found != nil && slices.Contains(s.previous, found)
 }

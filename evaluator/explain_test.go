@@ -1,0 +1,174 @@
+package evaluator_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+func TestExplainOnceAGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := gauge("up")
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		defer stop()
+		time.Sleep(1500 * time.Millisecond)
+		var mu sync.Mutex // guards what follows
+		rules := map[*evaluator.RuleExplanation]uint64{}
+		ask := func() {
+			var wg sync.WaitGroup
+			for i := range 100 {
+				wg.Go(func() {
+					x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{All: i%2 == 0})
+					if err != nil || len(x.Rules) != 1 || x.Rules[0].Tree == nil {
+						t.Errorf("Explain() = %+v, %v, want one rule and its tree", x, err)
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					rules[x.Rules[0]] = x.Generation
+				})
+			}
+			wg.Wait()
+		}
+		before := e.Snapshot().Generation
+		ask()
+		if got := e.Snapshot().Generation; len(rules) != 1 || got != before {
+			t.Errorf("a hundred who ask cost %d explanations and %d generations, want 1 and none", len(rules), got-before)
+		}
+		time.Sleep(time.Second)
+		ask()
+		if len(rules) != 2 {
+			t.Errorf("in the next generation there are %d explanations in all, want 2", len(rules))
+		}
+		for _, generation := range rules {
+			if generation != before && generation != e.Snapshot().Generation {
+				t.Errorf("an explanation is of the generation %d, want %d or %d", generation, before, e.Snapshot().Generation)
+			}
+		}
+	})
+}
+
+// A result that no pass has seen yet is in the window, and in no verdict. Without
+// history its time is too late for the last pass.
+func TestExplainWaitsForThePassThatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var value atomic.Int64
+		value.Store(1)
+		wake := make(chan struct{})
+		c := &stub{
+			collect: func(context.Context) ([]collectors.Sample, error) {
+				return []collectors.Sample{sample(float64(value.Load()), "up")}, nil
+			},
+			run: func(ctx context.Context, changed func()) {
+				select {
+				case <-wake:
+					changed()
+				case <-ctx.Done():
+				}
+			},
+		}
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		defer stop()
+		time.Sleep(1500 * time.Millisecond)
+		value.Store(0)
+		close(wake)
+		synctest.Wait() // The loop has the result, and 10 ms for others to come.
+		before := e.Snapshot()
+		x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{All: true})
+		if err != nil || x.Generation != before.Generation+1 || x.Verdict != "fail" {
+			t.Fatalf("Explain() = %+v, %v, want the next generation, which fails", x, err)
+		}
+		up := x.Rules[0].Tree.Children[0]
+		if up.Count != 1 || *up.Series[0].Value != 0 || up.Series[0].Collector != "c" {
+			t.Errorf("the selector = %+v, want its new value", up)
+		}
+	})
+}
+
+func TestExplainEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := gauge("up")
+		cfg := evaluator.Config{Files: parse(t, upRule+"      - {alert: Other, expr: up == 2}"), Sources: []evaluator.Source{source("c", c)}}
+		idle, err := evaluator.New(cfg, evaluator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := idle.Explain(ctx, "ready", evaluator.ExplainOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Explain() of an evaluator that does not run = %v, want the deadline's error", err)
+		}
+		e, stop := start(t, cfg)
+		if _, err := e.Explain(t.Context(), "started", evaluator.ExplainOptions{All: true}); err != nil {
+			t.Errorf("Explain() = %v, want no error", err)
+		}
+		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Down"}); err != nil {
+			t.Errorf("Explain() = %v, want no error", err)
+		}
+		if _, err := e.Explain(t.Context(), "platinum", evaluator.ExplainOptions{}); !errors.As(err, new(*evaluator.NotFoundError)) {
+			t.Errorf("Explain() of no state = %v, want a NotFoundError", err)
+		}
+		stop()
+		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Down"}); err != nil {
+			t.Errorf("Explain() of what is known already = %v, want it without asking the loop", err)
+		}
+		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Other"}); !errors.Is(err, evaluator.ErrStopped) {
+			t.Errorf("Explain() of an evaluator that has stopped = %v, want ErrStopped", err)
+		}
+	})
+}
+
+func TestNumberInJSON(t *testing.T) {
+	for _, f := range []float64{0, 1, -1.5, 1e300, math.Inf(1), math.Inf(-1)} {
+		data, err := json.Marshal(evaluator.Number(f))
+		var back evaluator.Number
+		if err = errors.Join(err, json.Unmarshal(data, &back)); err != nil || float64(back) != f {
+			t.Errorf("%g became %s and %g, %v, want it to come back", f, data, back, err)
+		}
+	}
+	data, err := json.Marshal(struct{ N *evaluator.Number }{new(evaluator.Number(math.NaN()))})
+	if err != nil || string(data) != `{"N":"NaN"}` {
+		t.Errorf("Marshal(NaN) = %s, %v, want a string", data, err)
+	}
+	var got struct{ N evaluator.Number }
+	if err := json.Unmarshal(data, &got); err != nil || !math.IsNaN(float64(got.N)) {
+		t.Errorf("Unmarshal(%s) = %v, %v, want NaN", data, got, err)
+	}
+	for _, bad := range []string{`{"N":"1"}`, `{"N":true}`, `{"N":[]}`, `{"N":"nan"}`, `{"N":"Infinity"}`} {
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("Unmarshal(%s) = %v, want an error", bad, got)
+		}
+	}
+}
+
+// An explanation that is read back is the one that was written.
+func TestExplanationInJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := gauge("up")
+		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		defer stop()
+		time.Sleep(1500 * time.Millisecond)
+		x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back evaluator.Explanation
+		if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(&back, x) {
+			t.Errorf("Unmarshal() = %+v, %v, want %+v", &back, err, x)
+		}
+	})
+}

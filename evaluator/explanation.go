@@ -1,0 +1,228 @@
+package evaluator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Explanation says why a state has its verdict: the rules that matter, and what every
+// part of their expressions says. It is the answer of /api/v1/explain/STATE. What it
+// points to is shared and must not be changed.
+type Explanation struct {
+	State string `json:"state"`
+	// Verdict is pass, warn or fail.
+	Verdict string `json:"verdict"`
+	// Since is when the verdict last changed between failing and not failing.
+	Since time.Time `json:"since,omitzero"`
+	// Reason says why the state fails where no rule of its own decides it.
+	Reason string `json:"reason,omitempty"`
+	// Generation and At are those of the snapshot that is explained. Ages are to be
+	// reckoned from At.
+	Generation uint64    `json:"generation"`
+	At         time.Time `json:"at"`
+	// RuleCount is how many rules the state has, and Deciding how many of them make it
+	// fail or, under warn, only warn.
+	RuleCount int `json:"rule_count"`
+	Deciding  int `json:"deciding"`
+	// Rules are at most 100: those that decide, causes first, or what was asked for.
+	Rules []*RuleExplanation `json:"rules"`
+	// LeftOut is how many more there would be.
+	LeftOut int `json:"left_out,omitempty"`
+	// Collectors are those that the rules name, and those that the state waits for.
+	Collectors []ExplainedCollector `json:"collectors"`
+}
+
+// RuleExplanation is one alerting rule and why it says what it says.
+type RuleExplanation struct {
+	Name     string `json:"name"`
+	Group    string `json:"group"`
+	File     string `json:"file"`
+	State    string `json:"state,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	// Status is ok, pending, failing or unknown, since Since.
+	Status  string    `json:"status"`
+	Since   time.Time `json:"since,omitzero"`
+	Decides bool      `json:"decides,omitempty"`
+	Warns   bool      `json:"warns,omitempty"`
+	Observe bool      `json:"observe,omitempty"`
+	// NoData is what unknown means for it: fail, pass or hold.
+	NoData               string  `json:"no_data,omitempty"`
+	ForSeconds           float64 `json:"for_seconds"`
+	KeepFiringForSeconds float64 `json:"keep_firing_for_seconds,omitempty"`
+	Summary              string  `json:"summary,omitempty"`
+	Reason               string  `json:"reason,omitempty"`
+	Note                 string  `json:"note,omitempty"`
+	// Cause is the rule that this one is a consequence of.
+	Cause string `json:"cause,omitempty"`
+	// Alerts are at most 10, the deciding one first, of AlertCount.
+	Alerts     []AlertExplanation `json:"alerts,omitempty"`
+	AlertCount int                `json:"alert_count"`
+	// Evaluated is when the rule was evaluated, where its group has an interval of its
+	// own: what the expression says now is news to the rule until the next time.
+	Evaluated time.Time `json:"evaluated,omitzero"`
+	// AsOf is the moment that it looks at, where its group has a query_offset.
+	AsOf time.Time `json:"as_of,omitzero"`
+	Expr string    `json:"expr"`
+	// Tree is the expression with the values of now: what the pass itself wrote, such
+	// as a recording rule further down, the rule may not have seen yet. It is nil where
+	// the explanation would be too large: then the rule is to be asked for by its name.
+	Tree *Node `json:"tree,omitempty"`
+}
+
+// AlertExplanation is one label set for which a rule's expression is true, or was.
+type AlertExplanation struct {
+	Labels map[string]string `json:"labels"`
+	Value  Number            `json:"value"`
+	Firing bool              `json:"firing"`
+	// ActiveAt is since when the expression is true.
+	ActiveAt time.Time `json:"active_at,omitzero"`
+	// FiresAt is when that was, or will be, for long enough.
+	FiresAt time.Time `json:"fires_at,omitzero"`
+	// KeptUntil is when keep_firing_for lets go of the alert, whose expression is true
+	// no more.
+	KeptUntil time.Time `json:"kept_until,omitzero"`
+}
+
+// ExplainedCollector is how a collector does that series come from.
+type ExplainedCollector struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	External bool   `json:"external"`
+	// Ran is set once a round has ended; Success says whether the last one went well.
+	Ran     bool `json:"ran"`
+	Success bool `json:"success"`
+	// Error is the last round's, without secrets.
+	Error           string    `json:"error,omitempty"`
+	LastRun         time.Time `json:"last_run,omitzero"`
+	LastSuccess     time.Time `json:"last_success,omitzero"`
+	IntervalSeconds float64   `json:"interval_seconds"`
+}
+
+// The kinds of nodes.
+const (
+	KindSelector    = "selector"
+	KindRange       = "range"
+	KindSubquery    = "subquery"
+	KindComparison  = "comparison"
+	KindArithmetic  = "arithmetic"
+	KindSet         = "set"
+	KindAggregation = "aggregation"
+	KindFunction    = "function"
+	KindNumber      = "number"
+	KindString      = "string"
+)
+
+// Node is a part of an expression and what it says. Parentheses are no nodes.
+type Node struct {
+	// Expr is the part as PromQL prints it, at most 2,000 bytes.
+	Expr string `json:"expr"`
+	// Kind is selector, range, subquery, comparison, arithmetic, set (and, or, unless),
+	// aggregation, function, number or string.
+	Kind string `json:"kind"`
+	// Type is PromQL's: vector, scalar, matrix or string.
+	Type string `json:"type"`
+	// At is the moment for which it is evaluated, where that is not its rule's.
+	At time.Time `json:"at,omitzero"`
+	// Error says why it has no value.
+	Error string `json:"error,omitempty"`
+	// Value is that of a scalar.
+	Value *Number `json:"value,omitempty"`
+	// Series are the first 10 of the elements of a vector or matrix, in the order of
+	// their labels, those first for which a comparison above holds. Count counts all.
+	Series []NodeSeries `json:"series,omitempty"`
+	Count  int          `json:"count"`
+	// Comparison is set for comparisons.
+	Comparison *Comparison `json:"comparison,omitempty"`
+	// Own is set for a selector or range of Vitals' own metrics.
+	Own bool `json:"own,omitempty"`
+	// Collectors are those that the series of a selector or range come from, or, where
+	// it has none, those that could export them.
+	Collectors []string `json:"collectors,omitempty"`
+	// Recordings are the recording rules that they come from, or could.
+	Recordings []Recording `json:"recordings,omitempty"`
+	Children   []*Node     `json:"children,omitempty"`
+	// Cut is set where children were left out, because the tree would be too large.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// NodeSeries is one element of a vector or matrix.
+type NodeSeries struct {
+	Labels map[string]string `json:"labels"`
+	// Value is that of an element of a vector.
+	Value *Number `json:"value,omitempty"`
+	// Holds says whether a comparison with a number, directly above, holds for it.
+	Holds *bool `json:"holds,omitempty"`
+	// SampleAt is when the value of a selector was measured.
+	SampleAt time.Time `json:"sample_at,omitzero"`
+	// Samples is how many samples a range has, from First to Last.
+	Samples int    `json:"samples,omitempty"`
+	First   *Point `json:"first,omitempty"`
+	Last    *Point `json:"last,omitempty"`
+	// Collector is the collector that exports it.
+	Collector string `json:"collector,omitempty"`
+}
+
+// Point is one sample of a range.
+type Point struct {
+	At    time.Time `json:"at"`
+	Value Number    `json:"value"`
+}
+
+// Comparison says how a comparison came out.
+type Comparison struct {
+	Op string `json:"op"`
+	// Threshold is the number that is compared with; nil between two vectors.
+	Threshold *Number `json:"threshold,omitempty"`
+	// True is for how many elements, or pairs of elements, of Of it holds.
+	True int `json:"true"`
+	Of   int `json:"of"`
+}
+
+// Recording is a recording rule.
+type Recording struct {
+	Name  string `json:"name"`
+	Group string `json:"group"`
+	File  string `json:"file"`
+	Expr  string `json:"expr"`
+	// Labels are those that the rule adds.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Error is what the last evaluation failed with.
+	Error string `json:"error,omitempty"`
+	// Evaluated and AsOf are as in RuleExplanation.
+	Evaluated time.Time `json:"evaluated,omitzero"`
+	AsOf      time.Time `json:"as_of,omitzero"`
+	// Tree is the expression; nil where it stands further up, or too deep.
+	Tree *Node `json:"tree,omitempty"`
+}
+
+// Number is a float in JSON: a number where JSON has one, and otherwise the string
+// that Prometheus writes: "NaN", "+Inf" or "-Inf".
+type Number float64
+
+// String writes the number as Prometheus does.
+func (n Number) String() string { return strconv.FormatFloat(float64(n), 'g', -1, 64) }
+
+// MarshalJSON writes the number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte(strconv.Quote(n.String())), nil
+	}
+	return []byte(n.String()), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if err := json.Unmarshal(data, &text); err == nil && text != "NaN" && text != "+Inf" && text != "-Inf" {
+		return fmt.Errorf("number %.32q: expected a number, or \"NaN\", \"+Inf\" or \"-Inf\"", text)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("number %.32q: expected a number", text)
+	}
+	*n = Number(f)
+	return nil
+}
