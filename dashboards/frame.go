@@ -59,6 +59,6 @@ func pick(label, title, metric string) variable {
 	definition := "label_values(" + metric + ", " + label + ")"
 	return variable{
 		Name: label, Label: title, Type: "query", Datasource: &ds, Definition: definition,
-		Query: map[string]string{"query": definition, "refId": label}, Refresh: 2, Sort: 1, Options: []string{}, Current: struct{}{},
+		Query: map[string]string{"query": definition, "refId": label}, Refresh: 2, Sort: 1, Options: []string{},
 	}
 }

@@ -80,7 +80,7 @@ type variable struct {
 	Regex      string   `json:"regex"`
 	Hide       int      `json:"hide"`
 	Options    []string `json:"options"`
-	Current    any      `json:"current"`
+	Current    any      `json:"current,omitempty"`
 }
 
 // current is what a variable is set to at first.

@@ -127,7 +127,7 @@ func timeline(title, about string, d display, targets ...target) panel {
 	p.MaxDataPoints = 300
 	p.Options = map[string]any{
 		"alignValue": "left", "mergeValues": true, "rowHeight": 0.9, "showValue": "auto",
-		"legend":  map[string]any{"displayMode": "list", "placement": "bottom", "showLegend": false},
+		"legend":  map[string]any{"calcs": []string{}, "displayMode": "list", "placement": "bottom", "showLegend": false},
 		"tooltip": map[string]any{"mode": "single", "sort": "none"},
 	}
 	return p
@@ -200,6 +200,6 @@ func table(title, about, empty string, columns []column, targets ...target) pane
 		{"merge", map[string]any{}},
 		{"organize", map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}},
 	}
-	p.Options = map[string]any{"showHeader": true, "footer": map[string]any{"show": false, "reducer": []string{"sum"}, "fields": ""}, "sortBy": []any{}}
+	p.Options = map[string]any{"showHeader": true, "footer": map[string]any{"show": false, "reducer": []string{}}, "sortBy": []any{}}
 	return p
 }
