@@ -124,6 +124,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 	opts := server.Options{
 		Snapshot:      d.eval.Snapshot,
 		Changed:       d.eval.Changed,
+		Explain:       d.eval.Explain,
 		FailingStatus: l.cfg.Server.FailingStatus,
 		Report:        d.report,
 		Components:    d.reports,

@@ -20,7 +20,7 @@ func servedPaths() []string {
 		Snapshot:      func() *evaluator.Snapshot { return snap },
 		ExternalExtra: map[string]http.Handler{pathFaults: http.NotFoundHandler()},
 	})
-	served := []string{"/STATE", "/STATE/RULE", pathComponents + "NAME", pathVerdict + "STATE"}
+	served := []string{"/STATE", "/STATE/RULE", pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE"}
 	for path := range s.current().probes {
 		served = append(served, "/"+path)
 	}

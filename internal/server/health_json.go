@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"strconv"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
@@ -27,17 +25,17 @@ type healthCheck struct {
 	// Status is pass, warn or fail: what the rule means to the state.
 	Status string `json:"status"`
 	// RuleStatus is ok, pending, failing or unknown: what the rule itself says.
-	RuleStatus    string    `json:"ruleStatus"`
-	ObservedValue *number   `json:"observedValue,omitempty"`
-	Threshold     string    `json:"threshold"`
-	Since         time.Time `json:"since,omitzero"`
-	Time          time.Time `json:"time"`
-	Reason        string    `json:"reason,omitempty"`
-	Note          string    `json:"note,omitempty"`
-	Severity      string    `json:"severity,omitempty"`
-	CausedBy      string    `json:"causedBy,omitempty"`
-	Observe       bool      `json:"observe,omitempty"`
-	Excluded      bool      `json:"excluded,omitempty"`
+	RuleStatus    string            `json:"ruleStatus"`
+	ObservedValue *evaluator.Number `json:"observedValue,omitempty"`
+	Threshold     string            `json:"threshold"`
+	Since         time.Time         `json:"since,omitzero"`
+	Time          time.Time         `json:"time"`
+	Reason        string            `json:"reason,omitempty"`
+	Note          string            `json:"note,omitempty"`
+	Severity      string            `json:"severity,omitempty"`
+	CausedBy      string            `json:"causedBy,omitempty"`
+	Observe       bool              `json:"observe,omitempty"`
+	Excluded      bool              `json:"excluded,omitempty"`
 }
 
 // jsonType returns the JSON media type that the client prefers to text, or "".
@@ -89,7 +87,7 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		c.Status = evaluator.Warn.String()
 	}
 	if r.Observed != nil {
-		value := number(*r.Observed)
+		value := evaluator.Number(*r.Observed)
 		c.ObservedValue = &value
 	}
 	switch r.Status {
@@ -100,20 +98,6 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		c.Reason = Line(r.Summary, maxLine)
 	}
 	return c
-}
-
-// number is a float in JSON: a number where JSON has one, and otherwise the
-// string that Prometheus writes: "NaN", "+Inf" or "-Inf".
-type number float64
-
-// MarshalJSON writes the number.
-func (n number) MarshalJSON() ([]byte, error) {
-	f := float64(n)
-	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return []byte(strconv.Quote(text)), nil
-	}
-	return []byte(text), nil
 }
 
 // encode writes indented JSON for people who read it with curl. Expressions keep

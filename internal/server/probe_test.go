@@ -212,7 +212,7 @@ func TestWrongMethods(t *testing.T) {
 func TestPathsThatDoNotExist(t *testing.T) {
 	s := server.New(fixed(healthy()))
 	const states = "there is nothing at this path: there are /ready, /alive, /started, /STATE/RULE"
-	const all = states + ", /, /-/healthy, /-/ready, /-/reload, /api/v1/components/NAME, /api/v1/status, /api/v1/verdict/STATE, /config, /metrics, /metrics/slis\n"
+	const all = states + ", /, /-/healthy, /-/ready, /-/reload, /api/v1/components/NAME, /api/v1/explain/STATE, /api/v1/status, /api/v1/verdict/STATE, /config, /metrics, /metrics/slis\n"
 	for _, path := range []string{"//ready", "/./ready", "/Ready", "/nothing", "//", "/metrics/", "/api", "/assets/", "/assets/../ready", "/-/", "*", ""} {
 		r := ask(t, s.Handler(), "GET", path, "")
 		if body := text(t, r); r.StatusCode != 404 || body != all {

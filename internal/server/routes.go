@@ -17,6 +17,7 @@ const (
 	pathStatus     = "/api/v1/status"
 	pathComponents = "/api/v1/components/"
 	pathVerdict    = "/api/v1/verdict/"
+	pathExplain    = "/api/v1/explain/"
 	pathHealthy    = "/-/healthy"
 	pathReady      = "/-/ready"
 	pathReload     = "/-/reload"
@@ -72,6 +73,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 		s.verdictOf(w, r, v, name)
 		return
 	}
+	if name, ok := strings.CutPrefix(r.URL.Path, pathExplain); ok {
+		s.explainState(w, r, v, name)
+		return
+	}
 	rt, ok := s.routes[r.URL.Path]
 	switch {
 	case !ok:
@@ -99,7 +104,7 @@ func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
 
 // fixedPaths are the paths that a 404 names beside those of the states.
 func (s *Server) fixedPaths() []string {
-	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathHealthy, pathReady, pathReload, pathConfig}
+	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathHealthy, pathReady, pathReload, pathConfig}
 	for path := range s.opts.ExternalExtra {
 		paths = append(paths, path)
 	}

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -23,6 +24,9 @@ type Options struct {
 	// Changed returns a channel that is closed when the next generation is
 	// published. Without it, /api/v1/status?wait=GENERATION answers at once.
 	Changed func() <-chan struct{}
+	// Explain says why a state has its verdict, as evaluator.Evaluator does. Without it
+	// /api/v1/explain/STATE is 404.
+	Explain func(ctx context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error)
 	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
 	Now func() time.Time
 	// FailingStatus is the status code of a failing probe; 503 where it is 0.
@@ -56,10 +60,11 @@ type Server struct {
 	requests *prometheus.CounterVec
 	own      *prometheus.Registry
 	// waiters holds one token for every request that waits for a generation.
-	waiters chan struct{}
-	origins *http.CrossOriginProtection
-	nosniff []string
-	noStore []string
+	waiters      chan struct{}
+	explanations explanations
+	origins      *http.CrossOriginProtection
+	nosniff      []string
+	noStore      []string
 }
 
 // New makes a Server.
