@@ -124,8 +124,12 @@ func unknownValue(p *pass) {
 					continue
 				}
 				wrong = true
+				severity := p.current.Severity
+				if excludes := m.Type == labels.MatchNotEqual || m.Type == labels.MatchNotRegexp; excludes && s.rule.Annotations["no_data"] != "" {
+					severity = Info // a rule for several configurations, of which this one has no other value
+				}
 				p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
-					"no series of %s has a %s that matches %s", metricName(n), m.Name, m)
+					"no series of %s has a %s that matches %s", metricName(n), m.Name, m).Severity = severity
 			}
 			if !wrong && is.known() && !p.matched(n) {
 				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)

@@ -40,6 +40,9 @@ func unknownMetric(p *pass) {
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
 				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
 				cure = "configure one, or remove the rule"
+				if s.rule.Annotations["no_data"] != "" {
+					severity = Info // a rule for several configurations that says what this one means
+				}
 			}
 			p.inExpr(s, n, cure, "%s", text).Severity = severity
 		})

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// shippedLoad is a profile with settings.
+type shippedLoad struct {
+	name string
+	load func(t *testing.T) (*loaded, []error)
+}
+
+// shippedLoads are the profiles in all ways that change their rules or collectors.
+func shippedLoads() []shippedLoad {
+	var all []shippedLoad
+	add := func(profile, conf string, set map[string]string) {
+		all = append(all, shippedLoad{strings.TrimSpace(fmt.Sprintf("%s %q %v", profile, conf, set)), func(t *testing.T) (*loaded, []error) {
+			p := &program{profile: profile, set: set}
+			if conf != "" {
+				p.kuryrConf = filepath.Join(t.TempDir(), "kuryr.conf")
+				writeFile(t, p.kuryrConf, conf)
+			}
+			return p.load()
+		}})
+	}
+	add("kuryr-controller", "", nil)
+	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\n", map[string]string{"components": "watcher,leader"})
+	add("kuryr-cni", "", nil)
+	add("kuryr-cni", "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon", "interfaces": "br-int", "components": "watcher,server"})
+	add("sonic", "", nil)
+	add("sonic", "", map[string]string{"auto_restart": "disabled", "hook_not_executable": "fail"})
+	for _, disabled := range []string{"pass", "fail"} {
+		all = append(all, shippedLoad{"tripleo disabled " + disabled, func(t *testing.T) (*loaded, []error) {
+			return newContainer(t).program(nil, "service=swift-proxy", "disabled="+disabled).load()
+		}})
+	}
+	for _, s := range tripleo.Services() {
+		all = append(all, shippedLoad{"tripleo " + s.Name, func(t *testing.T) (*loaded, []error) {
+			c := newContainer(t)
+			c.install(t)
+			return c.program(nil, append(tripleoArguments(s), "service="+s.Name)...).load()
+		}})
+	}
+	return all
+}
+
+// Nothing is found in the rules that come with Vitals but what they accept with a reason,
+// whatever the settings of their profile.
+func TestShippedProfilesAreLinted(t *testing.T) {
+	var seen []string
+	for _, s := range shippedLoads() {
+		t.Run(s.name, func(t *testing.T) {
+			l, errs := s.load(t)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			for _, f := range l.files {
+				seen = append(seen, f.Name)
+			}
+			unaccepted(t, lint.Check(l.files, lint.Options{Vocabulary: vocabulary(l), Complete: true, States: l.cfg.stateNames()}))
+		})
+	}
+	for _, name := range shippedRules() {
+		if !slices.Contains(seen, name) {
+			t.Errorf("no profile loads %s, want each shipped file in one", name)
+		}
+	}
+}
+
+// The same by themselves: a copy of one is the beginning of somebody's own.
+func TestShippedRuleFilesAreLinted(t *testing.T) {
+	for _, f := range shippedRuleFiles(t) {
+		unaccepted(t, lint.Check([]*rules.File{f}, lint.Options{Vocabulary: anyVocabulary(), States: []string{"ready", "alive", "started"}}))
+	}
+}
+
+func unaccepted(t *testing.T, found []lint.Finding) {
+	t.Helper()
+	for _, f := range found {
+		if f.Accepted == "" && f.Severity != lint.Info {
+			t.Errorf("%s:%d:%d: %s %s %s: %s: %s", f.File, f.Line, f.Col, f.Severity, f.Code, f.Name, f.Where, f.Text)
+		}
+	}
+}
