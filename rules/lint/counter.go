@@ -1,0 +1,173 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// rateOfGauge finds functions over ranges that are meant for the other type of metric: a
+// gauge that falls looks to rate like a counter that began anew, and a counter that begins
+// anew looks to delta like one that fell.
+func rateOfGauge(p *pass) {
+	for _, s := range p.subjects {
+		p.nodes(s, func(n parser.Node) {
+			call, selector := rangeCall(n)
+			if selector == nil {
+				return
+			}
+			name := call.Func.Name
+			switch t := p.typeOf(selector); {
+			case t == model.MetricTypeGauge && forCounters(name):
+				p.inExpr(s, call, "use delta, deriv or changes, or look at the value itself",
+					"%s takes whatever falls for a counter that began anew at 0, and %s is a gauge, which falls and rises", name, metricName(selector))
+			case t == model.MetricTypeCounter && forGauges(name):
+				p.inExpr(s, call, "use rate or increase",
+					"%s does not know that the counter %s begins anew at 0 when its process does", name, metricName(selector)).Severity = Warning
+			}
+		})
+	}
+}
+
+// rangeCall returns the function and the selector of a call such as rate(x[5m]), or nil.
+func rangeCall(n parser.Node) (*parser.Call, *parser.VectorSelector) {
+	call, ok := n.(*parser.Call)
+	if !ok {
+		return nil, nil
+	}
+	for _, arg := range call.Args {
+		if m, ok := bare(arg).(*parser.MatrixSelector); ok {
+			selector, _ := m.VectorSelector.(*parser.VectorSelector)
+			return call, selector
+		}
+	}
+	return call, nil
+}
+
+func forCounters(function string) bool {
+	return slices.Contains([]string{"rate", "increase", "irate", "resets"}, function)
+}
+
+func forGauges(function string) bool {
+	return slices.Contains([]string{"delta", "idelta", "deriv", "predict_linear", "double_exponential_smoothing"}, function)
+}
+
+// typeOf returns the type of all metrics that a selector can match, or "" where they have
+// several or somebody does not know his own.
+func (p *pass) typeOf(s *parser.VectorSelector) model.MetricType {
+	var t model.MetricType
+	for i, m := range p.sources(s) {
+		if i > 0 && m.Type != t {
+			return ""
+		}
+		t = m.Type
+	}
+	if len(p.recorded[metricName(s)]) > 0 {
+		return ""
+	}
+	return t
+}
+
+// counterCompared finds comparisons of a counter with a number. Counters of others are
+// known by their names.
+func counterCompared(p *pass) {
+	histograms := p.histograms()
+	for _, s := range p.subjects {
+		p.nodes(s, func(n parser.Node) {
+			b, ok := n.(*parser.BinaryExpr)
+			if !ok || !b.Op.IsComparisonOperator() {
+				return
+			}
+			for _, sides := range [][2]parser.Expr{{b.LHS, b.RHS}, {b.RHS, b.LHS}} {
+				counter := p.valueOf(sides[0])
+				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) {
+					continue
+				}
+				p.inExpr(s, counter, "compare how much it grows, as in increase("+metricName(counter)+"[5m]) > 0",
+					"%s is a counter: it grows for as long as its process lives, so the comparison says how old that is rather than how it is", metricName(counter))
+			}
+		})
+	}
+}
+
+// number returns the number that an expression is, be it a calculated one.
+func (p *pass) number(e parser.Expr) (n float64, ok bool) {
+	if e.Type() != parser.ValueTypeScalar {
+		return 0, false
+	}
+	return (&analyst{pass: p}).look(e).number()
+}
+
+func (p *pass) isNumber(e parser.Expr) bool {
+	_, ok := p.number(e)
+	return ok
+}
+
+// valueOf returns the selector whose values, or sums or multiples of them, an expression
+// yields, or nil.
+func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
+	switch n := bare(e).(type) {
+	case *parser.VectorSelector:
+		return n
+	case *parser.AggregateExpr:
+		switch n.Op {
+		case parser.SUM, parser.MIN, parser.MAX, parser.AVG, parser.TOPK, parser.BOTTOMK, parser.QUANTILE:
+			return p.valueOf(n.Expr)
+		}
+	case *parser.Call:
+		switch n.Func.Name {
+		case "label_replace", "label_join", "sort", "sort_desc":
+			return p.valueOf(n.Args[0])
+		case "last_over_time", "min_over_time", "max_over_time", "avg_over_time":
+			if m, ok := bare(n.Args[0]).(*parser.MatrixSelector); ok {
+				return p.valueOf(m.VectorSelector)
+			}
+		}
+	case *parser.BinaryExpr:
+		switch {
+		case n.Op.IsSetOperator() || n.Op.IsComparisonOperator():
+			return nil
+		case p.isNumber(n.RHS):
+			return p.valueOf(n.LHS)
+		case p.isNumber(n.LHS):
+			return p.valueOf(n.RHS)
+		}
+	}
+	return nil
+}
+
+// isCounter says whether a selector selects a counter: by its type, or by a name that
+// nobody gives to anything else.
+func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) bool {
+	name := metricName(s)
+	if len(p.recorded[name]) > 0 {
+		return false
+	}
+	if t := p.typeOf(s); t != "" {
+		return t == model.MetricTypeCounter
+	}
+	base, count := strings.CutSuffix(name, "_count")
+	return !own(name) && (strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_bucket") || strings.HasSuffix(name, "_sum") ||
+		count && histograms[base])
+}
+
+// histograms are the names of the histograms and summaries whose buckets or sums the rules
+// use: a name that ends in _count says too little.
+func (p *pass) histograms() map[string]bool {
+	all := map[string]bool{}
+	for _, s := range p.subjects {
+		if s.rule.AST == nil {
+			continue
+		}
+		for _, selector := range selectors(s.rule.AST) {
+			for _, suffix := range []string{"_bucket", "_sum"} {
+				if base, ok := strings.CutSuffix(metricName(selector), suffix); ok {
+					all[base] = true
+				}
+			}
+		}
+	}
+	return all
+}

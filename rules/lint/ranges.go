@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// shortRange finds ranges in which too few samples lie for what is made of them.
+func shortRange(p *pass) {
+	for _, s := range p.subjects {
+		if s.rule.AST == nil {
+			continue
+		}
+		parser.Inspect(s.rule.AST, func(n parser.Node, path []parser.Node) error {
+			switch n := n.(type) {
+			case *parser.MatrixSelector:
+				p.oneRange(s, n, n.Range, function(path))
+			case *parser.SubqueryExpr:
+				p.oneRange(s, n, n.Range, function(path))
+			}
+			return nil
+		})
+	}
+}
+
+// function returns the name of the innermost function on a path.
+func function(path []parser.Node) string {
+	for _, n := range slices.Backward(path) {
+		if c, ok := n.(*parser.Call); ok {
+			return c.Func.Name
+		}
+	}
+	return ""
+}
+
+func (p *pass) oneRange(s *subject, n parser.Expr, length time.Duration, function string) {
+	every, who := p.rhythm(n)
+	_, subquery := n.(*parser.SubqueryExpr)
+	cure := fmt.Sprintf("make it %s or longer", written(4*every))
+	switch {
+	case every == 0 || length == 0: // or calculated when it is evaluated
+	case needsTwo(function) && !subquery && length <= every:
+		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s hardly ever has more than one: this yields nothing",
+			function, who, written(length)).Severity = Error
+	case needsTwo(function) && !subquery && length < 2*every:
+		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s has them only now and then",
+			function, who, written(length)).Severity = Error
+	case length < enough(function)*every:
+		p.inExpr(s, n, cure, "the range of %s is shorter than %d rounds: with %s, one that is late or lost changes much",
+			written(length), enough(function), who)
+	}
+}
+
+// enough is how many rounds a range should have for a function.
+func enough(function string) time.Duration {
+	switch function {
+	case "last_over_time", "first_over_time", "present_over_time", "absent_over_time":
+		return 2 // they make nothing of several samples
+	}
+	return 4
+}
+
+// needsTwo says whether a function yields nothing of one sample.
+func needsTwo(function string) bool {
+	return function != "resets" && (forCounters(function) || forGauges(function))
+}
+
+// rhythm returns the time between two samples of the slowest that an expression selects,
+// and whose it is; zero if nobody knows.
+func (p *pass) rhythm(e parser.Expr) (every time.Duration, who string) {
+	for _, selector := range selectors(e) {
+		for _, m := range p.sources(selector) {
+			if m.Interval > every && m.Collector != "" {
+				every, who = m.Interval, fmt.Sprintf("a sample of the collector %q every %s", m.Collector, written(m.Interval))
+			}
+		}
+		for _, rec := range p.recorded[metricName(selector)] {
+			if rec.group.Interval > every {
+				every, who = rec.group.Interval, fmt.Sprintf("a sample of the group %q every %s", rec.group.Name, written(rec.group.Interval))
+			}
+		}
+	}
+	return every, who
+}
+
+// written writes a duration as rule files do.
+func written(d time.Duration) string { return model.Duration(d).String() }
