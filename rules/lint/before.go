@@ -1,0 +1,117 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// aliveBeforeReady finds rules of alive that wait for less than the rules of ready that
+// look at the same: the process is restarted while requests are still sent to it.
+func aliveBeforeReady(p *pass) {
+	for _, s := range p.subjects {
+		if s.rule.State != "alive" || !s.obeyed() || s.rule.AST == nil || p.haste(s.rule.AST, nil).patient {
+			continue
+		}
+		var first *subject
+		var common leaf
+		for _, ready := range p.subjects {
+			if ready.rule.State != "ready" || !ready.obeyed() {
+				continue
+			}
+			l, ok := p.common(s, ready)
+			if ok && (first == nil || ready.rule.For < first.rule.For) {
+				first, common = ready, l
+			}
+		}
+		if first == nil || first.rule.For <= s.rule.For {
+			continue
+		}
+		delay := "at once"
+		if s.rule.For > 0 {
+			delay = "after " + written(s.rule.For)
+		}
+		p.at(s, "for", "let alive wait for longer than ready, which takes the process out of service first",
+			"alive fails %s and ready, which looks at %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
+			delay, metricName(common.selector), first.rule.Alert, written(first.rule.For))
+	}
+}
+
+// common returns a selector of the first rule such that whatever makes the second one true
+// of what it selects, makes the first one true.
+func (p *pass) common(s, other *subject) (common leaf, ok bool) {
+	for _, a := range p.leaves(s.rule) {
+		for _, b := range p.leaves(other.rule) {
+			if !overlap(a.selector, b.selector) {
+				continue
+			}
+			v, known := p.condition(a)
+			w, also := p.condition(b)
+			if known && also && w.within(v) {
+				return a, true
+			}
+		}
+	}
+	return leaf{}, false
+}
+
+// condition returns the values of a selector's series that make the rule true, where the
+// selector is compared with a number and is no exception from something else. What is
+// recorded is followed over one rule.
+func (p *pass) condition(l leaf) (v values, ok bool) {
+	v, ok, possible := p.through(l.path, l.selector, l.selector, v, false)
+	if possible && len(l.via) == 1 {
+		v, ok, possible = p.through(l.above, l.at, l.selector, v, ok)
+	}
+	return v, ok && possible && len(l.via) <= 1
+}
+
+// through follows the way up from a part of an expression that stands for a selector. It
+// returns the values that a comparison on the way lets pass, if compared says that there
+// was one, and whether what passes makes the whole expression true.
+func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
+	for _, n := range slices.Backward(way) {
+		switch n := n.(type) {
+		case *parser.ParenExpr:
+		case *parser.AggregateExpr:
+			if n.Op != parser.MIN && n.Op != parser.MAX {
+				return v, compared, false
+			}
+		case *parser.BinaryExpr:
+			switch {
+			case n.Op.IsSetOperator() && compared:
+				if n.Op == parser.LUNLESS && child == n.RHS {
+					return v, compared, false
+				}
+			case !n.Op.IsComparisonOperator() || n.ReturnBool || compared:
+				return v, compared, false
+			default:
+				v, compared = p.threshold(n, child, of)
+				if !compared {
+					return v, compared, false
+				}
+			}
+		default:
+			return v, compared, false
+		}
+		child = n
+	}
+	return v, compared, true
+}
+
+// threshold returns which values of a selector a comparison with a number lets pass.
+func (p *pass) threshold(n *parser.BinaryExpr, child parser.Node, s *parser.VectorSelector) (v values, ok bool) {
+	op, other := n.Op, n.RHS
+	if child == n.RHS {
+		op, other = flipped(op), n.LHS
+	}
+	limit, ok := p.number(other)
+	return (&analyst{pass: p}).look(s).passing(op, one(limit)), ok
+}
+
+// overlap says whether a series can be selected by both selectors, of one metric.
+func overlap(a, b *parser.VectorSelector) bool {
+	name := metricName(a)
+	text, _ := contradiction(slices.Concat(a.LabelMatchers, b.LabelMatchers))
+	return name != "" && name == metricName(b) && text == ""
+}

@@ -1,0 +1,55 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// regexMatchesAll finds matchers with regular expressions that leave nothing out: those
+// that match any text, and those that match every value that the label can have.
+func regexMatchesAll(p *pass) {
+	for _, s := range p.subjects {
+		p.selectors(s, func(n *parser.VectorSelector) {
+			for _, m := range n.LabelMatchers {
+				if m.Name == model.MetricNameLabel || m.Type != labels.MatchRegexp && m.Type != labels.MatchNotRegexp {
+					continue
+				}
+				if why := p.leavesNothingOut(n, m); why != "" {
+					p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "leave the matcher out, or name what is meant",
+						"the matcher %s leaves nothing out: %s", m, why)
+				}
+			}
+		})
+	}
+}
+
+// leavesNothingOut says why a matcher with a regular expression matches all series, or "".
+func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) string {
+	if m.Type == labels.MatchRegexp && matchesAll(m.Value) {
+		return "it matches every value, and series without the label too"
+	}
+	is := p.values(n)
+	values := is.labels[m.Name]
+	if !is.known() || len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return !m.Matches(v) }) {
+		return ""
+	}
+	switch {
+	case m.Matches("anything else") && !m.Matches(""):
+		return fmt.Sprintf("every series of %s has a %s", metricName(n), m.Name)
+	case own(metricName(n)) && isSet(m.Name) && m.Type == labels.MatchRegexp && len(values) > 1:
+		return fmt.Sprintf("%s is one of %s", m.Name, strings.Join(values, ", "))
+	}
+	return ""
+}
+
+// isSet says whether a label of ours has one value of a set that the program fixes. What a
+// configuration decides may be all there is by chance.
+func isSet(label string) bool {
+	return slices.Contains([]string{"reason", "state", "status", "result"}, label)
+}

@@ -1,0 +1,70 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// shadowedRule finds rules that add nothing to another one of their state: that is true
+// whenever they are, decides at least as much and waits no longer.
+func shadowedRule(p *pass) {
+	var all []decision
+	for _, s := range p.subjects {
+		if s.rule.State != "" && s.rule.AST != nil && !s.rule.Observe {
+			all = append(all, decision{s, (&analyst{pass: p}).look(s.rule.AST)})
+		}
+	}
+	for i, d := range all {
+		for j, by := range all {
+			if i == j || !by.shadows(d) || d.shadows(by) && i < j {
+				continue
+			}
+			why := "has the same expression"
+			if !by.same(d) {
+				why = fmt.Sprintf("is true while %s is %s, and so whenever this one is", quoted(by.is.subject), by.is.values)
+			}
+			p.inExpr(d.of, d.of.rule.AST, "remove one of the two rules, or let them look at different things",
+				"the rule %q at %s:%d %s: this one decides nothing", by.of.rule.Alert, by.of.file.Name, by.of.rule.Line, why)
+			break
+		}
+	}
+}
+
+// decision is a rule of a state, and what its expression is.
+type decision struct {
+	of *subject
+	is outcome
+}
+
+func (d decision) same(other decision) bool {
+	return bare(d.of.rule.AST).String() == bare(other.of.rule.AST).String()
+}
+
+// shadows says whether the other rule decides nothing beside d. Two rules that differ in
+// what they say, to whom, or what they make of missing evidence, are there for that.
+func (d decision) shadows(other decision) bool {
+	a, b := d.of.rule, other.of.rule
+	switch {
+	case a.State != b.State || a.Severity != rules.SeverityCritical && a.Severity != b.Severity:
+		return false
+	case a.For > b.For || a.KeepFiringFor < b.KeepFiringFor:
+		return false
+	case d.of.group.Interval > other.of.group.Interval || d.of.group.QueryOffset != other.of.group.QueryOffset:
+		return false
+	case a.NoData != b.NoData || a.Annotations["exit_code"] != b.Annotations["exit_code"]:
+		return false
+	case !maps.Equal(addressees(a), addressees(b)):
+		return false
+	}
+	return d.same(other) || d.is.pure && other.is.pure && d.is.subject == other.is.subject && other.is.within(d.is.values)
+}
+
+// addressees are the labels that say for whom an alert is.
+func addressees(r *rules.Rule) map[string]string {
+	all := maps.Clone(r.Labels)
+	delete(all, "state")
+	delete(all, "severity")
+	return all
+}
