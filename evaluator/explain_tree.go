@@ -3,6 +3,7 @@ package evaluator
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -35,10 +36,13 @@ type branch struct {
 	// asOf is the moment that the expression looks at.
 	asOf time.Time
 	// text are the parts as they were written.
-	text map[parser.Node]string
+	text map[parser.Node]partText
 	// depth counts the recording rules above.
 	depth int
 }
+
+// partText is a part of an expression, with its own parts and without.
+type partText struct{ full, short string }
 
 // build parses an expression for itself, because it changes what it parsed.
 func (t *treeBuilder) build(ctx context.Context, expr string, asOf time.Time) *Node {
@@ -50,10 +54,10 @@ func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, d
 	if err != nil {
 		return &Node{Expr: clip(expr, maxNodeText), Error: bound(err.Error())}
 	}
-	b := &branch{treeBuilder: t, asOf: asOf, text: map[parser.Node]string{}, depth: depth}
+	b := &branch{treeBuilder: t, asOf: asOf, text: map[parser.Node]partText{}, depth: depth}
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
-			b.text[n] = clip(n.String(), maxNodeText)
+			b.text[n] = partText{clip(n.String(), maxNodeText), short(n)}
 		}
 		return nil
 	})
@@ -98,7 +102,7 @@ func bare(e parser.Expr) parser.Expr {
 func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, holds func(float64) bool) *Node {
 	e = bare(e)
 	b.left--
-	n := &Node{Expr: b.text[e], Kind: kindOf(e), Type: string(e.Type())}
+	n := &Node{Expr: b.text[e].full, Short: b.text[e].short, Kind: kindOf(e), Type: string(e.Type())}
 	if at.UnixMilli() != b.asOf.UnixMilli() {
 		n.At = inUTC(at)
 	}
@@ -124,6 +128,23 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, holds fu
 		}
 	}
 	return n
+}
+
+// short is what an expression is without its parts.
+func short(n parser.Node) string {
+	switch n := n.(type) {
+	case *parser.BinaryExpr:
+		return n.ShortString()
+	case *parser.AggregateExpr:
+		return strings.TrimSpace(n.ShortString())
+	case *parser.Call:
+		return n.ShortString()
+	case *parser.SubqueryExpr:
+		return n.ShortString()
+	case *parser.UnaryExpr:
+		return n.ShortString()
+	}
+	return ""
 }
 
 func kindOf(e parser.Expr) string {

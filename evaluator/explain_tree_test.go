@@ -206,3 +206,23 @@ func note(kinds map[string]bool, n *Node) {
 		note(kinds, child)
 	}
 }
+
+// What a part is without its own parts.
+func TestShortNamesOfNodes(t *testing.T) {
+	n := tree(t, `-sum by (i) (max_over_time((up and on (i) up)[20s:10s] @ end())) > on () group_left () load * 2`)
+	var got []string
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		got = append(got, n.Short)
+		for _, child := range n.Children {
+			walk(child)
+		}
+	}
+	walk(n)
+	want := []string{
+		"> on () group_left ()", "-", "sum by (i)", "max_over_time", "[20s:10s] @ end()", "and on (i)", "", "", "*", "", "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the short names (-want +got):\n%s", diff)
+	}
+}

@@ -119,6 +119,9 @@ const (
 type Node struct {
 	// Expr is the part as PromQL prints it, at most 2,000 bytes.
 	Expr string `json:"expr"`
+	// Short is the part without its parts: an operator with its matching, an aggregation
+	// with its grouping, the name of a function. Empty where there are no parts.
+	Short string `json:"short,omitempty"`
 	// Kind is selector, range, subquery, comparison, arithmetic, set (and, or, unless),
 	// aggregation, function, number or string.
 	Kind string `json:"kind"`
