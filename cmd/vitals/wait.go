@@ -134,30 +134,39 @@ func parseDaemonURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// askURL asks a daemon over HTTP, without proxies and redirects: who answers is who
-// was asked. A user and a password in the address are those of --web.config.file.
+// askURL asks a daemon over HTTP for a state's verdict.
 func askURL(daemon *url.URL, state string, deadline time.Time) execprobe.Result {
+	status, body, failed := getURL(daemon, daemon.JoinPath("api/v1/verdict", state), execprobe.ContentType, execprobe.MaxAnswer, deadline)
+	if failed != nil {
+		return *failed
+	}
+	return execprobe.Read(status, body, state)
+}
+
+// getURL asks a daemon over HTTP for an address of it, without proxies and redirects:
+// who answers is who was asked. A user and a password in the address are those of
+// --web.config.file. Of the body, it returns at most a byte more than limit.
+func getURL(daemon, address *url.URL, accept string, limit int, deadline time.Time) (status int, body []byte, failed *execprobe.Result) {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, daemon.JoinPath("api/v1/verdict", state).String(), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
-		return execprobe.Result{Outcome: execprobe.Usage, Text: "--url: expected an address such as http://host:8080"}
+		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: "--url: expected an address such as http://host:8080"}
 	}
-	r.Header.Set("Accept", execprobe.ContentType)
+	r.Header.Set("Accept", accept)
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return unanswered(daemon, err)
+		return 0, nil, new(unanswered(daemon, err))
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, execprobe.MaxAnswer+1))
-	if err != nil {
-		return unanswered(daemon, err)
+	if body, err = io.ReadAll(io.LimitReader(answer.Body, int64(limit)+1)); err != nil {
+		return 0, nil, new(unanswered(daemon, err))
 	}
-	return execprobe.Read(answer.StatusCode, body, state)
+	return answer.StatusCode, body, nil
 }
 
 // unanswered is the result of a request that got no answer.

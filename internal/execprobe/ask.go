@@ -21,23 +21,48 @@ const NoSuchPath = "there is nothing at this path: "
 
 // Ask asks the daemon on a Unix socket for a state's verdict. Everything together
 // takes at most until the deadline. What goes wrong is a result as well.
+func Ask(socket, state string, deadline time.Time) Result {
+	status, body, failed := Get(socket, "/api/v1/verdict/"+state, ContentType, MaxAnswer, deadline)
+	if failed != nil {
+		return *failed
+	}
+	return Read(status, body, state)
+}
+
+// Get asks the daemon on a Unix socket for an escaped path, until the deadline at the
+// latest. An answer of more than limit bytes is refused, as is everything else that is
+// not the daemon's: failed then says what is wrong.
 //
 // The request is HTTP/1.0, so that the answer ends with the connection and needs no
 // client of net/http, which would double the size of the program.
-func Ask(socket, state string, deadline time.Time) Result {
+func Get(socket, path, accept string, limit int, deadline time.Time) (status int, body []byte, failed *Result) {
 	conn, err := dial(socket, deadline)
 	if err != nil {
-		return dialed(socket, err)
+		return 0, nil, new(dialed(socket, err))
 	}
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "GET /api/v1/verdict/%s HTTP/1.0\r\nHost: vitals\r\nAccept: "+ContentType+"\r\n\r\n", state); err != nil {
-		return unanswered(socket, err)
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: vitals\r\nAccept: %s\r\n\r\n", path, accept); err != nil {
+		return 0, nil, new(unanswered(socket, err))
 	}
-	answer, err := io.ReadAll(io.LimitReader(conn, MaxAnswer+1))
+	answer, err := io.ReadAll(io.LimitReader(conn, int64(limit)+1))
 	if err != nil {
-		return unanswered(socket, err)
+		return 0, nil, new(unanswered(socket, err))
 	}
-	return read(answer, state)
+	return split(answer, limit)
+}
+
+// split takes an answer in HTTP/1.0 apart, whose body ends with the connection.
+func split(answer []byte, limit int) (status int, body []byte, failed *Result) {
+	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
+	var version string
+	_, err := fmt.Sscanf(string(head), "%s %d", &version, &status)
+	switch {
+	case len(answer) > limit:
+		return 0, nil, new(wrong("more than %d bytes", limit))
+	case err != nil || !ok || !strings.HasPrefix(version, "HTTP/"):
+		return 0, nil, new(wrong("no HTTP"))
+	}
+	return status, body, nil
 }
 
 // dialed is the result of a socket that cannot be connected to.
@@ -62,20 +87,6 @@ func unanswered(socket string, err error) Result {
 		return Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon on %s does not answer in time", socket)}
 	}
 	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s hung up: %v", socket, err)}
-}
-
-// read reads an answer in HTTP/1.0, whose body ends with the connection.
-func read(answer []byte, state string) Result {
-	if len(answer) > MaxAnswer {
-		return wrong("more than %d bytes", MaxAnswer)
-	}
-	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
-	var version string
-	var status int
-	if _, err := fmt.Sscanf(string(head), "%s %d", &version, &status); err != nil || !ok || !strings.HasPrefix(version, "HTTP/") {
-		return wrong("no HTTP")
-	}
-	return Read(status, body, state)
 }
 
 // Read reads what the daemon answered when it was asked over HTTP for a state's verdict

@@ -225,7 +225,11 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(reply("404 Not Found", NoSuchPath+"\xff")))
 	f.Add([]byte(reply("200 OK", "exit_code -1\nline \x00\nstalled true\nage_seconds 1e308\nverdict fail\n")))
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		r := read(answer, "ready")
+		status, body, failed := split(answer, MaxAnswer)
+		r := Read(status, body, "ready")
+		if failed != nil {
+			r = *failed
+		}
 		for _, s := range Styles() {
 			text, code := s.Render(r), s.Code(r)
 			if len(text) >= 4096 || strings.IndexByte(text, '\n') > maxFirst || !strings.HasSuffix(text, "\n") {
