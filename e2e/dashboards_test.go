@@ -1,0 +1,231 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dashboardsWithin is how long the first scrapes and the patience of the rules may take
+// until everything that can answer does.
+const dashboardsWithin = 90 * time.Second
+
+// dashboardQuery is one query of a panel or an annotation.
+type dashboardQuery struct {
+	// file is the dashboard's, and what the title with the query's letter.
+	file, what, expr string
+	// instant asks for one moment, as stats and tables do.
+	instant bool
+}
+
+// unanswered are the queries that need not find anything in this test, and why.
+func unanswered() map[string]string {
+	return map[string]string{
+		"Restarts":                                  "nothing restarts",
+		"Why watches are closed, A":                 "no watch fails",
+		"Waiting for memory, A":                     "a host with cgroup v1 does not tell",
+		"Memory against the limit, C":               "the kernel may have no limit for it",
+		"Certificates expire in, A":                 "none of the programs is asked for it by http or tcp",
+		"Agents missing, A":                         "agents are asked for where the configuration names them",
+		"API extensions, A":                         "extensions are asked for where the configuration names them",
+		"Agents that Neutron does not hear from, A": "agents are asked for where the configuration names them",
+		"ComponentNotReady: what it compares, A":    "no component reports to the controller's",
+		"ComponentMissing: what it compares, A":     "no component reports to the controller's",
+		"ComponentDead: what it compares, A":        "no component reports to the controller's",
+	}
+}
+
+// whileBroken are the titles of what shows nothing while all is well.
+func whileBroken() []string {
+	return []string{
+		"Firing alerts", "Rules that are not ok now", "The same alert in Prometheus",
+		"Reasons", "Collectors that fail now", "Failures by reason now",
+	}
+}
+
+// TestDashboardsAnswer asks a Prometheus that scrapes the controller's Vitals and that of
+// a CNI daemon everything that the dashboards ask for, as "vitals generate dashboards"
+// writes them, those of the controller's own rules included: while all is well, and what
+// shows faults while Keystone is stopped.
+func TestDashboardsAnswer(t *testing.T) {
+	controller, shipped := startVitals(t), shippedRules(t)
+	controller.awaitHealthy(t)
+	node := startReportingCNI(t)
+	prometheus := scrapeBoth(t, shipped.path, controller, node.daemon)
+	var always, broke []dashboardQuery
+	for _, q := range generatedQueries(t, shipped.path) {
+		title, _, _ := strings.Cut(q.what, ", ")
+		switch {
+		case unanswered()[q.what] != "":
+		case slices.Contains(whileBroken(), title):
+			broke = append(broke, q)
+		default:
+			always = append(always, q)
+		}
+	}
+	awaitAnswers(t, prometheus, always)
+	heal := broken(t, "openstack", "keystone-stopped")
+	defer heal()
+	awaitAnswers(t, prometheus, broke)
+}
+
+// awaitAnswers waits until each of the queries has found something.
+func awaitAnswers(t *testing.T, p *program, left []dashboardQuery) {
+	t.Helper()
+	all := len(left)
+	took := await(t, "every query answers", dashboardsWithin, func() error {
+		var silent []dashboardQuery
+		var problems []error
+		for _, q := range left {
+			n, err := seriesOf(p, q)
+			if err != nil {
+				t.Fatalf("%s, %s: %v\n%s", q.file, q.what, err, q.expr)
+			}
+			if n == 0 {
+				silent = append(silent, q)
+				problems = append(problems, fmt.Errorf("%s, %s finds nothing: %s", q.file, q.what, q.expr))
+			}
+		}
+		left = silent
+		return errors.Join(problems...)
+	})
+	t.Logf("%d queries answered within %s", all, took.Round(time.Second))
+}
+
+// startReportingCNI runs the profile of the CNI daemon with everything that it can
+// measure on this host, and a server that reports requests, both ways.
+func startReportingCNI(t *testing.T) *cniManager {
+	t.Helper()
+	exporter := address(t)
+	_, port, err := net.SplitHostPort(exporter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := startCNI(t, cniOptions{collectors: `
+cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}
+components: {components: {expect: [server], deadline: 3s}}
+netlink: {netlink: {interfaces: [lo]}}
+memory: {cgroup: {limit: 512MiB}}
+`})
+	server := newPart(t, "server", nil, append(m.environment("server", "http"), "CNI_EXPORTER_PORT="+port)...)
+	await(t, "well", cniWithin, m.healthy)
+	server.say(t, "add", "success")
+	server.say(t, "add", "failure", "netlink")
+	return m
+}
+
+// scrapeBoth runs a Prometheus that scrapes two daemons every second.
+func scrapeBoth(t *testing.T, rules string, daemons ...daemon) *program {
+	t.Helper()
+	var targets []string
+	for _, d := range daemons {
+		targets = append(targets, strings.TrimPrefix(d.url, "http://"))
+	}
+	config, err := json.Marshal(map[string]any{
+		"global":     map[string]any{"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+		"rule_files": []string{rules},
+		"scrape_configs": []any{map[string]any{
+			"job_name": "vitals", "static_configs": []any{map[string]any{"targets": targets}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, listen := t.TempDir(), address(t)
+	file := filepath.Join(dir, "prometheus.yml") // JSON is YAML
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, listen, filepath.Join(env(t).prometheus, "prometheus"),
+		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
+	await(t, "prometheus listens", 30*time.Second, func() error {
+		_, _, err := p.get("/-/ready")
+		return err
+	})
+	return p
+}
+
+// generatedQueries are those of all dashboards that the program writes, with one of a rule
+// file.
+func generatedQueries(t *testing.T, rules string) []dashboardQuery {
+	t.Helper()
+	dir := t.TempDir()
+	generate := exec.Command(env(t).vitals, "generate", "dashboards", "--rules="+rules, "--out="+dir)
+	if out, err := generate.CombinedOutput(); err != nil {
+		t.Fatalf("vitals generate dashboards: %v\n%s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) < 7 {
+		t.Fatalf("Glob() = %v, %v, want seven dashboards", files, err)
+	}
+	var all []dashboardQuery
+	for _, file := range files {
+		var d struct {
+			Panels []struct {
+				Title   string
+				Targets []struct {
+					RefID, Expr string
+					Instant     bool
+				}
+			}
+			Annotations struct {
+				List []struct{ Name, Expr string }
+			}
+		}
+		if err := json.Unmarshal([]byte(read(t, file)), &d); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		name := filepath.Base(file)
+		for _, p := range d.Panels {
+			for _, q := range p.Targets {
+				all = append(all, dashboardQuery{name, p.Title + ", " + q.RefID, chosen(q.Expr), q.Instant})
+			}
+		}
+		for _, a := range d.Annotations.List {
+			all = append(all, dashboardQuery{name, a.Name, chosen(a.Expr), false})
+		}
+	}
+	return all
+}
+
+// chosen replaces the variables of Grafana, as somebody chose them who looks for a rule
+// of all jobs and instances within the last minute.
+func chosen(expr string) string {
+	return strings.NewReplacer("$__rate_interval", "10s", "$__range", "60s", "$job", ".+", "$instance", ".+",
+		"$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", "KeystoneDown").Replace(expr)
+}
+
+// seriesOf asks Prometheus and returns the number of series in its answer.
+func seriesOf(p *program, q dashboardQuery) (int, error) {
+	now := time.Now()
+	path := "/api/v1/query?query=" + url.QueryEscape(q.expr)
+	if !q.instant {
+		path = fmt.Sprintf("/api/v1/query_range?start=%d&end=%d&step=5&query=%s", now.Add(-time.Minute).Unix(), now.Unix(), url.QueryEscape(q.expr))
+	}
+	status, body, err := p.get(path)
+	if err != nil {
+		return 0, err
+	}
+	if status != http.StatusOK {
+		return 0, fmt.Errorf("status %d: %s", status, body)
+	}
+	var answer struct {
+		Data struct{ Result []any }
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		return 0, err
+	}
+	return len(answer.Data.Result), nil
+}
