@@ -4,7 +4,7 @@
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
-#   install.sh prometheus    Debian's Prometheus, unpacked into the cache, not installed
+#   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
 #                            machines, unpacked into the cache, not installed
@@ -61,12 +61,15 @@ install_packages() { install_debian "${packages[@]}"; }
 
 install_services() { install_debian "${services[@]}"; }
 
-install_prometheus() {
+# unpack PACKAGE PROGRAM unpacks a package beside the others unless its program is there.
+unpack() {
     local to=$cache/prometheus
-    [ ! -x "$to/usr/bin/promtool" ] || return 0
+    [ ! -x "$to/usr/bin/$2" ] || return 0
     mkdir -p "$to"
-    (cd "$to" && updated apt download prometheus && dpkg-deb -x prometheus_*.deb . && rm prometheus_*.deb)
+    (cd "$to" && updated apt download "$1" && dpkg-deb -x "$1"_*.deb . && rm "$1"_*.deb)
 }
+
+install_prometheus() { unpack prometheus promtool && unpack prometheus-alertmanager amtool; }
 
 # unpack_kernel DIRECTORY unpacks the package on which linux-image-cloud-amd64 depends:
 # the newest kernel of its kind.

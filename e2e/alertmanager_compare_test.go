@@ -1,0 +1,142 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// probeLook is one look at the readiness probe.
+type probeLook struct {
+	at time.Time
+	ok bool
+}
+
+// watchProbe looks at the readiness probe each second until the returned function is
+// called, which returns what was seen.
+func watchProbe(t *testing.T, d daemon) func() []probeLook {
+	ctx, cancel := context.WithCancel(context.Background())
+	var seen []probeLook
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			if status, _, err := d.get("/ready"); err == nil {
+				seen = append(seen, probeLook{time.Now(), status == http.StatusOK})
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	})
+	stop := sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+	})
+	t.Cleanup(stop)
+	return func() []probeLook {
+		stop()
+		return seen
+	}
+}
+
+// timeline is what a query returned in each second; the labels of a series in JSON are its name.
+type timeline map[string]map[int64]bool
+
+// over asks Prometheus for the seconds at which each series was there.
+func over(t *testing.T, p *program, query string, begin, end time.Time) timeline {
+	t.Helper()
+	status, body, err := p.get("/api/v1/query_range?" + url.Values{
+		"query": {query}, "step": {"1"}, "start": {fmt.Sprint(begin.Unix())}, "end": {fmt.Sprint(end.Unix())},
+	}.Encode())
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("query %s = %d %s (%v), want 200", query, status, body, err)
+	}
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Metric map[string]string
+				Values [][2]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	all := timeline{}
+	for _, r := range answer.Data.Result {
+		name := r.Metric["rule"] + "/" + r.Metric["state"] + "/" + r.Metric["is"]
+		all[name] = map[int64]bool{}
+		for _, v := range r.Values {
+			seconds, _ := v[0].(float64)
+			all[name][int64(seconds)] = true
+		}
+	}
+	return all
+}
+
+// about says whether a series was there at some second no further from at than lag.
+func (l timeline) about(name string, at int64) bool {
+	for d := -int64(lag / time.Second); d <= int64(lag/time.Second); d++ {
+		if l[name][at+d] {
+			return true
+		}
+	}
+	return false
+}
+
+// compareOverTime holds, second by second, the status of every rule as Prometheus scraped
+// it against the state that Prometheus gives the alert of the same file, and the answer of
+// the probe against whether a critical alert of ready fires there.
+func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLook, begin, end time.Time) {
+	t.Helper()
+	from, to := begin.Add(-lag), end.Add(lag)
+	status := over(t, p, `label_replace(vitals_rule_status{job="vitals",state!=""} == 1, "is", "$1", "status", "(.+)")`, from, to)
+	alerts := over(t, p, `max by (rule, state, is) (label_replace(label_replace(ALERTS{state!=""}, "is", "$1", "alertstate", "(.+)"), "rule", "$1", "alertname", "(.+)"))`, from, to)
+	firing := over(t, p, `count (ALERTS{state="ready",severity="critical",alertstate="firing"})`, from, to)
+	quiet := over(t, p, `absent(ALERTS{state="ready",severity="critical",alertstate="firing"})`, from, to)
+	theirs := map[string]string{"pending": "pending", "failing": "firing"}
+	seconds, troubled := 0, 0
+	for at := begin.Unix(); at <= end.Unix(); at++ {
+		for _, a := range rules.alerts {
+			seconds++
+			name := a.Name + "/" + a.Labels["state"] + "/"
+			for ours, their := range theirs {
+				if alerts[name+their][at] {
+					troubled++
+				}
+				if status[name+ours][at] && !alerts.about(name+their, at) {
+					t.Errorf("at %d Vitals says %s of %s, and Prometheus does not say %s within %s", at, ours, a.Name, their, lag)
+				}
+				if alerts[name+their][at] && !status.about(name+ours, at) {
+					t.Errorf("at %d Prometheus says %s of %s, and Vitals does not say %s within %s", at, their, a.Name, ours, lag)
+				}
+			}
+		}
+	}
+	failed := 0
+	for _, look := range probes {
+		if look.at.Before(begin) || look.at.After(end) {
+			continue
+		}
+		if !look.ok {
+			failed++
+		}
+		if look.ok && !quiet.about("/ready/", look.at.Unix()) || !look.ok && !firing.about("//", look.at.Unix()) {
+			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus within %s says so", look.at.Unix(), look.ok, lag)
+		}
+	}
+	if troubled < 2*10 || failed < 10 || failed == len(probes) {
+		t.Errorf("of %d looks at rules %d were at trouble, and of %d at the probe %d; want enough of both", seconds, troubled, len(probes), failed)
+	}
+	t.Logf("agreed over %s: %d looks at rules, %d at the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))
+}
