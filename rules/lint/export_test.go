@@ -1,5 +1,11 @@
 package lint
 
+import (
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
 // DefaultSeverity returns the severity that a check has where a finding says no other.
 func DefaultSeverity(code string) Severity {
 	for _, c := range checks() {
@@ -8,4 +14,26 @@ func DefaultSeverity(code string) Severity {
 		}
 	}
 	panic("no check " + code)
+}
+
+// ResultLabels returns the labels that the result of an expression can have, with their
+// values, and says whether that is known.
+func ResultLabels(v *Vocabulary, files []*rules.File, expr parser.Expr) (labels map[string][]string, known bool) {
+	p := &pass{files: files, opts: Options{Vocabulary: v}}
+	p.prepare()
+	is := p.shape(expr)
+	return is.labels, !is.open
+}
+
+// Reached returns the collectors that a rule depends on.
+func Reached(v *Vocabulary, files []*rules.File, r *rules.Rule) map[string]bool {
+	p := &pass{files: files, opts: Options{Vocabulary: v}}
+	p.prepare()
+	names := map[string]bool{}
+	for _, l := range p.leaves(r) {
+		for _, m := range p.sources(l.selector) {
+			names[m.Collector] = true
+		}
+	}
+	return names
 }

@@ -136,16 +136,13 @@ func ofRecorded(r *rules.Rule, want []*labels.Matcher) ([]*labels.Matcher, bool)
 // ofGroups returns what an aggregation has to be over. It says false if its groups cannot
 // have the labels that are wanted.
 func ofGroups(n *parser.AggregateExpr, want []*labels.Matcher) ([]*labels.Matcher, bool) {
-	if keepsLabels(n.Op) {
-		return want, true
-	}
 	var inner []*labels.Matcher
 	for _, m := range want {
 		switch {
 		case m.Name == counted(n): // a label that it makes
 		case slices.Contains(n.Grouping, m.Name) != n.Without:
 			inner = append(inner, m)
-		case !m.Matches(""):
+		case !m.Matches("") && !keepsLabels(n.Op): // which picks among all of a group
 			return nil, false
 		}
 	}
@@ -186,12 +183,15 @@ func ofArguments(n *parser.Call, want []*labels.Matcher) []*labels.Matcher {
 // ofSides returns what both sides of an operator have to be.
 func ofSides(n *parser.BinaryExpr, want []*labels.Matcher) (left, right []*labels.Matcher) {
 	m := n.VectorMatching
-	if m == nil || n.Op == parser.LOR {
+	if m == nil {
 		return want, want
 	}
 	matched := slices.DeleteFunc(slices.Clone(want), func(w *labels.Matcher) bool {
 		return slices.Contains(m.MatchingLabels, w.Name) != m.On
 	})
+	if n.Op == parser.LOR { // the left side also stands in front of what the right one has
+		return matched, want
+	}
 	var included []*labels.Matcher
 	for _, w := range want {
 		if slices.Contains(m.Include, w.Name) {

@@ -284,10 +284,15 @@ func ofAbsent(arg parser.Expr) shape {
 	if !ok {
 		return s
 	}
-	for _, m := range selector.LabelMatchers {
-		if m.Type == labels.MatchEqual && m.Value != "" && m.Name != model.MetricNameLabel {
-			s = s.with(m.Name, []string{m.Value})
+	for _, m := range without(selector.LabelMatchers, model.MetricNameLabel) {
+		if m.Type != labels.MatchEqual || m.Value == "" {
+			continue
 		}
+		values := []string{m.Value}
+		if len(without(selector.LabelMatchers, m.Name)) < len(selector.LabelMatchers)-1 {
+			values = nil // asked for twice, it is left out, or is any of them
+		}
+		s = s.with(m.Name, values)
 	}
 	return s
 }
