@@ -32,6 +32,8 @@ type core struct {
 	own     *ownMetrics
 	// simulated is what a simulation does in another way; nil in the daemon.
 	simulated *SimulationOptions
+	// given is what a simulation was told of series; empty in the daemon.
+	given given
 	// alertSeries is set if an expression may ask for the series of alerts.
 	alertSeries bool
 	// heard is set when all collectors had finished a round before the last pass.
@@ -239,7 +241,7 @@ func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time, now versi
 // series end, and the log says why, once.
 func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vector, err error) {
 	if err == nil {
-		err = r.write(asOf, g.Limit, result)
+		err = r.write(asOf, g.Limit, result, c.given)
 	}
 	if err != nil {
 		r.source.Stale(asOf.UnixMilli())

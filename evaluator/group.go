@@ -52,8 +52,9 @@ type recording struct {
 
 var errHistogram = errors.New("the result has a native histogram, which a recording rule cannot keep here")
 
-// write turns the result of the expression into the rule's series.
-func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
+// write turns the result of the expression into the rule's series. What was given
+// otherwise for the same moment cannot be recorded.
+func (r *recording) write(at time.Time, limit int, result promql.Vector, given given) error {
 	if limit > 0 && len(result) > limit {
 		return fmt.Errorf("the group's limit of %d series is exceeded by %d results", limit, len(result))
 	}
@@ -74,6 +75,9 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector) error {
 			return fmt.Errorf("the result has two elements with the labels %s once the rule's are applied", result[i].Metric)
 		}
 		seen[h] = struct{}{}
+		if given.otherwise(h, at.UnixMilli(), s.F) {
+			return fmt.Errorf("the series %s is given with another value for the same time", result[i].Metric)
+		}
 	}
 	r.source.Round(at.UnixMilli())
 	defer r.source.End()

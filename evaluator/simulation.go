@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
 
 	"github.com/vitals-health/vitals/internal/window"
 )
@@ -72,6 +73,7 @@ func (s *Simulation) Restart(at time.Time) error {
 	c.generation = 1
 	// Samples have timestamps of their own: they run out one by one.
 	c.timed = true
+	c.given = given{}
 	s.core, s.input = c, c.window.Source()
 	return nil
 }
@@ -84,6 +86,7 @@ func (s *Simulation) Append(samples ...Sample) error {
 			s.core.histograms.Add(sample.Labels, sample.T, sample.Histogram)
 			continue
 		}
+		s.core.given[sample.Labels.Hash()] = promql.FPoint{T: sample.T, F: sample.Value}
 		// A round of its own, which does not end: no series is stale for not being in it.
 		s.input.Round(sample.T)
 		if err := s.input.Add(sample.Labels, sample.Value, 0); err != nil {
@@ -91,6 +94,16 @@ func (s *Simulation) Append(samples ...Sample) error {
 		}
 	}
 	return nil
+}
+
+// given are the last samples that a simulation was given, by the hashes of their labels.
+type given map[uint64]promql.FPoint
+
+// otherwise says whether the series has another value at t already, which in Prometheus
+// is an error of who comes second.
+func (g given) otherwise(hash uint64, t int64, v float64) bool {
+	p, ok := g[hash]
+	return ok && p.T == t && math.Float64bits(p.F) != math.Float64bits(v)
 }
 
 // Evaluate makes one pass over all rules as of at, which must not be earlier than that
