@@ -85,6 +85,24 @@ func vitalsTests(t *testing.T, file string) ran {
 	return runTests(t, env(t).vitals, "--state=gold", file)
 }
 
+// The tests of the shipped rules pass in promtool as well, as far as it knows them.
+func TestShippedRuleTestsPassInPromtool(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../rules")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "tests", "*_test.yml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("Glob() = %v, %v, want test files", files, err)
+	}
+	for _, file := range files {
+		write(t, file, string(strip(t, []byte(read(t, file)))))
+		if theirs := promtoolTests(t, file); !theirs.passed() {
+			t.Errorf("%s: promtool ends with %d:\n%s", file, theirs.code, theirs.output)
+		}
+	}
+}
+
 // TestRuleTestsAgreeWithPromtool runs every test file through both, without what
 // promtool does not know: both pass, or neither does. Files say in their first line
 // where the two differ on purpose, and which need a newer promtool than Debian's.
