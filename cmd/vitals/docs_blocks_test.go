@@ -55,6 +55,7 @@ func kindOfBlock(text string) string {
 		Groups     any `yaml:"groups"`
 		Collectors any `yaml:"collectors"`
 		RuleFiles  any `yaml:"rule_files"`
+		Tests      any `yaml:"tests"`
 		Kind       string
 	}
 	if yaml.Unmarshal([]byte(text), &keys) != nil {
@@ -63,6 +64,8 @@ func kindOfBlock(text string) string {
 	switch {
 	case keys.Groups != nil, keys.Kind == "PrometheusRule":
 		return "rules.yml"
+	case keys.Tests != nil:
+		return "tests"
 	case keys.Collectors != nil, keys.RuleFiles != nil:
 		return "vitals.yml"
 	}
