@@ -152,6 +152,10 @@ func graph(title, about string, d display, targets ...target) panel {
 	return p
 }
 
+// firstValue is the name of the values of the first of several queries, which has an
+// answer whenever one of them has.
+const firstValue = "Value #A"
+
 // column is a column of a table.
 type column struct {
 	// field is a label, or "Value #A" for the values of query A; "Value" where there is
@@ -194,6 +198,9 @@ func table(title, about, empty string, columns []column, targets ...target) pane
 	for i, c := range columns {
 		names[c.field], order[c.field] = c.title, i
 		delete(hidden, c.field)
+		if c.field == firstValue { // its name where no other query has an answer
+			names["Value"], order["Value"] = c.title, i
+		}
 		p.override("byName", c.title, c.properties()...)
 	}
 	p.Transformations = []transformation{

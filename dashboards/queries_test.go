@@ -111,11 +111,9 @@ func wordsOf(t *testing.T, p panel, ref string) map[string]bool {
 
 // isValueColumn says whether a column of a table has the values of a query.
 func isValueColumn(p panel, title, ref string) bool {
-	for _, tr := range p.Transformations {
-		for field, name := range tr.Options.RenameByName {
-			if name == title && (field == "Value #"+ref || field == "Value" && len(p.Targets) == 1) {
-				return true
-			}
+	for field, name := range renamed(p) {
+		if name == title && (field == "Value #"+ref || field == "Value" && len(p.Targets) == 1) {
+			return true
 		}
 	}
 	return false

@@ -224,8 +224,22 @@ func TestColumnsAreLabels(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: the queries have the labels %v, the columns are %v", where, got, want)
 			}
+			// Where only one query of several answers, Grafana calls its values otherwise.
+			if names := renamed(p); len(p.Targets) > 1 && (names["Value"] == "" || names["Value"] != names["Value #A"]) {
+				t.Errorf("%s: Value is called %q and Value #A %q, want the same", where, names["Value"], names["Value #A"])
+			}
 		}
 	}
+}
+
+// renamed are the titles of a table's fields.
+func renamed(p panel) map[string]string {
+	for _, tr := range p.Transformations {
+		if tr.ID == "organize" {
+			return tr.Options.RenameByName
+		}
+	}
+	return nil
 }
 
 // columnsOf are the labels that are columns of a table.
