@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,5 +97,26 @@ func TestProvisioningNamesADirectory(t *testing.T) {
 	}
 	if p.APIVersion != 1 || len(p.Providers) != 1 || p.Providers[0].Type != "file" || !strings.HasPrefix(p.Providers[0].Options.Path, "/") {
 		t.Errorf("provisioning.yaml = %+v, want one provider of files in a directory", p)
+	}
+}
+
+// The page has a row for each dashboard, and one for that of own rules.
+func TestPageListsTheDashboards(t *testing.T) {
+	page, err := os.ReadFile("../docs/dashboards.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+\\.json)` \\|").FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, m[1])
+	}
+	want := []string{"rules.json"}
+	for _, d := range loadDashboards(t) {
+		want = append(want, d.file)
+	}
+	slices.Sort(listed)
+	slices.Sort(want)
+	if !slices.Equal(listed, want) {
+		t.Errorf("docs/dashboards.md lists %v, want %v", listed, want)
 	}
 }
