@@ -1,10 +1,13 @@
 package dashboards_test
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/vitals-health/vitals/dashboards"
 )
 
 // TestDashboards looks at everything that needs no query to be evaluated.
@@ -216,5 +219,28 @@ func checkColumns(t *testing.T, where string, p panel) {
 				t.Errorf("%s: the column %s of %s has no text for an empty cell", where, title, field)
 			}
 		}
+	}
+}
+
+// A link to a dashboard leads to one of these, and sets variables that it has.
+func TestLinksLeadToDashboards(t *testing.T) {
+	link := regexp.MustCompile(`/d/([\w-]+)\?var-(\w+)=`)
+	uids := map[string][]string{}
+	for _, d := range loadDashboards(t) {
+		for _, v := range d.Templating.List {
+			uids[d.UID] = append(uids[d.UID], v.Name)
+		}
+	}
+	links := 0
+	for _, f := range dashboards.Files(nil) {
+		for _, m := range link.FindAllStringSubmatch(string(f.Data), -1) {
+			links++
+			if !slices.Contains(uids[m[1]], m[2]) {
+				t.Errorf("%s: a link to %s sets %s, which has the variables %v", f.Name, m[1], m[2], uids[m[1]])
+			}
+		}
+	}
+	if links == 0 {
+		t.Error("no dashboard has a link, want one from the table of the overview")
 	}
 }

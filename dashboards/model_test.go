@@ -43,11 +43,11 @@ type (
 	}
 	source   struct{ Type, UID string }
 	variable struct {
-		Name, Label, Type, AllValue string
-		Query                       any
-		Datasource                  source
-		Multi, IncludeAll           bool
-		Refresh                     int
+		Name, Label, Type, AllValue, Definition string
+		Query                                   any
+		Datasource                              source
+		Multi, IncludeAll                       bool
+		Refresh                                 int
 	}
 	panel struct {
 		ID              int

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/common/model"
 
@@ -129,13 +130,14 @@ func explain(r rules.Rule) string {
 	return b.String()
 }
 
-// setName names rule files that are loaded together, whatever folders they are in.
+// setName names rule files that are loaded together, in whatever order and folders.
 func setName(files []*rules.File) string {
 	var names []string
 	for _, f := range files {
 		name := filepath.Base(strings.TrimPrefix(f.Name, "builtin:"))
 		names = append(names, strings.TrimSuffix(name, filepath.Ext(name)))
 	}
+	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 
@@ -146,11 +148,12 @@ const maxUID = 40
 
 // setUID is the uid of the dashboard of such files: the same for the same names.
 func setUID(name string) string {
-	uid := "vitals-rules-" + strings.Trim(notInUID.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if len(uid) > maxUID {
+	uid := strings.Trim("vitals-rules-"+notInUID.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	// A name that is cut, or has other letters, is told from others by its sum.
+	if len(uid) > maxUID || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		sum := sha256.Sum256([]byte(name))
 		end := "-" + hex.EncodeToString(sum[:4])
-		uid = uid[:maxUID-len(end)] + end
+		uid = uid[:min(len(uid), maxUID-len(end))] + end
 	}
 	return uid
 }

@@ -1,6 +1,7 @@
 package dashboards_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -202,13 +203,19 @@ func TestOwnDashboardsHaveANameOfTheirOwn(t *testing.T) {
 		{[]string{"rules.yml"}, "vitals-rules-rules"},
 		{[]string{"/etc/vitals/My Rules.yaml"}, "vitals-rules-my-rules"},
 		{[]string{"builtin:kuryr-cni", "more/own.yml"}, "vitals-rules-kuryr-cni-own"},
+		{[]string{"own.yml", "builtin:kuryr-cni"}, "vitals-rules-kuryr-cni-own"},
 	} {
 		if got := uid(tt.names...); got != tt.want {
 			t.Errorf("uid of %v = %s, want %s", tt.names, got, tt.want)
 		}
 	}
-	long := []string{strings.Repeat("long", 10) + "a", strings.Repeat("long", 10) + "b"}
-	if a, b := uid(long[0]), uid(long[1]); a == b || len(a) != 40 || len(b) != 40 {
-		t.Errorf("uids of %v = %s and %s, want two of 40 characters", long, a, b)
+	long := strings.Repeat("long", 10)
+	if a, b := uid(long+"a"), uid(long+"b"); a == b || len(a) != 40 || len(b) != 40 {
+		t.Errorf("uids of two long names = %s and %s, want two of 40 characters", a, b)
+	}
+	// As the name of an object of Kubernetes, too.
+	name := regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	if a, b := uid("правила.yml"), uid("χανόνες.yml"); a == b || !name.MatchString(a) || !name.MatchString(b) {
+		t.Errorf("uids of two names in other letters = %s and %s, want two that match %s", a, b, name)
 	}
 }

@@ -117,6 +117,31 @@ func TestQueriesUseWhatIsExported(t *testing.T) {
 	}
 }
 
+// Variables offer the values of labels that are exported.
+func TestVariablesOfferWhatIsExported(t *testing.T) {
+	known := vocabulary(t)
+	question := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+	for _, d := range loadDashboards(t) {
+		for _, v := range d.Templating.List[1:] {
+			where := d.file + ": variable " + v.Name
+			asked, _ := v.Query.(map[string]any)
+			text, _ := asked["query"].(string)
+			m := question.FindStringSubmatch(text)
+			if m == nil || m[2] != v.Name || text != v.Definition {
+				t.Errorf("%s: asks %q (definition %q), want the values of its label", where, text, v.Definition)
+				continue
+			}
+			s, ok := parse(t, m[1]).(*parser.VectorSelector)
+			if !ok {
+				t.Fatalf("%s: %s is no selector", where, m[1])
+			}
+			if _, ok := known[s.Name]; !ok || m[2] != "job" && m[2] != "instance" && !slices.Contains(known[s.Name].labels, m[2]) {
+				t.Errorf("%s: %s with the label %s is exported by nobody", where, s.Name, m[2])
+			}
+		}
+	}
+}
+
 // checkMatchers wants the matchers of the chosen job and instance, and no label that the
 // metrics do not have.
 func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known map[string]metric, names []string) {
