@@ -97,7 +97,7 @@ func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[st
 			m.Labels["status"] = statusNames()
 		case "vitals_rule_info":
 			maps.Copy(m.Labels, map[string][]string{
-				"severity": {rules.SeverityCritical, rules.SeverityWarning}, "mode": {"observe"},
+				"severity": {rules.SeverityCritical, rules.SeverityWarning}, "mode": {"", "observe"}, // most rules have none
 				"no_data": {string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)},
 			})
 		}
