@@ -120,16 +120,13 @@ func unknownValue(p *pass) {
 			is, wrong := p.values(n), false
 			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 				values, ok := is.labels[m.Name]
-				if !is.known() || !ok || values == nil || anyMatches(m, values) {
+				// A matcher that lets a series without the label pass asks for no value.
+				if !is.known() || !ok || values == nil || m.Matches("") || anyMatches(m, values) {
 					continue
 				}
 				wrong = true
-				severity := p.current.Severity
-				if excludes := m.Type == labels.MatchNotEqual || m.Type == labels.MatchNotRegexp; excludes && s.rule.Annotations["no_data"] != "" {
-					severity = Info // a rule for several configurations, of which this one has no other value
-				}
 				p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
-					"no series of %s has a %s that matches %s", metricName(n), m.Name, m).Severity = severity
+					"no series of %s has a %s that matches %s", metricName(n), m.Name, m)
 			}
 			if !wrong && is.known() && !p.matched(n) {
 				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
@@ -166,5 +163,7 @@ func (p *pass) matched(n *parser.VectorSelector) bool {
 			return true // that is another finding, or a label of somebody else's
 		}
 	}
-	return len(p.recorded[metricName(n)]) > 0 || len(p.sources(n)) > 0
+	asking := *n
+	asking.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
+	return len(p.recorded[metricName(n)]) > 0 || len(p.sources(&asking)) > 0
 }
