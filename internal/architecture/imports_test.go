@@ -20,13 +20,13 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
 		"collectors":            {nil, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
-		"rules/lint":            {[]string{"internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
+		"rules/lint":            {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
 		"internal/ruletest":     {[]string{"evaluator", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
@@ -37,6 +37,7 @@ func layers() map[string]neighbours {
 		"internal/unixsocket":   {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
 		"internal/lintreport":   {[]string{"rules/lint"}, "a report shows what was found, and looks for nothing"},
+		"internal/manifest":     {[]string{"internal/strictyaml"}, "a leaf: it reads another project's files"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
 		"internal/tripleo":      {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
@@ -79,7 +80,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/godbus/", "collectors internal/standin", "systemd is asked by its collector, and imitated for its tests"},
-		{"gopkg.in/yaml.v3", "internal/strictyaml collectors", "every file of ours is decoded as strictly, with the place of each mistake; collectors look into the files of others"},
+		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors", "every file of ours is decoded as strictly, with the place of each mistake; collectors and manifests are files of others"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals", "listening is the command's"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
