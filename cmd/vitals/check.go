@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/lintreport"
+	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -24,12 +25,13 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 	config.Action(do(func() int { return p.checkConfig(file, *syntaxOnly, configReport) }))
 
 	cmd := check.Command("rules", "Check rule files and PrometheusRule objects: every mistake as file:line:col, exit code 3; then what is no mistake and still wrong, exit code 1 for what --fail-on names.")
-	var files, states []string
+	var files, states, manifests []string
 	cmd.Arg("file", "The rule files: paths, globs, or builtin:NAME for a shipped file. Without any, those of the configuration.").StringsVar(&files)
 	p.configFlags(cmd)
 	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
+	cmd.Flag("manifest", "A Kubernetes manifest whose probes ask Vitals: are they patient, do they ask for what exists, and can they fail? Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
 	rulesReport := p.reportFlags(cmd)
-	cmd.Action(do(func() int { return p.checkRules(files, states, rulesReport) }))
+	cmd.Action(do(func() int { return p.checkRules(files, states, manifests, rulesReport) }))
 }
 
 // checkConfig checks a configuration as far as that goes without any I/O beyond
@@ -67,8 +69,9 @@ func checkBuild(l *loaded) error {
 	return err
 }
 
-// checkRules checks rule files: by themselves, or with what a configuration collects.
-func (p *program) checkRules(paths, states []string, to *reporter) int {
+// checkRules checks rule files: by themselves, or with what a configuration collects, and
+// the probes of manifests.
+func (p *program) checkRules(paths, states, manifests []string, to *reporter) int {
 	run := &lintRun{states: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
 	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set) > 0
 	if !configured && len(paths) == 0 {
@@ -77,17 +80,20 @@ func (p *program) checkRules(paths, states []string, to *reporter) int {
 	if configured {
 		l, errs := p.load()
 		if len(errs) > 0 {
-			return to.mistakes(p.configFile, l.files, errs)
+			return to.mistakes(p.configFile, l.lint().sources(), errs)
 		}
 		run.of(l)
 	}
-	if errs := run.read(paths); len(errs) > 0 {
-		return to.mistakes("", run.files, errs)
+	if errs := append(run.read(paths), run.readManifests(manifests)...); len(errs) > 0 {
+		return to.mistakes("", run.sources(), errs)
 	}
 	code := to.findings(run)
 	if !to.shown && to.format == string(lintreport.Text) {
 		for _, f := range run.chosen() {
 			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", f.Name, count(countRules([]*rules.File{f}), "rule"), to.accepted(f.Name))
+		}
+		for _, m := range run.manifests {
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, count(countProbes(m), "probe"), to.accepted(m.Name))
 		}
 	}
 	return code
@@ -98,6 +104,16 @@ func countRules(files []*rules.File) int {
 	for _, f := range files {
 		for _, g := range f.Groups {
 			n += len(g.Rules)
+		}
+	}
+	return n
+}
+
+func countProbes(m *manifest.File) int {
+	n := 0
+	for _, pod := range m.Pods {
+		for _, c := range pod.Containers {
+			n += len(c.Probes)
 		}
 	}
 	return n

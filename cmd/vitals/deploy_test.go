@@ -49,8 +49,8 @@ func (d deployment) load(t *testing.T) *loaded {
 	return l
 }
 
-// manifest is what the tests read of a Kubernetes object.
-type manifest struct {
+// kubeObject is what the tests read of a Kubernetes object.
+type kubeObject struct {
 	Kind  string
 	Rules []manifestRule
 	Spec  struct {
@@ -112,12 +112,12 @@ type manifestProbe struct {
 }
 
 // readManifests reads all objects of a file.
-func readManifests(t *testing.T, file string) []manifest {
+func readManifests(t *testing.T, file string) []kubeObject {
 	t.Helper()
-	var all []manifest
+	var all []kubeObject
 	d := yaml.NewDecoder(strings.NewReader(readDoc(t, file)))
 	for {
-		var m manifest
+		var m kubeObject
 		if err := d.Decode(&m); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {

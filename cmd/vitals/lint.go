@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
@@ -23,7 +25,8 @@ type lintRun struct {
 	// only are the files that are asked for; nil where all are.
 	only []*rules.File
 	// complete says that files are all of the configuration.
-	complete bool
+	complete  bool
+	manifests []*manifest.File
 }
 
 // lint is a look at all rule files of a configuration.
@@ -98,15 +101,48 @@ func sameFile(a, b string) bool {
 	return err == nil && other == nil && x == y
 }
 
+// readManifests reads Kubernetes manifests. It returns the mistakes.
+func (r *lintRun) readManifests(paths []string) []error {
+	var errs []error
+	for _, path := range paths {
+		data, err := readFile(path)
+		if err != nil {
+			errs = append(errs, &strictyaml.Error{File: path, Text: err.Error()})
+			continue
+		}
+		m, mistakes := manifest.Read(path, data)
+		errs = append(errs, mistakes...)
+		r.manifests = append(r.manifests, m)
+	}
+	return errs
+}
+
 // findings are what the checks find in the files that are asked for.
 func (r *lintRun) findings() []lint.Finding {
-	all := lint.Check(r.files, lint.Options{Vocabulary: r.vocabulary(), Complete: r.complete, States: r.states})
+	opts := lint.Options{Vocabulary: r.vocabulary(), Complete: r.complete, States: r.states, Manifests: r.manifests}
+	if r.loaded != nil {
+		opts.ListenAddress = cmp.Or(r.loaded.cfg.Server.ListenAddress, defaultListen)
+	}
+	all := lint.Check(r.files, opts)
 	if r.only == nil {
 		return all
 	}
 	return slices.DeleteFunc(all, func(f lint.Finding) bool {
-		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File })
+		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File }) &&
+			!slices.ContainsFunc(r.manifests, func(m *manifest.File) bool { return m.Name == f.File })
 	})
+}
+
+// sources are the texts of the rule files and manifests.
+func (r *lintRun) sources() map[string][]byte {
+	texts := map[string][]byte{}
+	for _, f := range r.files {
+		texts[f.Name] = f.Text()
+	}
+	for _, m := range r.manifests {
+		texts[m.Name] = m.Text
+	}
+	return texts
 }
 
 // vocabulary is what the rules can match: with the configuration, or with any.

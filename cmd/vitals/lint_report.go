@@ -11,7 +11,6 @@ import (
 
 	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/internal/strictyaml"
-	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
@@ -50,7 +49,7 @@ func (p *program) reportFlags(cmd *kingpin.CmdClause) *reporter {
 // findings looks and tells. It returns the exit code.
 func (r *reporter) findings(run *lintRun) int {
 	files := run.chosen()
-	r.report = lintreport.Report{Findings: run.findings(), Sources: sourcesOf(files), Files: len(files), Rules: countRules(files)}
+	r.report = lintreport.Report{Findings: run.findings(), Sources: run.sources(), Files: len(files), Rules: countRules(files)}
 	r.write(r.stdout)
 	r.shown = r.report.Shown()
 	if r.shown && r.forPeople() {
@@ -88,12 +87,12 @@ func (r *reporter) accepted(file string) string {
 
 // mistakes tells what keeps files from being what they are, and returns the exit code.
 // What has no place of its own concerns the file of that name where it begins with it.
-func (r *reporter) mistakes(file string, files []*rules.File, errs []error) int {
+func (r *reporter) mistakes(file string, sources map[string][]byte, errs []error) int {
 	names := map[string]string{}
 	for _, c := range lint.Checks() {
 		names[c.Code] = c.Name
 	}
-	r.report = lintreport.Report{Sources: sourcesOf(files)}
+	r.report = lintreport.Report{Sources: sources}
 	for _, err := range flatten(errs) {
 		f := lint.Finding{Severity: lint.Error, Text: err.Error()}
 		if text, ok := strings.CutPrefix(f.Text, file+": "); ok {
@@ -136,12 +135,4 @@ func flatten(errs []error) []error {
 		all = append(all, err)
 	}
 	return all
-}
-
-func sourcesOf(files []*rules.File) map[string][]byte {
-	texts := map[string][]byte{}
-	for _, f := range files {
-		texts[f.Name] = f.Text()
-	}
-	return texts
 }

@@ -29,6 +29,9 @@ const (
 	exitConfig  = 3
 )
 
+// defaultListen is where run listens where neither a flag nor the configuration says it.
+const defaultListen = ":8080"
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // program holds what the commands share.
@@ -116,7 +119,7 @@ type terminated int
 func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	runCmd := app.Command("run", "Collect, evaluate and serve until asked to stop: SIGTERM fails ready at once and ends the process after --web.shutdown-delay, SIGHUP reloads the configuration.").Default()
 	p.configFlags(runCmd)
-	p.webFlags(runCmd, ":8080")
+	p.webFlags(runCmd, defaultListen)
 	runCmd.Flag("config.poll-interval", "How often to look for a changed configuration; 0 never looks.").Default("5s").DurationVar(&p.poll)
 	runCmd.Action(do(p.runDaemon))
 

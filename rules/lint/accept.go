@@ -34,6 +34,7 @@ type acceptance struct {
 // that accept nothing, that say no reason, or that name what cannot be accepted.
 func accept(p *pass) {
 	found := len(p.findings) // without what is wrong with the comments themselves
+	p.acceptProbes(found)
 	for _, f := range p.files {
 		for _, a := range p.acceptances(f) {
 			if a.wrong != "" {
@@ -119,16 +120,11 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 	var all []acceptance
 	lines := strings.Split(string(f.Text()), "\n")
 	for i, line := range lines {
-		at := remark.FindStringSubmatchIndex(strings.TrimRight(line, " \t\r"))
-		if at == nil {
+		a, ok := remarked(line, i+1)
+		if !ok {
 			continue
 		}
-		a := acceptance{file: f, line: i + 1, col: utf8.RuneCountInString(line[:at[2]]) + 1}
-		rest := ""
-		if at[6] >= 0 {
-			rest = strings.TrimSpace(line[at[6]:at[7]])
-		}
-		a.read(line[at[4]:at[5]], rest)
+		a.file = f
 		if !a.whole {
 			a.subject = p.holder(f, lines, a.line, a.col)
 			if a.subject == nil && a.wrong == "" {
@@ -138,6 +134,21 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 		all = append(all, a)
 	}
 	return all
+}
+
+// remarked reads the comment in a line of that number; false if there is none.
+func remarked(line string, number int) (a acceptance, ok bool) {
+	at := remark.FindStringSubmatchIndex(strings.TrimRight(line, " \t\r"))
+	if at == nil {
+		return a, false
+	}
+	a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
+	rest := ""
+	if at[6] >= 0 {
+		rest = strings.TrimSpace(line[at[6]:at[7]])
+	}
+	a.read(line[at[4]:at[5]], rest)
+	return a, true
 }
 
 // read takes the word after "vitals:" and what follows it.

@@ -43,6 +43,13 @@ func checks() []check {
 		{"V022", "misspelt-key", Warning, misspelt},
 		{"V023", "value-in-label", Warning, valueInLabel},
 		{"V024", "template-label", Warning, templateLabel},
+		{"V030", "probe-patience", Warning, probePatience},
+		{"V031", "probe-timeout", Warning, probeTimeout},
+		{"V032", "probe-path", Error, probePath},
+		{"V033", "probe-port", Error, probePort},
+		{"V034", "probe-vacuous", Error, probeVacuous},
+		{"V035", "probe-wrong-state", Error, probeWrongState},
+		{"V036", "probe-missing", Info, probeMissing},
 		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
 	}
 }

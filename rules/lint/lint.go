@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 
+	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -55,13 +56,16 @@ type Options struct {
 	Complete bool
 	// States are the names of all states.
 	States []string
-	// Probes are the probes of a Kubernetes manifest that ask Vitals.
-	Probes []Probe
+	// Manifests are Kubernetes manifests whose probes ask Vitals.
+	Manifests []*manifest.File
+	// ListenAddress is where the configuration listens unless a flag says otherwise; empty
+	// where nobody knows.
+	ListenAddress string
 }
 
 // Check looks through all files that are loaded together. They must be free of mistakes:
-// see rules.Parse and rules.Check. The findings are in the order of the files, those
-// that a comment accepts included.
+// see rules.Parse and rules.Check. The findings are in the order of the files, the
+// manifests last, those that a comment accepts included.
 func Check(files []*rules.File, opts Options) []Finding {
 	p := &pass{files: files, opts: opts}
 	p.prepare()
@@ -74,6 +78,9 @@ func Check(files []*rules.File, opts Options) []Finding {
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
+	}
+	for i, f := range opts.Manifests {
+		order[f.Name] = len(files) + i
 	}
 	var findings []Finding
 	for _, f := range p.findings {

@@ -1,23 +1,279 @@
 package lint
 
-import "time"
+import (
+	"fmt"
+	"net"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
-// Probe is a probe of a Kubernetes container that asks Vitals.
-type Probe struct {
-	// File, Line and Col are where it stands; Where names the workload, the container
-	// and the probe, such as "Deployment app, container app, livenessProbe".
-	File      string
-	Line, Col int
-	Where     string
-	// Kind is startup, liveness or readiness.
-	Kind string
-	// Path, Port and Host are those of an httpGet; Command those of an exec probe. Port
-	// is a number; zero where it is a name that no container port has.
-	Path    string
-	Port    int
-	Host    string
-	Command []string
-	// The kubelet's settings, with its defaults filled in.
-	InitialDelay, Period, Timeout      time.Duration
-	FailureThreshold, SuccessThreshold int
+	"github.com/vitals-health/vitals/internal/manifest"
+)
+
+// probed is a probe that asks Vitals, or means to.
+type probed struct {
+	file      *manifest.File
+	pod       *manifest.Pod
+	container *manifest.Container
+	*manifest.Probe
+	question
+	vitals runner
+}
+
+// runner is what is known of the Vitals of a pod.
+type runner struct {
+	// container is the one that runs it; nil where none is known to.
+	container *manifest.Container
+	// listen is where it listens. Where that is not sure, it is where it does by default.
+	listen []listener
+	sure   bool
+}
+
+// listener is an address that Vitals listens on.
+type listener struct {
+	host string
+	port int
+	// probes is set for the listener that has the states only, and never TLS.
+	probes bool
+}
+
+func (l listener) String() string { return net.JoinHostPort(l.host, strconv.Itoa(l.port)) }
+
+func (a *probed) where() string {
+	return whereIn(a.pod, a.container) + ", " + a.Kind + "Probe"
+}
+
+// whereIn names a container by the object that it is in.
+func whereIn(pod *manifest.Pod, c *manifest.Container) string {
+	return strings.TrimPrefix(pod.Where+", container "+c.Name, ", ")
+}
+
+// own says whether the probe is one of Vitals' own container.
+func (a *probed) own() bool { return a.container == a.vitals.container }
+
+// atProbe reports a finding of the current check at a key of a probe.
+func (p *pass) atProbe(a *probed, key, cure, text string, args ...any) *Finding {
+	line, col := a.At(key)
+	return p.report(Finding{File: a.file.Name, Line: line, Col: col, Where: a.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
+}
+
+// probes returns the probes of the manifests that ask Vitals. Where Vitals is known to run
+// in a pod, other pods are somebody else's.
+func (p *pass) probes() []*probed {
+	var all []*probed
+	somewhere := p.runsSomewhere()
+	for _, f := range p.opts.Manifests {
+		for i := range f.Pods {
+			pod := &f.Pods[i]
+			vitals := p.runner(pod)
+			if somewhere && vitals.container == nil {
+				continue
+			}
+			for j := range pod.Containers {
+				c := &pod.Containers[j]
+				for k := range c.Probes {
+					a := &probed{file: f, pod: pod, container: c, Probe: &c.Probes[k], vitals: vitals}
+					a.question = p.question(c, a.Probe)
+					if p.asks(a) {
+						all = append(all, a)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// runsSomewhere says whether a container of the manifests is known to run Vitals.
+func (p *pass) runsSomewhere() bool {
+	return slices.ContainsFunc(p.opts.Manifests, func(f *manifest.File) bool {
+		return slices.ContainsFunc(f.Pods, func(pod manifest.Pod) bool { return vitalsOf(&pod) != nil })
+	})
+}
+
+// runsVitals is a command line that starts Vitals from a shell.
+var runsVitals = regexp.MustCompile(`(^|[\s/])vitals\s+(run|demo)\b`)
+
+// vitalsOf returns the container of a pod that runs Vitals, or nil: by its command, its
+// image, its arguments or, where all of them are silent, by its name.
+func vitalsOf(pod *manifest.Pod) *manifest.Container {
+	for _, tell := range []func(*manifest.Container) bool{
+		func(c *manifest.Container) bool {
+			return len(c.Command) > 0 && (path.Base(c.Command[0]) == "vitals" || runsVitals.MatchString(strings.Join(c.Command, " ")))
+		},
+		func(c *manifest.Container) bool {
+			image, _, _ := strings.Cut(path.Base(c.Image), "@")
+			image, _, _ = strings.Cut(image, ":")
+			return image == "vitals"
+		},
+		func(c *manifest.Container) bool {
+			return slices.Contains([]string{"run", "demo"}, firstOf(c.Command)) && len(flagValues(c, "config.file"))+len(flagValues(c, "profile")) > 0
+		},
+		func(c *manifest.Container) bool { return c.Name == "vitals" },
+	} {
+		for i := range pod.Containers {
+			if tell(&pod.Containers[i]) {
+				return &pod.Containers[i]
+			}
+		}
+	}
+	return nil
+}
+
+func firstOf(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// runner finds the Vitals of a pod and where it listens: at the addresses of its flags,
+// of the configuration, or at those that it has by default.
+func (p *pass) runner(pod *manifest.Pod) runner {
+	r := runner{container: vitalsOf(pod), sure: true}
+	add := func(address string, probes bool) {
+		host, port, err := net.SplitHostPort(address)
+		number, wrong := strconv.Atoi(port)
+		if err != nil || wrong != nil {
+			r.sure = false // a variable, or what Vitals refuses itself
+			return
+		}
+		r.listen = append(r.listen, listener{host, number, probes})
+	}
+	var web []string
+	if c := r.container; c != nil {
+		for _, address := range flagValues(c, "probe.listen-address") {
+			add(address, true)
+		}
+		web = flagValues(c, "web.listen-address")
+		if slices.Contains(c.Command, "--web.systemd-socket") {
+			r.sure = false
+			return r
+		}
+	}
+	switch {
+	case len(web) > 0:
+		for _, address := range web {
+			add(address, false)
+		}
+	case p.opts.ListenAddress != "":
+		add(p.opts.ListenAddress, false)
+	default:
+		r.sure = false
+		r.listen = append(r.listen, assumed(pod, r.container)...)
+	}
+	return r
+}
+
+// assumed are the ports that Vitals listens on where nothing says so: those that its
+// container opens, and the default unless another container opens that.
+func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
+	var all []listener
+	if c != nil {
+		for _, port := range c.Ports {
+			all = append(all, listener{port: port.Number})
+		}
+	}
+	const byDefault = 8080
+	if len(all) == 0 && opened(pod, byDefault, c) == nil {
+		all = append(all, listener{port: byDefault})
+	}
+	return all
+}
+
+// opened returns the container other than that one which says that it opens a port.
+func opened(pod *manifest.Pod, number int, but *manifest.Container) *manifest.Container {
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
+		if c != but && slices.ContainsFunc(c.Ports, func(port manifest.Port) bool { return port.Number == number }) {
+			return c
+		}
+	}
+	return nil
+}
+
+// at returns the listener of a port.
+func (r runner) at(port int) (listener, bool) {
+	i := slices.IndexFunc(r.listen, func(l listener) bool { return l.port == port })
+	if i < 0 {
+		return listener{}, false
+	}
+	return r.listen[i], true
+}
+
+// flagValues returns the values of a flag of a container's command, with the variables of its
+// environment.
+func flagValues(c *manifest.Container, name string) []string {
+	var values []string
+	for i, arg := range c.Command {
+		value, ok := strings.CutPrefix(arg, "--"+name+"=")
+		if !ok && arg == "--"+name && i+1 < len(c.Command) {
+			value, ok = c.Command[i+1], true
+		}
+		if ok {
+			values = append(values, expanded(c, value))
+		}
+	}
+	return values
+}
+
+// reference is how Kubernetes refers to a variable in a command.
+var reference = regexp.MustCompile(`\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)`)
+
+// expanded replaces the variables that the manifest gives a value; others stay.
+func expanded(c *manifest.Container, value string) string {
+	return reference.ReplaceAllStringFunc(value, func(ref string) string {
+		if known, ok := c.Env[ref[2:len(ref)-1]]; ok {
+			return known
+		}
+		return ref
+	})
+}
+
+// portNumber returns the number of the port that a probe asks; 0 for a name that no port of
+// its container has. Names are each container's own.
+func portNumber(c *manifest.Container, t manifest.Target) int {
+	if t.Name == "" {
+		return t.Port
+	}
+	for _, port := range c.Ports {
+		if port.Name == t.Name {
+			return port.Number
+		}
+	}
+	return 0
+}
+
+// asks says whether a probe asks Vitals, or means to: at a port where Vitals listens, by
+// a path that Vitals has and where nobody else is known to listen, or by its programs.
+func (p *pass) asks(a *probed) bool {
+	switch {
+	case a.HTTP != nil:
+		return p.asksHTTP(a, portNumber(a.container, a.HTTP.Target))
+	case a.TCP != nil:
+		_, ok := a.vitals.at(portNumber(a.container, *a.TCP))
+		return ok && a.vitals.container != nil && !a.own()
+	case a.GRPC != nil:
+		_, ok := a.vitals.at(portNumber(a.container, *a.GRPC))
+		return ok && a.vitals.container != nil
+	}
+	return a.program != "" || a.passes != "" && a.vitals.container != nil
+}
+
+func (p *pass) asksHTTP(a *probed, port int) bool {
+	_, here := a.vitals.at(port)
+	ours := a.given != "" || strings.HasPrefix(a.path, "/-/")
+	switch {
+	case a.vitals.container == nil:
+		return here && a.given != ""
+	case a.own(), here:
+		return true
+	case port == 0:
+		return ours || slices.ContainsFunc(a.vitals.container.Ports, func(port manifest.Port) bool { return port.Name == a.HTTP.Name })
+	case opened(a.pod, port, nil) == a.vitals.container:
+		return true
+	}
+	return ours && opened(a.pod, port, nil) == nil
 }

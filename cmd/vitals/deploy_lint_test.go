@@ -1,0 +1,63 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// probeFindings are what the checks find in a manifest.
+func probeFindings(t *testing.T, r *lintRun, file, text string) []lint.Finding {
+	t.Helper()
+	m, errs := manifest.Read(file, []byte(text))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	r.manifests = []*manifest.File{m}
+	var found []lint.Finding
+	for _, f := range r.findings() {
+		if f.File == file {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// The probes of the deployments are what the checks want of anybody's.
+func TestDeploymentsHaveProbesThatFit(t *testing.T) {
+	states := []string{"ready", "alive", "started"}
+	for _, d := range append(deployments(), deployment{file: "deploy/kubernetes/exec-probe.yaml"}) {
+		t.Run(filepath.Base(d.file), func(t *testing.T) {
+			r := &lintRun{states: states}
+			if d.profile != "" {
+				r = d.load(t).lint()
+			}
+			for _, f := range probeFindings(t, r, d.file, readDoc(t, d.file)) {
+				t.Errorf("%s:%d:%d: %s %s: %s", f.File, f.Line, f.Col, f.Code, f.Where, f.Text)
+			}
+		})
+	}
+}
+
+// So are those that the pages show; some show a part of a pod only.
+func TestProbesOfThePagesFit(t *testing.T) {
+	shown := 0
+	for _, page := range docPages(t) {
+		for _, block := range docFences(page, readDoc(t, page), "yaml") {
+			if m, _ := manifest.Read(page, []byte(block.text)); len(m.Pods) == 0 {
+				continue
+			}
+			shown++
+			for _, f := range probeFindings(t, &lintRun{states: []string{"ready", "alive", "started"}}, page, block.text) {
+				if f.Severity > lint.Info {
+					t.Errorf("%s: %d:%d: %s %s: %s", block.where, f.Line, f.Col, f.Code, f.Where, f.Text)
+				}
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no page shows a pod, want one in docs/operations.md")
+	}
+}
