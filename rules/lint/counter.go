@@ -75,21 +75,49 @@ func (p *pass) typeOf(s *parser.VectorSelector) model.MetricType {
 func counterCompared(p *pass) {
 	histograms := p.histograms()
 	for _, s := range p.subjects {
-		p.nodes(s, func(n parser.Node) {
+		if s.rule.AST == nil {
+			continue
+		}
+		parser.Inspect(s.rule.AST, func(n parser.Node, path []parser.Node) error {
 			b, ok := n.(*parser.BinaryExpr)
 			if !ok || !b.Op.IsComparisonOperator() {
-				return
+				return nil
 			}
 			for _, sides := range [][2]parser.Expr{{b.LHS, b.RHS}, {b.RHS, b.LHS}} {
 				counter := p.valueOf(sides[0])
-				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) {
+				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) || p.provesUse(b, path) {
 					continue
 				}
 				p.inExpr(s, counter, "compare how much it grows, as in increase("+metricName(counter)+"[5m]) > 0",
 					"%s is a counter: it grows for as long as its process lives, so the comparison says how old that is rather than how it is", metricName(counter))
 			}
+			return nil
 		})
 	}
+}
+
+// provesUse says whether a comparison only adds to another condition that there has been
+// anything at all, as in
+//
+//	requests_total > 0 and histogram_quantile(0.9, rate(request_duration_seconds_bucket[5m])) > 1
+func (p *pass) provesUse(b *parser.BinaryExpr, path []parser.Node) bool {
+	op, other := b.Op, b.RHS
+	if p.isNumber(b.LHS) {
+		op, other = flipped(op), b.LHS
+	}
+	if number, _ := p.number(other); number != 0 || op != parser.GTR && op != parser.NEQ {
+		return false
+	}
+	for _, n := range slices.Backward(path) {
+		switch n := n.(type) {
+		case *parser.ParenExpr:
+		case *parser.BinaryExpr:
+			return n.Op == parser.LAND
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // number returns the number that an expression is, be it a calculated one.
@@ -142,7 +170,7 @@ func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
 // nobody gives to anything else.
 func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) bool {
 	name := metricName(s)
-	if len(p.recorded[name]) > 0 {
+	if name == "" || len(p.recorded[name]) > 0 {
 		return false
 	}
 	if t := p.typeOf(s); t != "" {
