@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -103,14 +102,6 @@ func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shap
 func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shape, text string, args ...any) *Finding {
 	pattern := `\b` + clause + `\s*\([^()]*?\b(` + regexp.QuoteMeta(label) + `)\b`
 	return p.atWord(s, n, pattern, meant(label, keys(is.labels)), text, args...)
-}
-
-// added says whether a label is one that a Prometheus, or what configures it, commonly
-// adds to what it scrapes: the rule is for both.
-func added(label string) bool {
-	return slices.Contains(strings.Fields(`
-		job instance namespace pod container endpoint service node cluster prometheus replica
-		prometheus_replica region zone dc datacenter site env environment host hostname`), label)
 }
 
 // unknownValue finds matchers that none of the values can match that a label has.

@@ -25,7 +25,7 @@ func templateLabel(p *pass) {
 		}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
 			for _, name := range keys(of.texts) {
 				for _, label := range templateLabels(of.texts[name]) {
-					if is.has(label) || added(label) || label == "__name__" {
+					if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
 						continue
 					}
 					text := "the result of the expression has no label " + label
