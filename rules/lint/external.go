@@ -181,21 +181,33 @@ func (p *pass) evidence(s *subject) []leaf {
 // judged returns the rules whose verdict a selector asks for.
 func (p *pass) judged(s *parser.VectorSelector) []*subject {
 	name := metricName(s)
-	if name != "vitals_rule_status" && name != "vitals_state" && name != "vitals_state_transitions_total" {
-		return nil
+	asks := func(*subject) bool { return false }
+	matches := func(labels map[string][]string) bool {
+		about := Metric{Labels: labels}
+		return about.matches(without(s.LabelMatchers, model.MetricNameLabel))
+	}
+	switch {
+	case name == "vitals_rule_status":
+		asks = func(r *subject) bool {
+			return matches(map[string][]string{"rule": {r.rule.Alert}, "state": {r.rule.State}, "status": nil})
+		}
+	case name == "vitals_state" || name == "vitals_state_transitions_total":
+		asks = func(r *subject) bool { return r.obeyed() && matches(map[string][]string{"state": {r.rule.State}}) }
+	case ofAlerts(name):
+		asks = func(r *subject) bool {
+			known := map[string][]string{"alertname": {r.rule.Alert}}
+			for _, m := range s.LabelMatchers {
+				if known[m.Name] == nil {
+					known[m.Name] = nil // of the rule or of its result
+				}
+			}
+			return matches(known)
+		}
 	}
 	var found []*subject
-	for _, judged := range p.subjects {
-		r := judged.rule
-		about := Metric{Labels: map[string][]string{"rule": {r.Alert}, "state": {r.State}, "status": nil}}
-		if name != "vitals_rule_status" {
-			about.Labels = map[string][]string{"state": {r.State}}
-		}
-		if r.State == "" || name != "vitals_rule_status" && !judged.obeyed() {
-			continue
-		}
-		if about.matches(without(s.LabelMatchers, model.MetricNameLabel)) {
-			found = append(found, judged)
+	for _, r := range p.subjects {
+		if r.rule.Alert != "" && asks(r) {
+			found = append(found, r)
 		}
 	}
 	return found

@@ -117,7 +117,7 @@ func unknownValue(p *pass) {
 				}
 				wrong = true
 				p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
-					"no series of %s has a %s that matches %s", metricName(n), m.Name, m)
+					"no series of %s matches %s", metricName(n), m)
 			}
 			if !wrong && is.known() && !p.matched(n) {
 				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
@@ -137,6 +137,16 @@ func meantValue(m *labels.Matcher, values []string) string {
 func (p *pass) values(n *parser.VectorSelector) shape {
 	name := metricName(n)
 	is := p.ofName(name)
+	if ofAlerts(name) {
+		names := []string{""}
+		for _, s := range p.subjects {
+			names = append(names, s.rule.Alert)
+		}
+		if !p.opts.Complete {
+			names = nil
+		}
+		return shape{some: true, labels: map[string][]string{"alertname": names, "alertstate": {"pending", "firing"}}}
+	}
 	if is.known() || name == "" || own(name) || p.opts.Vocabulary == nil || len(p.recorded[name]) > 0 {
 		return is
 	}
@@ -156,5 +166,5 @@ func (p *pass) matched(n *parser.VectorSelector) bool {
 	}
 	asking := *n
 	asking.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
-	return len(p.recorded[metricName(n)]) > 0 || len(p.sources(&asking)) > 0
+	return ofAlerts(metricName(n)) || len(p.recorded[metricName(n)]) > 0 || len(p.sources(&asking)) > 0
 }

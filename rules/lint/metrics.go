@@ -55,6 +55,9 @@ func unknownMetric(p *pass) {
 // a file that is not there.
 func (p *pass) judges(name string) bool {
 	v := p.opts.Vocabulary
+	if ofAlerts(name) {
+		return false
+	}
 	if own(name) {
 		return p.opts.Complete || !strings.Contains(name, ":")
 	}

@@ -92,7 +92,7 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 			found = append(found, m)
 		}
 	}
-	if name := metricName(s); len(found) == 0 && !own(name) && len(p.recorded[name]) == 0 {
+	if name := metricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
 		for _, m := range p.opts.Vocabulary.Others {
 			if m.matches(s.LabelMatchers) {
 				found = append(found, m)
@@ -104,6 +104,10 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 
 // own says whether a name is one that only Vitals may give.
 func own(name string) bool { return len(name) > 7 && name[:7] == "vitals_" }
+
+// ofAlerts says whether a name is that of the series of active alerts, which Vitals and
+// Prometheus write themselves.
+func ofAlerts(name string) bool { return name == "ALERTS" || name == "ALERTS_FOR_STATE" }
 
 // metricName returns the one name that a selector can match, or "".
 func metricName(s *parser.VectorSelector) string {
