@@ -49,6 +49,8 @@ func (p *program) runDaemon() int {
 	if err != nil {
 		return p.fail(err)
 	}
+	d.lint = &lintLog{logger: logger}
+	d.lint.look(l)
 	return d.serve(p, nil)
 }
 
@@ -62,6 +64,8 @@ type daemon struct {
 	reloader   *reloader
 	// notifier tells the service manager; nil where there is none.
 	notifier *notifier
+	// lint looks at the rules of each configuration; nil where nobody does.
+	lint *lintLog
 }
 
 // newDaemon wires a loaded configuration. It starts nothing.
@@ -92,6 +96,9 @@ func (d *daemon) use(l *loaded, b *builder) {
 		}
 	}
 	d.components.Store(components)
+	if d.lint != nil {
+		d.lint.look(l)
+	}
 }
 
 // report hands a component's report to the collector that takes them.
