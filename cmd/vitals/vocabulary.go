@@ -98,7 +98,7 @@ func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[st
 		case "vitals_rule_info":
 			maps.Copy(m.Labels, map[string][]string{
 				"severity": {rules.SeverityCritical, rules.SeverityWarning}, "mode": {"", "observe"}, // most rules have none
-				"no_data": {string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)},
+				"no_data": {"", string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)},
 			})
 		}
 		v.Metrics = append(v.Metrics, m)

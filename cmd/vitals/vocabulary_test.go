@@ -136,6 +136,9 @@ func TestVocabularyWithoutAConfiguration(t *testing.T) {
 		"vitals_collector_last_success_timestamp_seconds": {
 			"vitals_collector_last_success_timestamp_seconds{collector=*} gauge of vitals  0s vanishes",
 		},
+		"vitals_rule_info": {
+			"vitals_rule_info{mode=|observe,no_data=|fail|pass|hold,rule=*,severity=critical|warning,state=*} gauge of vitals  0s bool",
+		},
 		"vitals_state_transitions_total": {"vitals_state_transitions_total{state=*} counter of vitals  0s"},
 		"":                               {"{component=*}  of scrape  0s"},
 	} {
