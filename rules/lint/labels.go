@@ -116,8 +116,11 @@ func unknownValue(p *pass) {
 					continue
 				}
 				wrong = true
-				p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
+				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
 					"no series of %s matches %s", metricName(n), m)
+				if !p.ofName(metricName(n)).known() {
+					f.Severity = Warning // what is passed on may have the label of its own
+				}
 			}
 			if !wrong && is.known() && !p.matched(n) {
 				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
