@@ -20,24 +20,24 @@ func (l leaf) guards(sources []Metric) bool {
 	guard := false
 	var child parser.Node = l.selector
 	for _, n := range slices.Backward(l.above) {
-		b, ok := n.(*parser.BinaryExpr)
-		right := ok && child == b.RHS
-		child = n
-		switch {
-		case !ok:
-			if _, ok := n.(*parser.ParenExpr); !ok && guard {
-				return false
+		switch n := n.(type) {
+		case *parser.BinaryExpr:
+			right := child == n.RHS
+			switch {
+			case n.Op == parser.LAND:
+				guard = guard || l.tells(n, right, 1)
+			case n.Op == parser.LUNLESS && right:
+				if guard {
+					return false
+				}
+				guard = l.tells(n, right, 0)
 			}
-		case b.Op == parser.LAND:
-			guard = guard || l.tells(b, right, 1)
-		case b.Op == parser.LUNLESS && right:
-			if guard {
-				return false
+		case *parser.Call:
+			if guard && (isAbsent(n) || n.Func.Name == "scalar") {
+				return false // nothing is something to them
 			}
-			guard = l.tells(b, right, 0)
-		case guard && b.Op != parser.LOR && b.Op != parser.LUNLESS:
-			return false
 		}
+		child = n
 	}
 	return guard
 }

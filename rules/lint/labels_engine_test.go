@@ -58,13 +58,26 @@ func (c labelComposer) vector(depth int) string {
 	}
 	a, b := c.vector(depth-1), c.vector(depth-1)
 	label := c.one("x", "y", "z", "w")
-	switch c.IntN(11) {
+	switch c.IntN(12) {
 	case 0, 1:
 		return fmt.Sprintf("%s %s (%s) (%s)", c.one("sum", "min", "count", "group"), c.one("by", "without"), c.labels(), a)
 	case 2:
 		return fmt.Sprintf("(%s %s %s(%s) %s)", a, c.one("+", "-", "<=", ">= bool"), c.one("on", "ignoring"), c.labels(), b)
 	case 3:
 		return fmt.Sprintf("(%s %s %s(%s) group_%s(%s) %s)", a, c.one("+", "<="), c.one("on", "ignoring"), c.one("x", "y", ""), c.one("left", "right"), c.one("", "z"), b)
+	case 10: // the one side is unique, so that it matches
+		on, group := c.one("x", "y", "z"), c.one("x", "y", "z")
+		one := fmt.Sprintf("sum by (%s) (%s)", on, a)
+		if group != on {
+			one = fmt.Sprintf("topk by (%s) (1, sum by (%s, %s) (%s))", on, on, group, a)
+		}
+		if group == on {
+			group = ""
+		}
+		if c.IntN(2) == 0 {
+			return fmt.Sprintf("(%s %s on (%s) group_right (%s) %s)", one, c.one("+", "<="), on, group, b)
+		}
+		return fmt.Sprintf("(%s %s on (%s) group_left (%s) %s)", b, c.one("+", "<="), on, group, one)
 	case 4, 5:
 		return fmt.Sprintf("(%s %s %s %s)", a, c.one("and", "or", "unless"), c.one("", "on ("+c.labels()+")", "ignoring ("+c.labels()+")"), b)
 	case 6:

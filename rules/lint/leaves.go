@@ -29,13 +29,17 @@ type leaf struct {
 }
 
 // leaves returns the selectors of a rule's expression, those of the recording rules that
-// it uses included, and theirs.
+// it uses included, and theirs. The result must not be changed.
 func (p *pass) leaves(r *rules.Rule) []leaf {
+	if found, ok := p.walked[r]; ok {
+		return found
+	}
 	w := walk{pass: p, seen: map[string]bool{}}
 	if r.AST != nil {
 		w.expr(r.AST, nil, nil)
 	}
-	return w.found
+	p.walked[r] = slices.Clip(w.found)
+	return p.walked[r]
 }
 
 // walk gathers the leaves of one rule.

@@ -109,6 +109,10 @@ type pass struct {
 	subjects []*subject
 	// recorded are the recording rules by the name of what they record.
 	recorded map[string][]*subject
+	// walked are the leaves of rules that were asked for.
+	walked map[*rules.Rule][]leaf
+	// lacking are selectors of series that may be absent, by the name of what is recorded.
+	lacking map[string][]*parser.VectorSelector
 	// shaped are the shapes of what the recording rules record.
 	shaped map[*subject]shape
 	// feeding are the rules with a state, and the recording rules that they use.
@@ -132,7 +136,7 @@ func (s *subject) obeyed() bool {
 }
 
 func (p *pass) prepare() {
-	p.recorded = map[string][]*subject{}
+	p.recorded, p.walked = map[string][]*subject{}, map[*rules.Rule][]leaf{}
 	for _, f := range p.files {
 		for g := range f.Groups {
 			for r := range f.Groups[g].Rules {

@@ -13,11 +13,18 @@ import (
 // their collector does its work, where nobody said what that means: the comparison is
 // then neither true nor false, and a Prometheus takes that for well.
 func vanishingSeries(p *pass) {
+	p.lacks()
+	judgedIn := map[string][]*parser.VectorSelector{}
+	for _, s := range p.subjects {
+		if s.obeyed() {
+			judgedIn[s.rule.State] = append(judgedIn[s.rule.State], p.absents(s)...)
+		}
+	}
 	for _, s := range p.subjects {
 		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" {
 			continue
 		}
-		judged := p.absents(s)
+		judged := slices.Concat(p.absents(s), judgedIn[s.rule.State])
 		var first *parser.VectorSelector
 		var names []string
 		for _, l := range p.compared(s.rule.AST) {
@@ -44,18 +51,12 @@ func vanishingSeries(p *pass) {
 	}
 }
 
-// absents are the selectors whose absence is judged by the rule, or by another rule that
-// its state obeys.
+// absents are the selectors whose absence a rule judges.
 func (p *pass) absents(s *subject) []*parser.VectorSelector {
 	var found []*parser.VectorSelector
-	for _, other := range p.subjects {
-		if other != s && (other.rule.State != s.rule.State || !other.obeyed()) {
-			continue
-		}
-		for _, l := range p.leaves(other.rule) {
-			if slices.ContainsFunc(l.path, isAbsent) {
-				found = append(found, l.selector)
-			}
+	for _, l := range p.leaves(s.rule) {
+		if slices.ContainsFunc(l.path, isAbsent) {
+			found = append(found, l.selector)
 		}
 	}
 	return found
@@ -94,7 +95,7 @@ func (p *pass) compared(e parser.Expr) []absence {
 		case n.Op == parser.LUNLESS:
 			return p.compared(n.LHS)
 		case n.Op.IsComparisonOperator():
-			return p.absences(n, nil)
+			return p.absences(n)
 		}
 		return slices.Concat(p.compared(n.LHS), p.compared(n.RHS))
 	case *parser.Call:
@@ -131,17 +132,17 @@ func operand(e parser.Expr) parser.Expr {
 
 // absences returns the selectors because of which an expression can yield nothing, as
 // evidence is understood: an operator needs both sides, or needs either, unless its left
-// one. via are the names that are being followed.
-func (p *pass) absences(e parser.Expr, via []string) []absence {
+// one.
+func (p *pass) absences(e parser.Expr) []absence {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
-		return p.absent(n, via)
+		return p.absent(n)
 	case *parser.BinaryExpr:
-		left := p.absences(n.LHS, via)
+		left := p.absences(n.LHS)
 		if n.Op == parser.LUNLESS || n.Op == parser.LOR && len(left) == 0 {
 			return left
 		}
-		right := p.absences(n.RHS, via)
+		right := p.absences(n.RHS)
 		if n.Op == parser.LOR && len(right) == 0 {
 			return nil
 		}
@@ -152,40 +153,54 @@ func (p *pass) absences(e parser.Expr, via []string) []absence {
 		}
 		var all []absence
 		for _, arg := range n.Args {
-			all = append(all, p.absences(arg, via)...)
+			all = append(all, p.absences(arg)...)
 		}
 		return all
 	}
 	if inner := operand(e); inner != nil {
-		return p.absences(inner, via)
+		return p.absences(inner)
 	}
 	return nil
 }
 
-// absent says whether the series of one selector can be absent.
-func (p *pass) absent(n *parser.VectorSelector, via []string) []absence {
-	name := metricName(n)
-	if slices.Contains(via, name) {
-		return nil
-	}
+// absent returns why the series of a selector may be absent: what is recorded leaves them
+// out, or lacks something itself, or their collector vanishes them.
+func (p *pass) absent(n *parser.VectorSelector) []absence {
 	var all []absence
-	for _, rec := range p.recorded[name] {
-		if rec.rule.AST == nil {
-			continue
-		}
-		if filters(rec.rule.AST) {
-			all = append(all, absence{n, n})
-		}
-		for _, l := range p.absences(rec.rule.AST, append(via[:len(via):len(via)], name)) {
-			all = append(all, absence{n, l.selector})
-		}
+	name := metricName(n)
+	for _, inner := range p.lacking[name] {
+		all = append(all, absence{n, inner})
 	}
-	for _, m := range p.sources(n) {
-		if m.Vanishes || m.Name == "" { // what others export is theirs to leave out
-			return append(all, absence{n, n})
-		}
+	vanishes := func(m Metric) bool { return m.Vanishes || m.Name == "" } // what others export is theirs to leave out
+	filtered := func(rec *subject) bool { return rec.rule.AST != nil && filters(rec.rule.AST) }
+	if slices.ContainsFunc(p.recorded[name], filtered) || slices.ContainsFunc(p.sources(n), vanishes) {
+		all = append(all, absence{n, n})
 	}
 	return all
+}
+
+// lacks computes what may be absent of what the recording rules look at, a selector for
+// each metric and no more than matter. They may use each other, so it goes on until
+// nothing changes.
+func (p *pass) lacks() {
+	const enough = 8
+	p.lacking = map[string][]*parser.VectorSelector{}
+	for changed := true; changed; {
+		changed = false
+		for _, s := range p.subjects {
+			known := p.lacking[s.rule.Record]
+			if s.rule.Record == "" || s.rule.AST == nil || len(known) >= enough {
+				continue
+			}
+			for _, l := range p.absences(s.rule.AST) {
+				same := func(n *parser.VectorSelector) bool { return metricName(n) == metricName(l.selector) }
+				if !slices.ContainsFunc(known, same) {
+					known, changed = append(known, l.selector), true
+				}
+			}
+			p.lacking[s.rule.Record] = known
+		}
+	}
 }
 
 // filters says whether an expression leaves out what it looks at, depending on its value.
