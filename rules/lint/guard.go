@@ -27,10 +27,7 @@ func (l leaf) guards(sources []Metric) bool {
 			case n.Op == parser.LAND:
 				guard = guard || l.tells(n, right, 1)
 			case n.Op == parser.LUNLESS && right:
-				if guard {
-					return false
-				}
-				guard = l.tells(n, right, 0)
+				guard = !guard && l.tells(n, right, 0)
 			}
 		case *parser.Call:
 			if guard && (isAbsent(n) || n.Func.Name == "scalar") {
