@@ -2,9 +2,12 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
@@ -59,5 +62,38 @@ func TestProbesOfThePagesFit(t *testing.T) {
 	}
 	if shown == 0 {
 		t.Error("no page shows a pod, want one in docs/operations.md")
+	}
+}
+
+// The examples of docs/lint.md that are probes show what is found, and what is well.
+func TestLintPageOfProbes(t *testing.T) {
+	const ready = `groups:
+  - name: g
+    rules: [{alert: KeystoneDown, expr: vitals_dependency_up == 0, for: 30s, labels: {state: ready}}]
+`
+	states := []string{"ready", "alive", "started"}
+	f, errs := rules.Parse("rules.yml", []byte(ready), states)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	shown := 0
+	for code, s := range lintSections(t) {
+		if !strings.HasPrefix(code, "V03") || len(s.examples) != 2 {
+			continue
+		}
+		shown++
+		for i, example := range s.examples {
+			pod := "kind: Pod\nspec:\n  containers:\n    - name: vitals\n      image: vitals\n      args: [--web.listen-address=:8080]\n    - name: app\n      " +
+				strings.ReplaceAll(example.text, "\n", "\n      ")
+			found := probeFindings(t, &lintRun{states: states, files: []*rules.File{f}}, example.where, pod)
+			has := slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Code == code })
+			wrong := slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Severity > lint.Info })
+			if bad := i == 0; has != bad || wrong && !bad {
+				t.Errorf("%s: example %d of %s has %v, want that finding in the first one, and nothing in the other", example.where, i+1, code, found)
+			}
+		}
+	}
+	if shown != 7 {
+		t.Errorf("the page shows %d checks of probes, want 7", shown)
 	}
 }
