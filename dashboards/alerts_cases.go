@@ -133,13 +133,15 @@ func verdictCases() map[string][]alertCase {
 		},
 		"VitalsFlapping": {
 			{
-				name: "ready changes every two minutes", series: []string{`vitals_state_transitions_total{state="ready"} 0x7 1x7 2x7 3x7 4x7 5x7 6x7 7x7 8x7 9x7 10x120`, `vitals_state_transitions_total{state="alive"} 0x200`},
+				name: "ready changes every two minutes, seven times", series: []string{`vitals_state_transitions_total{state="ready"} 0x7 1x7 2x7 3x7 4x7 5x7 6x7 7x120`, `vitals_state_transitions_total{state="alive"} 0x200`},
 				moments: []moment{
-					silent("8m"),
-					fires("29m45s", "The state ready of "+theInstance+" changed 10 times within half an hour.", ready),
-					silent("55m"),
+					silent("13m45s"),
+					fires("14m", "The state ready of "+theInstance+" changed 7 times within half an hour.", ready),
+					fires("29m45s", "The state ready of "+theInstance+" changed 7 times within half an hour.", ready),
+					silent("45m"),
 				},
 			},
+			{name: "six changes", series: []string{`vitals_state_transitions_total{state="ready"} 1x60 2x7 3x7 4x7 5x7 6x7 7x120`}, moments: []moment{silent("25m"), silent("35m")}},
 			{name: "an outage and its end", series: []string{`vitals_state_transitions_total{state="ready"} 0x20 1x20 2x80`}, moments: []moment{silent("30m")}},
 		},
 	}
