@@ -20,6 +20,8 @@ func unknownLabel(p *pass) {
 				p.matcherLabels(s, n)
 			case *parser.AggregateExpr:
 				p.groupLabels(s, n)
+			case *parser.Call:
+				p.sourceLabels(s, n)
 			case *parser.BinaryExpr:
 				if n.VectorMatching != nil {
 					p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
