@@ -120,7 +120,7 @@ func unknownValue(p *pass) {
 				wrong = true
 				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
 					"no series of %s matches %s", metricName(n), m)
-				if !p.ofName(metricName(n)).known() {
+				if name := metricName(n); !p.ofName(name).known() && !ofAlerts(name) {
 					f.Severity = Warning // what is passed on may have the label of its own
 				}
 			}
