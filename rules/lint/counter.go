@@ -20,6 +20,7 @@ func rateOfGauge(p *pass) {
 			}
 			name := call.Func.Name
 			switch t := p.typeOf(selector); {
+			case name == "resets" && strings.Contains(metricName(selector), "uptime"): // it falls when something starts anew
 			case t == model.MetricTypeGauge && forCounters(name):
 				p.inExpr(s, call, "use delta, deriv or changes, or look at the value itself",
 					"%s takes whatever falls for a counter that began anew at 0, and %s is a gauge, which falls and rises", name, metricName(selector))

@@ -78,6 +78,7 @@ daemon process 10s
 	vitals_process_states                             gauge   process=daemon state=running,sleeping,waiting,zombie,stopped
 	vitals_process_start_time_seconds                 gauge   process=daemon
 	vitals_process_restarts_total                     counter process=daemon
+	vitals_process_uptime_seconds                     gauge   process=daemon
 	vitals_process_resident_memory_bytes              gauge   process=daemon
 	vitals_process_open_fds                           gauge   process=daemon
 	vitals_process_max_fds                            gauge   process=daemon
