@@ -65,6 +65,9 @@ func TestConfigMapsHoldTheDashboards(t *testing.T) {
 		}
 		for name, text := range m.Data {
 			held++
+			if want := "vitals-dashboard-" + strings.TrimSuffix(strings.TrimPrefix(name, "vitals-"), ".json"); m.Metadata.Name != want {
+				t.Errorf("%s is in the ConfigMap %s, want one of its own, %s", name, m.Metadata.Name, want)
+			}
 			want := files[strings.TrimPrefix(name, "vitals-")]
 			var compact bytes.Buffer
 			if err := json.Compact(&compact, want); err != nil || compact.String() != strings.TrimSuffix(text, "\n") {
