@@ -3,10 +3,12 @@ package server_test
 import (
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -45,6 +47,31 @@ func TestMetricsAreTheSnapshot(t *testing.T) {
 			t.Errorf("GET /metrics = %d, %s, want 200, %s", r.StatusCode, r.Header.Get("Content-Type"), want.contentType)
 		}
 		golden(t, want.file, ofSnapshot(text(t, r)))
+	}
+}
+
+// A snapshot that is too old says of its states what was true when it was made; the
+// probes say something else, and the metrics what the probes say.
+func TestMetricsOfASnapshotThatStalled(t *testing.T) {
+	snap := healthy()
+	var said evaluator.Batch
+	for _, state := range []string{"ready", "alive", "started"} {
+		said.Samples = append(said.Samples, collectors.Sample{Labels: labels.FromStrings("__name__", "vitals_state", "state", state), Value: 1})
+	}
+	snap.Batches = append(snap.Batches, said)
+	o := fixed(snap)
+	now := noon()
+	o.Now = func() time.Time { return now }
+	h := server.New(o).Handler()
+	for age, want := range map[time.Duration][3]string{5 * time.Second: {"1", "1", "1"}, time.Hour: {"0", "0", "1"}} {
+		now = noon().Add(age)
+		body := text(t, ask(t, h, "GET", "/metrics", ""))
+		for i, state := range []string{"ready", "alive", "started"} {
+			code := text(t, ask(t, h, "GET", "/"+state, ""))
+			if line := fmt.Sprintf("vitals_state{state=%q} %s\n", state, want[i]); strings.Count(body, line) != 1 || strings.Count(body, fmt.Sprintf("vitals_state{state=%q}", state)) != 1 {
+				t.Errorf("/metrics after %s, while /%s is %q, does not have once %s", age, state, code, line)
+			}
+		}
 	}
 }
 

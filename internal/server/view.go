@@ -2,12 +2,16 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
@@ -77,11 +81,28 @@ func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
 			}
 		}
 	}
+	batches := snap.Batches
+	if stalled { // what it says of its states was true when it was made
+		batches = append(slices.Clip(batches), v.verdicts())
+	}
 	for f := range v.exposition {
-		v.exposition[f] = sync.OnceValue(func() *exposition { return expose(snap.Batches, format(f)) })
+		v.exposition[f] = sync.OnceValue(func() *exposition { return expose(batches, format(f)) })
 	}
 	v.statusJSON = sync.OnceValue(func() []byte { return s.renderStatus(v) })
 	return v
+}
+
+// verdicts are what the probes answer, as vitals_state.
+func (v *view) verdicts() evaluator.Batch {
+	var b evaluator.Batch
+	for _, st := range v.states {
+		sample := collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "vitals_state", "state", st.Name)}
+		if st.Verdict != evaluator.Fail {
+			sample.Value = 1
+		}
+		b.Samples = append(b.Samples, sample)
+	}
+	return b
 }
 
 // reserved says whether a state of that name would hide a path of the server.
