@@ -76,13 +76,13 @@ func runTests(t *testing.T, program string, args ...string) ran {
 
 func promtoolTests(t *testing.T, file string) ran {
 	t.Helper()
-	return runTests(t, filepath.Join(env(t).prometheus, "promtool"), file)
+	return runTests(t, prometheusTool(t, "promtool"), file)
 }
 
 // vitalsTests names the state of one of the files, as its own states are stripped.
 func vitalsTests(t *testing.T, file string) ran {
 	t.Helper()
-	return runTests(t, env(t).vitals, "--state=gold", file)
+	return runTests(t, os.Getenv("VITALS_BIN"), "--state=gold", file)
 }
 
 // The tests of the shipped rules pass in promtool as well, as far as it knows them.
