@@ -40,7 +40,7 @@ func function(path []parser.Node) string {
 func (p *pass) oneRange(s *subject, n parser.Expr, length time.Duration, function string) {
 	every, who := p.rhythm(n)
 	_, subquery := n.(*parser.SubqueryExpr)
-	cure := fmt.Sprintf("make it %s or longer", written(4*every))
+	cure := fmt.Sprintf("make it %s or longer", written(enough(function)*every))
 	switch {
 	case every == 0 || length == 0: // or calculated when it is evaluated
 	case needsTwo(function) && !subquery && length <= every:
