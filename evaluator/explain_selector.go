@@ -18,8 +18,8 @@ import (
 const maxOrigins = 5
 
 // selector explains an instant selector: each element with the time of its sample.
-func (b *branch) selector(ctx context.Context, n *Node, e *parser.VectorSelector, at time.Time, holds func(float64) bool) {
-	shown := b.evaluate(ctx, n, e, at, holds).shown
+func (b *branch) selector(ctx context.Context, n *Node, e *parser.VectorSelector, at time.Time, up above) {
+	shown := b.evaluate(ctx, n, e, at, up).shown
 	to := reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)
 	from := to - b.core.absent.lookback.Milliseconds()
 	for i, l := range shown {
@@ -31,8 +31,8 @@ func (b *branch) selector(ctx context.Context, n *Node, e *parser.VectorSelector
 }
 
 // ranges explains a range selector.
-func (b *branch) ranges(ctx context.Context, n *Node, e *parser.MatrixSelector, at time.Time) {
-	shown := b.evaluate(ctx, n, e, at, nil).shown
+func (b *branch) ranges(ctx context.Context, n *Node, e *parser.MatrixSelector, at time.Time, up above) {
+	shown := b.evaluate(ctx, n, e, at, up).shown
 	if selector, ok := e.VectorSelector.(*parser.VectorSelector); ok {
 		b.origins(ctx, n, selector, shown)
 	}

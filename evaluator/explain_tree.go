@@ -6,16 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
 const (
 	// maxNodeText bounds the text of a node, in bytes.
 	maxNodeText = 2000
-	// maxNodeSeries bounds the elements of a node that are shown.
-	maxNodeSeries = 10
 	// maxRecordingDepth is how many recording rules are followed one through another.
 	maxRecordingDepth = 3
 )
@@ -62,7 +58,7 @@ func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, d
 		return nil
 	})
 	resolve(ast, asOf.UnixMilli())
-	return b.node(ctx, ast, asOf, nil)
+	return b.node(ctx, ast, asOf, above{})
 }
 
 // resolve puts a time in the place of start() and end(): a part of the expression may
@@ -97,9 +93,8 @@ func bare(e parser.Expr) parser.Expr {
 	}
 }
 
-// node explains an expression as of at. Where a comparison with a number stands above,
-// holds says for which values it holds.
-func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, holds func(float64) bool) *Node {
+// node explains an expression as of at.
+func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above) *Node {
 	e = bare(e)
 	b.left--
 	n := &Node{Expr: b.text[e].full, Short: b.text[e].short, Kind: kindOf(e), Type: string(e.Type())}
@@ -111,19 +106,19 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, holds fu
 		n.Value = new(Number(e.Val))
 	case *parser.StringLiteral: // the text says it
 	case *parser.VectorSelector:
-		b.selector(ctx, n, e, at, holds)
+		b.selector(ctx, n, e, at, up)
 	case *parser.MatrixSelector:
-		b.ranges(ctx, n, e, at)
+		b.ranges(ctx, n, e, at, up)
 	case *parser.BinaryExpr:
-		b.binary(ctx, n, e, at, holds)
+		b.binary(ctx, n, e, at, up)
 	case *parser.SubqueryExpr:
-		b.evaluate(ctx, n, e, at, nil)
-		b.child(ctx, n, e.Expr, time.UnixMilli(reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)), nil)
+		f := b.evaluate(ctx, n, e, at, up)
+		b.child(ctx, n, e.Expr, time.UnixMilli(reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)), f.below)
 	default:
-		b.evaluate(ctx, n, e, at, holds)
+		f := b.evaluate(ctx, n, e, at, up)
 		for _, child := range parser.Children(e) {
 			if child, ok := child.(parser.Expr); ok {
-				b.child(ctx, n, child, at, nil)
+				b.child(ctx, n, child, at, f.below)
 			}
 		}
 	}
@@ -175,23 +170,23 @@ func kindOf(e parser.Expr) string {
 }
 
 // child explains a part of n, if there is room for it.
-func (b *branch) child(ctx context.Context, n *Node, e parser.Expr, at time.Time, holds func(float64) bool) *Node {
+func (b *branch) child(ctx context.Context, n *Node, e parser.Expr, at time.Time, up above) *Node {
 	if b.left <= 0 {
 		n.Cut = true
 		return nil
 	}
-	child := b.node(ctx, e, at, holds)
+	child := b.node(ctx, e, at, up)
 	n.Children = append(n.Children, child)
 	return child
 }
 
 // binary explains a comparison, a calculation or a set operation.
-func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at time.Time, holds func(float64) bool) {
-	ones := b.evaluate(ctx, n, e, at, holds).ones
+func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at time.Time, up above) {
+	f := b.evaluate(ctx, n, e, at, up)
 	scalar := func(e parser.Expr) bool { return e.Type() == parser.ValueTypeScalar }
 	if !e.Op.IsComparisonOperator() || scalar(e.LHS) == scalar(e.RHS) {
-		b.child(ctx, n, e.LHS, at, nil)
-		b.child(ctx, n, e.RHS, at, nil)
+		b.child(ctx, n, e.LHS, at, f.below)
+		b.child(ctx, n, e.RHS, at, f.below)
 		if e.Op.IsComparisonOperator() {
 			n.Comparison = b.pairs(ctx, n, e, at)
 		}
@@ -200,23 +195,23 @@ func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at t
 	c := &Comparison{Op: e.Op.String(), True: n.Count, Of: n.Count}
 	n.Comparison = c
 	if e.ReturnBool {
-		c.True = ones
+		c.True = f.ones
 	}
 	// The number first, as the elements are held against it.
 	number, vector, swapped := e.RHS, e.LHS, scalar(e.LHS)
 	if swapped {
 		number, vector = vector, number
 	}
-	limit := b.child(ctx, n, number, at, nil)
+	limit := b.child(ctx, n, number, at, above{})
 	if limit == nil {
 		return
 	}
 	c.Threshold = limit.Value
-	var above func(float64) bool
+	below := f.below
 	if c.Threshold != nil {
-		above = func(v float64) bool { return compare(e.Op, v, float64(*c.Threshold), swapped) }
+		below.holds = func(v float64) bool { return compare(e.Op, v, float64(*c.Threshold), swapped) }
 	}
-	if elements := b.child(ctx, n, vector, at, above); elements != nil {
+	if elements := b.child(ctx, n, vector, at, below); elements != nil {
 		c.Of = elements.Count
 		if !swapped {
 			slices.Reverse(n.Children)
@@ -235,7 +230,7 @@ func (b *branch) pairs(ctx context.Context, n *Node, e *parser.BinaryExpr, at ti
 	asked := *e
 	asked.ReturnBool = true
 	all := &Node{}
-	if found := b.evaluate(ctx, all, &asked, at, nil); all.Error == "" {
+	if found := b.evaluate(ctx, all, &asked, at, above{}); all.Error == "" {
 		c.True, c.Of = found.ones, all.Count
 	}
 	return c
@@ -260,89 +255,4 @@ func compare(op parser.ItemType, v, limit float64, swapped bool) bool {
 		return v >= limit
 	}
 	return v <= limit
-}
-
-// found is what else an evaluation found out.
-type found struct {
-	// shown are the labels of the node's series.
-	shown []labels.Labels
-	// ones is how many elements of a vector are 1.
-	ones int
-}
-
-// evaluate asks the engine for an expression's value, as of at.
-func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.Time, holds func(float64) bool) (f found) {
-	err := b.core.query.run(ctx, e.String(), at, func(v parser.Value) error {
-		switch v := v.(type) {
-		case promql.Scalar:
-			n.Value = new(Number(v.V))
-		case promql.Vector:
-			f = n.vector(v, holds)
-		case promql.Matrix:
-			f = n.matrix(v)
-		}
-		return nil
-	})
-	if err != nil {
-		n.Error = bound(err.Error())
-	}
-	return f
-}
-
-// vector shows the first elements of a vector.
-func (n *Node) vector(v promql.Vector, holds func(float64) bool) (f found) {
-	n.Count = len(v)
-	for _, s := range v {
-		if s.F == 1 {
-			f.ones++
-		}
-	}
-	shown := smallest(v, maxNodeSeries, func(x, y promql.Sample) int {
-		if holds != nil && holds(x.F) != holds(y.F) {
-			if holds(x.F) {
-				return -1
-			}
-			return 1
-		}
-		return labels.Compare(x.Metric, y.Metric)
-	})
-	for _, s := range shown {
-		series := NodeSeries{Labels: s.Metric.Map(), Value: new(Number(s.F))}
-		if holds != nil {
-			series.Holds = new(holds(s.F))
-		}
-		n.Series, f.shown = append(n.Series, series), append(f.shown, s.Metric)
-	}
-	return f
-}
-
-// matrix shows the first ranges of a matrix.
-func (n *Node) matrix(m promql.Matrix) (f found) {
-	n.Count = len(m)
-	for _, s := range smallest(m, maxNodeSeries, func(x, y promql.Series) int { return labels.Compare(x.Metric, y.Metric) }) {
-		series := NodeSeries{Labels: s.Metric.Map(), Samples: len(s.Floats)}
-		if last := len(s.Floats) - 1; last >= 0 {
-			series.First, series.Last = point(s.Floats[0]), point(s.Floats[last])
-		}
-		n.Series, f.shown = append(n.Series, series), append(f.shown, s.Metric)
-	}
-	return f
-}
-
-func point(p promql.FPoint) *Point {
-	return &Point{At: time.UnixMilli(p.T).UTC(), Value: Number(p.F)}
-}
-
-// smallest returns the first limit elements of what all would be in order.
-func smallest[E any](all []E, limit int, compare func(a, b E) int) []E {
-	var kept []E
-	for _, e := range all {
-		if len(kept) == limit && compare(e, kept[limit-1]) >= 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(kept, e, compare)
-		kept = slices.Insert(kept, at, e)
-		kept = kept[:min(len(kept), limit)]
-	}
-	return kept
 }

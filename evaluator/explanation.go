@@ -133,8 +133,9 @@ type Node struct {
 	Error string `json:"error,omitempty"`
 	// Value is that of a scalar.
 	Value *Number `json:"value,omitempty"`
-	// Series are the first 10 of the elements of a vector or matrix, in the order of
-	// their labels, those first for which a comparison above holds. Count counts all.
+	// Series are the first 10 of the elements of a vector or matrix: those for which a
+	// comparison above holds, then those that are behind what the part above shows, and
+	// then in the order of their labels. Count counts all.
 	Series []NodeSeries `json:"series,omitempty"`
 	Count  int          `json:"count"`
 	// Comparison is set for comparisons.
