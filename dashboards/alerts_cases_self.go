@@ -60,8 +60,8 @@ func selfCases() map[string][]alertCase {
 		},
 		"VitalsCertificateExpiring": {
 			{
-				// 605100 is a week and five minutes.
-				name: "a server's certificate runs out", series: []string{`vitals_tls_certificate_expiry_timestamp_seconds{dependency="registry"} 605100x80`, `vitals_kubernetes_certificate_expiry_timestamp_seconds{dependency="kubernetes"} 1209600x80`},
+				// 605100 is a week and five minutes, 649800 half a day more.
+				name: "a server's certificate runs out", series: []string{`vitals_tls_certificate_expiry_timestamp_seconds{dependency="registry"} 605100x80`, `vitals_kubernetes_certificate_expiry_timestamp_seconds{dependency="kubernetes"} 649800x80`},
 				moments: []moment{
 					silent("15m"),
 					fires("15m15s", "The certificate of registry, as "+theInstance+" sees it, has 6d 23h 49m 45s left.", certificate),
@@ -80,7 +80,7 @@ func selfCases() map[string][]alertCase {
 					fires("10m", "The client certificate of "+theInstance+" for kubernetes has 1h 0m 0s left.", map[string]string{"dependency": "kubernetes"}),
 				},
 			},
-			{name: "a month is left", series: []string{`vitals_kubernetes_client_certificate_expiry_timestamp_seconds{dependency="kubernetes"} 2592000x80`}, moments: []moment{silent("15m")}},
+			{name: "a week and a half day are left", series: []string{`vitals_kubernetes_client_certificate_expiry_timestamp_seconds{dependency="kubernetes"} 649800x80`}, moments: []moment{silent("15m")}},
 		},
 	}
 }
