@@ -110,18 +110,33 @@ func read(name string, opts Options) (*file, *reader) {
 		name: name, fuzzy: raw.FuzzyCompare, order: raw.GroupEvalOrder,
 		interval: cmp.Or(time.Duration(raw.EvaluationInterval), defaultInterval),
 	}
-	for i, group := range f.order {
-		if slices.Contains(f.order[:i], group) {
-			r.fail(strictyaml.PathIndex("group_eval_order", i), "group %q is named twice, expected it once", group)
-		}
-	}
 	r.statesOf(f, raw)
 	r.rulesOf(f, raw)
+	r.checkOrder(f)
 	for i, t := range raw.Tests {
 		f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
 	}
 	slices.SortStableFunc(r.errs, r.order)
 	return f, r
+}
+
+// checkOrder checks the order of the groups.
+func (r *reader) checkOrder(f *file) {
+	var known []string
+	for _, file := range f.rules {
+		for _, g := range file.Groups {
+			known = append(known, g.Name)
+		}
+	}
+	for i, group := range f.order {
+		path := strictyaml.PathIndex("group_eval_order", i)
+		switch {
+		case slices.Contains(f.order[:i], group):
+			r.fail(path, "group %q is named twice, expected it once", group)
+		case !slices.Contains(known, group):
+			r.warn(path, "there is no group %q%s", group, hint(group, known))
+		}
+	}
 }
 
 // order puts the mistakes of the test file into its own order, before those of rule files.
