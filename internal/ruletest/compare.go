@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -44,14 +45,18 @@ func (a alert) equal(b alert) bool {
 }
 
 func sortedAlerts(all []alert) []alert {
-	return slices.SortedFunc(slices.Values(all), func(a, b alert) int {
-		return cmp.Or(labels.Compare(a.labels, b.labels), labels.Compare(a.annotations, b.annotations))
+	all = slices.Clone(all)
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(labels.Compare(a.labels, b.labels), labels.Compare(a.annotations, b.annotations)) < 0
 	})
+	return all
 }
 
 // compareSamples compares the result of an expression.
 func (p *player) compareSamples(t exprTest, result []evaluator.Sample) {
-	want := slices.SortedStableFunc(slices.Values(t.want), func(a, b sample) int { return labels.Compare(a.labels, b.labels) })
+	want := slices.Clone(t.want)
+	sort.SliceStable(want, func(i, j int) bool { return labels.Compare(want[i].labels, want[j].labels) < 0 })
 	var got []sample
 	for _, s := range result {
 		found := sample{labels: s.Labels, value: s.Value}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func read(name string, opts Options) (*file, *reader) {
 	for i, t := range raw.Tests {
 		f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
 	}
-	slices.SortStableFunc(r.errs, r.order)
+	sort.SliceStable(r.errs, func(i, j int) bool { return r.before(r.errs[i], r.errs[j]) })
 	return f, r
 }
 
@@ -139,8 +140,8 @@ func (r *reader) checkOrder(f *file) {
 	}
 }
 
-// order puts the mistakes of the test file into its own order, before those of rule files.
-func (r *reader) order(a, b error) int {
+// before puts the mistakes of the test file into its own order, before those of rule files.
+func (r *reader) before(a, b error) bool {
 	place := func(err error) (line, col int) {
 		var e *strictyaml.Error
 		if errors.As(err, &e) && e.File == r.name {
@@ -150,7 +151,7 @@ func (r *reader) order(a, b error) int {
 	}
 	lineA, colA := place(a)
 	lineB, colB := place(b)
-	return cmp.Or(cmp.Compare(lineA, lineB), cmp.Compare(colA, colB))
+	return lineA < lineB || lineA == lineB && colA < colB
 }
 
 // fail reports a mistake, unless the value was mistaken in another way already.

@@ -1,10 +1,9 @@
 package ruletest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -52,8 +51,9 @@ func play(ctx context.Context, f *file, t *test, opts Options) Test {
 	if p.timeline != nil {
 		p.result.Timeline = p.timeline.lines
 	}
-	slices.SortStableFunc(p.failures, func(a, b failed) int {
-		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.col, b.at.col))
+	sort.SliceStable(p.failures, func(i, j int) bool {
+		a, b := p.failures[i].at, p.failures[j].at
+		return a.line < b.line || a.line == b.line && a.col < b.col
 	})
 	for _, f := range p.failures {
 		p.result.Failures = append(p.result.Failures, Failure{Place: f.at.String(), What: f.what, Text: f.text})

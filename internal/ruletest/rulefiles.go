@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
@@ -94,9 +95,8 @@ func (f *file) ordered() []*rules.File {
 			all = append(all, &rules.File{Name: file.Name, Groups: []rules.Group{g}})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *rules.File) int {
-		return max(0, slices.Index(f.order, a.Groups[0].Name)) - max(0, slices.Index(f.order, b.Groups[0].Name))
-	})
+	rank := func(i int) int { return max(0, slices.Index(f.order, all[i].Groups[0].Name)) }
+	sort.SliceStable(all, func(i, j int) bool { return rank(i) < rank(j) })
 	return all
 }
 

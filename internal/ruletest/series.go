@@ -2,6 +2,7 @@ package ruletest
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (r *reader) series(path string, raw []rawSeries, start time.Time, interval 
 
 // until takes the samples before t away and returns them.
 func (s *series) until(t int64) []point {
-	n, _ := slices.BinarySearchFunc(s.samples, t, func(p point, t int64) int { return int(min(1, max(-1, p.t-t))) })
+	n := sort.Search(len(s.samples), func(i int) bool { return s.samples[i].t >= t })
 	taken := s.samples[:n]
 	s.samples = s.samples[n:]
 	return taken
