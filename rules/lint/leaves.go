@@ -34,7 +34,7 @@ func (p *pass) leaves(r *rules.Rule) []leaf {
 	if found, ok := p.walked[r]; ok {
 		return found
 	}
-	w := walk{pass: p, seen: map[string]bool{}}
+	w := walk{pass: p, seen: map[followed][]string{}}
 	if r.AST != nil {
 		w.expr(r.AST, nil, nil)
 	}
@@ -50,9 +50,31 @@ type walk struct {
 	// via the recording rules on the way from there.
 	from *leaf
 	via  []string
-	// seen are the recording rules that were followed, with what was asked of them: a
-	// chain of rules that use each other twice would have no end otherwise.
-	seen map[string]bool
+	// seen has what was asked of the recording rules that were followed: a chain of rules
+	// that use each other twice would have no end otherwise.
+	seen map[followed][]string
+}
+
+// followed is a recording rule that a selector of the rule's own expression leads to.
+type followed struct {
+	at  *parser.VectorSelector
+	rec *subject
+}
+
+// enter says whether to follow a recording rule, of which this is asked. Of one of which
+// many things are asked everything is asked in the end.
+func (w *walk) enter(to followed, want *[]*labels.Matcher) bool {
+	const many = 8
+	asked := w.seen[to]
+	if len(asked) == many {
+		*want = nil
+	}
+	key := fmt.Sprint(*want)
+	if len(asked) > many || slices.Contains(asked, key) || slices.Contains(asked, fmt.Sprint([]*labels.Matcher(nil))) {
+		return false
+	}
+	w.seen[to] = append(asked, key)
+	return true
 }
 
 // expr walks down an expression. want is what the labels of its result have to be for it
@@ -108,11 +130,9 @@ func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*la
 	}
 	for _, rec := range w.pass.recorded[name] {
 		want, ok := ofRecorded(rec.rule, own.selector.LabelMatchers)
-		key := fmt.Sprintf("%p %p %v", own.at, rec, want)
-		if !ok || w.seen[key] || rec.rule.AST == nil {
+		if !ok || rec.rule.AST == nil || !w.enter(followed{own.at, rec}, &want) {
 			continue
 		}
-		w.seen[key] = true
 		from, via := w.from, w.via
 		w.from, w.via = &own, append(via[:len(via):len(via)], name)
 		w.expr(rec.rule.AST, nil, want)

@@ -111,6 +111,10 @@ type pass struct {
 	recorded map[string][]*subject
 	// walked are the leaves of rules that were asked for.
 	walked map[*rules.Rule][]leaf
+	// outcomes and hastes are those of what recording rules record, as far as they were
+	// asked for.
+	outcomes map[*subject]outcome
+	hastes   map[*subject]haste
 	// lacking are selectors of series that may be absent, by the name of what is recorded.
 	lacking map[string][]*parser.VectorSelector
 	// shaped are the shapes of what the recording rules record.
@@ -137,6 +141,7 @@ func (s *subject) obeyed() bool {
 
 func (p *pass) prepare() {
 	p.recorded, p.walked = map[string][]*subject{}, map[*rules.Rule][]leaf{}
+	p.outcomes, p.hastes = map[*subject]outcome{}, map[*subject]haste{}
 	for _, f := range p.files {
 		for g := range f.Groups {
 			for r := range f.Groups[g].Rules {

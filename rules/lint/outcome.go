@@ -163,11 +163,15 @@ func (a *analyst) recorded(name string, rec *subject) outcome {
 	if slices.Contains(a.following, name) || rec.rule.AST == nil {
 		return unknown
 	}
+	if o, ok := a.pass.outcomes[rec]; ok {
+		return o
+	}
 	deeper := analyst{pass: a.pass, following: append(slices.Clip(a.following), name)}
 	o := deeper.look(rec.rule.AST)
 	if o.sure == never {
-		return unknown
+		o = unknown
 	}
+	a.pass.outcomes[rec] = o
 	return o
 }
 

@@ -114,9 +114,15 @@ func (p *pass) hasteOf(s *parser.VectorSelector, via []string) haste {
 		return h
 	}
 	for _, rec := range p.recorded[name] {
-		if rec.rule.AST != nil {
-			h = h.either(p.haste(rec.rule.AST, append(via[:len(via):len(via)], name)))
+		if rec.rule.AST == nil {
+			continue
 		}
+		recorded, ok := p.hastes[rec]
+		if !ok {
+			recorded = p.haste(rec.rule.AST, append(via[:len(via):len(via)], name))
+			p.hastes[rec] = recorded
+		}
+		h = h.either(recorded)
 	}
 	return h
 }

@@ -1,0 +1,37 @@
+package lint_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
+)
+
+// A chain of recording rules that each use the next one twice, and the last one the first:
+// who follows every way through it follows more of them than there are atoms.
+func TestLongChainOfRecordingRules(t *testing.T) {
+	const links = 300
+	var text strings.Builder
+	text.WriteString("groups:\n  - name: chain\n    rules:\n")
+	for i := range links {
+		fmt.Fprintf(&text, "      - {record: 'r:%d', expr: 'r:%d{y!=\"%d\"} + (r:%[2]d or vitals_component_alive)'}\n", i, (i+1)%links, i)
+	}
+	text.WriteString("      - {alert: A, expr: 'r:0 < 1', for: 30s, labels: {state: alive}, annotations: {summary: It is bad.}}\n")
+	text.WriteString("      - {record: 'r:150', expr: vitals_dependency_up == 1, labels: {y: x}}\n")
+	states := []string{"ready", "alive", "started"}
+	f, mistakes := rules.Parse("chain.yml", []byte(text.String()), states)
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	found := map[string]int{}
+	for _, f := range lint.Check([]*rules.File{f}, lint.Options{Vocabulary: vocabulary(nil), States: states}) {
+		found[f.Code]++
+	}
+	for _, code := range []string{"V001", "V006"} {
+		if found[code] != 1 {
+			t.Errorf("%s is found %d times, want once: %v", code, found[code], found)
+		}
+	}
+}
