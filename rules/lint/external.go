@@ -169,6 +169,9 @@ func (p *pass) evidence(s *subject) []leaf {
 			}
 			followed = append(followed, judged)
 			for _, l := range p.leaves(judged.rule) {
+				if sources := p.externals(l); len(sources) > 0 && l.guards(sources) {
+					continue
+				}
 				l.via = slices.Concat(all[i].via, []string{"the rule " + judged.rule.Alert}, l.via)
 				l.at, l.above = all[i].at, all[i].above
 				all = append(all, l)
