@@ -16,11 +16,10 @@ func aliveBeforeReady(p *pass) {
 		var first *subject
 		var common leaf
 		for _, ready := range p.subjects {
-			if ready.rule.State != "ready" || !ready.obeyed() {
+			if ready.rule.State != "ready" || !ready.obeyed() || first != nil && ready.rule.For >= first.rule.For {
 				continue
 			}
-			l, ok := p.common(s, ready)
-			if ok && (first == nil || ready.rule.For < first.rule.For) {
+			if l, ok := p.common(s, ready); ok {
 				first, common = ready, l
 			}
 		}
@@ -42,7 +41,7 @@ func aliveBeforeReady(p *pass) {
 func (p *pass) common(s, other *subject) (common leaf, ok bool) {
 	for _, a := range p.leaves(s.rule) {
 		for _, b := range p.leaves(other.rule) {
-			if !overlap(a.selector, b.selector) {
+			if len(a.via) > 1 || len(b.via) > 1 || !overlap(a.selector, b.selector) { // see condition
 				continue
 			}
 			v, known := p.condition(a)
