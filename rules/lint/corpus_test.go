@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,5 +139,38 @@ func TestAcceptedReason(t *testing.T) {
 	want := []string{"5:5 V021 for this one", "8:5 V021 for all", "12:5 V090 ", "13:5 V021 one, for two"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings differ (-want +got):\n%s", diff)
+	}
+}
+
+// The corpus has good files and bad ones, and shows everything that is found in rules.
+func TestCorpusIsWhole(t *testing.T) {
+	const least = 60
+	found, good, bad := map[string]int{}, 0, 0
+	err := filepath.WalkDir("testdata", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yml" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		wants := lines(string(text), "want")
+		for _, want := range wants {
+			found[strings.Fields(want)[1]]++
+		}
+		if len(wants) > 0 {
+			bad++
+		} else {
+			good++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if good+bad < least || good < least/4 || bad < least/2 {
+		t.Errorf("%d good and %d bad files, want %d", good, bad, least)
+	}
+	for _, code := range lint.Judged() {
+		if found[code] == 0 && !strings.HasPrefix(code, "V03") { // those are found in manifests
+			t.Errorf("no file wants %s", code)
+		}
 	}
 }

@@ -37,3 +37,14 @@ func Reached(v *Vocabulary, files []*rules.File, r *rules.Rule) map[string]bool 
 	}
 	return names
 }
+
+// Judged returns the codes of what Check looks for.
+func Judged() []string {
+	var codes []string
+	for _, c := range checks() {
+		if c.run != nil {
+			codes = append(codes, c.Code)
+		}
+	}
+	return codes
+}
