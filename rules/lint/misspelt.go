@@ -84,7 +84,7 @@ func lookAlike(all map[string]string, key, other string) bool {
 		return false
 	}
 	a, b := plainKey(key), plainKey(other)
-	return a == b || a != "" && len(a) <= 2*len(b) && slips(a, b) <= min(nearMisses, len(b)/3)
+	return slips(a, b) <= min(nearMisses, len(b)/3)
 }
 
 // plainKey is a key without what people write differently.

@@ -69,7 +69,7 @@ func carries(n parse.Node) bool {
 	case *parse.CommandNode:
 		return !decides(n.Args[0]) && slices.ContainsFunc(n.Args, carries)
 	case *parse.VariableNode:
-		return n.Ident[0] == "$value" || len(n.Ident) > 1 && n.Ident[len(n.Ident)-1] == "Value"
+		return n.Ident[0] == "$value" || n.Ident[0] != "$labels" && n.Ident[len(n.Ident)-1] == "Value"
 	case *parse.FieldNode:
 		return n.Ident[len(n.Ident)-1] == "Value"
 	case *parse.ChainNode:
