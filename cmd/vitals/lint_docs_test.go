@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 	"regexp"
@@ -117,5 +118,25 @@ func TestLintPage(t *testing.T) {
 	}
 	if !slices.IsSorted(order) || len(order) != len(sections) {
 		t.Errorf("the sections are %v, want each code once and in order", order)
+	}
+}
+
+// The examples of comments have what they accept, also without a configuration.
+func TestAcceptancesOfThePagesAcceptSomething(t *testing.T) {
+	for _, page := range []string{lintPage, "docs/rules.md"} {
+		text := readDoc(t, page)
+		i := slices.IndexFunc(docFences(page, text, "yaml"), func(block docFence) bool {
+			return strings.HasPrefix(block.text, "# vitals:accept-file")
+		})
+		if i < 0 {
+			t.Errorf("%s has no example", page)
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "rules.yml")
+		writeFile(t, file, docFences(page, text, "yaml")[i].text)
+		var out, errs bytes.Buffer
+		if code := run([]string{"check", "rules", file}, &out, &errs); code != exitOK || !strings.HasSuffix(out.String(), ", 2 findings accepted\n") {
+			t.Errorf("the example of %s exits with %d:\n%s%s", page, code, out.String(), errs.String())
+		}
 	}
 }

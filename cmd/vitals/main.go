@@ -95,18 +95,34 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		args = []string{"run"}
 	}
 	if _, err := app.Parse(args); err != nil {
-		fmt.Fprintf(stderr, "vitals: %s; see vitals --help\n", usageError(err))
+		fmt.Fprintf(stderr, "vitals: %s; see vitals --help\n", usageError(err, args))
 		return exitConfig
 	}
 	return code
 }
 
 // usageError says what is wrong with the arguments. The default command takes a word
-// that is no command for an argument too many.
-func usageError(err error) string {
+// that is no command for an argument too many, and of a value that a flag does not take
+// the parser names no flag.
+func usageError(err error, args []string) string {
 	text := err.Error()
 	if word, ok := strings.CutPrefix(text, "unexpected "); ok {
 		return fmt.Sprintf("%q is no command, nor an argument that is expected here", word)
+	}
+	for i, arg := range args {
+		flag, value, ok := strings.Cut(arg, "=")
+		if !ok && i > 0 {
+			flag, value = args[i-1], arg
+		}
+		if !strings.HasPrefix(flag, "--") {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(text, "enum value ") && strings.HasSuffix(text, fmt.Sprintf(", got '%s'", value)),
+			strings.HasPrefix(text, "time: ") && strings.HasSuffix(text, fmt.Sprintf(" duration %q", value)),
+			text == "unrecognized log level "+value:
+			return flag + ": " + text
+		}
 	}
 	return text
 }

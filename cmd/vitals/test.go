@@ -53,7 +53,7 @@ func (p *program) testRules(files []string, junit string, opts ruletest.Options)
 	}
 	if junit != "" {
 		if err := writeJUnit(junit, reports); err != nil {
-			mistakes = append(mistakes, err)
+			mistakes = append(mistakes, fmt.Errorf("--junit: %w", err))
 		}
 	}
 	switch {
