@@ -37,6 +37,12 @@ func unknownMetric(p *pass) {
 				severity = Info // an alert for those who load the file elsewhere
 			}
 			text, cure := "no collector and no recording rule exports "+name, meant(name, known)
+			if !own(name) && nearest(name, known) == "" {
+				cure = "collect it (scrape reads what others export), or remove the rule"
+				if severity == Info {
+					cure = "collect it (scrape reads what others export), unless the rule is for the Prometheus that loads the file"
+				}
+			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
 				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
 				cure = "configure one, or remove the rule"

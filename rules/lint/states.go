@@ -28,10 +28,13 @@ func stateWithoutRules(p *pass) {
 		case first != nil:
 			p.undecided(first, obeyed)
 		case p.opts.Complete && len(p.files) > 0:
+			cure := fmt.Sprintf("give a rule labels: state: %s", state)
+			if state != "ready" { // which every configuration has
+				cure += ", or take the state out of the configuration"
+			}
 			p.report(Finding{
-				File: p.files[0].Name, Line: 1, Col: 1, Severity: Error,
+				File: p.files[0].Name, Line: 1, Col: 1, Severity: Error, Cure: cure,
 				Text: fmt.Sprintf("no rule has the state %s: it fails for ever, with the reason %q", state, "no rules"),
-				Cure: fmt.Sprintf("give a rule labels: state: %s, or take the state out of the configuration", state),
 			})
 		}
 	}
