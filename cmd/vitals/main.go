@@ -95,7 +95,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		args = []string{"run"}
 	}
 	if _, err := app.Parse(args); err != nil {
-		fmt.Fprintf(stderr, "vitals: %s; see vitals --help\n", usageError(err, args))
+		fmt.Fprintf(stderr, "vitals: %s; see %s\n", usageError(err, args), helpOf(app, args))
 		return exitConfig
 	}
 	return code
@@ -108,6 +108,9 @@ func usageError(err error, args []string) string {
 	text := err.Error()
 	if word, ok := strings.CutPrefix(text, "unexpected "); ok {
 		return fmt.Sprintf("%q is no command, nor an argument that is expected here", word)
+	}
+	if word, ok := strings.CutPrefix(text, "expected command but got "); ok {
+		return word + " is no command here"
 	}
 	for i, arg := range args {
 		flag, value, ok := strings.Cut(arg, "=")
@@ -125,6 +128,20 @@ func usageError(err error, args []string) string {
 		}
 	}
 	return text
+}
+
+// helpOf returns the command line that explains the command of these arguments, as far
+// as they name one.
+func helpOf(app *kingpin.Application, args []string) string {
+	words := []string{"vitals"}
+	for get := app.GetCommand; len(args) > 0; args = args[1:] {
+		cmd := get(args[0])
+		if cmd == nil {
+			break
+		}
+		words, get = append(words, args[0]), cmd.GetCommand
+	}
+	return strings.Join(append(words, "--help"), " ")
 }
 
 // terminated ends run from within the flag parser, which has shown help or the
