@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,7 +75,13 @@ func (c *checker) add(f *File, group string, r *Rule) {
 func (c *checker) unknown(n *node) {
 	for _, name := range n.rule.DependsOn {
 		if c.alerts[name] == nil {
-			c.fail(n, CodeUnknownCause, "depends_on names %q, expected the name of an alert in one of the rule files", clip(name))
+			hint := "expected the name of an alert in one of the rule files"
+			others := slices.Sorted(maps.Keys(c.alerts))
+			others = slices.DeleteFunc(others, func(other string) bool { return other == n.rule.Alert })
+			if near := strictyaml.Nearest(name, others); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			c.fail(n, CodeUnknownCause, "depends_on names %q, %s", clip(name), hint)
 		}
 	}
 }
