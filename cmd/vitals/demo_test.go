@@ -81,13 +81,19 @@ const demoPace = 1200 * time.Millisecond
 // be silent for as long, and are so from the start.
 func startDemoLab(t *testing.T, pace time.Duration, idle model.Duration) *kuryrLab {
 	t.Helper()
-	lab := newKuryrLab(t, labOptions{pace: pace, adjust: func(c *Config) {
+	return startDemo(t, labOptions{pace: pace}, idle)
+}
+
+func startDemo(t *testing.T, o labOptions, idle model.Duration) *kuryrLab {
+	t.Helper()
+	o.adjust = func(c *Config) {
 		componentsOf(t, c).Expect = workloadComponents()
 		componentsOf(t, c).Deadline = model.Duration(2 * time.Second)
 		if idle > 0 {
 			c.Collectors[0].Kubernetes.WatchIdleTimeout = idle
 		}
-	}})
+	}
+	lab := newKuryrLab(t, o)
 	w := newWorkload(lab.daemon.report, 100*time.Millisecond)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

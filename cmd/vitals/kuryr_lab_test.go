@@ -60,6 +60,8 @@ type labOptions struct {
 	set       map[string]string
 	// shippedFor leaves the rules as patient as they are shipped.
 	shippedFor bool
+	// patience is the for of every rule, unless they are as they are shipped.
+	patience time.Duration
 	// pace is another interval and timeout than labPace.
 	pace   time.Duration
 	adjust func(*Config)
@@ -110,6 +112,13 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	}
 	if !o.shippedFor {
 		dropPatience(l.files)
+		for _, f := range l.files {
+			for _, g := range f.Groups {
+				for i := range g.Rules {
+					g.Rules[i].For = o.patience
+				}
+			}
+		}
 	}
 	lab.loaded = l
 	d, err := p.newDaemon(l, slog.New(slog.DiscardHandler))

@@ -170,6 +170,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	once.Action(do(func() int { return p.runOnce(state, style, timeout) }))
 
 	p.waitCommand(app, do)
+	p.explainCommand(app, do)
 
 	p.checkCommands(app, do)
 	p.testCommand(app, do)

@@ -62,29 +62,37 @@ func judgeOnce(s *evaluator.Snapshot, state string, timeout time.Duration) execp
 
 // evaluateOnce collects and evaluates once. An error is one of the configuration, or
 // says that it has no such state.
-func (p *program) evaluateOnce(state string, timeout time.Duration) (*evaluator.Snapshot, error) {
+func (p *program) evaluateOnce(state string, timeout time.Duration) (s *evaluator.Snapshot, err error) {
+	err = p.lookOnce(state, timeout, func(_ context.Context, eval *evaluator.Evaluator) { s = eval.Snapshot() })
+	return s, err
+}
+
+// lookOnce collects and evaluates once and has look see the evaluator before it stops.
+// An error is one of the configuration, or says that it has no such state.
+func (p *program) lookOnce(state string, timeout time.Duration, look func(context.Context, *evaluator.Evaluator)) error {
 	if !p.levelGiven {
 		_ = p.log.Level.Set("error") // the line on stdout says it all
 	}
 	logger := p.logger()
 	l, errs := p.load()
 	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return errors.Join(errs...)
 	}
 	dropFor(l.files)
 	b := builder{logger: logger}
 	cfg, _, err := b.build(l)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, ok := eval.Snapshot().State(state, time.Now()); !ok {
-		return nil, fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.cfg.stateNames(), ", "))
+		return fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.cfg.stateNames(), ", "))
 	}
-	return collectOnce(eval, timeout), nil
+	collectOnce(eval, timeout, look)
+	return nil
 }
 
 // dropFor lets a true condition count at once: there is no later look.
@@ -99,10 +107,11 @@ func dropFor(files []*rules.File) {
 }
 
 // collectOnce runs the evaluator until every collector has finished a round, or
-// time is up, and returns what is then known.
-func collectOnce(eval *evaluator.Evaluator, timeout time.Duration) *evaluator.Snapshot {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
+// time is up, and then has look see it.
+func collectOnce(eval *evaluator.Evaluator, timeout time.Duration, look func(context.Context, *evaluator.Evaluator)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -112,18 +121,19 @@ func collectOnce(eval *evaluator.Evaluator, timeout time.Duration) *evaluator.Sn
 		cancel()
 		<-done
 	}()
-	for {
+	for late := false; !late; {
 		changed := eval.Changed()
 		s := eval.Snapshot()
 		if s.Generation > 1 && len(unfinished(s)) == 0 {
-			return s
+			break
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
-			return eval.Snapshot()
+		case <-timer.C:
+			late = true
 		}
 	}
+	look(ctx, eval)
 }
 
 // unfinished are the collectors that have not finished a round.

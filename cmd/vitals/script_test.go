@@ -27,6 +27,8 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// exits CODE COMMAND...: the command ends with that very code.
 			"exits": exits,
+			// timeless FILE: the last output without its times and ages, as FILE.
+			"timeless": timeless,
 		},
 	})
 }
@@ -45,4 +47,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[0]; strconv.Itoa(code) != want {
 		ts.Fatalf("exit code = %d, want %s", code, want)
 	}
+}
+
+func timeless(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: timeless FILE")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(withoutTimes(ts.ReadFile("stdout"))), 0o600))
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// withoutTimes is an explanation without what differs from time to time: times, ages
+// and addresses.
+func withoutTimes(text string) string {
+	for _, cut := range [][2]string{
+		{`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}`, "DATE"}, {`\d{2}:\d{2}:\d{2}`, "TIME"}, {`\((in )?(\d+[dhms])+\)`, "(${1}AGE)"},
+		{`just now|(\d+[dhms])+ ago`, "AGE ago"}, {`, for \d+s:`, ", for SPAN:"}, {`generation \d+`, "generation N"}, {`http://[^/]+/`, "http://HOST/"},
+	} {
+		text = regexp.MustCompile(cut[0]).ReplaceAllString(text, cut[1])
+	}
+	return text
+}
+
+// The transcripts of the page are what "vitals explain" says of the demo when the quota
+// of ports is used up and Keystone hangs.
+func TestOperationsPageExplains(t *testing.T) {
+	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
+	lab.judged(t, demoPass, demoPass)
+	lab.press(t, "neutron", "exhaust-ports")
+	lab.judged(t, "fail QuotaExhausted", demoPass)
+	lab.press(t, "keystone", "hang")
+	checked := 0
+	for _, block := range docFences(operationsPage, readDoc(t, operationsPage), "text") {
+		command, shown, _ := strings.Cut(block.text, "\n")
+		args, ok := strings.CutPrefix(command, "$ vitals explain ")
+		if !ok {
+			continue
+		}
+		checked++
+		soon(t, func() string {
+			var out, errs bytes.Buffer
+			if code := run(append([]string{"explain", "--url=" + lab.web.URL}, strings.Fields(args)...), &out, &errs); code != exitOK {
+				t.Fatalf("%s = %d %s, want 0", command, code, &errs)
+			}
+			if diff := cmp.Diff(withoutTimes(out.String()), withoutTimes(shown)); diff != "" {
+				return fmt.Sprintf("%s is not what is said (-said +shown):\n%s\nwhich is\n%s", block.where, diff, &out)
+			}
+			return ""
+		})
+	}
+	if checked != 2 {
+		t.Errorf("%s has %d transcripts of vitals explain, want 2", operationsPage, checked)
+	}
+}

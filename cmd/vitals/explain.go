@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// maxExplanation bounds what is read of the daemon's answer, in bytes: some ten times
+// what 400 parts of expressions with ten elements each take.
+const maxExplanation = 16 << 20
+
+// onceTimeout is how long one look waits for collectors, as that of vitals once does.
+const onceTimeout = 15 * time.Second
+
+// explaining is the command explain.
+type explaining struct {
+	state   string
+	options evaluator.ExplainOptions
+	format  string
+	timeout time.Duration
+	// timeoutGiven says whether it is not the default.
+	timeoutGiven bool
+	// socket or address is where the daemon is asked.
+	socket, address           string
+	socketGiven, addressGiven bool
+	// fileGiven, profileGiven and changeGiven say whether a flag names a configuration
+	// to evaluate, or changes one.
+	fileGiven, profileGiven, changeGiven bool
+}
+
+// explainCommand declares the command explain.
+func (p *program) explainCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	cmd := app.Command("explain", "Say why STATE has its verdict: the rules that decide, each with what every part of its expression says now, since when, and the collectors it comes from. Asks the daemon; with --config.file or --profile, collects and evaluates once instead, where for counts as 0. The exit code is 0 whatever the verdict.")
+	e := &explaining{}
+	cmd.Arg("state", "The state to explain; ready when none is given.").Default("ready").StringVar(&e.state)
+	cmd.Flag("rule", "Explain this rule, be it failing or not: one of the state, or an alert without a state.").PlaceHolder("NAME").StringVar(&e.options.Rule)
+	cmd.Flag("all", "Explain every rule of the state.").BoolVar(&e.options.All)
+	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
+	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
+	cmd.Flag("web.unix-socket", "The daemon's Unix socket.").Default(defaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
+	cmd.Flag("url", "Ask at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
+	p.configFlags(cmd)
+	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of asking the daemon.").IsSetByUser(&e.fileGiven)
+	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of asking the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
+	var kuryr, set bool
+	cmd.GetFlag("kuryr.conf").IsSetByUser(&kuryr)
+	cmd.GetFlag("set").IsSetByUser(&set)
+	cmd.Action(do(func() int {
+		e.changeGiven = kuryr || set
+		return p.runExplain(e)
+	}))
+}
+
+// runExplain prints an explanation, or on stderr why there is none.
+func (p *program) runExplain(e *explaining) int {
+	body, failed := p.explanation(e)
+	if failed == nil && e.format == "text" {
+		x := &evaluator.Explanation{}
+		if err := json.Unmarshal(body, x); err != nil || x.State == "" {
+			failed = &execprobe.Result{Outcome: execprobe.Protocol, Text: "the answer is not the daemon's: no explanation"}
+		}
+		by := ""
+		if e.once() {
+			by = "one look, in which for counts as 0"
+		}
+		body = []byte(explanationText(x, e.options.All || e.options.Rule != "", by))
+	}
+	if failed != nil {
+		if failed.Outcome == execprobe.NoDaemon {
+			failed.Text += "; --config.file=FILE or --profile=NAME look without a daemon"
+		}
+		fmt.Fprintln(p.stderr, failed.Text)
+		return execprobe.Plain.Code(*failed)
+	}
+	_, _ = p.stdout.Write(body)
+	return exitOK
+}
+
+// explanation is the explanation as JSON.
+func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
+	usage := func(format string, args ...any) *execprobe.Result {
+		return &execprobe.Result{Outcome: execprobe.Usage, Text: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case e.timeout <= 0:
+		return nil, usage("--timeout=%s: expected a duration above 0", e.timeout)
+	case url.PathEscape(e.state) != e.state || e.state == "":
+		return nil, usage("state %.32q: expected a name such as ready or alive", e.state)
+	case e.socketGiven && e.addressGiven:
+		return nil, usage("both --web.unix-socket and --url are given: expected one of them")
+	case e.once() && (e.socketGiven || e.addressGiven):
+		return nil, usage("a configuration and a daemon are given: expected --config.file or --profile, or --web.unix-socket or --url")
+	case !e.once() && e.changeGiven:
+		return nil, usage("--kuryr.conf and --set change a profile: expected --profile=NAME with them")
+	case e.once():
+		x, err := p.explainOnce(e)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		return server.ExplanationJSON(x), nil
+	}
+	return e.ask()
+}
+
+// once says whether to look without a daemon.
+func (e *explaining) once() bool { return e.fileGiven || e.profileGiven }
+
+// ask asks the daemon.
+func (e *explaining) ask() ([]byte, *execprobe.Result) {
+	query := url.Values{}
+	if e.options.Rule != "" {
+		query.Set("rule", e.options.Rule)
+	}
+	if e.options.All {
+		query.Set("all", "1")
+	}
+	deadline := time.Now().Add(e.timeout)
+	const path, accept = "/api/v1/explain/", "application/json"
+	if e.address == "" {
+		status, body, failed := execprobe.Get(e.socket, path+e.state+"?"+query.Encode(), accept, maxExplanation, deadline)
+		if failed != nil {
+			return nil, failed
+		}
+		return e.read(status, body)
+	}
+	daemon, err := parseDaemonURL(e.address)
+	if err != nil {
+		return nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
+	}
+	address := daemon.JoinPath(path, e.state)
+	address.RawQuery = query.Encode()
+	status, body, failed := getURL(daemon, address, accept, maxExplanation, deadline)
+	if failed != nil {
+		return nil, failed
+	}
+	return e.read(status, body)
+}
+
+// read takes the daemon's answer, which in place of an explanation is a line of text.
+func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	said := server.Line(string(line), maxExplainLine)
+	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
+		return nil, &execprobe.Result{Outcome: o, Text: text}
+	}
+	switch {
+	case len(body) > maxExplanation:
+		return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: more than %d bytes", maxExplanation))
+	case status == 200:
+		return body, nil
+	case status == 404 && strings.HasPrefix(said, "there is no "):
+		return result(execprobe.Usage, said)
+	case status == 404 && strings.HasPrefix(said, execprobe.NoSuchPath):
+		return result(execprobe.Protocol, "the daemon explains nothing: is it older than this program?")
+	case status == 401, status == 403:
+		return result(execprobe.Forbidden, fmt.Sprintf("the daemon does not tell without a login: status %d", status))
+	case status == 503:
+		return result(execprobe.Timeout, said)
+	}
+	return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: status %d", status))
+}
+
+// explainOnce collects and evaluates once, and explains that.
+func (p *program) explainOnce(e *explaining) (x *evaluator.Explanation, err error) {
+	if !e.timeoutGiven {
+		e.timeout = onceTimeout
+	}
+	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator) {
+		x, err = eval.Explain(ctx, e.state, e.options)
+	})
+	return x, errors.Join(lookErr, err)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// What answers may be anything, be it at an address or on a socket.
+func TestExplainAnswers(t *testing.T) {
+	said := func(status int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	good := explanationText(everything(), false, "")
+	tests := []struct {
+		name   string
+		answer http.HandlerFunc
+		code   int
+		want   string
+	}{
+		{"an explanation", said(200, string(server.ExplanationJSON(everything()))), 0, good},
+		{"no such state", said(404, "there is no state \"ready\": expected one of alive\n"), 3, "there is no state \"ready\": expected one of alive\n"},
+		{"a daemon that cannot explain", said(404, "there is nothing at this path: there are /ready\n"), 9, "the daemon explains nothing: is it older than this program?\n"},
+		{"another program", said(404, "404 page not found\n"), 9, "the answer is not the daemon's: status 404\n"},
+		{"a login", said(401, "Unauthorized\n"), 7, "the daemon does not tell without a login: status 401\n"},
+		{"no permission", said(403, "no\n"), 7, "the daemon does not tell without a login: status 403\n"},
+		{"an evaluator that hangs", said(503, "the evaluator does not answer in time\n"), 5, "the evaluator does not answer in time\n"},
+		{"a redirect", said(302, ""), 9, "the answer is not the daemon's: status 302\n"},
+		{"no JSON", said(200, "ok"), 9, "the answer is not the daemon's: no explanation\n"},
+		{"other JSON", said(200, "{}"), 9, "the answer is not the daemon's: no explanation\n"},
+		{"too much", said(200, strings.Repeat(" ", maxExplanation+1)), 9, "the answer is not the daemon's: more than 16777216 bytes\n"},
+		{"nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5, "the daemon AT does not answer in time\n"},
+	}
+	for _, tt := range tests {
+		for _, way := range []string{"--url", "--web.unix-socket"} {
+			t.Run(tt.name+" "+way, func(t *testing.T) {
+				web := httptest.NewUnstartedServer(tt.answer)
+				defer web.Close()
+				host := web.Listener.Addr().String()
+				address, place := "http://user:s3cret@"+host, "at "+host
+				if way != "--url" {
+					address = filepath.Join(shortDir(t), "s")
+					place = "on " + address
+					ln, err := net.Listen("unix", address)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_ = web.Listener.Close()
+					web.Listener = ln
+				}
+				web.Start()
+				timeout := "--timeout=30s"
+				if tt.name == "nothing" {
+					timeout = "--timeout=100ms"
+				}
+				var out, errs bytes.Buffer
+				code := run([]string{"explain", way + "=" + address, timeout}, &out, &errs)
+				if got := out.String() + errs.String(); code != tt.code || got != strings.Replace(tt.want, "AT", place, 1) {
+					t.Errorf("vitals explain = %d %q, want %d %q", code, got, tt.code, tt.want)
+				}
+				if (code == 0) != (errs.Len() == 0) || (code == 0) != (out.Len() > 0) {
+					t.Errorf("stdout = %q, stderr = %q, want what is explained on stdout and what went wrong on stderr", &out, &errs)
+				}
+			})
+		}
+	}
+}
+
+// What is asked for arrives at the daemon as it was said.
+func TestExplainAsks(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "/api/v1/explain/ready?"},
+		{[]string{"gold", "--all"}, "/api/v1/explain/gold?all=1"},
+		{[]string{"ready", "--rule=A b&c/#"}, "/api/v1/explain/ready?rule=A+b%26c%2F%23"},
+	} {
+		var asked, user string
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked, user = r.URL.Path+"?"+r.URL.RawQuery, r.Header.Get("Authorization")
+			_, _ = w.Write(server.ExplanationJSON(everything()))
+		}))
+		var out, errs bytes.Buffer
+		address := strings.Replace(web.URL, "http://", "http://user:s3cret@", 1)
+		code := run(append([]string{"explain", "--format=json", "--url=" + address}, tt.args...), &out, &errs)
+		web.Close()
+		if code != 0 || asked != tt.want || user == "" {
+			t.Errorf("vitals explain %v = %d, %s, asked %q as %q, want 0 and %q with a user", tt.args, code, &errs, asked, user, tt.want)
+		}
+		if out.String() != string(server.ExplanationJSON(everything())) {
+			t.Errorf("vitals explain --format=json = %s, want the answer as it came", &out)
+		}
+	}
+}

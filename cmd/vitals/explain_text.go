@@ -1,0 +1,310 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+const (
+	// maxExplainLine bounds a line, in bytes.
+	maxExplainLine = 500
+	// maxColumn is where what an expression says begins at the latest, unless the
+	// expression is longer.
+	maxColumn = 72
+)
+
+// explainText draws an explanation for people: what matters first, in one screen.
+type explainText struct {
+	x *evaluator.Explanation
+	// whole is set to draw the trees of rules, too, that only follow from others.
+	whole bool
+	lines []textLine
+	// named are the collectors that were drawn.
+	named []string
+}
+
+// textLine is a line of two columns.
+type textLine struct {
+	depth       int
+	left, right string
+}
+
+// explanationText draws an explanation; whole is explainText.whole. By says where it
+// comes from, if not from a daemon.
+func explanationText(x *evaluator.Explanation, whole bool, by string) string {
+	t := &explainText{x: x, whole: whole}
+	var b strings.Builder
+	paragraph := func(title string) {
+		t.flush(&b, title)
+		b.WriteByte('\n')
+	}
+	paragraph(t.head())
+	for _, r := range x.Rules {
+		t.rule(r)
+		paragraph(t.ruleHead(r))
+	}
+	if x.LeftOut > 0 {
+		paragraph(fmt.Sprintf("... and %s: --rule=NAME explains one", count(x.LeftOut, "more rule")))
+	}
+	for _, c := range x.Collectors {
+		if slices.Contains(t.named, c.Name) || !c.Ran && len(x.Rules) == 0 {
+			t.collector(c)
+		}
+	}
+	if len(t.lines) > 0 {
+		paragraph("collectors:")
+	}
+	if by == "" {
+		by = "generation " + strconv.FormatUint(x.Generation, 10)
+	}
+	return b.String() + "as of " + x.At.UTC().Format(time.DateTime) + " UTC, " + by + "\n"
+}
+
+// flush writes the lines below a title, the right column in one place.
+func (t *explainText) flush(b *strings.Builder, title string) {
+	b.WriteString(server.Line(title, maxExplainLine) + "\n")
+	column := 0
+	for _, l := range t.lines {
+		if width := 2*l.depth + len(l.left) + 2; l.right != "" && width <= maxColumn {
+			column = max(column, width)
+		}
+	}
+	for _, l := range t.lines {
+		text := strings.Repeat("  ", l.depth) + l.left
+		if l.right != "" {
+			text += strings.Repeat(" ", max(column-len(text), 2)) + l.right
+		}
+		b.WriteString(server.Line(text, maxExplainLine) + "\n")
+	}
+	t.lines = nil
+}
+
+func (t *explainText) add(depth int, left, right string) {
+	t.lines = append(t.lines, textLine{depth, left, right})
+}
+
+// head is the state's verdict.
+func (t *explainText) head() string {
+	x := t.x
+	facts := []string{x.State + ": " + x.Verdict + t.since(x.Since)}
+	if x.Reason != "" {
+		facts = append(facts, x.Reason)
+	}
+	of := fmt.Sprintf("%d of %s", x.Deciding, count(x.RuleCount, "rule"))
+	switch {
+	case x.RuleCount == 0 && x.Reason == "":
+		facts = append(facts, "it has no rules")
+	case x.Verdict == "fail" && x.Deciding > 0:
+		facts = append(facts, "decided by "+of)
+	case x.Verdict == "warn" && x.Deciding == 1:
+		facts = append(facts, of+" warns")
+	case x.Verdict == "warn":
+		facts = append(facts, of+" warn")
+	case x.Verdict == "pass" && x.RuleCount == 1:
+		facts = append(facts, "its only rule does not speak against it")
+	case x.Verdict == "pass":
+		facts = append(facts, fmt.Sprintf("none of its %d rules speaks against it", x.RuleCount))
+	}
+	return strings.Join(facts, ", ")
+}
+
+// ruleHead is what a rule says, since when and why.
+func (t *explainText) ruleHead(r *evaluator.RuleExplanation) string {
+	text := r.Name + " " + r.Status + t.since(r.Since)
+	switch {
+	case r.State == "":
+		text += ", an alert without a state"
+	case r.State != t.x.State:
+		text += ", a rule of " + r.State
+	}
+	switch {
+	case r.Observe:
+		text += ", observed only"
+	case r.Severity == "warning":
+		text += ", a warning only"
+	}
+	if r.Cause != "" {
+		text += ", caused by " + r.Cause
+	}
+	why := r.Summary
+	if r.Status == "unknown" {
+		why = r.Reason
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// rule draws what follows a rule's head.
+func (t *explainText) rule(r *evaluator.RuleExplanation) {
+	if t.follows(r) {
+		return
+	}
+	if r.Status == "unknown" && r.Summary != "" {
+		t.add(1, "cannot tell whether this holds: "+r.Summary, "")
+	}
+	if r.Status == "unknown" && r.State != "" {
+		t.add(1, "no_data: "+r.NoData, "")
+	}
+	if r.Status != "unknown" && r.Reason != "" {
+		t.add(1, "error: "+r.Reason, "")
+	}
+	if r.Note != "" {
+		t.add(1, "note: "+r.Note, "")
+	}
+	if text := t.timing(r); text != "" {
+		t.add(1, text, "")
+	}
+	if !r.Evaluated.IsZero() {
+		t.add(1, fmt.Sprintf("evaluated %s, by its group's own interval", t.ago(r.Evaluated)), "")
+	}
+	if !r.AsOf.IsZero() {
+		t.add(1, fmt.Sprintf("as of %s, by its group's query_offset", t.ago(r.AsOf)), "")
+	}
+	if r.Tree == nil {
+		t.add(1, r.Expr, "left out, as this is too much already: --rule="+r.Name)
+		return
+	}
+	if len(r.Expr) > maxPart && r.Tree.Short != "" {
+		t.add(1, r.Expr, "")
+	}
+	t.node(r.Tree, 1, true)
+}
+
+// follows says whether a rule is left to its cause, which is explained as well.
+func (t *explainText) follows(r *evaluator.RuleExplanation) bool {
+	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *evaluator.RuleExplanation) bool {
+		return cause.Name == r.Cause
+	})
+}
+
+// timing says since when the expression is true and what comes of it.
+func (t *explainText) timing(r *evaluator.RuleExplanation) string {
+	if len(r.Alerts) == 0 {
+		return ""
+	}
+	first := r.Alerts[0]
+	text := "true" + t.since(first.ActiveAt)
+	if first.Firing && r.ForSeconds == 0 && first.ActiveAt.Sub(r.Since).Abs() < time.Second {
+		text = "" // the head says it
+	}
+	switch {
+	case !first.KeptUntil.IsZero():
+		text = "true no more; keep_firing_for keeps it until " + t.until(first.KeptUntil)
+	case !first.Firing:
+		text += ": fires at " + t.until(first.FiresAt)
+	case r.ForSeconds > 0:
+		text += ", for " + spanOf(r.ForSeconds) + ": fires since " + t.clock(first.FiresAt)
+	}
+	if r.AlertCount > 1 {
+		text = strings.TrimPrefix(text+fmt.Sprintf("; the first of %d alerts", r.AlertCount), "; ")
+	}
+	return text
+}
+
+// collector draws how a collector does.
+func (t *explainText) collector(c evaluator.ExplainedCollector) {
+	left := c.Name + " (" + c.Kind + ")"
+	if c.External {
+		left = c.Name + " (" + c.Kind + ", external)"
+	}
+	switch {
+	case !c.Ran:
+		t.add(1, left, "no round has ended yet")
+	case c.Success:
+		t.add(1, left, "succeeded "+t.ago(c.LastRun))
+	default:
+		success := "never succeeded"
+		if !c.LastSuccess.IsZero() {
+			success = "last success " + t.ago(c.LastSuccess)
+		}
+		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, c.Error))
+	}
+}
+
+// since says since when, and for how long; nothing for the zero time.
+func (t *explainText) since(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return " since " + t.clock(at) + " (" + span(t.x.At.Sub(at)) + ")"
+}
+
+func (t *explainText) until(at time.Time) string {
+	if left := at.Sub(t.x.At); left > 0 {
+		return t.clock(at) + " (in " + span(left) + ")"
+	}
+	return "the next evaluation"
+}
+
+func (t *explainText) ago(at time.Time) string {
+	if age := t.x.At.Sub(at); age >= time.Second {
+		return span(age) + " ago"
+	}
+	return "just now"
+}
+
+// clock is the time of day in UTC, and the date where it is not that of the explanation.
+func (t *explainText) clock(at time.Time) string {
+	at = at.UTC()
+	if at.Format(time.DateOnly) == t.x.At.UTC().Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
+}
+
+// span is a time for people: 0s, 12s, 2m10s, 3h5m, 2d4h.
+func span(d time.Duration) string {
+	d = max(d, 0).Truncate(time.Second)
+	units := []struct {
+		name string
+		of   time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+	for i, u := range units[:len(units)-1] {
+		if d >= u.of {
+			text := fmt.Sprintf("%d%s", d/u.of, u.name)
+			if rest := d % u.of / units[i+1].of; rest > 0 {
+				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
+			}
+			return text
+		}
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// spanOf is a time that the configuration has, in full.
+func spanOf(seconds float64) string {
+	text := time.Duration(seconds * float64(time.Second)).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// figure writes a number without an exponent, where it is not too long for that, and
+// with no more than 6 decimals, or 10 below 1.
+func figure(n evaluator.Number) string {
+	if size := math.Abs(float64(n)); size == 0 || size >= 1e-4 && size < 1e15 {
+		decimals := 6
+		if size < 1 {
+			decimals = 10
+		}
+		text := strconv.FormatFloat(float64(n)+0, 'f', -1, 64) // -0 becomes 0
+		if point := strings.IndexByte(text, '.'); point >= 0 && len(text)-point-1 > decimals {
+			text = strings.TrimRight(strconv.FormatFloat(float64(n), 'f', decimals, 64), "0")
+			text = strings.TrimSuffix(text, ".")
+		}
+		return text
+	}
+	return n.String()
+}
