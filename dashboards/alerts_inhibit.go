@@ -37,27 +37,20 @@ func (s *alertSet) alertmanager() ([]byte, error) {
 	b.WriteString(alertmanagerHead)
 	if all := s.inhibitions(); len(all) > 0 {
 		b.WriteString("\n  # Causes and their consequences, as depends_on of the rules names them. No cause silences\n  # what is worse than itself.\n")
-		for _, i := range all {
-			fmt.Fprintf(&b, "  - source_matchers: [%s]\n    target_matchers: [%s]\n    equal: [%s]\n",
-				strings.Join(i.source, ", "), strings.Join(i.target, ", "), strings.Join(i.equal, ", "))
-		}
+		b.WriteString(strings.Join(all, ""))
 	}
 	return []byte(b.String()), nil
 }
 
-// inhibition is a rule of Alertmanager's: while an alert like source fires, those like
-// target with equal values of the labels are silent.
-type inhibition struct{ source, target, equal []string }
-
-// inhibitions are those that depends_on asks for, in the order of the rules: one for all
-// causes of a consequence that agree in the labels.
-func (s *alertSet) inhibitions() []inhibition {
-	var all []inhibition
+// inhibitions are those that depends_on asks for, in the order of the rules and each once:
+// one for all causes of a consequence that agree in the labels.
+func (s *alertSet) inhibitions() []string {
+	var all []string
 	for _, f := range s.Rules {
-		for _, consequence := range alertsOf(f) {
+		for _, consequence := range rulesOf(f) {
 			for _, i := range s.silences(f, consequence) {
-				if !slices.ContainsFunc(all, i.same) {
-					all = append(all, i)
+				if text := i.String(); !slices.Contains(all, text) {
+					all = append(all, text)
 				}
 			}
 		}
@@ -65,8 +58,14 @@ func (s *alertSet) inhibitions() []inhibition {
 	return all
 }
 
-func (i inhibition) same(o inhibition) bool {
-	return slices.Equal(i.source, o.source) && slices.Equal(i.target, o.target) && slices.Equal(i.equal, o.equal)
+// inhibition is a rule of Alertmanager's: while an alert like source fires, those like
+// target with equal values of the labels are silent.
+type inhibition struct{ source, target, equal []string }
+
+// String is the rule as it is written in the file.
+func (i inhibition) String() string {
+	return fmt.Sprintf("  - source_matchers: [%s]\n    target_matchers: [%s]\n    equal: [%s]\n",
+		strings.Join(i.source, ", "), strings.Join(i.target, ", "), strings.Join(i.equal, ", "))
 }
 
 // silences are the inhibitions of one consequence.
@@ -114,7 +113,7 @@ func named(names []string) string {
 func (s *alertSet) causes(f *rules.File, name string) []*rules.Rule {
 	var found []*rules.Rule
 	for _, file := range append([]*rules.File{f}, s.Rules...) {
-		for _, r := range alertsOf(file) {
+		for _, r := range rulesOf(file) {
 			if r.Alert == name {
 				found = append(found, r)
 			}
@@ -149,14 +148,12 @@ func (s *alertSet) free(r *rules.Rule) []string {
 	return names
 }
 
-// alertsOf are the alerting rules of a file.
-func alertsOf(f *rules.File) []*rules.Rule {
+// rulesOf are the rules of a file.
+func rulesOf(f *rules.File) []*rules.Rule {
 	var all []*rules.Rule
 	for g := range f.Groups {
 		for r := range f.Groups[g].Rules {
-			if rule := &f.Groups[g].Rules[r]; rule.Alert != "" {
-				all = append(all, rule)
-			}
+			all = append(all, &f.Groups[g].Rules[r])
 		}
 	}
 	return all

@@ -120,14 +120,14 @@ func labelsOf(metric string) []string {
 
 // A cause in another file counts where the file itself has none of the name.
 func TestCausesInOtherFiles(t *testing.T) {
-	near := `{alert: A, expr: 'm{x="1"} == 0'}`
+	near := `{alert: A, expr: m == 0}`
 	consequence := `{alert: B, expr: m == 0, labels: {state: ready}, annotations: {depends_on: A}}`
 	file := func(name, rules string) *rules.File {
 		return ruleFile(t, name, "groups: [{name: "+name+", rules: ["+rules+"]}]")
 	}
-	far := file("far", `{alert: A, expr: m == 0}`)
+	far := file("far", `{alert: A, expr: 'm{x="1"} == 0'}`)
 	for _, tt := range []struct{ rules, equal string }{
-		{consequence, "job instance x y"}, {near + ", " + consequence, "job instance y"},
+		{consequence, "job instance y"}, {near + ", " + consequence, "job instance x y"},
 	} {
 		got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{far, file("near", tt.rules)}, Labels: labelsOf})
 		if len(got) != 1 || !strings.HasSuffix(got[0], "= "+tt.equal) {

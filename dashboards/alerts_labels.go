@@ -82,7 +82,7 @@ func binaryLabels(e *parser.BinaryExpr, left, right labelSet) labelSet {
 	switch {
 	case e.LHS.Type() == parser.ValueTypeScalar:
 		return right
-	case e.RHS.Type() == parser.ValueTypeScalar || m == nil:
+	case m == nil: // the right side is a scalar
 		return left
 	case e.Op == parser.LUNLESS:
 		return left
@@ -93,11 +93,10 @@ func binaryLabels(e *parser.BinaryExpr, left, right labelSet) labelSet {
 	}
 	matched := right.keep(m.MatchingLabels, !m.On)
 	result := left
-	switch {
-	case e.Op == parser.LAND:
-	case m.Card == parser.CardOneToOne:
+	switch m.Card {
+	case parser.CardOneToOne:
 		result = left.keep(m.MatchingLabels, !m.On)
-	case m.Card == parser.CardOneToMany:
+	case parser.CardOneToMany:
 		matched, result = left.keep(m.MatchingLabels, !m.On), right
 		right = left
 	}
