@@ -44,9 +44,9 @@ func docFences(page, text, language string) []docFence {
 }
 
 // The first words of a block tell what it is, where its keys do not.
-var docFirstComment = regexp.MustCompile(`^# (vitals\.yml|rules\.yml)\b`)
+var docFirstComment = regexp.MustCompile(`^# (vitals\.yml|rules\.yml|prometheus\.yml)\b`)
 
-// kindOfBlock says whether YAML is a configuration, a rule file or neither.
+// kindOfBlock says whether YAML is a configuration, a rule file or something else.
 func kindOfBlock(text string) string {
 	if m := docFirstComment.FindStringSubmatch(text); m != nil {
 		return m[1]

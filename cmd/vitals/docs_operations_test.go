@@ -3,10 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/promslog"
+	promslogflag "github.com/prometheus/common/promslog/flag"
 )
 
 const operationsPage = "docs/operations.md"
@@ -131,4 +136,14 @@ func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 			t.Errorf("stateProblem(%q) = \"\", want a problem: %s is served", name, path)
 		}
 	}
+}
+
+// parseOnly parses arguments as vitals does, and runs nothing.
+func parseOnly(args []string) error {
+	p := &program{stdout: io.Discard, stderr: io.Discard, log: &promslog.Config{}}
+	app := kingpin.New("vitals", "")
+	promslogflag.AddFlags(app, p.log)
+	p.commands(app, func(func() int) kingpin.Action { return func(*kingpin.ParseContext) error { return nil } })
+	_, err := app.Parse(args)
+	return err
 }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
+)
+
+const runbooks = "docs/runbooks/"
+
+// alertsAboutVitals are those of dashboards/alerts.yml.
+func alertsAboutVitals(t *testing.T) []rules.Rule {
+	t.Helper()
+	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
+	if len(errs) > 0 || len(f.Groups) != 1 {
+		t.Fatalf("alerts.yml has %d groups and the mistakes %v, want one group", len(f.Groups), errs)
+	}
+	return f.Groups[0].Rules
+}
+
+// Every alert has a page where its runbook_url leads, every page is of an alert, and the
+// index has all of them. Pages and index say how severe the alert is and how long it waits.
+func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
+	var pages, indexed []string
+	for _, page := range docPages(t) {
+		if name := path.Base(page); strings.HasPrefix(page, runbooks) && name != "README.md" && name != "kuryr.md" {
+			pages = append(pages, strings.TrimSuffix(name, ".md"))
+		}
+	}
+	rows := map[string][]string{}
+	for _, row := range docTables(readDoc(t, runbooks+"README.md"), "alert")[0].rows {
+		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "["), "]")
+		indexed, rows[name] = append(indexed, name), row
+	}
+	var alerts []string
+	for _, r := range alertsAboutVitals(t) {
+		alerts = append(alerts, r.Alert)
+		want := strings.Replace(dashboards.DefaultRunbooks, "NAME", r.Alert, 1)
+		if url := r.Annotations["runbook_url"]; url != want || !strings.HasSuffix(want, "/"+runbooks+r.Alert+".md") {
+			t.Errorf("the runbook of %s is %s, want the page of this repository", r.Alert, url)
+		}
+		wait := model.Duration(r.For).String()
+		if row := rows[r.Alert]; len(row) != 4 || row[1] != r.Severity || row[2] != wait {
+			t.Errorf("the index says %v of %s, want it %s after %s", row, r.Alert, r.Severity, wait)
+		}
+		if slices.Contains(pages, r.Alert) {
+			checkRunbook(t, r.Alert, fmt.Sprintf("Severity `%s`, after `%s`.", r.Severity, wait))
+		}
+	}
+	if a, b := missing(alerts, pages), missing(pages, alerts); len(a)+len(b) > 0 {
+		t.Errorf("no runbook for %v, and runbooks for %v, which are no alerts", a, b)
+	}
+	if !slices.Equal(indexed, alerts) {
+		t.Errorf("the index lists %v, want %v", indexed, alerts)
+	}
+}
+
+// checkRunbook wants the same parts on every page, and commands with which to look and to
+// silence this very alert.
+func checkRunbook(t *testing.T, alert, severity string) {
+	t.Helper()
+	text := readDoc(t, runbooks+alert+".md")
+	if !strings.HasPrefix(text, "# "+alert+"\n\n"+severity+"\n") {
+		t.Errorf("the page of %s does not begin with its name and %q", alert, severity)
+	}
+	want := []string{strings.ToLower(alert), "what-it-means", "impact", "diagnosis", "what-to-do", "how-to-silence-it"}
+	if got := docAnchors(text); !slices.Equal(got, want) {
+		t.Errorf("the page of %s has the parts %v, want %v", alert, got, want)
+	}
+	_, diagnosis, _ := strings.Cut(text, "\n## Diagnosis\n")
+	diagnosis, _, _ = strings.Cut(diagnosis, "\n## ")
+	_, silence, _ := strings.Cut(text, "\n## How to silence it\n")
+	if !strings.Contains(diagnosis, "```sh\n") || !strings.Contains(silence, "\namtool silence add alertname="+alert+" ") {
+		t.Errorf("the page of %s has no command for the diagnosis, or none that silences it", alert)
+	}
+}
+
+// Every alert of Kuryr's rule files has a part of the page, which the others link to.
+func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
+	var alerts, parts []string
+	for _, name := range kuryrRules() {
+		data, err := fs.ReadFile(rules.Shipped(), strings.TrimPrefix(name, builtinPrefix)+".yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, errs := rules.Parse(name, data, []string{evaluator.Ready, evaluator.Alive})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		names, _ := alertsOf([]*rules.File{f})
+		alerts = append(alerts, names...)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(readDoc(t, runbooks+"kuryr.md"), -1) {
+		parts = append(parts, m[1])
+	}
+	if a, b := missing(alerts, parts), missing(parts, alerts); len(a)+len(b) > 0 || len(parts) < 25 {
+		t.Errorf("the page says nothing of %v, and something of %v, which are no alerts", a, b)
+	}
+}
+
+// alertPages are those whose commands are looked at.
+func alertPages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(docsRoot, runbooks, "*.md"))
+	if err != nil || len(found) < 10 {
+		t.Fatalf("Glob() = %v, %v, want the runbooks", found, err)
+	}
+	pages := []string{"docs/alerting.md"}
+	for _, p := range found {
+		pages = append(pages, runbooks+filepath.Base(p))
+	}
+	return pages
+}
+
+// Every command of the runbooks is one that exists: those of Vitals parse, those that ask
+// Vitals ask for a path that it has, and the others are programs that people have.
+func TestCommandsOfTheRunbooks(t *testing.T) {
+	programs := strings.Fields("amtool base64 date df dmesg free grep ip jq journalctl kubeadm kubectl ls openssl openstack ovs-vsctl systemctl")
+	paths := firstColumn(readDoc(t, operationsPage), "path")
+	ran := map[string]int{}
+	for _, page := range alertPages(t) {
+		for _, block := range docFences(page, readDoc(t, page), "sh") {
+			for _, words := range shellCommands(t, block) {
+				ran[words[0]]++
+				switch {
+				case words[0] == "vitals":
+					if err := parseOnly(words[1:]); err != nil {
+						t.Errorf("%s: %v: %v", block.where, words, err)
+					}
+				case words[0] == "curl":
+					if p, ok := askedPath(words); !ok || !slices.ContainsFunc(paths, func(pattern string) bool { return matchesPath(pattern, p) }) {
+						t.Errorf("%s: %v asks for %q, want a path that Vitals has", block.where, words, p)
+					}
+				case !slices.Contains(programs, words[0]):
+					t.Errorf("%s: %s is none of the programs %v", block.where, words[0], programs)
+				}
+			}
+		}
+	}
+	if ran["vitals"] < 10 || ran["curl"] < 10 {
+		t.Errorf("the commands are %v, want more of vitals and curl", ran)
+	}
+}
+
+// askedPath is the path of the URL among the words.
+func askedPath(words []string) (string, bool) {
+	for _, w := range words {
+		if rest, ok := strings.CutPrefix(w, "http://$INSTANCE"); ok {
+			p, _, _ := strings.Cut(rest, "?")
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// matchesPath says whether a path is one of the pattern, in which parts in capitals stand
+// for any.
+func matchesPath(pattern, p string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(p, "/")
+	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || w != "" && w == strings.ToUpper(w) && g != "" })
+}
+
+// shellCommands are the commands of a block, in words: what stands between pipes and ends
+// of lines. Only what the pages need is understood: quotes, comments and lines that go on.
+func shellCommands(t *testing.T, block docFence) [][]string {
+	t.Helper()
+	token := regexp.MustCompile(`^(?:[ \t]+|#[^\n]*|(\||\n)|((?:"[^"\n]*"|'[^'\n]*'|[^\s"'|#])+))`)
+	text := strings.ReplaceAll(block.text, "\\\n", " ")
+	var all [][]string
+	var words []string
+	for text != "" {
+		m := token.FindStringSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s: %q is no command that can be read", block.where, text)
+		}
+		text = text[len(m[0]):]
+		switch {
+		case m[2] != "":
+			words = append(words, strings.NewReplacer(`"`, "", `'`, "").Replace(m[2]))
+		case m[1] != "" && words != nil:
+			all, words = append(all, words), nil
+		}
+	}
+	return all
+}
+
+// Every file that the pages about alerts name in dashboards/ is there.
+func TestFilesOfTheAlertingPage(t *testing.T) {
+	for _, m := range regexp.MustCompile(`-f ([\w/.-]+)`).FindAllStringSubmatch(readDoc(t, "docs/alerting.md"), -1) {
+		if _, err := os.Stat(filepath.Join(docsRoot, m[1])); err != nil {
+			t.Errorf("docs/alerting.md applies %s: %v", m[1], err)
+		}
+	}
+}
