@@ -14,7 +14,7 @@ import (
 //
 // Such a rule asks whether a dependency is well before it blames the workload.
 func (l leaf) guards(sources []Metric) bool {
-	if l.via != nil || slices.ContainsFunc(sources, func(m Metric) bool { return !m.Bool }) {
+	if slices.ContainsFunc(sources, func(m Metric) bool { return !m.Bool }) {
 		return false
 	}
 	guard := false

@@ -2,8 +2,10 @@ package lint_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -202,4 +204,47 @@ func asked(t *testing.T, result promql.Vector, matchers string) string {
 	}
 	slices.Sort(found)
 	return fmt.Sprint(found)
+}
+
+// What is asked of a recorded series is asked of what it is recorded from, where that
+// decides; the numbers of the collectors are the values of x.
+func TestReachedBehindARecordingRule(t *testing.T) {
+	var many strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&many, `vitals_a{x="1",y!="%d"} + `, i)
+	}
+	for _, c := range []struct{ situation, expr, matchers, want string }{
+		{"a label that is kept", `vitals_a`, `x="2"`, "two"},
+		{"a label that an aggregation drops", `sum by (y) (vitals_a)`, `x="2"`, ""},
+		{"a group that only a series without the label makes", `sum by (x) (vitals_a)`, `x=""`, ""},
+		{"a label that is counted", `count_values("x", vitals_a)`, `x="2"`, "one two"},
+		{"topk picks among all", `topk(1, vitals_a)`, `x="2"`, "one two"},
+		{"topk picks among those of its group", `topk by (x) (1, vitals_a)`, `x="2"`, "two"},
+		{"a parameter", `topk(scalar(vitals_a{x="1"}), vitals_b{x="2"})`, `x="2"`, "one two"},
+		{"either side", `vitals_a or vitals_b`, `x="2"`, "two"},
+		{"a left side that stands in front", `vitals_a{x="1"} or on (y) vitals_b`, `x="2"`, "one two"},
+		{"an exception", `vitals_a unless vitals_b`, `x="2"`, "two"},
+		{"an exception on another label", `vitals_a unless on (y) vitals_b`, `x="2"`, "one two"},
+		{"sides that agree on the label", `vitals_a + on (x) vitals_c`, `x="2"`, "two"},
+		{"the many side on the right", `sum by (y) (vitals_a{x="1"}) * on (y) group_right () vitals_b`, `x="2"`, "one two"},
+		{"the many side on the left", `vitals_b * on (y) group_left () sum by (y) (vitals_a{x="1"})`, `x="2"`, "one two"},
+		{"a label that is taken over", `vitals_b{x="2"} * on (y) group_left (x) vitals_a{y="2"}`, `x="1"`, "one two"},
+		{"a label that is made", `label_replace(vitals_a, "x", "2", "", "")`, `x="2"`, "one two"},
+		{"another label that is made", `label_replace(vitals_a, "w", "2", "", "")`, `x="2"`, "two"},
+		{"absence", `absent(vitals_a{x="1"})`, `x="2"`, "one"},
+		{"a number", `vector(scalar(vitals_a{x="1"}))`, ``, "one"},
+		{"a cycle with other matchers", `vitals_a{x="1"} or r{x="2"} or vitals_b{x="2"}`, ``, "one two"},
+		{"more questions than are kept apart", many.String() + `vitals_a{x="2"}`, ``, "one two"},
+	} {
+		text := fmt.Sprintf("groups: [{name: g, rules: [{record: t, expr: vitals_a}, {record: r, expr: %q}, {alert: A, expr: %q}]}]",
+			strings.ReplaceAll(c.expr, "vitals_a", "t"), "r{"+c.matchers+"}")
+		f, mistakes := rules.Parse("f.yml", []byte(text), nil)
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		reached := lint.Reached(&lint.Vocabulary{Metrics: labelled()}, []*rules.File{f}, &f.Groups[0].Rules[2])
+		if got := strings.Join(slices.Sorted(maps.Keys(reached)), " "); got != c.want {
+			t.Errorf("%s: r{%s} of %s reaches %q, want %q", c.situation, c.matchers, c.expr, got, c.want)
+		}
+	}
 }

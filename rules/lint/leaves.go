@@ -125,9 +125,6 @@ func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*la
 	}
 	w.found = append(w.found, own)
 	name := metricName(s)
-	if slices.Contains(w.via, name) {
-		return
-	}
 	for _, rec := range w.pass.recorded[name] {
 		want, ok := ofRecorded(rec.rule, own.selector.LabelMatchers)
 		if !ok || rec.rule.AST == nil || !w.enter(followed{own.at, rec}, &want) {
@@ -222,7 +219,7 @@ func ofSides(n *parser.BinaryExpr, want []*labels.Matcher) (left, right []*label
 			included = append(included, w)
 		}
 	}
-	many, one := without(want, m.Include...), slices.Concat(without(matched, m.Include...), included)
+	many, one := without(want, m.Include...), slices.Concat(matched, included)
 	switch m.Card {
 	case parser.CardOneToMany:
 		return one, many
