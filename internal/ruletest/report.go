@@ -18,6 +18,9 @@ func (r *Report) Text(w io.Writer) {
 	case len(r.Mistakes) > 0:
 		fmt.Fprintf(w, "  NOT RUN: %s\n", count(len(r.Mistakes), "mistake"))
 		return
+	case len(r.Tests) == 0:
+		fmt.Fprint(w, "  no test to run\n")
+		return
 	case r.Failed() == 0:
 		expectations := 0
 		for _, t := range r.Tests {
