@@ -83,7 +83,7 @@ func oddRules(at func(time.Duration) []evaluator.AlertExplanation, rule func(str
 	elements := func(n *evaluator.Node, count int, holds bool) *evaluator.Node {
 		n.Count = count
 		for _, name := range strings.Split("abcdefghij"[:min(count, 10)], "") {
-			n.Series = append(n.Series, evaluator.NodeSeries{Labels: map[string]string{"__name__": "load", "host": name}, Value: figurePtr(2.5), Collector: "web"})
+			n.Series = append(n.Series, evaluator.NodeSeries{Labels: map[string]string{"__name__": "load", "host": name, "job": "x"}, Value: figurePtr(2.5), Collector: "web"})
 			if holds {
 				n.Series[len(n.Series)-1].Holds = new(name == "a")
 			}

@@ -129,7 +129,7 @@ func (t *explainText) value(n *evaluator.Node) string {
 	case n.Count == 1 && len(n.Series) == 1:
 		facts = append(facts, strings.TrimSpace(labelsText(n.Series[0].Labels, n.Expr)+" "+t.element(n.Series[0])))
 	default:
-		facts = append(facts, fmt.Sprintf("%d series", n.Count))
+		facts = append(facts, strings.TrimSpace(fmt.Sprintf("%d series %s", n.Count, labelsText(shared(n), n.Expr))))
 	}
 	switch {
 	case n.Own:
@@ -162,6 +162,7 @@ func lacking(n *evaluator.Node) string {
 // elements draws the elements of a part.
 func (t *explainText) elements(n *evaluator.Node, depth int) {
 	shown := n.Series[:min(len(n.Series), maxDrawnSeries)]
+	all := shared(n)
 	for _, s := range shown {
 		text := t.element(s)
 		if len(n.Collectors) > 1 {
@@ -170,7 +171,9 @@ func (t *explainText) elements(n *evaluator.Node, depth int) {
 		if s.Holds != nil {
 			text += ": " + strconv.FormatBool(*s.Holds)
 		}
-		left := labelsText(s.Labels, n.Expr)
+		own := maps.Clone(s.Labels)
+		maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
+		left := labelsText(own, n.Expr)
 		if left == "" {
 			left = "{}"
 		}
@@ -179,6 +182,18 @@ func (t *explainText) elements(n *evaluator.Node, depth int) {
 	if more := n.Count - len(shown); more > 0 {
 		t.add(depth, fmt.Sprintf("... and %d more", more), "")
 	}
+}
+
+// shared are the labels that all elements of a part have, where all are known.
+func shared(n *evaluator.Node) map[string]string {
+	if len(n.Series) < n.Count || len(n.Series) == 0 {
+		return nil
+	}
+	all := maps.Clone(n.Series[0].Labels)
+	for _, s := range n.Series[1:] {
+		maps.DeleteFunc(all, func(name, value string) bool { return s.Labels[name] != value })
+	}
+	return all
 }
 
 // element is what an element of a vector or matrix says.
