@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"net/http"
@@ -39,6 +40,11 @@ func servePage(address, show string) int {
 	o.Now = time.Now
 	o.Reload = func() error { return nil }
 	o.Config = func() []byte { return []byte("evaluation_interval: 1s\n") }
+	o.Explain = func(_ context.Context, _ string, wish evaluator.ExplainOptions) (*evaluator.Explanation, error) {
+		x := explanation()
+		x.Rules[0].Name, x.Generation = wish.Rule, p.options().Snapshot().Generation
+		return x, nil
+	}
 	yes, no := true, false
 	o.Components = func() []server.ComponentStatus {
 		return []server.ComponentStatus{

@@ -34,6 +34,8 @@ func pageAssets() map[string]asset {
 		"/assets/icon.svg": {"icon.svg", "image/svg+xml"},
 		"/assets/view.js":  {"view.js", "text/javascript; charset=utf-8"},
 		"/assets/dom.js":   {"dom.js", "text/javascript; charset=utf-8"},
+
+		"/assets/explain.js": {"explain.js", "text/javascript; charset=utf-8"},
 	} {
 		body, err := files.ReadFile("assets/" + f[0])
 		if err != nil {

@@ -15,6 +15,7 @@ func assetTypes() map[string]string {
 	return map[string]string{
 		"/": "text/html; charset=utf-8", "/assets/page.css": "text/css; charset=utf-8", "/assets/icon.svg": "image/svg+xml",
 		"/assets/page.js": "text/javascript; charset=utf-8", "/assets/view.js": "text/javascript; charset=utf-8", "/assets/dom.js": "text/javascript; charset=utf-8",
+		"/assets/explain.js": "text/javascript; charset=utf-8",
 	}
 }
 

@@ -14,6 +14,7 @@ let changedAt = 0; // when its generation came, by performance.now()
 let answeredAt = performance.now(); // when the server last answered
 let failure = ""; // why the last request failed
 let faults = [];
+const opened = new Map(); // by key: the rules that were opened, and what is known of each
 
 async function poll() {
   const known = status?.generation;
@@ -34,7 +35,48 @@ async function poll() {
     failure = err.name === "TimeoutError" ? "it does not answer" : err.message;
   }
   show();
+  askOpened();
   return status?.generation !== known;
+}
+
+const sameRule = (a) => (b) => ["file", "group", "state", "name"].every((k) => (a[k] ?? "") === (b[k] ?? ""));
+/** Which one it is of those that are called the same. */
+const ordinal = (r) => status.rules.filter(sameRule(r)).indexOf(r);
+const key = (r) => JSON.stringify([r.file, r.group, r.state, r.name, ordinal(r)]);
+
+const why = {
+  key,
+  id: (r) => `why-${status.rules.indexOf(r)}`,
+  opened: (k) => opened.get(k),
+  toggle(k) {
+    if (!opened.delete(k)) opened.set(k, {});
+    askOpened();
+    show();
+  },
+};
+
+/** Asks why for every rule that is open and of which another generation is known. */
+function askOpened() {
+  const rules = new Map(status?.rules.map((r) => [key(r), r]));
+  for (const [k, known] of opened) {
+    if (!rules.has(k)) opened.delete(k);
+    else if (!known.asking && (known.generation !== status.generation || known.failure)) askWhy(rules.get(k), known);
+  }
+}
+
+async function askWhy(r, known) {
+  const { generation } = status, at = ordinal(r);
+  known.asking = true;
+  try {
+    const answer = await fetch(`api/v1/explain/${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    const { rules, collectors } = await answer.json();
+    Object.assign(known, { rule: rules.filter(sameRule(r))[at], collectors, failure: "" });
+  } catch (err) {
+    known.failure = err.name === "TimeoutError" ? "no answer" : err.message;
+  }
+  Object.assign(known, { generation, asking: false });
+  show();
 }
 
 async function askFaults() {
@@ -80,7 +122,7 @@ function show() {
   update(byId("pulse"), view.pulse(status, old));
   update(byId("states"), view.states(status, now));
   update(byId("demo"), view.faults(faults, press));
-  update(byId("rules"), view.rules(status, now));
+  update(byId("rules"), view.rules(status, now, why));
   update(byId("collectors"), view.collectors(status, now));
   update(byId("components"), view.components(status, now));
   update(byId("config"), view.config(status, now));

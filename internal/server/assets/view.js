@@ -1,6 +1,7 @@
 // What a status looks like. Every function takes a part of /api/v1/status and
 // returns nodes; `now` is the server's time, in milliseconds.
 import { age, el, moment, span } from "./dom.js";
+import { explanation } from "./explain.js";
 
 const answers = {
   pass: ["✓", "yes", "passes"],
@@ -44,13 +45,13 @@ export function states(status, now) {
   });
 }
 
-/** All rules, state by state, what is wrong first, consequences under their causes. */
-export function rules(status, now) {
+/** All rules, state by state, what is wrong first, consequences under their causes. Of why, opened(key) is what is known of a rule that was opened, and toggle(key) opens and closes it. */
+export function rules(status, now, why) {
   const groups = status.states.map((s) => [`Rules of ${s.name}`, status.rules.filter((r) => r.state === s.name)]);
   groups.push(["Alerts without a state", status.rules.filter((r) => !r.state)]);
   return groups.filter(([, all]) => all.length > 0).map(([title, all]) => [
     el("h2", null, title, el("span", { class: "soft" }, ` · ${counts(all)}`)),
-    el("div", { class: "card" }, list(roots(all), all, now, new Set())),
+    el("div", { class: "card" }, list(roots(all), all, now, why, new Set())),
   ]);
 }
 
@@ -63,17 +64,18 @@ const rank = (r) => (r.decides ? 0 : r.warns ? 1 : r.status === "failing" ? 2 : 
 const sorted = (all) => [...all].sort((a, b) => rank(a) - rank(b)); // A stable sort: otherwise the files' order.
 const roots = (all) => all.filter((r) => !r.cause || !all.some((c) => c.name === r.cause));
 
-function list(some, all, now, above) {
+function list(some, all, now, why, above) {
   if (some.length === 0) return null;
   return el("ul", { class: "rules" }, sorted(some).map((r) => {
     const seen = new Set(above).add(r.name);
     const below = r.cause === r.name ? [] : all.filter((c) => c.cause === r.name && !seen.has(c.name));
     const first = all.find((c) => c.name === r.name) === r; // Consequences stand once, under the first of the name.
-    return el("li", null, rule(r, now), first && list(below, all, now, seen));
+    return el("li", null, rule(r, now, why), first && list(below, all, now, why, seen));
   }));
 }
 
-function rule(r, now) {
+function rule(r, now, why) {
+  const key = why.key(r), open = why.opened(key);
   const tone = r.status === "failing" && !r.decides ? "warn" : r.status;
   const tags = [
     r.severity === "warning" && "warning only", r.observe && "observed only",
@@ -84,11 +86,13 @@ function rule(r, now) {
     el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), r.status)),
     el("div", { class: "rule-text" },
       el("h3", null, r.name), tags.map((t) => el("span", { class: "tag" }, t)),
+      el("button", { type: "button", class: "ask", "aria-expanded": String(open != null), "aria-controls": why.id(r), onclick: () => why.toggle(key) }, "why?", el("span", { class: "unseen" }, ` ${r.name}`)),
       r.status !== "ok" && reason(r) && el("p", null, reason(r)),
       r.note && el("p", { class: "soft" }, r.note),
       el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
       alerts(r)),
-    el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`));
+    el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`),
+    el("div", { class: "explained", id: why.id(r) }, open && explanation(open, now)));
 }
 
 const maxAlerts = 5;

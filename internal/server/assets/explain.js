@@ -1,0 +1,148 @@
+// What an explanation looks like: a rule of /api/v1/explain/STATE with the tree of its
+// expression. `now` is the server's time, in milliseconds.
+import { age, el, moment, span } from "./dom.js";
+
+const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
+const longest = 60; // of a part, in characters, that is shown with its own parts
+const maxElements = 5;
+
+/** The explanation of a rule that was opened: what came, or why nothing did. */
+export function explanation({ failure, rule, collectors }, now) {
+  if (failure) return [el("p", { class: "wrong" }, failure)];
+  if (!rule) return [el("p", { class: "soft" }, "asking…")];
+  const named = new Set();
+  const shown = rule.tree
+    ? el("ul", { class: "tree" }, part(rule.tree, now, named, true))
+    : el("p", { class: "soft" }, "There is too much to explain at once.");
+  const facts = timing(rule, now);
+  return [
+    facts.length > 0 && el("p", null, facts.map((f, i) => [i > 0 && " · ", f])), shown,
+    named.size > 0 && el("ul", { class: "origins" }, collectors.filter((c) => named.has(c.name)).map((c) => el("li", null, origin(c, now)))),
+  ];
+}
+
+/** Since when the expression is true, and what comes of it. */
+function timing(rule, now) {
+  const [first] = rule.alerts ?? [];
+  const facts = [];
+  if (first?.kept_until) facts.push(["true no more; keep_firing_for keeps it until ", moment(first.kept_until)]);
+  else if (first) facts.push(["true since ", moment(first.active_at)]);
+  if (first && !first.firing) {
+    const left = -seconds(now, first.fires_at);
+    facts.push(["fires at ", moment(first.fires_at), left > 0 && ` (in ${span(Math.ceil(left))})`]);
+  } else if (first && rule.for_seconds > 0) facts.push(["fires since ", moment(first.fires_at)]);
+  if (rule.alert_count > 1) facts.push(`the first of ${rule.alert_count} alerts`);
+  if (rule.status === "unknown") facts.push(`no_data: ${rule.no_data}`);
+  if (rule.evaluated) facts.push(`evaluated ${age(seconds(now, rule.evaluated))}, by its group's own interval`);
+  if (rule.as_of) facts.push(`as of ${age(seconds(now, rule.as_of))}, by its group's query_offset`);
+  return facts;
+}
+
+/** How a collector does. */
+function origin(c, now) {
+  const name = [el("strong", null, c.name), ` (${c.kind}${c.external ? ", external" : ""}) `];
+  if (!c.ran) return [name, "no round has ended yet"];
+  if (c.success) return [name, `succeeded ${age(seconds(now, c.last_run))}`];
+  return [name, el("span", { class: "wrong" }, `failed ${age(seconds(now, c.last_run))}, ${c.last_success ? `last success ${age(seconds(now, c.last_success))}` : "never succeeded"}: ${c.error ?? ""}`)];
+}
+
+/** A part of the expression and below it its own parts. asks: whether there is anything at all is the question. */
+function part(n, now, named, asks) {
+  for (const name of n.collectors ?? []) named.add(name);
+  const below = (n.children ?? []).filter((c) => c.kind !== "number" && c.kind !== "string");
+  const held = n.comparison?.threshold == null; // else the elements stand below, with true or false
+  return el("li", null,
+    el("div", { class: "part" }, el("code", null, short(n)), el("span", { class: tone(n, asks) }, says(n, now, asks))),
+    n.count > 1 && held && elements(n, now),
+    (n.recordings?.length > 0 || below.length > 0 || n.cut) && el("ul", null,
+      (n.recordings ?? []).map((r) => recording(r, now, named)),
+      below.map((c) => part(c, now, named, asks && n.kind === "set")),
+      n.cut && el("li", { class: "soft" }, "… left out: the expression has too many parts")));
+}
+
+/** A part without its own parts, if it is long. */
+function short(n) {
+  if (n.expr.length <= longest || !n.short) return n.expr;
+  const side = (c) => (!n.cut && c?.kind === "number" ? c.expr : "…");
+  if (n.kind === "subquery") return `…${n.short}`;
+  if (n.kind === "function" || n.kind === "aggregation") return `${n.short}${n.short.includes(" ") ? " " : ""}(…)`;
+  if (n.children?.length === 1 && !n.cut) return `${n.short}…`;
+  return `${side(n.children?.[0])} ${n.short} ${side(n.children?.[1])}`;
+}
+
+/** What makes the rule true is what is bad. */
+function tone(n, asks) {
+  if (n.error) return "says wrong";
+  const asked = asks || n.comparison || n.short?.startsWith("absent");
+  const holds = n.comparison ? n.comparison.true > 0 : n.count > 0;
+  return asked && holds ? "says holds" : "says";
+}
+
+// JSON has strings for what is no number: NaN and the infinities.
+const figure = (v) => (typeof v === "number" ? String(Number(v.toFixed(Math.abs(v) < 1 ? 10 : 6))) : v);
+
+function says(n, now, asks) {
+  if (n.error) return `error: ${n.error}`;
+  const asOf = n.at ? `, as of ${age(seconds(now, n.at))}` : "";
+  if (n.comparison) return truth(n) + asOf;
+  if ((asks && n.kind === "set") || (n.kind === "function" && n.short?.startsWith("absent"))) {
+    return `${n.count > 0}${n.count > 1 ? ` for ${n.count} series` : ""}${asOf}`;
+  }
+  const text = value(n, now);
+  return (asks && n.value == null ? `${n.count > 0}: ${text}` : text) + asOf;
+}
+
+function truth(n) {
+  const { threshold, true: holds, of } = n.comparison;
+  const what = threshold == null && n.value == null ? " pairs" : "";
+  const limit = threshold != null && !n.children?.some((c) => c.kind === "number") ? `: the limit is ${figure(threshold)}` : "";
+  if (of === 0) return "false: nothing to compare";
+  if (of === 1) return `${holds === 1}${limit}`;
+  if (holds === 0 || holds === of) return `${holds > 0} for all ${of}${what}${limit}`;
+  return `true for ${holds} of ${of}${what}${limit}`;
+}
+
+function value(n, now) {
+  if (n.value != null) return figure(n.value);
+  const leaf = n.kind === "selector" || n.kind === "range";
+  const of = n.own ? "Vitals itself" : n.collectors?.length > 0 ? `${n.collectors.length > 1 ? "collectors" : "collector"} ${n.collectors.join(", ")}` : n.recordings?.length > 0 ? "recorded" : "";
+  if (n.count === 0) return leaf ? `no series${of ? ` of ${of}` : ": no collector is known to export it"}` : "no series";
+  const text = n.count === 1 ? `${labels(n.series[0].labels, n.expr)} ${measured(n.series[0], now)}`.trim() : `${n.count} series ${labels(shared(n), n.expr)}`.trim();
+  return of ? `${text}, ${of}` : text;
+}
+
+/** The labels that all of the elements have, where all are known. */
+function shared(n) {
+  if (n.count > n.series.length) return {};
+  const [first, ...others] = n.series;
+  return Object.fromEntries(Object.entries(first.labels).filter(([k, v]) => others.every((s) => s.labels[k] === v)));
+}
+
+function elements(n, now) {
+  const all = shared(n), own = (s) => Object.fromEntries(Object.entries(s.labels).filter(([k]) => !(k in all)));
+  const shown = n.series.slice(0, maxElements);
+  return el("ul", { class: "elements" }, shown.map((s) => element(n, s, own(s), now)), n.count > shown.length && el("li", { class: "soft" }, `and ${n.count - shown.length} more`));
+}
+
+function element(n, s, own, now) {
+  return el("li", null, el("code", null, labels(own, n.expr) || "{}"),
+    el("span", { class: s.holds ? "says holds" : "says" }, measured(s, now), n.collectors?.length > 1 && `, collector ${s.collector}`, s.holds != null && `: ${s.holds}`));
+}
+
+function measured(s, now) {
+  if (s.first) return `${s.samples} samples from ${figure(s.first.value)} (${age(seconds(now, s.first.at))}) to ${figure(s.last.value)} (${age(seconds(now, s.last.at))})`;
+  return s.sample_at ? `${figure(s.value)}, ${age(seconds(now, s.sample_at))}` : figure(s.value);
+}
+
+/** The labels that the expression does not say itself. */
+function labels(all, expr) {
+  const { __name__: name = "", ...rest } = all;
+  const pairs = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${JSON.stringify(v)}`).filter((p) => !expr.includes(p));
+  return (expr.includes(name) ? "" : name) + (pairs.length > 0 ? `{${pairs.join(",")}}` : "");
+}
+
+function recording(r, now, named) {
+  const facts = [r.evaluated && `, evaluated ${age(seconds(now, r.evaluated))}`, r.as_of && `, as of ${age(seconds(now, r.as_of))}`, r.error && `, error: ${r.error}`];
+  return el("li", null, el("div", { class: "soft" }, `recording rule ${r.name}${labels(r.labels ?? {}, "")} of the group ${r.group}`, facts, !r.tree && [": ", el("code", null, r.expr)]),
+    r.tree && el("ul", null, part(r.tree, now, named, false)));
+}
