@@ -67,7 +67,7 @@ func contradictory(n *parser.BinaryExpr) string {
 
 // isAmong says whether all that s selects is selected by all as well.
 func isAmong(s, all *parser.VectorSelector) bool {
-	if metricName(s) == "" || s.OriginalOffset != all.OriginalOffset || s.Timestamp != nil || all.Timestamp != nil ||
+	if s.OriginalOffset != all.OriginalOffset || s.Timestamp != nil || all.Timestamp != nil ||
 		s.StartOrEnd != 0 || all.StartOrEnd != 0 {
 		return false
 	}

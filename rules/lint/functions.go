@@ -14,7 +14,8 @@ func (a *analyst) aggregation(n *parser.AggregateExpr) outcome {
 	if of.sure == never {
 		return of
 	}
-	limit, limited := 1.0, false
+	var limit float64
+	var limited bool
 	if n.Param != nil {
 		param := a.look(n.Param)
 		limit, limited = param.number()

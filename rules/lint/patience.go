@@ -91,7 +91,7 @@ func (p *pass) haste(e parser.Expr, via []string) haste {
 		for _, arg := range n.Args {
 			h = h.both(p.haste(arg, via))
 		}
-		if latest(n.Func.Name) && len(n.Args) > 0 {
+		if latest(n.Func.Name) {
 			return p.haste(within(n.Args[0]), via)
 		}
 		return h

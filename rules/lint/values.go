@@ -54,7 +54,7 @@ func one(v float64) values {
 }
 
 func between(from, to float64) values {
-	return values{[]span{{cut{from, false}, cut{to, true}}}, false}
+	return values{[]span{{cut{from + 0, false}, cut{to + 0, true}}}, false} // + 0 makes 0 of -0
 }
 
 func oneOf(all ...float64) values {

@@ -140,3 +140,55 @@ func TestValuesInWords(t *testing.T) {
 		}
 	}
 }
+
+// Where little is lost, nothing is.
+func TestValuesCalculatedInWords(t *testing.T) {
+	bit, ratio := oneOf(0, 1), between(0, 1)
+	positive := between(0, math.Inf(1))
+	for _, c := range []struct {
+		v    values
+		op   parser.ItemType
+		w    values
+		want string
+	}{
+		{bit, parser.MUL, one(100), "0 or 100"},
+		{one(1), parser.SUB, bit, "0 or 1"},
+		{bit, parser.ADD, bit, "0 or 1 or 2"},
+		{bit, parser.ATAN2, one(0), "0 or 1.5707963267948966"},
+		{oneOf(1, 2, 3, 4, 5, 6, 7, 8), parser.POW, one(2), "1 or 4 or 9 or 16 or 25 or 36 or 49 or 64"},
+		{oneOf(1, 2, 3, 4, 5, 6, 7, 8, 9), parser.POW, one(2), "any number"},
+		{oneOf(1, 2, 3, 4, 5, 6, 7, 8, 9), parser.MOD, one(2), "any number"},
+		{ratio, parser.MUL, one(100), "from 0 to 100"},
+		{one(-100), parser.MUL, ratio, "from -100 to 0"},
+		{ratio, parser.MUL, one(0), "any number"},
+		{ratio, parser.DIV, one(2), "from 0 to 0.5"},
+		{ratio, parser.DIV, one(0), "any number"},
+		{one(2), parser.DIV, ratio, "at least 0"},
+		{one(-2), parser.DIV, ratio, "any number"},
+		{ratio, parser.ADD, one(1), "from 1 to 2"},
+		{one(1), parser.ADD, ratio, "from 1 to 2"},
+		{ratio, parser.SUB, one(1), "from -1 to 0"},
+		{one(1), parser.SUB, ratio, "from 0 to 1"},
+		{one(math.Inf(1)), parser.SUB, between(0, 1), "any number"},
+		{one(math.Inf(-1)), parser.ADD, between(0, 1), "any number"},
+		{positive, parser.ADD, ratio, "at least 0"},
+		{positive, parser.MUL, positive, "at least 0"},
+		{positive, parser.DIV, ratio, "at least 0"},
+		{positive, parser.SUB, ratio, "any number"},
+		{positive, parser.POW, ratio, "any number"},
+		{anyNumber(), parser.ADD, positive, "any number"},
+		{positive, parser.ADD, anyNumber(), "any number"},
+		{one(math.NaN()), parser.ADD, one(1), "NaN"},
+		{ratio, parser.LAND, one(1), "any number"},
+	} {
+		if got := c.v.calculated(c.op, c.w).String(); got != c.want {
+			t.Errorf("%s %s %s = %s, want %s", c.v, c.op, c.w, got, c.want)
+		}
+	}
+	if got := oneOf(3, 1).hull().String(); got != "from 1 to 3" {
+		t.Errorf("hull of 1 and 3 = %s, want from 1 to 3", got)
+	}
+	if got := one(math.NaN()).hull(); !got.nan || len(got.spans) > 0 {
+		t.Errorf("hull of NaN = %s, want NaN", got)
+	}
+}
