@@ -157,6 +157,7 @@ func TestLabelsThatHaveToAgree(t *testing.T) {
 		{`m{y="1"} * on (x) group_left (z) n > 0`, "x z"},
 		{`m{y="1"} * on (x) group_right (y) n > 0`, "x z"},
 		{`n{x="1"} * on (x) group_right m > 0`, "y"},
+		{`n{y="1"} * on (x) group_right m > 0`, "x y"},
 		{`vector(1) * on () group_left (x) n > 0`, "x"},
 		{`n == 0 and ignoring (z) m{x="1"} == 0`, "y z"},
 		{`n == 0 and on (y) m{x="1"} == 0`, "x y z"},

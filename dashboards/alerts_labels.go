@@ -129,8 +129,6 @@ func callLabels(e *parser.Call, inner func(parser.Expr) labelSet) labelSet {
 		}
 		found := inner(arg)
 		switch e.Func.Name {
-		case "scalar":
-			return nil
 		case "absent", "absent_over_time":
 			maps.DeleteFunc(found, func(_ string, is freedom) bool { return is == open })
 		case "label_replace", "label_join":
