@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vitals-health/vitals/evaluator"
 )
 
 // withoutTimes is an explanation without what differs from time to time: times, ages
@@ -52,5 +55,44 @@ func TestOperationsPageExplains(t *testing.T) {
 	}
 	if checked != 2 {
 		t.Errorf("%s has %d transcripts of vitals explain, want 2", operationsPage, checked)
+	}
+}
+
+// keysOf are the keys that a type has in JSON, and those of what is in it.
+func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || seen[typ] {
+		return
+	}
+	seen[typ] = true
+	for i := range typ.NumField() {
+		key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		keys[key] = true
+		keysOf(typ.Field(i).Type, keys, seen)
+	}
+}
+
+// What the page says of an explanation in JSON is in one.
+func TestOperationsPageKnowsTheKeysOfExplanations(t *testing.T) {
+	keys := map[string]bool{"/api/v1/status": true}
+	keysOf(reflect.TypeFor[evaluator.Explanation](), keys, map[reflect.Type]bool{})
+	for _, kind := range []string{
+		evaluator.KindSelector, evaluator.KindRange, evaluator.KindSubquery, evaluator.KindComparison, evaluator.KindArithmetic, evaluator.KindSet,
+		evaluator.KindAggregation, evaluator.KindFunction, evaluator.KindNumber, evaluator.KindString,
+	} {
+		keys[kind] = true
+	}
+	tables := docTables(readDoc(t, operationsPage), "in the JSON")
+	if len(tables) != 1 || len(tables[0].rows) < 5 {
+		t.Fatalf("%s has %d tables of the JSON, want one", operationsPage, len(tables))
+	}
+	for _, row := range tables[0].rows {
+		for _, span := range codeSpans(strings.Join(row, " ")) {
+			if !keys[span] {
+				t.Errorf("%s says that an explanation has %s, which it has not", operationsPage, span)
+			}
+		}
 	}
 }

@@ -112,7 +112,7 @@ func TestProbesHaveADoorOfTheirOwn(t *testing.T) {
 	eventually(t, "the probe listener to say ready", func() bool { return get(p.probes, "/ready") == 200 })
 	for path, want := range map[string]int{
 		"/ready": 200, "/alive": 200, "/started": 200, "/readyz": 200, "/livez": 200, "/healthz": 200, "/ready/Bad": 200, "/ready?verbose": 200,
-		"/": 404, "/metrics": 404, "/metrics/slis": 404, "/config": 404, "/api/v1/status": 404, "/api/v1/components/x": 404, "/-/reload": 404, "/-/healthy": 404,
+		"/": 404, "/metrics": 404, "/metrics/slis": 404, "/config": 404, "/api/v1/status": 404, "/api/v1/explain/ready": 404, "/api/v1/components/x": 404, "/-/reload": 404, "/-/healthy": 404,
 	} {
 		if got := get(p.probes, path); got != want {
 			t.Errorf("probe listener: %s = %d, want %d", path, got, want)
@@ -124,7 +124,7 @@ func TestProbesHaveADoorOfTheirOwn(t *testing.T) {
 			t.Errorf("Unix socket: %s = 401, want no password asked for", path)
 		}
 	}
-	for _, path := range []string{"/", "/metrics", "/ready", "/config"} {
+	for _, path := range []string{"/", "/metrics", "/ready", "/config", "/api/v1/explain/ready"} {
 		if got := get(p.url, path, "Authorization", "Basic cHJvYmU6dGVzdA=="); got != 200 {
 			t.Errorf("%s with the password = %d, want 200", path, got)
 		}
