@@ -138,7 +138,7 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 
 // remarked reads the comment in a line of that number; false if there is none.
 func remarked(line string, number int) (a acceptance, ok bool) {
-	at := remark.FindStringSubmatchIndex(strings.TrimRight(line, " \t\r"))
+	at := remark.FindStringSubmatchIndex(line)
 	if at == nil {
 		return a, false
 	}

@@ -123,11 +123,11 @@ func header(text, key string) []string {
 
 // The reason that stands nearer is the one that counts.
 func TestAcceptedReason(t *testing.T) {
-	const text = "# vitals:accept-file V021 for all\r\n" +
-		"groups:\r\n- name: g\r\n  rules:\r\n" +
+	const text = "groups:\r\n- name: g\r\n  rules:\r\n" +
 		"  - alert: A # vitals:accept V021 for this one\r\n    expr: up\r\n    labels: {state: ready}\r\n" +
 		"  - alert: B\r\n    expr: down\r\n    labels: {state: ready}\r\n" +
-		"  -\r\n    # vitals:accept V021,V022: one, for two \r\n    alert: C\r\n    expr: left\r\n    labels: {state: ready}\r\n"
+		"  # vitals:accept V021,V022: one, for two \r\n  -\r\n    alert: C\r\n    expr: left\r\n    labels: {state: ready}\r\n" +
+		"# vitals:accept-file V021 for all\r\n"
 	f, mistakes := rules.Parse("f.yml", []byte(text), []string{"ready"})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
@@ -136,7 +136,7 @@ func TestAcceptedReason(t *testing.T) {
 	for _, f := range lint.Check([]*rules.File{f}, lint.Options{States: []string{"ready"}}) {
 		got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Col, f.Code, f.Accepted))
 	}
-	want := []string{"5:5 V021 for this one", "8:5 V021 for all", "12:5 V090 ", "13:5 V021 one, for two"}
+	want := []string{"4:5 V021 for this one", "7:5 V021 for all", "10:3 V090 ", "12:5 V021 one, for two"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings differ (-want +got):\n%s", diff)
 	}
