@@ -49,7 +49,7 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Flag("all", "Explain every rule of the state.").BoolVar(&e.options.All)
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
-	cmd.Flag("web.unix-socket", "The daemon's Unix socket.").Default(defaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
+	cmd.Flag("socket", "The daemon's Unix socket.").Default(defaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
 	cmd.Flag("url", "Ask at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
 	p.configFlags(cmd)
 	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of asking the daemon.").IsSetByUser(&e.fileGiven)
@@ -99,9 +99,9 @@ func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 	case url.PathEscape(e.state) != e.state || e.state == "":
 		return nil, usage("state %.32q: expected a name such as ready or alive", e.state)
 	case e.socketGiven && e.addressGiven:
-		return nil, usage("both --web.unix-socket and --url are given: expected one of them")
+		return nil, usage("both --socket and --url are given: expected one of them")
 	case e.once() && (e.socketGiven || e.addressGiven):
-		return nil, usage("a configuration and a daemon are given: expected --config.file or --profile, or --web.unix-socket or --url")
+		return nil, usage("a configuration and a daemon are given: expected --config.file or --profile, or --socket or --url")
 	case !e.once() && e.changeGiven:
 		return nil, usage("--kuryr.conf and --set change a profile: expected --profile=NAME with them")
 	case e.once():

@@ -41,7 +41,7 @@ func TestExplainAnswers(t *testing.T) {
 		{"nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5, "the daemon AT does not answer in time\n"},
 	}
 	for _, tt := range tests {
-		for _, way := range []string{"--url", "--web.unix-socket"} {
+		for _, way := range []string{"--url", "--socket"} {
 			t.Run(tt.name+" "+way, func(t *testing.T) {
 				web := httptest.NewUnstartedServer(tt.answer)
 				defer web.Close()
