@@ -78,6 +78,9 @@ func (v values) calculated(op parser.ItemType, w values) values {
 	if math.IsNaN(calculate(op, 1, 1)) {
 		return anyNumber() // not one of the operations on numbers
 	}
+	if (op == parser.DIV || op == parser.POW || op == parser.ATAN2) && (w.mayBe(0) || op != parser.DIV && v.mayBe(0)) {
+		return anyNumber() // these tell 0 from -0
+	}
 	a, few := v.points()
 	b, fewToo := w.points()
 	if few && fewToo && !v.nan && !w.nan {

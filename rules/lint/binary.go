@@ -158,7 +158,7 @@ func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never || right.sure == never:
 		return left
-	case bare(n.LHS).String() == bare(n.RHS).String():
+	case bare(n.LHS).String() == bare(n.RHS).String() && !picks(n.LHS):
 		return a.impossible(n, fmt.Sprintf("%s is taken away from itself, and nothing is left", short(n.LHS)), cure)
 	case anyLabels(n) && right.sure == always:
 		return a.impossible(n, fmt.Sprintf("%s is always there, so nothing is left of the other side", short(n.RHS)), cure)

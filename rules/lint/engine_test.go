@@ -19,8 +19,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// measured are the metrics of random expressions, each with the label n=1 and n=2, and the
-// values that they can have.
+// measured are the metrics of random expressions, each with the label n=1 and n=2 and half
+// of them with m=1 as well, and the values that they can have.
 func measured() map[string][]float64 {
 	return map[string][]float64{
 		"vitals_a":                   {0, 1},
@@ -34,7 +34,7 @@ func measuredVocabulary() *lint.Vocabulary {
 	v := &lint.Vocabulary{Configured: true}
 	for name, values := range measured() {
 		v.Metrics = append(v.Metrics, lint.Metric{
-			Name: name, Type: model.MetricTypeGauge, Labels: map[string][]string{"n": {"1", "2"}},
+			Name: name, Type: model.MetricTypeGauge, Labels: map[string][]string{"n": {"1", "2"}, "m": {"", "1"}},
 			Collector: "c", Kind: "k", Interval: 10 * time.Second, Bool: len(values) == 2,
 		})
 	}
@@ -82,7 +82,7 @@ func (c composer) vector(depth int) string {
 	if c.IntN(2) == 0 {
 		b = c.vector(depth - 1)
 	}
-	on := c.one("", "", "", "on ()", "on (n)", "ignoring (n)")
+	on := c.one("", "", "", "on ()", "on (n)", "ignoring (n)", "ignoring (m)")
 	switch c.IntN(12) {
 	case 0, 1, 2:
 		return fmt.Sprintf("(%s %s %s)", a, c.comparison(), c.scalar(depth-1))
@@ -123,7 +123,11 @@ func data(r *rand.Rand, now int64, complete bool) *window.Window {
 					v = 7
 				}
 				if complete || r.IntN(4) > 0 {
-					if err := s.Add(labels.FromStrings(model.MetricNameLabel, name, "n", n), v, 0); err != nil {
+					l := labels.FromStrings(model.MetricNameLabel, name, "n", n)
+					if name == "vitals_b" || name == "vitals_d" {
+						l = labels.FromStrings(model.MetricNameLabel, name, "n", n, "m", "1")
+					}
+					if err := s.Add(l, v, 0); err != nil {
 						panic(err)
 					}
 				}

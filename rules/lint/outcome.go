@@ -97,7 +97,7 @@ func itself(e parser.Expr, v values, sure certainty) outcome {
 		return outcome{}
 	}
 	o := outcome{values: v, sure: sure}
-	if e.Type() != parser.ValueTypeVector || !ofNamedMetrics(e) {
+	if e.Type() != parser.ValueTypeVector || !ofNamedMetrics(e) || picks(e) {
 		return o
 	}
 	whole := o
@@ -109,6 +109,18 @@ func itself(e parser.Expr, v values, sure certainty) outcome {
 // ofNamedMetrics says whether each selector of an expression selects one metric.
 func ofNamedMetrics(e parser.Expr) bool {
 	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return metricName(s) == "" })
+}
+
+// picks says whether an expression picks some samples out of several, as topk does: of
+// equal ones not always the same.
+func picks(e parser.Expr) bool {
+	found := false
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		a, ok := n.(*parser.AggregateExpr)
+		found = found || ok && keepsLabels(a.Op)
+		return nil
+	})
+	return found
 }
 
 func selectors(e parser.Expr) []*parser.VectorSelector {

@@ -124,6 +124,8 @@ func (v values) covers(w values) bool { return len(w.without(v).spans) == 0 }
 // within says whether all of v, NaN as well, is among w.
 func (v values) within(w values) bool { return v.without(w).empty() }
 
+func (v values) mayBe(n float64) bool { return !v.and(one(n)).empty() }
+
 // hull returns the numbers from the least to the greatest, none left out.
 func (v values) hull() values {
 	if len(v.spans) > 0 {

@@ -11,7 +11,7 @@ import (
 
 // points are what random sets are made of and asked for: numbers, and what lies between.
 func points() []float64 {
-	return []float64{math.Inf(-1), -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, math.Inf(1), math.NaN()}
+	return []float64{math.Copysign(0, -1), math.Inf(-1), -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, math.Inf(1), math.NaN()}
 }
 
 // asked are points and numbers between all of them.
@@ -32,12 +32,12 @@ func randomValues(r *rand.Rand) values {
 	all := []func() values{
 		func() values { return values{} },
 		anyNumber,
-		func() values { return one(points()[r.IntN(12)]) },
+		func() values { return one(points()[r.IntN(13)]) },
 		func() values { return randomValues(r).or(randomValues(r)) },
 		func() values { return randomValues(r).not() },
 		func() values {
 			ops := []parser.ItemType{parser.EQLC, parser.NEQ, parser.GTR, parser.GTE, parser.LSS, parser.LTE}
-			return anyNumber().passing(ops[r.IntN(len(ops))], one(points()[r.IntN(12)]))
+			return anyNumber().passing(ops[r.IntN(len(ops))], one(points()[r.IntN(13)]))
 		},
 	}
 	return all[r.IntN(len(all))]()
@@ -95,7 +95,7 @@ func TestValuesComparedAndCalculated(t *testing.T) {
 	operations := []parser.ItemType{parser.ADD, parser.SUB, parser.MUL, parser.DIV, parser.MOD, parser.POW, parser.ATAN2}
 	for range 3000 {
 		a, b := randomValues(r), randomValues(r)
-		single := points()[r.IntN(12)]
+		single := points()[r.IntN(13)]
 		op, operation := ops[r.IntN(len(ops))], operations[r.IntN(len(operations))]
 		for _, x := range points() {
 			if got, want := a.passing(op, one(single)).has(x), a.has(x) && compare(op, x, single); got != want {
@@ -154,7 +154,12 @@ func TestValuesCalculatedInWords(t *testing.T) {
 		{bit, parser.MUL, one(100), "0 or 100"},
 		{one(1), parser.SUB, bit, "0 or 1"},
 		{bit, parser.ADD, bit, "0 or 1 or 2"},
-		{bit, parser.ATAN2, one(0), "0 or 1.5707963267948966"},
+		{one(2), parser.ATAN2, one(2), "0.7853981633974483"},
+		{one(1), parser.ATAN2, bit, "any number"},
+		{bit, parser.ATAN2, one(1), "any number"},
+		{bit, parser.POW, one(-1), "any number"},
+		{one(1), parser.DIV, bit, "any number"},
+		{bit, parser.DIV, one(4), "0 or 0.25"},
 		{oneOf(1, 2, 3, 4, 5, 6, 7, 8), parser.POW, one(2), "1 or 4 or 9 or 16 or 25 or 36 or 49 or 64"},
 		{oneOf(1, 2, 3, 4, 5, 6, 7, 8, 9), parser.POW, one(2), "any number"},
 		{oneOf(1, 2, 3, 4, 5, 6, 7, 8, 9), parser.MOD, one(2), "any number"},
@@ -163,7 +168,9 @@ func TestValuesCalculatedInWords(t *testing.T) {
 		{ratio, parser.MUL, one(0), "any number"},
 		{ratio, parser.DIV, one(2), "from 0 to 0.5"},
 		{ratio, parser.DIV, one(0), "any number"},
-		{one(2), parser.DIV, ratio, "at least 0"},
+		{one(2), parser.DIV, ratio, "any number"},
+		{positive, parser.DIV, between(1, 2), "at least 0"},
+		{one(2), parser.DIV, between(1, 2), "at least 0"},
 		{one(-2), parser.DIV, ratio, "any number"},
 		{ratio, parser.ADD, one(1), "from 1 to 2"},
 		{one(1), parser.ADD, ratio, "from 1 to 2"},
@@ -173,7 +180,7 @@ func TestValuesCalculatedInWords(t *testing.T) {
 		{one(math.Inf(-1)), parser.ADD, between(0, 1), "any number"},
 		{positive, parser.ADD, ratio, "at least 0"},
 		{positive, parser.MUL, positive, "at least 0"},
-		{positive, parser.DIV, ratio, "at least 0"},
+		{positive, parser.DIV, ratio, "any number"},
 		{positive, parser.SUB, ratio, "any number"},
 		{positive, parser.POW, ratio, "any number"},
 		{anyNumber(), parser.ADD, positive, "any number"},
