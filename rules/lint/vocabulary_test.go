@@ -131,7 +131,6 @@ func vocabulary(features []string) *lint.Vocabulary {
 			exporter = collector(fields, configured)
 			if slices.Contains(fields, "passes-on") && !slices.Contains(features, "closed") {
 				passed := exporter
-				passed.Vanishes = true
 				passed.Labels = map[string][]string{"component": values(fields[0], configured)}
 				v.Others = append(v.Others, passed)
 			}
