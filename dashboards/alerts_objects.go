@@ -79,7 +79,7 @@ func groupOf(g rules.Group) groupYAML {
 	}
 	for _, r := range g.Rules {
 		own := maps.Clone(r.Labels)
-		maps.DeleteFunc(own, func(name, value string) bool { return g.Labels[name] == value && value != "" })
+		maps.DeleteFunc(own, func(name, value string) bool { return g.Labels[name] == value })
 		out.Rules = append(out.Rules, ruleYAML{
 			Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: model.Duration(r.For),
 			KeepFiringFor: model.Duration(r.KeepFiringFor), Labels: own, Annotations: r.Annotations,

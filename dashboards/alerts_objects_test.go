@@ -110,6 +110,9 @@ func TestObjectsHoldTheRules(t *testing.T) {
 		if err := yaml.NewEncoder(&text).Encode(&o.Spec); err != nil {
 			t.Fatal(err)
 		}
+		if n := strings.Count(text.String(), `tier: "1"`); n != i { // the group's, which its rules take over
+			t.Errorf("%s has a label of the group %d times, want it once and not in its rules", name, n)
+		}
 		got := ruleFile(t, "", text.String())
 		ignore := []cmp.Option{
 			cmpopts.IgnoreUnexported(rules.File{}, rules.Rule{}), cmpopts.IgnoreFields(rules.File{}, "Name"), cmpopts.EquateEmpty(),
