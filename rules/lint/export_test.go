@@ -48,3 +48,6 @@ func Judged() []string {
 	}
 	return codes
 }
+
+// TemplateLabels returns the labels of the alert that a template uses.
+func TemplateLabels(text string) []string { return templateLabels(text) }
