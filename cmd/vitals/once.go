@@ -84,6 +84,9 @@ func (p *program) lookOnce(state string, timeout time.Duration, look func(contex
 	if err != nil {
 		return err
 	}
+	for i := range cfg.Sources { // so that a collector ends in time to say what it waits for
+		cfg.Sources[i].Timeout = min(cfg.Sources[i].Timeout, timeout)
+	}
 	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger})
 	if err != nil {
 		return err
