@@ -58,6 +58,18 @@ func (m *model) end(source int, t int64, now map[string]bool) {
 	}
 }
 
+// close is like end without a round, and forgets what has explicit timestamps.
+func (m *model) close(source int, t int64) {
+	before := m.sources[source]
+	m.end(source, t, nil)
+	for key := range before {
+		exported := slices.ContainsFunc(m.sources, func(s map[string]bool) bool { return s[key] })
+		if s := m.series[key]; !exported && s.explicit {
+			delete(m.series, key)
+		}
+	}
+}
+
 func (m *model) shift(d time.Duration) {
 	for _, s := range m.series {
 		for i := range s.points {

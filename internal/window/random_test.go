@@ -81,6 +81,9 @@ func (r *run) step() {
 		r.sources[source].Stale(r.now)
 		r.m.end(source, r.now, nil)
 	case 1:
+		r.sources[source].Close(r.now)
+		r.m.close(source, r.now)
+	case 2:
 		d := rapid.SampledFrom([]time.Duration{-time.Hour, -time.Second, time.Millisecond, time.Hour}).Draw(r.t, "shift")
 		r.w.Shift(d)
 		r.m.shift(d)

@@ -14,7 +14,7 @@ import (
 //
 // Sources may export the same series. The last sample written is then its value, and
 // the series is stale when the last of them has stopped exporting it. A source that is
-// given up has to be told with Stale, or its series stay.
+// given up has to be told with Close or Stale, or its series stay.
 type Source struct {
 	w *Window
 	t int64
@@ -105,14 +105,34 @@ func (s *Source) End() {
 	s.w.sweepIfDue(sweepInterval)
 }
 
-// Stale marks all series of the source stale at t: its round failed or came too late,
-// or the source is removed. Series with explicit timestamps are not marked, as in
+// Stale marks all series of the source stale at t: its round failed or came too late.
+// Series with explicit timestamps are not marked, as in
 // Prometheus; they end when they are older than the engine looks back.
 func (s *Source) Stale(t int64) {
 	s.t = t
 	s.w.advance(t)
 	for _, p := range s.previous {
 		s.leave(p)
+	}
+	s.previous, s.current = nil, nil
+	s.w.sweepIfDue(sweepInterval)
+}
+
+// Close ends all series of the source at t: it is given up, or another one has taken its
+// place. Series with explicit timestamps are forgotten with their history, as a marker
+// would keep out later samples that are older than it. Series that other sources export
+// go on.
+func (s *Source) Close(t int64) {
+	s.t = t
+	s.w.advance(t)
+	for _, p := range s.previous {
+		switch p.sources--; {
+		case p.sources > 0:
+		case p.explicit:
+			s.w.remove(p)
+		default:
+			s.w.markStale(p, t)
+		}
 	}
 	s.previous, s.current = nil, nil
 	s.w.sweepIfDue(sweepInterval)

@@ -128,6 +128,22 @@ func TestRounds(t *testing.T) {
 			round(t, a, 110, 1)
 			a.Stale(120)
 		}, "x 50:0 60:1 70:4"},
+		{"a source that is closed leaves nothing behind", func(t *testing.T, w *window.Window, a, b *window.Source) {
+			a.Round(100)
+			for series, explicitT := range map[string]int64{"past": 50, "future": 500, "shared": 50, "now": 0} {
+				if err := a.Add(up(series), 1, explicitT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.End()
+			b.Round(100)
+			if err := b.Add(up("shared"), 2, 60); err != nil {
+				t.Fatal(err)
+			}
+			b.End()
+			a.Close(110)
+			a.Close(120)
+		}, "now 100:1 110:stale\nshared 50:1 60:2"},
 		{"an explicit timestamp beyond all retention makes no series", func(t *testing.T, w *window.Window, a, b *window.Source) {
 			a.Round(10_000_000)
 			for _, age := range []time.Duration{time.Hour, time.Hour - time.Millisecond} {
