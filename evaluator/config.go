@@ -17,7 +17,8 @@ type Config struct {
 	States []StatePolicy
 	Files  []*rules.File
 	// Sources are the collectors. One whose Collector is the same value as before a
-	// reload keeps running, if need be with other times.
+	// reload keeps running, if need be with other times. One of the same name and kind
+	// as one before begins with what that knew last, until its first round has ended.
 	Sources []Source
 }
 

@@ -182,6 +182,7 @@ func (c *core) rules() []rules.Rule {
 // be for lack of evidence.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
 	c.at = at
+	c.endInheritance(at)
 	aged := c.aged
 	if c.aged = c.ages(at); c.aged || aged { // a value that comes back may be what it was
 		c.version++

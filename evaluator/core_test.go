@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,14 +102,21 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 	c.take(result{collector: source, samples: upSamples(0)}, epoch.Add(time.Second))
 	c.reloaded(nil, epoch.Add(2*time.Second))
 	before := pass(epoch.Add(2 * time.Second))
+	cfg.Sources = slices.Clone(cfg.Sources)
+	cfg.Sources[0].Collector = &fakeCollector{"another"}
+	if err := c.apply(cfg, epoch.Add(2*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	inherited := c.sources[0].inherited
 	const d = -48 * time.Hour
 	c.shift(d)
 	after := pass(epoch.Add(3*time.Second + d))
-	for _, c := range []struct {
+	for _, moved := range []struct {
 		name          string
 		before, after time.Time
 	}{
 		{"Started", before.Started, after.Started},
+		{"inherited", inherited, c.sources[0].inherited},
 		{"Reload.At", before.Reload.At, after.Reload.At},
 		{"Reload.LastSuccess", before.Reload.LastSuccess, after.Reload.LastSuccess},
 		{"State.Since", before.States[1].Since, after.States[1].Since},
@@ -117,8 +125,8 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 		{"Collector.LastRun", before.Collectors[0].LastRun, after.Collectors[0].LastRun},
 		{"Collector.LastSuccess", before.Collectors[0].LastSuccess, after.Collectors[0].LastSuccess},
 	} {
-		if got := c.after.Sub(c.before); got != d {
-			t.Errorf("%s moved by %s, want %s", c.name, got, d)
+		if got := moved.after.Sub(moved.before); got != d {
+			t.Errorf("%s moved by %s, want %s", moved.name, got, d)
 		}
 	}
 	if got := c.groups[0].last; !got.Equal(epoch.Add(2*time.Second + d)) {
