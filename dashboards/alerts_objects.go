@@ -37,6 +37,9 @@ func (s *alertSet) objects() ([]byte, error) {
 	taken := map[string]bool{"vitals": true}
 	for _, f := range s.Rules {
 		name := "vitals-" + objectName(f.Name)
+		if _, part, ok := strings.Cut(f.Part, " "); ok {
+			name += "-" + inName(part)
+		}
 		if taken[name] || name == "vitals-" {
 			return nil, fmt.Errorf("rule file %s: the object would be named %s, expected files whose names differ in letters and digits", f.Name, name)
 		}
@@ -68,7 +71,12 @@ func objectName(file string) string {
 		name = shipped
 	}
 	name = strings.TrimSuffix(name, path.Ext(name))
-	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	return inName(name)
+}
+
+// inName makes of a text what can stand in the name of an object.
+func inName(text string) string {
+	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
 
 // groupOf is a group of a rule file as it is written.

@@ -37,7 +37,7 @@ func Check(files []*File) []error {
 // node, which stands where the first of them does.
 type node struct {
 	rule      *Rule
-	file      string
+	file      *File
 	group     string
 	dependsOn []string
 	visited   bool
@@ -56,7 +56,7 @@ func (c *checker) add(f *File, group string, r *Rule) {
 	if r.Alert == "" {
 		return
 	}
-	n := &node{rule: r, file: f.Name, group: group, dependsOn: r.DependsOn}
+	n := &node{rule: r, file: f, group: group, dependsOn: r.DependsOn}
 	identity := r.Alert + labels.FromMap(r.Labels).String()
 	if where, ok := c.first[identity]; ok {
 		c.fail(n, CodeDuplicate, "duplicate alert, expected another name or other labels than the rule at %s", where)
@@ -107,8 +107,8 @@ func (c *checker) cycles(n *node, path []string) {
 
 func (c *checker) fail(n *node, code, format string, args ...any) {
 	c.errs = append(c.errs, &strictyaml.Error{
-		File: n.file, Line: n.rule.Line, Col: n.rule.Col,
-		Where: fmt.Sprintf("group %q, rule %q", clip(n.group), clip(n.rule.Alert)),
+		File: n.file.Name, Line: n.rule.Line, Col: n.rule.Col,
+		Where: within(n.file.Part, fmt.Sprintf("group %q, rule %q", clip(n.group), clip(n.rule.Alert))),
 		Text:  fmt.Sprintf(format, args...),
 		Code:  code,
 	})

@@ -15,7 +15,7 @@ import (
 // FuzzParse holds that nothing panics, that a file is returned,
 // and that nothing is accepted that Prometheus refuses, Kubernetes objects apart.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.yml", "builtin/*.yml"} {
+	for _, pattern := range []string{"testdata/*.yml", "builtin/*.yml", "../dashboards/prometheusrule.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)
@@ -29,23 +29,25 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, errs := rules.Parse("f", data, states())
-		if file == nil {
-			t.Fatalf("Parse() = nil, %v, want a file", errs)
+		files, errs := rules.ParseAll("f", data, states())
+		if len(files) == 0 {
+			t.Fatalf("ParseAll() = none, %v, want a file", errs)
 		}
-		rules.Check([]*rules.File{file})
+		rules.Check(files)
 		if len(errs) > 0 {
 			return
 		}
 		var exprs []parser.Expr
-		for _, g := range file.Groups {
-			for _, r := range g.Rules {
-				exprs = append(exprs, r.AST)
+		for _, file := range files {
+			for _, g := range file.Groups {
+				for _, r := range g.Rules {
+					exprs = append(exprs, r.AST)
+				}
 			}
 		}
 		rules.Retention(exprs, time.Minute)
 		if !bytes.Contains(data, []byte("kind")) && !prometheusAccepts(string(data)) {
-			t.Errorf("Parse() accepts what Prometheus refuses: %q", data)
+			t.Errorf("ParseAll() accepts what Prometheus refuses: %q", data)
 		}
 	})
 }

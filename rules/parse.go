@@ -18,7 +18,7 @@ type rawFile struct {
 	Groups     []rawGroup `yaml:"groups"`
 	APIVersion string     `yaml:"apiVersion"`
 	Kind       string     `yaml:"kind"`
-	Metadata   ignored    `yaml:"metadata"`
+	Metadata   metadata   `yaml:"metadata"`
 	Spec       *rawSpec   `yaml:"spec"`
 	Status     ignored    `yaml:"status"`
 }
@@ -46,41 +46,32 @@ type rawRule struct {
 	Annotations   map[string]string `yaml:"annotations"`
 }
 
+// metadata is what a Kubernetes object says of itself: its name is of interest.
+type metadata struct{ Name string }
+
+// UnmarshalYAML accepts anything.
+func (m *metadata) UnmarshalYAML(unmarshal func(any) error) error {
+	var all map[string]any
+	_ = unmarshal(&all) // the API server's matter
+	m.Name, _ = all["name"].(string)
+	return nil
+}
+
 // ignored accepts anything: the parts of a Kubernetes object that are not ours.
 type ignored struct{}
 
 // UnmarshalYAML accepts anything.
 func (*ignored) UnmarshalYAML(func(any) error) error { return nil }
 
-// Parse reads a rule file. states are the names that the label state may have. It
-// returns the mistakes in the order of the file; each of them is a
-// *strictyaml.Error and names the group and the rule. The file is never nil: with
-// mistakes it holds what could be read, and is good for Check only, to which
-// everything is left that concerns several rules.
+// Parse reads a rule file that has one document: see ParseAll. With mistakes the file is
+// good for Check only.
 func Parse(file string, data []byte, states []string) (*File, []error) {
-	var raw rawFile
-	doc, mistakes := strictyaml.Decode(file, data, &raw)
-	p := &fileParser{
-		doc: doc, states: states, promql: parser.NewParser(parser.Options{}),
-		groups: raw.Groups, root: "groups",
+	files, errs := ParseAll(file, data, states)
+	if len(files) > 1 {
+		at := files[1]
+		errs = append(errs, &strictyaml.Error{File: file, Line: at.first, Col: 1, Text: "second document, expected exactly one in a file"})
 	}
-	if slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "status"}, doc.Has) {
-		p.object(raw)
-	}
-	for _, m := range mistakes {
-		p.add(m)
-	}
-	result := &File{Name: file, doc: doc}
-	seen := map[string]bool{}
-	for i, g := range p.groups {
-		path := strictyaml.PathIndex(p.root, i)
-		if seen[g.Name] {
-			p.fail(path+".name", "duplicate group name, expected it once in a file")
-		}
-		seen[g.Name] = true
-		result.Groups = append(result.Groups, p.group(path, g))
-	}
-	return result, p.sorted()
+	return files[0], errs
 }
 
 // fileParser parses one file and gathers its mistakes.
@@ -91,20 +82,23 @@ type fileParser struct {
 	groups []rawGroup
 	// root is the path of the groups in the document.
 	root string
+	// part names the document where it is not the only one.
+	part string
 	errs []*strictyaml.Error
+	// broken are the paths of the mistakes.
+	broken []string
 }
 
 // object checks what surrounds the groups in a PrometheusRule object.
 func (p *fileParser) object(raw rawFile) {
-	const version, kind = "monitoring.coreos.com/v1", "PrometheusRule"
-	if raw.APIVersion != version {
-		p.fail("apiVersion", "expected %q, got %q", version, clip(raw.APIVersion))
+	if raw.APIVersion != objectVersion {
+		p.fail("apiVersion", "expected %q, got %q", objectVersion, clip(raw.APIVersion))
 	}
-	if raw.Kind != kind {
-		p.fail("kind", "expected %q, got %q", kind, clip(raw.Kind))
+	if raw.Kind != objectKind {
+		p.fail("kind", "expected %q, got %q", objectKind, clip(raw.Kind))
 	}
 	if len(raw.Groups) > 0 {
-		p.fail("groups", "expected the groups of a %s under spec", kind)
+		p.fail("groups", "expected the groups of a %s under spec", objectKind)
 	}
 	if raw.Spec == nil || !p.doc.Has("spec.groups") {
 		p.fail("spec", "expected a spec with groups, got none")
@@ -142,7 +136,8 @@ func (p *fileParser) fail(path, format string, args ...any) {
 // add takes an error over and names its group and rule instead of their indexes.
 func (p *fileParser) add(e *strictyaml.Error) {
 	named := *e
-	named.Where = p.where(e.Where)
+	named.Where = within(p.part, p.where(e.Where))
+	p.broken = append(p.broken, e.Where)
 	p.errs = append(p.errs, &named)
 }
 

@@ -52,7 +52,13 @@ func (f *File) PlaceInExpr(r *Rule, pos posrange.Pos) (line, col int) {
 	return f.doc.Locate(r.path+".expr", int(pos))
 }
 
-// Text returns the file as it was given to Parse, or nil. It must not be changed.
+// Has says whether a line of the file is one of the document's, its comments included.
+func (f *File) Has(line int) bool {
+	return f.doc == nil || f.first <= line && line <= f.last
+}
+
+// Text returns the file as it was given to Parse, or nil: all of its documents. It must
+// not be changed.
 func (f *File) Text() []byte {
 	if f.doc == nil {
 		return nil

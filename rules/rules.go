@@ -12,14 +12,24 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// File is a rule file.
+// File is a rule file, or one of the documents and objects in it.
 type File struct {
-	// Name is the name that was given to Parse.
-	Name   string
+	// Name is the name that was given to Parse. The documents of a file share it.
+	Name string
+	// Part names the document or the object among those of its file, such as
+	// PrometheusRule "vitals" or document 2; empty where it is the only one.
+	Part string
+	// Behind says that the groups stand in no object and not in the first document of
+	// their file, which is all that Prometheus reads.
+	Behind bool
 	Groups []Group
 
 	// doc knows where everything stands; nil in a file that Parse did not make.
 	doc *strictyaml.Document
+	// first and last are the lines of the file that are the document's.
+	first, last int
+	// broken are the paths of the mistakes.
+	broken []string
 }
 
 // Group is a list of rules that are evaluated in this order.

@@ -53,7 +53,7 @@ func (p *program) checkConfig(path string, syntaxOnly bool, to *reporter) int {
 	code := to.findings(l.lint())
 	if code == exitOK && to.format == string(lintreport.Text) {
 		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", path,
-			count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(l.files), "rule file"))
+			count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(byName(l.files)), "rule file"))
 	}
 	return code
 }
@@ -89,8 +89,12 @@ func (p *program) checkRules(paths, states, manifests []string, to *reporter) in
 	}
 	code := to.findings(run)
 	if !to.shown && to.format == string(lintreport.Text) {
-		for _, f := range run.chosen() {
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", f.Name, count(countRules([]*rules.File{f}), "rule"), to.accepted(f.Name))
+		for _, f := range byName(run.chosen()) {
+			in := ""
+			if len(f) > 1 {
+				in = " in " + count(len(f), "document")
+			}
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, count(countRules(f), "rule"), in, to.accepted(f[0].Name))
 		}
 		for _, m := range run.manifests {
 			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, count(countProbes(m), "probe"), to.accepted(m.Name))

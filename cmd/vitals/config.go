@@ -236,9 +236,9 @@ const builtinPrefix = "builtin:"
 func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
 	parse := func(name string, data []byte) {
-		f, mistakes := rules.Parse(name, data, l.cfg.stateNames())
+		files, mistakes := rules.ParseAll(name, data, l.cfg.stateNames())
 		errs = append(errs, mistakes...)
-		l.files = append(l.files, f)
+		l.files = append(l.files, files...)
 	}
 	for i, pattern := range l.cfg.RuleFiles {
 		where := fmt.Sprintf("rule_files[%d]", i)

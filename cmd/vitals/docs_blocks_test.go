@@ -120,8 +120,8 @@ func TestBlocksOfThePagesLoad(t *testing.T) {
 			case "vitals.yml":
 				loadDoc(t, block.where, block.text, block.text)
 			case "rules.yml":
-				file, errs := rules.Parse("rules.yml", []byte(block.text), states)
-				if errs = append(errs, rules.Check([]*rules.File{file})...); len(errs) > 0 {
+				files, errs := rules.ParseAll("rules.yml", []byte(block.text), states)
+				if errs = append(errs, rules.Check(files)...); len(errs) > 0 {
 					t.Errorf("%s: the rule file has mistakes: %v\n%s", block.where, errs, block.text)
 				}
 			default:

@@ -56,6 +56,12 @@ func outputFlags(cmd *kingpin.CmdClause) *output {
 
 // readRules reads rule files that are loaded together, and reports every mistake.
 func readRules(names, states []string) ([]*rules.File, []error) {
+	files, errs := parseRules(names, states)
+	return files, append(errs, rules.Check(files)...)
+}
+
+// parseRules reads rule files, and reports the mistakes in each of them.
+func parseRules(names, states []string) ([]*rules.File, []error) {
 	var files []*rules.File
 	var errs []error
 	states = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)
@@ -65,11 +71,11 @@ func readRules(names, states []string) ([]*rules.File, []error) {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		f, mistakes := rules.Parse(name, data, states)
+		own, mistakes := rules.ParseAll(name, data, states)
 		errs = append(errs, mistakes...)
-		files = append(files, f)
+		files = append(files, own...)
 	}
-	return files, append(errs, rules.Check(files)...)
+	return files, errs
 }
 
 // readRuleFile reads a rule file, or a shipped one.

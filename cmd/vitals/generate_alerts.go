@@ -46,9 +46,10 @@ func readRulesOfMany(names, states []string) ([]*rules.File, []error) {
 	var files []*rules.File
 	var errs []error
 	for _, name := range names {
-		own, mistakes := readRules([]string{name}, states)
+		own, mistakes := parseRules([]string{name}, states)
 		files = append(files, own...)
-		errs = append(errs, slices.DeleteFunc(mistakes, isUnknownCause)...) // it may be in another file
+		together := (&lintRun{files: own}).together()
+		errs = append(append(errs, mistakes...), slices.DeleteFunc(together, isUnknownCause)...) // it may be in another file
 	}
 	return files, append(errs, slices.DeleteFunc(rules.Check(files), func(err error) bool { return !isUnknownCause(err) })...)
 }

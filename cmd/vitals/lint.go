@@ -71,22 +71,22 @@ func (r *lintRun) read(paths []string) []error {
 			errs = append(errs, &strictyaml.Error{File: name, Text: err.Error()})
 			continue
 		}
-		f, mistakes := rules.Parse(name, data, r.states)
+		files, mistakes := rules.ParseAll(name, data, r.states)
 		errs = append(errs, mistakes...)
-		r.files = append(r.files, f)
+		r.files = append(r.files, files...)
 	}
-	return append(errs, rules.Check(r.files)...)
+	return append(errs, r.together()...)
 }
 
 // choose asks for files of the configuration; false if one of them is none.
 func (r *lintRun) choose(names []string) bool {
 	var only []*rules.File
 	for _, name := range names {
-		i := slices.IndexFunc(r.files, func(f *rules.File) bool { return sameFile(f.Name, name) })
-		if i < 0 {
+		found := slices.DeleteFunc(slices.Clone(r.files), func(f *rules.File) bool { return !sameFile(f.Name, name) })
+		if len(found) == 0 {
 			return false
 		}
-		only = append(only, r.files[i])
+		only = append(only, found...)
 	}
 	r.only = only
 	return true
@@ -123,13 +123,12 @@ func (r *lintRun) findings() []lint.Finding {
 	if r.loaded != nil {
 		opts.ListenAddress = cmp.Or(r.loaded.cfg.Server.ListenAddress, defaultListen)
 	}
-	all := lint.Check(r.files, opts)
+	all := r.found(opts)
 	if r.only == nil {
 		return all
 	}
 	return slices.DeleteFunc(all, func(f lint.Finding) bool {
-		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File }) &&
-			!slices.ContainsFunc(r.manifests, func(m *manifest.File) bool { return m.Name == f.File })
+		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File }) && !r.inManifest(f)
 	})
 }
 

@@ -62,9 +62,12 @@ func lintVocabulary(t *testing.T) *lint.Vocabulary {
 func lintExample(v *lint.Vocabulary, example string) (codes, bad []string) {
 	states := []string{"ready", "alive", "started"}
 	text := "groups:\n  - name: example\n    rules:\n      " + strings.ReplaceAll(example, "\n", "\n      ")
-	f, mistakes := rules.Parse("example.yml", []byte(text), states)
+	if strings.HasPrefix(example, "groups:") || strings.HasPrefix(example, "apiVersion:") {
+		text = example
+	}
+	files, mistakes := rules.ParseAll("example.yml", []byte(text), states)
 	if len(mistakes) == 0 {
-		mistakes = rules.Check([]*rules.File{f})
+		mistakes = rules.Check(files)
 	}
 	for _, m := range mistakes {
 		var e *strictyaml.Error
@@ -77,7 +80,7 @@ func lintExample(v *lint.Vocabulary, example string) (codes, bad []string) {
 	if len(mistakes) > 0 {
 		return codes, codes
 	}
-	for _, f := range lint.Check([]*rules.File{f}, lint.Options{Vocabulary: v, States: states}) {
+	for _, f := range lint.Check(files, lint.Options{Vocabulary: v, States: states}) {
 		if f.Accepted != "" {
 			continue
 		}

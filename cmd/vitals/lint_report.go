@@ -49,7 +49,7 @@ func (p *program) reportFlags(cmd *kingpin.CmdClause) *reporter {
 // findings looks and tells. It returns the exit code.
 func (r *reporter) findings(run *lintRun) int {
 	files := run.chosen()
-	r.report = lintreport.Report{Findings: run.findings(), Sources: run.sources(), Files: len(files), Rules: countRules(files)}
+	r.report = lintreport.Report{Findings: run.findings(), Sources: run.sources(), Files: len(byName(files)), Rules: countRules(files)}
 	r.write(r.stdout)
 	r.shown = r.report.Shown()
 	if r.shown && r.forPeople() {

@@ -20,9 +20,9 @@ const builtinPrefix = "builtin:"
 func (r *reader) rulesOf(f *file, raw rawFile) {
 	known := f.stateNames()
 	parse := func(name string, data []byte) {
-		parsed, mistakes := rules.Parse(name, data, known)
+		parsed, mistakes := rules.ParseAll(name, data, known)
 		r.errs = append(r.errs, mistakes...)
-		f.rules = append(f.rules, parsed)
+		f.rules = append(f.rules, parsed...)
 	}
 	seen := map[string]bool{}
 	for i, pattern := range raw.RuleFiles {

@@ -36,27 +36,37 @@ type Defaulter interface{ SetDefaults() }
 // mapping is merged into a default map. Decode panics if into is no pointer or
 // leads to a type that it cannot decode into, such as a channel.
 func Decode(file string, data []byte, into any, opts ...Option) (*Document, []*Error) {
-	v := reflect.ValueOf(into)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		panic(fmt.Sprintf("internal error: strictyaml decodes into pointers, not into %T", into))
-	}
-	setDefaults(v.Elem())
-	doc := &Document{file: file, data: bytes.Clone(data)}
+	data = bytes.Clone(data)
 	root, err := parse(file, data)
 	if err != nil {
-		doc.broken = []string{""}
-		return doc, []*Error{err}
+		setDefaults(target(into))
+		return &Document{file: file, data: data, broken: []string{""}}, []*Error{err}
 	}
-	doc.root = root
-	d := &decoder{file: file, fields: map[reflect.Type][]field{}}
+	return decode(&Document{file: file, data: data, root: root}, into, opts...)
+}
+
+// decode decodes a document that has a root.
+func decode(doc *Document, into any, opts ...Option) (*Document, []*Error) {
+	v := target(into)
+	setDefaults(v)
+	d := &decoder{file: doc.file, fields: map[reflect.Type][]field{}}
 	for _, o := range opts {
 		o(d)
 	}
-	d.value(root, v.Elem(), "")
+	d.value(doc.root, v, "")
 	for _, e := range d.errs {
 		doc.broken = append(doc.broken, e.Where)
 	}
 	return doc, sorted(d.errs)
+}
+
+// target is what a pointer points to.
+func target(into any) reflect.Value {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		panic(fmt.Sprintf("internal error: strictyaml decodes into pointers, not into %T", into))
+	}
+	return v.Elem()
 }
 
 // decoder decodes one document.

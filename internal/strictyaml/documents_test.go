@@ -1,8 +1,12 @@
 package strictyaml_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
@@ -40,5 +44,41 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each part knows its lines, and what is decoded of it its places in the file.
+func TestParts(t *testing.T) {
+	const file = "# head\na: 1\n# tail\n---\n---\n# above\nkind: List\nitems:\n# first\n- {a: 2}\n# second\n- a: 3\n- &x {a: four}\n- *x\n...\n# end\n---\nlist: []\n"
+	parts, err := strictyaml.Parts("f.yaml", []byte(file))
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("Parts() = %v, %v, want 3 documents", parts, err)
+	}
+	list := &parts[1]
+	if got, want := fmt.Sprintf("%q %q %q %v", list.Text("kind"), list.Text("items"), list.Text("none"), list.Items("kind")), `"List" "" "" []`; got != want {
+		t.Errorf("what the list has = %s, want %s", got, want)
+	}
+	var got []string
+	for _, p := range append(append([]strictyaml.Part{parts[0]}, parts[1].Items("items")...), parts[2]) {
+		var into struct{ A int }
+		_, mistakes := p.Decode(&into)
+		last := fmt.Sprint(p.Last)
+		if p.Last == math.MaxInt {
+			last = "end"
+		}
+		line := fmt.Sprintf("%d: %d-%s a=%d", p.Number, p.First, last, into.A)
+		for _, m := range mistakes {
+			line += " " + m.Error()
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"1: 1-3 a=1", "3: 5-11 a=2", "3: 12-12 a=3",
+		`3: 13-13 a=0 f.yaml:13:10: a: expected a whole number, got "four"`,
+		`3: 14-16 a=0 f.yaml:13:10: a: expected a whole number, got "four"`,
+		`4: 17-end a=0 f.yaml:18:1: unknown key "list", expected one of a`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Parts() differ (-want +got):\n%s", diff)
 	}
 }

@@ -47,6 +47,7 @@ func descriptions() map[string]string {
 		"V022": "A label or an annotation looks like a misspelt one that Vitals knows.",
 		"V023": "A value in a label makes a new alert of every change.",
 		"V024": "A template uses a label that the result cannot have.",
+		"V025": "Prometheus does not read the document that the rules stand in.",
 		"V030": "The kubelet's patience does not fit that of the rules.",
 		"V031": "A probe's timeout does not fit.",
 		"V032": "A probe asks for a path, a state or a rule that does not exist.",

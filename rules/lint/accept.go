@@ -62,7 +62,7 @@ func (a *acceptance) apply(found []finding, code string) bool {
 	applied := false
 	for i := range found {
 		f := &found[i]
-		if f.Code != code || f.File != a.file.Name || !a.whole && f.subject != a.subject {
+		if f.Code != code || f.File != a.file.Name || !a.file.Has(f.Line) || !a.whole && f.subject != a.subject {
 			continue
 		}
 		applied = true
@@ -74,6 +74,9 @@ func (a *acceptance) apply(found []finding, code string) bool {
 }
 
 func (a *acceptance) where() string {
+	if a.whole && a.file.Part != "" {
+		return "in " + a.file.Part
+	}
 	if a.whole {
 		return "in this file"
 	}
@@ -121,7 +124,7 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 	lines := strings.Split(string(f.Text()), "\n")
 	for i, line := range lines {
 		a, ok := remarked(line, i+1)
-		if !ok {
+		if !ok || !f.Has(a.line) {
 			continue
 		}
 		a.file = f

@@ -43,6 +43,7 @@ func checks() []check {
 		{"V022", "misspelt-key", Warning, misspelt},
 		{"V023", "value-in-label", Warning, valueInLabel},
 		{"V024", "template-label", Warning, templateLabel},
+		{"V025", "second-document", Warning, secondDocument},
 		{"V030", "probe-patience", Warning, probePatience},
 		{"V031", "probe-timeout", Warning, probeTimeout},
 		{"V032", "probe-path", Error, probePath},

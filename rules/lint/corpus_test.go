@@ -59,11 +59,11 @@ func corpus(t *testing.T, paths []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, mistakes := rules.Parse(path, text, states)
+		documents, mistakes := rules.ParseAll(path, text, states)
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
-		files = append(files, f)
+		files = append(files, documents...)
 		for _, w := range lines(string(text), "want") {
 			want = append(want, path+":"+w)
 		}

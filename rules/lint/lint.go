@@ -131,7 +131,11 @@ type subject struct {
 }
 
 func (s *subject) where() string {
-	return fmt.Sprintf("group %q, rule %q", s.group.Name, s.rule.Name())
+	where := fmt.Sprintf("group %q, rule %q", s.group.Name, s.rule.Name())
+	if s.file.Part != "" {
+		where = s.file.Part + ", " + where
+	}
+	return where
 }
 
 // obeyed says whether the rule can make its state fail.

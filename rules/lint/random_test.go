@@ -30,7 +30,15 @@ func fragments(t *testing.T) []string {
 	seen := map[string]bool{}
 	var all []string
 	for _, name := range files {
-		for _, r := range rulesOf(parse(t, name, read(t, name))) {
+		documents, mistakes := rules.ParseAll(name, []byte(read(t, name)), []string{"ready", "alive", "started"})
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		var own []rules.Rule
+		for _, f := range documents {
+			own = append(own, rulesOf(f)...)
+		}
+		for _, r := range own {
 			parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
 				if e, ok := n.(parser.Expr); ok && e.Type() == parser.ValueTypeVector && !seen[e.String()] && len(e.String()) < 300 {
 					seen[e.String()] = true

@@ -1,0 +1,165 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// The objects of the Prometheus Operator: see its api-reference/api.md.
+const (
+	objectVersion = "monitoring.coreos.com/v1"
+	objectKind    = "PrometheusRule"
+)
+
+// ParseAll reads a rule file: all its documents, each of them a file in Prometheus' format,
+// a PrometheusRule object or a list of such objects. It returns a File for each, in their
+// order, and one at least. states are the names that the label state may have.
+//
+// The mistakes are *strictyaml.Error in the order of the file; each of them names the group
+// and the rule. With mistakes, the files hold what could be read: see File.Mistaken.
+// Everything is left to Check that concerns several rules, save that a group's name is
+// unique within its document.
+func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
+	documents, err := strictyaml.Parts(file, data)
+	var errs []error
+	var parts []strictyaml.Part
+	for i := range documents {
+		items, mistakes := objects(&documents[i])
+		parts, errs = append(parts, items...), append(errs, mistakes...)
+	}
+	switch {
+	case err != nil:
+		errs = append(errs, err)
+	case len(documents) == 0:
+		errs = append(errs, &strictyaml.Error{File: file, Line: 1, Col: 1, Text: "empty file, expected one YAML document"})
+	}
+	var files []*File
+	for i := range parts {
+		f, mistakes := parsePart(file, &parts[i], states, len(parts) > 1)
+		files, errs = append(files, f), append(errs, mistakes...)
+	}
+	if len(files) == 0 {
+		doc, _ := strictyaml.Decode(file, data, &rawFile{})
+		files = []*File{{Name: file, doc: doc, last: math.MaxInt}}
+	}
+	return files, inOrder(errs)
+}
+
+// objects are the elements of a list of objects, or else the document itself.
+func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
+	kind := document.Text("kind")
+	if kind != "List" && kind != objectKind+"List" {
+		return []strictyaml.Part{*document}, nil
+	}
+	var list struct {
+		APIVersion string    `yaml:"apiVersion"`
+		Kind       string    `yaml:"kind"`
+		Metadata   ignored   `yaml:"metadata"`
+		Items      []ignored `yaml:"items"`
+	}
+	doc, mistakes := document.Decode(&list)
+	var errs []error
+	for _, m := range mistakes {
+		errs = append(errs, m)
+	}
+	version := "v1"
+	if kind != "List" {
+		version = objectVersion
+	}
+	if list.APIVersion != version {
+		errs = append(errs, doc.Errorf("apiVersion", "expected %q, got %q", version, clip(list.APIVersion)))
+	}
+	if !doc.Has("items") {
+		errs = append(errs, doc.Errorf("", "expected items, got none"))
+	}
+	return document.Items("items"), errs
+}
+
+// parsePart reads one document, or one object. many says that the file has others.
+func parsePart(file string, part *strictyaml.Part, states []string, many bool) (*File, []error) {
+	var raw rawFile
+	doc, mistakes := part.Decode(&raw)
+	p := &fileParser{
+		doc: doc, states: states, promql: parser.NewParser(parser.Options{}),
+		groups: raw.Groups, root: "groups",
+	}
+	f := &File{Name: file, doc: doc, first: part.First, last: part.Last}
+	if many {
+		f.Part = partName(raw, part.Number)
+	}
+	p.part = f.Part
+	if slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "status"}, doc.Has) {
+		p.object(raw)
+	} else {
+		f.Behind = part.Number > 1
+	}
+	for _, m := range mistakes {
+		p.add(m)
+	}
+	seen := map[string]bool{}
+	for i, g := range p.groups {
+		path := strictyaml.PathIndex(p.root, i)
+		if seen[g.Name] {
+			p.fail(path+".name", "duplicate group name, expected it once in a file")
+		}
+		seen[g.Name] = true
+		f.Groups = append(f.Groups, p.group(path, g))
+	}
+	f.broken = p.broken
+	return f, p.sorted()
+}
+
+// partName names a document or an object among others of its file.
+func partName(raw rawFile, number int) string {
+	switch {
+	case raw.Kind == "":
+		return fmt.Sprintf("document %d", number)
+	case raw.Metadata.Name == "":
+		return clip(raw.Kind)
+	}
+	return fmt.Sprintf("%s %q", clip(raw.Kind), clip(raw.Metadata.Name))
+}
+
+// Mistaken says whether a mistake keeps a rule of the file from being what it is meant to
+// be: one in the rule, in what it has from its group, or around it.
+func (f *File) Mistaken(r *Rule) bool {
+	group := r.path[:max(strings.LastIndex(r.path, ".rules["), 0)]
+	return slices.ContainsFunc(f.broken, func(path string) bool {
+		return below(path, r.path) || below(r.path, path) || below(path, group+".labels")
+	})
+}
+
+// below says whether path is parent or lies below it.
+func below(path, parent string) bool {
+	rest, ok := strings.CutPrefix(path, parent)
+	return ok && (parent == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// within puts what a mistake is about into the part of its file.
+func within(part, where string) string {
+	if part == "" || where == "" {
+		return part + where
+	}
+	return part + ", " + where
+}
+
+// inOrder sorts mistakes by their places.
+func inOrder(errs []error) []error {
+	place := func(err error) (line, col int) {
+		e := err.(*strictyaml.Error)
+		return e.Line, e.Col
+	}
+	slices.SortStableFunc(errs, func(a, b error) int {
+		lineA, colA := place(a)
+		lineB, colB := place(b)
+		return cmp.Or(cmp.Compare(lineA, lineB), cmp.Compare(colA, colB))
+	})
+	return errs
+}

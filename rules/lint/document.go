@@ -1,0 +1,17 @@
+package lint
+
+// secondDocument finds rules that Prometheus does not load: it reads the first document of
+// a file and no other, whatever stands there. Objects are not for it but for its operator,
+// which reads them all.
+func secondDocument(p *pass) {
+	for _, f := range p.files {
+		if !f.Behind || len(f.Groups) == 0 {
+			continue
+		}
+		p.report(Finding{
+			File: f.Name, Line: f.Groups[0].Line, Col: f.Groups[0].Col, Where: f.Part,
+			Text: "Prometheus reads the first document of a file only: Vitals alone would load these groups",
+			Cure: "move them to the first document or to a file of their own, or make a PrometheusRule object of each document",
+		})
+	}
+}
