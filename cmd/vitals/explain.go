@@ -84,7 +84,7 @@ func (p *program) runExplain(e *explaining) int {
 		fmt.Fprintln(p.stderr, failed.Text)
 		return execprobe.Plain.Code(*failed)
 	}
-	_, _ = p.stdout.Write(body)
+	_, _ = p.stdout.Write(body) // that it fails is noticed for all commands
 	return exitOK
 }
 

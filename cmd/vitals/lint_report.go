@@ -118,7 +118,7 @@ func (r *reporter) mistakes(file string, sources map[string][]byte, errs []error
 	return exitConfig
 }
 
-// write writes the report; there is nobody to be told that nobody reads it.
+// write writes the report; that it fails is noticed for all commands.
 func (r *reporter) write(w io.Writer) {
 	r.report.ShowAccepted, r.report.Version = r.showAccepted, version.Version
 	_ = r.report.Write(w, lintreport.Format(r.format))

@@ -68,8 +68,10 @@ Exit codes: 0 ok, 1 failing, 2 unknown, 3 usage or configuration, 10-119 the exi
 
 // run is main with its surroundings as arguments; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
-	p := &program{stdout: stdout, stderr: stderr, log: &promslog.Config{Writer: stderr}}
-	app := kingpin.New("vitals", help).UsageWriter(stdout).ErrorWriter(stderr)
+	out := &printed{to: stdout}
+	defer func() { code = out.complete(code, stderr) }()
+	p := &program{stdout: out, stderr: stderr, log: &promslog.Config{Writer: stderr}}
+	app := kingpin.New("vitals", help).UsageWriter(out).ErrorWriter(stderr)
 	app.Terminate(func(status int) { panic(terminated(status)) })
 	app.HelpFlag.Short('h')
 	app.Version(version.Print("vitals")).VersionFlag.Short('v')
@@ -82,7 +84,9 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		case terminated:
 			code = int(r)
 		default:
-			panic(r)
+			if !out.causes(r) {
+				panic(r)
+			}
 		}
 	}()
 	p.commands(app, func(f func() int) kingpin.Action {

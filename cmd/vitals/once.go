@@ -29,8 +29,7 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 		result.Text, result.More = lines[0], lines[1:]
 	}
 	how := execprobe.Style(cmp.Or(style, string(execprobe.Plain)))
-	fmt.Fprint(p.stdout, how.Render(result))
-	return how.Code(result)
+	return p.tell(how, result)
 }
 
 // judgeOnce is what one look says of a state. A collector that has no result yet is no

@@ -49,8 +49,7 @@ func (p *program) waitCommand(app *kingpin.Application, do func(func() int) king
 		if err != nil {
 			result = execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 		}
-		fmt.Fprint(p.stdout, w.style.Render(result))
-		return w.style.Code(result)
+		return p.tell(w.style, result)
 	}))
 }
 
