@@ -17,6 +17,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -78,7 +79,8 @@ func loadFile(path string) (*loaded, []error) {
 	if err != nil {
 		return &loaded{sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
 	}
-	return load(from, path, data, nil)
+	l, mistakes := load(from, path, data, nil)
+	return l, filekind.Instead(path, data, filekind.Config, mistakes)
 }
 
 // load checks a configuration; adjust, where it is set, changes what was read
@@ -237,7 +239,7 @@ func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
 	parse := func(name string, data []byte) {
 		files, mistakes := rules.ParseAll(name, data, l.cfg.stateNames())
-		errs = append(errs, mistakes...)
+		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		l.files = append(l.files, files...)
 	}
 	for i, pattern := range l.cfg.RuleFiles {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -38,8 +39,9 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
-		own, errs := readRules(names, states)
-		if len(errs) > 0 {
+		names, errs := ruleFiles(names)
+		own, mistakes := readRules(names, states)
+		if errs = append(errs, mistakes...); len(errs) > 0 {
 			return p.fail(errs...)
 		}
 		return p.put(dashboards.Files(own), out)
@@ -72,7 +74,7 @@ func parseRules(names, states []string) ([]*rules.File, []error) {
 			continue
 		}
 		own, mistakes := rules.ParseAll(name, data, states)
-		errs = append(errs, mistakes...)
+		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		files = append(files, own...)
 	}
 	return files, errs

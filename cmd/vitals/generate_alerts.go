@@ -43,8 +43,8 @@ func readRulesOfMany(names, states []string) ([]*rules.File, []error) {
 	if len(names) == 0 {
 		names = kuryrRules()
 	}
+	names, errs := ruleFiles(names)
 	var files []*rules.File
-	var errs []error
 	for _, name := range names {
 		own, mistakes := parseRules([]string{name}, states)
 		files = append(files, own...)

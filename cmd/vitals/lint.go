@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
@@ -72,7 +71,7 @@ func (r *lintRun) read(paths []string) []error {
 			continue
 		}
 		files, mistakes := rules.ParseAll(name, data, r.states)
-		errs = append(errs, mistakes...)
+		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		r.files = append(r.files, files...)
 	}
 	return append(errs, r.together()...)
@@ -103,7 +102,7 @@ func sameFile(a, b string) bool {
 
 // readManifests reads Kubernetes manifests. It returns the mistakes.
 func (r *lintRun) readManifests(paths []string) []error {
-	var errs []error
+	paths, errs := allFiles(paths, matchingPaths)
 	for _, path := range paths {
 		data, err := readFile(path)
 		if err != nil {
@@ -111,7 +110,7 @@ func (r *lintRun) readManifests(paths []string) []error {
 			continue
 		}
 		m, mistakes := manifest.Read(path, data)
-		errs = append(errs, mistakes...)
+		errs = append(errs, filekind.Instead(path, data, filekind.Manifest, mistakes)...)
 		r.manifests = append(r.manifests, m)
 	}
 	return errs
@@ -157,20 +156,7 @@ func (r *lintRun) vocabulary() *lint.Vocabulary {
 // ruleFiles are the files that arguments name, each once: a path, a glob or the name of
 // shipped ones.
 func ruleFiles(args []string) ([]string, []error) {
-	var names []string
-	var errs []error
-	for _, arg := range args {
-		found, err := matching(arg)
-		if err != nil {
-			errs = append(errs, &strictyaml.Error{File: arg, Text: err.Error()})
-		}
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names, errs
+	return allFiles(args, matching)
 }
 
 // matching are the files that an argument names.
@@ -187,18 +173,5 @@ func matching(arg string) ([]string, error) {
 		}
 		return found, nil
 	}
-	if arg == "" {
-		return nil, errors.New("a file without a name, expected a path; what is piped in is /dev/stdin")
-	}
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("is a directory, expected files: give those in it, such as '%s'", filepath.Join(arg, "*.yml"))
-	}
-	if _, err := os.Lstat(arg); err == nil || !strings.ContainsAny(arg, "*?[") {
-		return []string{filepath.Clean(arg)}, nil
-	}
-	found, err := filepath.Glob(arg)
-	if err == nil && len(found) == 0 {
-		err = errors.New("matches no file")
-	}
-	return found, err
+	return matchingPaths(arg)
 }

@@ -19,7 +19,7 @@ func (p *program) testCommand(app *kingpin.Application, do func(func() int) king
 	var files []string
 	var only, junit string
 	var opts ruletest.Options
-	cmd.Arg("file", "The test files.").Required().StringsVar(&files)
+	cmd.Arg("file", "The test files: paths or globs.").Required().StringsVar(&files)
 	cmd.Flag("run", "Run only the tests whose \"file/name\" the expression matches.").PlaceHolder("REGEXP").StringVar(&only)
 	cmd.Flag("junit", "Write the outcome as JUnit's XML to this file as well.").PlaceHolder("FILE").StringVar(&junit)
 	cmd.Flag("debug", "Print what changes from evaluation to evaluation.").BoolVar(&opts.Timeline)
@@ -41,8 +41,7 @@ func (p *program) testRules(files []string, junit string, opts ruletest.Options)
 	var reports []*ruletest.Report
 	var mistakes []error
 	ran, failed := 0, 0
-	for _, file := range files {
-		r := ruletest.Run(context.Background(), file, opts)
+	take := func(r *ruletest.Report) {
 		for _, w := range r.Warnings {
 			fmt.Fprintf(p.stderr, "%s (warning)\n", w)
 		}
@@ -50,6 +49,13 @@ func (p *program) testRules(files []string, junit string, opts ruletest.Options)
 		ran, failed = ran+len(r.Tests), failed+r.Failed()
 		mistakes = append(mistakes, r.Mistakes...)
 		reports = append(reports, r)
+	}
+	files, unmatched := allFiles(files, matchingPaths)
+	for _, file := range files {
+		take(ruletest.Run(context.Background(), file, opts))
+	}
+	for _, err := range unmatched {
+		take(&ruletest.Report{File: fileOf(err), Mistakes: []error{err}})
 	}
 	if junit != "" {
 		if err := writeJUnit(junit, reports); err != nil {

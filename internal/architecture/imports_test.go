@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -29,13 +29,14 @@ func layers() map[string]neighbours {
 		"rules/lint":            {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand"}, "verdicts are reached without knowing who asks for them"},
-		"internal/ruletest":     {[]string{"evaluator", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
+		"internal/ruletest":     {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
 		"internal/execprobe":    {nil, "a leaf: the smallest program is made of it"},
 		"internal/unixsocket":   {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
+		"internal/filekind":     {[]string{"internal/strictyaml"}, "a leaf: it looks at the keys of a file and reads nothing of it"},
 		"internal/lintreport":   {[]string{"rules/lint"}, "a report shows what was found, and looks for nothing"},
 		"internal/manifest":     {[]string{"internal/strictyaml"}, "a leaf: it reads another project's files"},
 		"internal/standin":      {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},

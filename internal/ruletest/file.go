@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -118,6 +119,7 @@ func read(name string, opts Options) (*file, *reader) {
 		f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
 	}
 	sort.SliceStable(r.errs, func(i, j int) bool { return r.before(r.errs[i], r.errs[j]) })
+	r.errs = filekind.Instead(name, data, filekind.Tests, r.errs)
 	return f, r
 }
 

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -21,7 +22,7 @@ func (r *reader) rulesOf(f *file, raw rawFile) {
 	known := f.stateNames()
 	parse := func(name string, data []byte) {
 		parsed, mistakes := rules.ParseAll(name, data, known)
-		r.errs = append(r.errs, mistakes...)
+		r.errs = append(r.errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		f.rules = append(f.rules, parsed...)
 	}
 	seen := map[string]bool{}

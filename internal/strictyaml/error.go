@@ -15,7 +15,7 @@ const maxErrors = 100
 type Error struct {
 	// File is the file's name, as it was given to Decode.
 	File string
-	// Line and Col count from 1; Col counts characters.
+	// Line and Col count from 1; Col counts characters. Line 0 means the file as a whole.
 	Line, Col int
 	// Where is the place in the document, such as "collectors[2].keystone"; empty
 	// means the document itself.
@@ -27,8 +27,11 @@ type Error struct {
 	Code string
 }
 
-// Error returns "file:line:col: where: text".
+// Error returns "file:line:col: where: text", or "file: text" without a line.
 func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Text
+	}
 	where := ""
 	if e.Where != "" {
 		where = clip(e.Where, 200) + ": "

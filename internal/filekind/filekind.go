@@ -1,0 +1,129 @@
+// Package filekind tells the files that Vitals reads apart by their first keys, for the
+// message about one that was given where another was expected.
+package filekind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// Kind is what a file is for.
+type Kind int
+
+// The kinds of files.
+const (
+	// Unknown is a file whose keys say nothing.
+	Unknown Kind = iota
+	// Config is a configuration of Vitals.
+	Config
+	// Rules is a rule file of Prometheus, or a PrometheusRule object.
+	Rules
+	// Tests is a file of unit tests, as "promtool test rules" takes it.
+	Tests
+	// Manifest is a file of Kubernetes objects.
+	Manifest
+	// prometheus is a configuration of Prometheus itself.
+	prometheus
+)
+
+// String is the kind as in "expected a rule file".
+func (k Kind) String() string {
+	switch k {
+	case Config:
+		return "a configuration of Vitals"
+	case Rules:
+		return "a rule file"
+	case Tests:
+		return "a file of unit tests"
+	case Manifest:
+		return "a Kubernetes manifest"
+	case prometheus:
+		return "a configuration of Prometheus"
+	}
+	return "an unknown file"
+}
+
+// Instead returns the mistakes of a file that was read as one of a kind: those that the
+// reader found or, where the file looks like one of another kind, that alone, with the
+// command that takes it.
+func Instead(name string, data []byte, want Kind, mistakes []error) []error {
+	if len(mistakes) == 0 {
+		return mistakes
+	}
+	keys, object := head(name, data)
+	found := kinds(keys, object)
+	if len(found) == 0 || slices.Contains(found, want) {
+		return mistakes
+	}
+	return []error{&strictyaml.Error{
+		File: name, Line: 1, Col: 1,
+		Text: fmt.Sprintf("looks like %s, expected %s: %s", found[0], want, usage(found[0], name, object)),
+	}}
+}
+
+// head returns the keys of the first document, and its kind where it is a Kubernetes object.
+func head(name string, data []byte) (keys []string, object string) {
+	roots, _ := strictyaml.Documents(name, data)
+	if len(roots) == 0 || roots[0].ShortTag() != "!!map" {
+		return nil, ""
+	}
+	content := roots[0].Content
+	for i := 0; i+1 < len(content); i += 2 {
+		keys = append(keys, content[i].Value)
+		if content[i].Value == "kind" {
+			object = content[i+1].Value
+		}
+	}
+	return keys, object
+}
+
+// kinds are those that a file can be by its keys, the likeliest first.
+func kinds(keys []string, object string) []Kind {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(keys, name) })
+	}
+	var found []Kind
+	if has("global", "scrape_configs", "alerting", "remote_write") {
+		found = append(found, prometheus)
+	}
+	if has("collectors", "server") {
+		found = append(found, Config)
+	}
+	if has("tests", "group_eval_order", "fuzzy_compare") {
+		found = append(found, Tests)
+	}
+	if has("groups") || object == "PrometheusRule" {
+		found = append(found, Rules)
+	}
+	if has("apiVersion") && object != "" && object != "PrometheusRule" {
+		found = append(found, Manifest)
+	}
+	if len(found) == 0 && has("rule_files", "evaluation_interval", "states") {
+		return []Kind{Config, Tests}
+	}
+	return found
+}
+
+// usage is what to do with a file of a kind.
+func usage(k Kind, name, object string) string {
+	if strings.ContainsAny(name, " '\"$*?") {
+		name = "FILE"
+	}
+	switch k {
+	case Config:
+		return fmt.Sprintf("\"vitals check config %[1]s\" checks it, and \"vitals run --config.file=%[1]s\" starts with it", name)
+	case Rules:
+		return fmt.Sprintf("\"vitals check rules %s\" checks it, and a configuration names it in rule_files", name)
+	case Tests:
+		return fmt.Sprintf("\"vitals test rules %s\" runs it", name)
+	case prometheus:
+		return "Vitals reads the rule files that it names, and has a configuration of its own"
+	}
+	if object == "ConfigMap" || object == "Secret" {
+		return "give what is in its data as files of their own"
+	}
+	return fmt.Sprintf("\"vitals check rules --manifest=%s RULES...\" checks its probes", name)
+}
