@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -34,6 +34,7 @@ func layers() map[string]neighbours {
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
 		"internal/execprobe":    {nil, "a leaf: the smallest program is made of it"},
+		"internal/reaper":       {nil, "a leaf: it knows children of the process, and not what they are for"},
 		"internal/unixsocket":   {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
 		"internal/strictyaml":   {nil, "a leaf: it decodes any configuration"},
 		"internal/filekind":     {[]string{"internal/strictyaml"}, "a leaf: it looks at the keys of a file and reads nothing of it"},
