@@ -9,6 +9,7 @@ package collectors
 import (
 	"context"
 	"log/slog"
+	"os"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -72,6 +73,11 @@ type Env struct {
 	Logger *slog.Logger
 	// Peer returns the collector that the configuration gives this name, or nil.
 	Peer func(name string) Collector
+	// Start calls start, which starts a process that the collector waits for, and has
+	// nobody else wait for it from its first moment until release is called. Without an
+	// error, release has to be called once. Start is nil where nobody else waits for
+	// children.
+	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
 
 // batch gathers the samples of one round.

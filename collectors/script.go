@@ -86,7 +86,10 @@ func (c *ScriptConfig) Uses() []string { return nil }
 
 // New implements Kind.
 func (c *ScriptConfig) New(env Env) (Collector, error) {
-	command := scriptCommand{args: c.Command, dir: c.Directory, env: c.environment(os.Environ()), limit: int64(c.OutputLimit)}
+	command := scriptCommand{args: c.Command, dir: c.Directory, env: c.environment(os.Environ()), limit: int64(c.OutputLimit), guard: env.Start}
+	if command.guard == nil {
+		command.guard = unguarded
+	}
 	return &script{name: env.Name, config: *c, command: command, busy: make(chan struct{}, 1)}, nil
 }
 
@@ -227,6 +230,14 @@ type scriptCommand struct {
 	dir       string
 	// limit is how many bytes of the output are kept.
 	limit int64
+	// guard starts a process that nobody else waits for, as Env.Start does.
+	guard func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
+}
+
+// unguarded is the guard where nobody else waits for any process.
+func unguarded(start func() (*os.Process, error)) (p *os.Process, release func(), err error) {
+	p, err = start()
+	return p, func() {}, err
 }
 
 // scriptRun is how one run of a command ended.

@@ -30,15 +30,15 @@ func (c *scriptCommand) run(ctx context.Context) scriptRun {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	p, pipes, err := c.start()
+	p, err := c.start()
 	if err != nil {
 		return scriptRun{err: c.notStarted(err)}
 	}
-	defer p.Release()
+	defer p.release()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		awaitEnd(p.Pid)
+		awaitEnd(p.pid)
 	}()
 	drain := scriptDrain
 	select {
@@ -47,11 +47,11 @@ func (c *scriptCommand) run(ctx context.Context) scriptRun {
 		drain = 0 // there is no time left
 	}
 	// The process is not yet waited for, so that the number is still its group's.
-	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
-	status, err := reapGroup(p.Pid)
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	status, err := reapGroup(p.pid)
 	run := scriptRun{started: true, took: time.Since(begin)}
 	<-ended
-	run.output, run.complaints, run.cut = pipes.finish(drain)
+	run.output, run.complaints, run.cut = p.pipes.finish(drain)
 	switch {
 	case err != nil:
 		run.err = &scriptError{scriptStart, fmt.Errorf("wait for %s: %w", c.args[0], err)}
@@ -66,37 +66,48 @@ func (c *scriptCommand) run(ctx context.Context) scriptRun {
 	return run
 }
 
+// scriptProcess is a command that runs.
+type scriptProcess struct {
+	pid   int
+	pipes scriptPipes
+	// release is to be called once the process was waited for.
+	release func()
+}
+
 // start starts the command in a session, and so in a process group, of its own.
-func (c *scriptCommand) start() (*os.Process, *scriptPipes, error) {
+func (c *scriptCommand) start() (*scriptProcess, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer null.Close()
-	pipes := &scriptPipes{}
-	out, err := pipes.stdout.open()
+	p := &scriptProcess{}
+	out, err := p.pipes.stdout.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer out.Close()
-	complaints, err := pipes.stderr.open()
+	complaints, err := p.pipes.stderr.open()
 	if err != nil {
-		pipes.stdout.reader.Close()
-		return nil, nil, err
+		p.pipes.stdout.reader.Close()
+		return nil, err
 	}
 	defer complaints.Close()
-	p, err := os.StartProcess(c.args[0], c.args, &os.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: []*os.File{null, out, complaints},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	process, release, err := c.guard(func() (*os.Process, error) {
+		return os.StartProcess(c.args[0], c.args, &os.ProcAttr{
+			Dir: c.dir, Env: c.env, Files: []*os.File{null, out, complaints},
+			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		})
 	})
 	if err != nil {
-		pipes.stdout.reader.Close()
-		pipes.stderr.reader.Close()
-		return nil, nil, err
+		p.pipes.stdout.reader.Close()
+		p.pipes.stderr.reader.Close()
+		return nil, err
 	}
-	go pipes.stdout.read(c.limit)
-	go pipes.stderr.read(c.limit)
-	return p, pipes, nil
+	p.pid, p.release = process.Pid, func() { _ = process.Release(); release() }
+	go p.pipes.stdout.read(c.limit)
+	go p.pipes.stderr.read(c.limit)
+	return p, nil
 }
 
 // scriptPipes carry what a command prints.

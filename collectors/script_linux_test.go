@@ -131,10 +131,7 @@ func TestScriptLetsDaemonsGo(t *testing.T) {
 // As the first process of a container, or a subreaper, Vitals becomes the parent of the
 // grandchildren that it kills, and waits for them too.
 func TestScriptReapsOrphans(t *testing.T) {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
+	scriptAdopts(t)
 	for range 20 {
 		for _, command := range []string{"(sleep 1000 & sleep 1000) & sleep 1000", "(sleep 1000 & sleep 1000 &) ; (true &); exit 0"} {
 			_, _ = localCollectWithin(t, scriptOf(t, command, ""), 50*time.Millisecond)

@@ -17,14 +17,15 @@ import (
 )
 
 // TestScriptFirstProcess runs Vitals as the first process of a PID namespace, as in a
-// container without an init: what scripts leave behind becomes its children, and there are
-// none of them, zombies included.
+// container without an init: what scripts leave behind becomes its children, daemons in
+// sessions of their own too, and none of them stays, zombies included.
 func TestScriptFirstProcess(t *testing.T) {
 	dir := shortDirectory(t, "")
 	write(t, filepath.Join(dir, "vitals.yml"), `evaluation_interval: 100ms
 collectors:
   - {name: leaves, interval: 200ms, timeout: 200ms, script: {command: [/bin/sh, -c, "(sleep 1000 & sleep 0.01) & (true &) ; exit 3"]}}
   - {name: hangs, interval: 200ms, timeout: 200ms, script: {command: [/bin/sh, -c, "(sleep 1000 & sleep 1000) & sleep 1000"]}}
+  - {name: daemons, interval: 200ms, timeout: 200ms, script: {command: [/bin/sh, -c, "setsid sleep 0.2 >/dev/null 2>&1 & exit 3"]}}
 `)
 	listen := address(t)
 	var log bytes.Buffer
@@ -43,7 +44,7 @@ collectors:
 	})
 	d := daemon{&program{url: "http://" + listen, cmd: cmd}}
 	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
-	for _, name := range []string{"leaves", "hangs"} {
+	for _, name := range []string{"leaves", "hangs", "daemons"} {
 		await(t, name+" has run", supervisorWithin, func() error {
 			m, err := d.metrics()
 			if err != nil {
@@ -55,9 +56,10 @@ collectors:
 			return m.want(3, "vitals_script_exit_code", "script", name)
 		})
 	}
-	// A look may meet a script that runs. Something left behind would be there in all of them.
+	// A look may meet a script that runs, and a daemon is a zombie for 1.5 s. Something left
+	// behind would be there in all of them.
 	seen := map[string]int{}
-	const looks = 20
+	const looks = 40
 	for range looks {
 		for _, child := range childrenOf(t, cmd.Process.Pid) {
 			seen[child]++

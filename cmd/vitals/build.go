@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"reflect"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ import (
 type builder struct {
 	logger *slog.Logger
 	built  map[string]built
+	// start is what collectors start children by; nil where nobody else waits for children.
+	start func(func() (*os.Process, error)) (*os.Process, func(), error)
 }
 
 // built is a collector and the configuration that it was made from.
@@ -71,6 +74,7 @@ func (b *builder) collector(c collectors.Config, next map[string]built) (built, 
 		Name:   c.Name,
 		Logger: b.logger.With("collector", c.Name),
 		Peer:   func(name string) collectors.Collector { return next[name].collector },
+		Start:  b.start,
 	})
 	if err != nil {
 		return built{}, err

@@ -78,7 +78,13 @@ func launch(t testing.TB, args ...string) *process {
 // launchWith has the process inherit a file as its descriptor 3.
 func launchWith(t testing.TB, inherit *os.File, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command("vitals", args...), log: &lines{}, done: make(chan struct{})}
+	return launchProgram(t, "vitals", inherit, args...)
+}
+
+// launchProgram starts it by one of its names, see TestMain.
+func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(name, args...), log: &lines{}, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	// The race detector would wait for a second at the end of each process.
 	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -66,12 +67,14 @@ type daemon struct {
 	notifier *notifier
 	// lint looks at the rules of each configuration; nil where nobody does.
 	lint *lintLog
+	// orphans waits for what becomes a child of this process, and is nobody's.
+	orphans *reaper.Reaper
 }
 
 // newDaemon wires a loaded configuration. It starts nothing.
 func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
-	d := &daemon{logger: logger, notifier: newNotifier(logger)}
-	b := &builder{logger: logger}
+	d := &daemon{logger: logger, notifier: newNotifier(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
+	b := &builder{logger: logger, start: d.orphans.Start}
 	cfg, commit, err := b.build(l)
 	if err != nil {
 		return nil, err
@@ -179,11 +182,17 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 		defer close(notified)
 		d.notifier.run(ctx, d.eval)
 	}()
+	reaped := make(chan struct{})
+	go func() {
+		defer close(reaped)
+		d.orphans.Run(ctx)
+	}()
 	defer func() {
 		cancel()
 		<-evaluated
 		<-watched
 		<-notified
+		<-reaped
 	}()
 	for {
 		select {

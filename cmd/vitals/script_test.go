@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vitals": main})
+	testscript.Main(m, map[string]func(){"vitals": main, "vitals-that-adopts": adoptingMain})
 }
 
 // TestScript runs the command line as a user would; the scripts are its manual.
