@@ -113,6 +113,13 @@ func parsePart(file string, part *strictyaml.Part, states []string, many bool) (
 		f.Groups = append(f.Groups, p.group(path, g))
 	}
 	f.broken = p.broken
+	for g := range f.Groups {
+		for i := range f.Groups[g].Rules {
+			if r := &f.Groups[g].Rules[i]; f.Mistaken(r) {
+				r.AST = nil
+			}
+		}
+	}
 	return f, p.sorted()
 }
 

@@ -55,7 +55,8 @@ type Group struct {
 type Rule struct {
 	Alert  string
 	Record string
-	// Expr is the expression as it is written in the file, and AST what it means.
+	// Expr is the expression as it is written in the file, and AST what it means; nil in a
+	// rule that is mistaken.
 	Expr string
 	AST  parser.Expr
 	For  time.Duration

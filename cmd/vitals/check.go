@@ -45,10 +45,13 @@ func (p *program) checkConfig(path string, syntaxOnly bool, to *reporter) int {
 		}
 	}
 	if len(errs) > 0 {
+		run := l.besides(errs)
 		if to.format == string(lintreport.Text) { // without lines of the file: it may hold secrets
-			return p.fail(errs...)
+			code := p.fail(errs...)
+			to.besides(run)
+			return code
 		}
-		return to.mistakes(path, nil, errs)
+		return to.mistakes(path, nil, errs, run)
 	}
 	code := to.findings(l.lint())
 	if code == exitOK && to.format == string(lintreport.Text) {
@@ -75,17 +78,18 @@ func (p *program) checkRules(paths, states, manifests []string, to *reporter) in
 	run := &lintRun{states: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
 	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set) > 0
 	if !configured && len(paths) == 0 {
-		return to.mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")})
+		return to.mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")}, nil)
 	}
 	if configured {
 		l, errs := p.load()
 		if len(errs) > 0 {
-			return to.mistakes(p.configFile, l.lint().sources(), errs)
+			return to.mistakes(p.configFile, l.lint().sources(), errs, l.besides(errs))
 		}
 		run.of(l)
 	}
 	if errs := append(run.read(paths), run.readManifests(manifests)...); len(errs) > 0 {
-		return to.mistakes("", run.sources(), errs)
+		run.partial = true
+		return to.mistakes("", run.sources(), errs, run)
 	}
 	code := to.findings(run)
 	if !to.shown && to.format == string(lintreport.Text) {

@@ -24,7 +24,9 @@ type lintRun struct {
 	// only are the files that are asked for; nil where all are.
 	only []*rules.File
 	// complete says that files are all of the configuration.
-	complete  bool
+	complete bool
+	// partial says that they have mistakes.
+	partial   bool
 	manifests []*manifest.File
 }
 
@@ -118,7 +120,10 @@ func (r *lintRun) readManifests(paths []string) []error {
 
 // findings are what the checks find in the files that are asked for.
 func (r *lintRun) findings() []lint.Finding {
-	opts := lint.Options{Vocabulary: r.vocabulary(), Complete: r.complete, States: r.states, Manifests: r.manifests}
+	opts := lint.Options{Vocabulary: r.vocabulary(), Complete: r.complete && !r.partial, Partial: r.partial, States: r.states, Manifests: r.manifests}
+	if r.partial {
+		opts.Manifests = nil // what their probes can ask for is not known
+	}
 	if r.loaded != nil {
 		opts.ListenAddress = cmp.Or(r.loaded.cfg.Server.ListenAddress, defaultListen)
 	}

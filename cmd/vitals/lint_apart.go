@@ -80,6 +80,20 @@ func (r *lintRun) inManifest(f lint.Finding) bool {
 	return slices.ContainsFunc(r.manifests, func(m *manifest.File) bool { return m.Name == f.File })
 }
 
+// besides is a look at what stands beside mistakes; nil where they are not those of the
+// rule files alone, for then nobody knows what the rules can match.
+func (l *loaded) besides(mistakes []error) *lintRun {
+	for _, err := range flatten(mistakes) {
+		e, ok := err.(*strictyaml.Error)
+		if !ok || !slices.ContainsFunc(l.files, func(f *rules.File) bool { return f.Name == e.File }) {
+			return nil
+		}
+	}
+	r := l.lint()
+	r.partial = true
+	return r
+}
+
 // byName puts the documents of a file together.
 func byName(files []*rules.File) [][]*rules.File {
 	var all [][]*rules.File

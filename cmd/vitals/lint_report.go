@@ -48,13 +48,9 @@ func (p *program) reportFlags(cmd *kingpin.CmdClause) *reporter {
 
 // findings looks and tells. It returns the exit code.
 func (r *reporter) findings(run *lintRun) int {
-	files := run.chosen()
-	r.report = lintreport.Report{Findings: run.findings(), Sources: run.sources(), Files: len(byName(files)), Rules: countRules(files)}
+	r.report = reportOf(run)
 	r.write(r.stdout)
-	r.shown = r.report.Shown()
-	if r.shown && r.forPeople() {
-		fmt.Fprintln(r.stdout, r.report.Summary())
-	}
+	r.summary()
 	failing := r.report.Count(lint.Error)
 	if r.failOn == failOnWarning {
 		failing += r.report.Count(lint.Warning)
@@ -63,6 +59,32 @@ func (r *reporter) findings(run *lintRun) int {
 		return exitFailing
 	}
 	return exitOK
+}
+
+// reportOf is what the checks find.
+func reportOf(run *lintRun) lintreport.Report {
+	files := run.chosen()
+	return lintreport.Report{Findings: run.findings(), Sources: run.sources(), Files: len(byName(files)), Rules: countRules(files)}
+}
+
+// summary ends a report that has something for people.
+func (r *reporter) summary() {
+	r.shown = r.report.Shown()
+	if r.shown && r.forPeople() {
+		fmt.Fprintln(r.stdout, r.report.Summary())
+	}
+}
+
+// besides tells people what is found in the rules without mistakes; a run that is nil finds
+// nothing.
+func (r *reporter) besides(run *lintRun) {
+	if run == nil {
+		return
+	}
+	if r.report = reportOf(run); r.report.Shown() {
+		r.write(r.stdout)
+		r.summary()
+	}
 }
 
 // forPeople says that somebody reads what is printed; of the others, a line too many is
@@ -85,9 +107,10 @@ func (r *reporter) accepted(file string) string {
 	return ", " + count(n, "finding") + " accepted"
 }
 
-// mistakes tells what keeps files from being what they are, and returns the exit code.
-// What has no place of its own concerns the file of that name where it begins with it.
-func (r *reporter) mistakes(file string, sources map[string][]byte, errs []error) int {
+// mistakes tells what keeps files from being what they are, and what is found in the rules
+// without any, unless the run is nil; it returns the exit code. What has no place of its own
+// concerns the file of that name where it begins with it.
+func (r *reporter) mistakes(file string, sources map[string][]byte, errs []error, run *lintRun) int {
 	names := map[string]string{}
 	for _, c := range lint.Checks() {
 		names[c.Code] = c.Name
@@ -107,13 +130,19 @@ func (r *reporter) mistakes(file string, sources map[string][]byte, errs []error
 		f.Name = names[f.Code]
 		r.report.Findings = append(r.report.Findings, f)
 	}
-	to := r.stdout
-	if r.format == string(lintreport.Text) {
+	n, to, text := len(r.report.Findings), r.stdout, r.format == string(lintreport.Text)
+	switch {
+	case text:
 		to = r.stderr
+	case run != nil:
+		r.report.Findings = append(r.report.Findings, run.findings()...)
 	}
 	r.write(to)
-	if n := len(r.report.Findings); n > 1 && r.forPeople() {
+	if n > 1 && r.forPeople() {
 		fmt.Fprintln(to, count(n, "mistake"))
+	}
+	if text {
+		r.besides(run)
 	}
 	return exitConfig
 }

@@ -108,6 +108,9 @@ func mistake(code string) bool {
 // configuration, or manifest, and not with another, and a file may serve several: of that
 // it says less, or nothing where there is none.
 func (p *pass) unneeded(a acceptance, code string) {
+	if p.opts.Partial {
+		return
+	}
 	complete := p.opts.Complete && p.opts.Vocabulary != nil && p.opts.Vocabulary.Configured
 	switch {
 	case slices.Contains(strings.Fields("V016 V021 V022 V023"), code):

@@ -54,6 +54,9 @@ type Options struct {
 	Vocabulary *Vocabulary
 	// Complete says that the files are all rule files of one configuration.
 	Complete bool
+	// Partial says that the files have mistakes. What is found then is about the rules
+	// without any, and does not follow from what the others lack.
+	Partial bool
 	// States are the names of all states.
 	States []string
 	// Manifests are Kubernetes manifests whose probes ask Vitals.
@@ -63,8 +66,8 @@ type Options struct {
 	ListenAddress string
 }
 
-// Check looks through all files that are loaded together. They must be free of mistakes:
-// see rules.Parse and rules.Check. The findings are in the order of the files, the
+// Check looks through all files that are loaded together. They must be free of mistakes,
+// see rules.ParseAll and rules.Check, unless the options say Partial. The findings are in the order of the files, the
 // manifests last, those that a comment accepts included.
 func Check(files []*rules.File, opts Options) []Finding {
 	p := &pass{files: files, opts: opts}
@@ -84,7 +87,9 @@ func Check(files []*rules.File, opts Options) []Finding {
 	}
 	var findings []Finding
 	for _, f := range p.findings {
-		findings = append(findings, f.Finding)
+		if f.subject == nil || !f.subject.mistaken() {
+			findings = append(findings, f.Finding)
+		}
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line),
@@ -137,6 +142,9 @@ func (s *subject) where() string {
 	}
 	return where
 }
+
+// mistaken says whether nobody knows what the rule is meant to be.
+func (s *subject) mistaken() bool { return s.file.Mistaken(s.rule) }
 
 // obeyed says whether the rule can make its state fail.
 func (s *subject) obeyed() bool {

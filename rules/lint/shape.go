@@ -129,6 +129,9 @@ func (p *pass) shapes() {
 	for changed := true; changed; {
 		changed = false
 		for _, s := range p.subjects {
+			if s.rule.Record != "" && s.rule.AST == nil {
+				p.shaped[s] = anything()
+			}
 			if s.rule.Record == "" || s.rule.AST == nil {
 				continue
 			}

@@ -8,6 +8,9 @@ import (
 // fails for ever, and one with warnings only can never fail. alive and started are well
 // without rules.
 func stateWithoutRules(p *pass) {
+	if p.opts.Partial {
+		return // a rule that cannot be read may decide it
+	}
 	for _, state := range p.opts.States {
 		if state == "alive" || state == "started" {
 			continue

@@ -15,13 +15,15 @@ import (
 func vanishingSeries(p *pass) {
 	p.lacks()
 	judgedIn := map[string][]*parser.VectorSelector{}
+	unread := map[string]bool{} // states of which a rule cannot be read, which may judge absence
 	for _, s := range p.subjects {
+		unread[s.rule.State] = unread[s.rule.State] || s.mistaken() && s.rule.Record == ""
 		if s.obeyed() {
 			judgedIn[s.rule.State] = append(judgedIn[s.rule.State], p.absents(s)...)
 		}
 	}
 	for _, s := range p.subjects {
-		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" {
+		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" || unread[s.rule.State] || unread[""] {
 			continue
 		}
 		judged := slices.Concat(p.absents(s), judgedIn[s.rule.State])
