@@ -12,11 +12,14 @@ import (
 
 // Documents returns the roots of all documents of somebody else's file that are not
 // empty, within the bounds that hold for a file of ours: its size, its text, how deep it
-// is nested, and what its aliases make of it.
+// is nested, and what its aliases make of it. A template of such a file is none.
 func Documents(file string, data []byte) ([]*yaml.Node, *Error) {
 	var roots []*yaml.Node
 	parts, err := Parts(file, data)
 	for _, p := range parts {
+		if at := unrenderedPlace(p.root); at != nil {
+			return roots, &Error{File: file, Line: at.Line, Col: at.Column, Text: describeTemplate(at)}
+		}
 		roots = append(roots, p.root)
 	}
 	return roots, err

@@ -24,6 +24,9 @@ func TestDocuments(t *testing.T) {
 		"an alias of itself":     {"a: 1\n---\nb: &b [*b]\n", []string{"a"}, "f.yaml:3:8: alias"},
 		"nested deeply":          {strings.Repeat("[", 200) + strings.Repeat("]", 200), nil, "f.yaml:1:102: nested deeper than 100 levels"},
 		"a byte that is no text": {"a: \x01\n", nil, "f.yaml:1:4: control character 0x01"},
+		"a template":             {"a: 1\n---\nkind: Pod\nname: {{ .Release.Name }}\n", []string{"a"}, `f.yaml:4:7: {{ ... }} without quotes: this is a template, to be rendered first, as "helm template" does`},
+		"a template within":      {"a: 1\n---\nkind: Pod\nspec: [{name: {{ .x }}}]\n", []string{"a"}, `f.yaml:4:15: {{ ... }} without quotes`},
+		"a mapping as a key":     {"a: 1\n---\n? {kind: Pod}\n: 1\n", []string{"a", ""}, ""},
 		"too much":               {strings.Repeat("#", 1<<20+1), nil, "f.yaml:1:1: file of 1048577 bytes, expected at most 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,6 +61,8 @@ func sorted(errs []*Error) []*Error {
 func describe(n *yaml.Node) string {
 	n = deref(n)
 	switch {
+	case isTemplate(n):
+		return describeTemplate(n)
 	case n.Kind == yaml.MappingNode:
 		return "a mapping"
 	case n.Kind == yaml.SequenceNode:

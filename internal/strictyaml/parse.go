@@ -99,7 +99,7 @@ func syntaxError(file string, data []byte, err error) *Error {
 			}
 		}
 	}
-	e.Text = "not valid YAML: " + clip(text, 200)
+	e.Text = "not valid YAML: " + clip(text, 200) + templateHint(data, e.Line)
 	if strings.HasPrefix(text, "did not find expected ',' or") && strings.Contains(lineOf(data, e.Line), "${") {
 		e.Text += ": within { } and [ ], a value with ${ needs quotes"
 	}
