@@ -211,13 +211,13 @@ func ownSamples(t *testing.T) []collectors.Sample {
 		t.Fatal(errs)
 	}
 	e, err := evaluator.New(evaluator.Config{Files: []*rules.File{file}, Sources: []evaluator.Source{
-		{Name: "app", Kind: "app", Interval: time.Minute, Timeout: time.Second, Collector: &app{}},
-		{Name: "flaky", Kind: "app", Interval: 20 * time.Millisecond, Timeout: 20 * time.Millisecond, Collector: &app{flaky: true}},
+		{Name: "app", Kind: "app", Interval: time.Minute, Timeout: time.Minute, Collector: &app{}},
+		{Name: "flaky", Kind: "app", Interval: 20 * time.Millisecond, Timeout: time.Minute, Collector: &app{flaky: true}},
 	}}, evaluator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

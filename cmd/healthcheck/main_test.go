@@ -58,11 +58,18 @@ func snapshot() *evaluator.Snapshot {
 	}
 }
 
-// call runs the program as it was called.
+// call runs the program as it was called. Unless it is told otherwise, it has time also on
+// a busy machine.
 func call(env map[string]string, args ...string) (string, int) {
 	var out bytes.Buffer
 	code := run(time.Now(), args, surroundings{
-		getenv: func(name string) string { return env[name] }, stdout: &out,
+		getenv: func(name string) string {
+			if env[name] == "" && name == "VITALS_HEALTHCHECK_TIMEOUT" {
+				return "1m"
+			}
+			return env[name]
+		},
+		stdout: &out,
 		replace: func(args []string) error {
 			became := slices.Clone(args)
 			became[len(became)-1], _, _ = strings.Cut(became[len(became)-1], "=")

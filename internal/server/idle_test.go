@@ -28,7 +28,7 @@ const idleConnections = 10_000
 func holdConnections(address string, in io.Reader, out io.Writer) int {
 	var held []net.Conn
 	for i := range idleConnections {
-		c, err := net.DialTimeout("tcp", address, 10*time.Second)
+		c, err := net.DialTimeout("tcp", address, 2*time.Minute)
 		if err != nil {
 			fmt.Fprintf(out, "connection %d: %v\n", i, err)
 			return 1
@@ -74,10 +74,10 @@ func TestIdleConnectionsDoNotKeepProbesFromAnswering(t *testing.T) {
 		if r := fetch(t, "GET", url+"/ready"); r.code != http.StatusOK || r.body != "ok" {
 			t.Errorf("/ready = %d %q, want 200 ok", r.code, r.body)
 		}
-		// On an idle machine it takes milliseconds; a busy one may be ten times slower
-		// than the second that a kubelet waits.
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("/ready took %v with %d idle connections, want at most 10s", took, idleConnections)
+		// On an idle machine it takes milliseconds, on a busy one that still accepts the
+		// connections many seconds. Requests that waited for those would wait for ever.
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("/ready took %v with %d idle connections, want at most a minute", took, idleConnections)
 		}
 	}
 	// Without a bound, 10,000 connections take more than 100 MiB.

@@ -49,7 +49,7 @@ type reply struct {
 // fetch asks over a connection of its own.
 func fetch(t testing.TB, method, url string) reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {

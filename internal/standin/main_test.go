@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds everything that should happen soon.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // lab is a cloud with a client that keeps no connection.
 type lab struct {
