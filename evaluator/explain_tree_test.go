@@ -47,6 +47,9 @@ func sketchInto(b *strings.Builder, n *Node, indent string) {
 		}
 		fmt.Fprintf(b, ": %d of %d)", c.True, c.Of)
 	}
+	if n.Deciding > 0 {
+		fmt.Fprintf(b, " deciding: %d", n.Deciding)
+	}
 	if n.Own {
 		b.WriteString(" own")
 	}

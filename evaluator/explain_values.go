@@ -32,6 +32,26 @@ func (a above) rank(l labels.Labels, v float64) (rank int) {
 	return rank
 }
 
+// deciding is how many of the elements matter most, if not all of count.
+func (a above) deciding(series []NodeSeries, shown []labels.Labels, count int) (n int) {
+	if a.holds == nil && len(a.want) == 0 {
+		return 0
+	}
+	for i, l := range shown {
+		v := 0.0
+		if series[i].Value != nil {
+			v = float64(*series[i].Value)
+		}
+		if a.rank(l, v) == 0 {
+			n++
+		}
+	}
+	if n == count {
+		return 0
+	}
+	return n
+}
+
 // agree says whether an element can be behind one with the labels of want: whether it
 // has those of them that it has at all.
 func agree(l, want labels.Labels) bool {
@@ -113,6 +133,7 @@ func (n *Node) vector(v promql.Vector, up above) (f found) {
 		}
 		n.Series, f.shown = append(n.Series, series), append(f.shown, s.Metric)
 	}
+	n.Deciding = up.deciding(n.Series, f.shown, n.Count)
 	return f
 }
 
@@ -128,6 +149,7 @@ func (n *Node) matrix(m promql.Matrix, up above) (f found) {
 		}
 		n.Series, f.shown = append(n.Series, series), append(f.shown, s.Metric)
 	}
+	n.Deciding = up.deciding(n.Series, f.shown, n.Count)
 	return f
 }
 

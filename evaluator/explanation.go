@@ -138,6 +138,9 @@ type Node struct {
 	// then in the order of their labels. Count counts all.
 	Series []NodeSeries `json:"series,omitempty"`
 	Count  int          `json:"count"`
+	// Deciding is how many of Series, the first, are behind what the part above shows,
+	// where others are not. It is 0 where no element is set apart in that way.
+	Deciding int `json:"deciding,omitempty"`
 	// Comparison is set for comparisons.
 	Comparison *Comparison `json:"comparison,omitempty"`
 	// Own is set for a selector or range of Vitals' own metrics.

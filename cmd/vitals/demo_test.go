@@ -208,6 +208,9 @@ func (f demoFault) check(t *testing.T, l *kuryrLab) {
 	}
 	l.round(t)
 	l.judged(t, f.ready, f.alive) // it lasts
+	if f.ready != demoPass {
+		l.fits(t, 24)
+	}
 	l.press(t, f.dependency, standin.None)
 	l.judged(t, demoPass, demoPass)
 	if now := l.transitions(t, "alive"); f.alive == demoPass && now != alive {

@@ -15,15 +15,19 @@ import (
 const (
 	// maxExplainLine bounds a line, in bytes.
 	maxExplainLine = 500
+	// maxExplainError bounds what a collector failed with, in bytes, unless one rule or
+	// all are explained.
+	maxExplainError = 120
 	// maxColumn is where what an expression says begins at the latest, unless the
-	// expression is longer.
-	maxColumn = 72
+	// expression is longer: behind it, most fits the 80 columns of a terminal.
+	maxColumn = 52
 )
 
 // explainText draws an explanation for people: what matters first, in one screen.
 type explainText struct {
 	x *evaluator.Explanation
-	// whole is set to draw the trees of rules, too, that only follow from others.
+	// whole is set to draw all, too, that decides nothing: the trees of rules that only
+	// follow from others, and elements and parts that do not make the rule true.
 	whole bool
 	lines []textLine
 	// named are the collectors that were drawn.
@@ -205,7 +209,7 @@ func (t *explainText) timing(r *evaluator.RuleExplanation) string {
 		text += ", for " + spanOf(r.ForSeconds) + ": fires since " + t.clock(first.FiresAt)
 	}
 	if r.AlertCount > 1 {
-		text = strings.TrimPrefix(text+fmt.Sprintf("; the first of %d alerts", r.AlertCount), "; ")
+		text = strings.TrimPrefix(text+fmt.Sprintf("; first of %d alerts", r.AlertCount), "; ")
 	}
 	return text
 }
@@ -226,7 +230,11 @@ func (t *explainText) collector(c evaluator.ExplainedCollector) {
 		if !c.LastSuccess.IsZero() {
 			success = "last success " + t.ago(c.LastSuccess)
 		}
-		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, c.Error))
+		text := c.Error
+		if !t.whole {
+			text = server.Line(text, maxExplainError)
+		}
+		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, text))
 	}
 }
 

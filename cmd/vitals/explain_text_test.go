@@ -128,9 +128,18 @@ func oddRules(at func(time.Duration) []evaluator.AlertExplanation, rule func(str
 	later.ForSeconds, later.Alerts = 0, at(time.Minute)
 	later.Tree.Series = later.Tree.Children[0].Series
 	later.Tree.Children[0].Expr = `load{host="a"}`
+	apart := elements(selectorNode("load", "web"), 4, true)
+	apart.Deciding, apart.Collectors = 1, []string{"web", "late"}
+	two := elements(selectorNode("pairs", "web"), 4, false)
+	two.Deciding = 2
+	either := rule("Either", &evaluator.Node{Expr: "load > 2 or absent(gone) or pairs", Short: "or", Kind: evaluator.KindSet, Type: "vector", Count: 3, Children: []*evaluator.Node{
+		comparisonNode(apart, ">", "2", 2, 1, 4),
+		{Expr: "absent(gone)", Short: "absent", Kind: evaluator.KindFunction, Type: "vector", Children: []*evaluator.Node{selectorNode("gone", "web", 1)}},
+		two,
+	}})
 	large := rule("Large", numberNode("1", 1))
 	large.Tree = nil
-	return []*evaluator.RuleExplanation{pending, kept, other, plain, sudden, later, large}
+	return []*evaluator.RuleExplanation{pending, kept, other, plain, sudden, later, either, large}
 }
 
 func TestExplanationText(t *testing.T) {
@@ -214,6 +223,18 @@ func TestExplanationLinesAreBounded(t *testing.T) {
 	for line := range strings.Lines(explanationText(x, true, "")) {
 		if len(line) > maxExplainLine+1 || strings.Contains(line, "\x1b") {
 			t.Errorf("a line has %d bytes, want at most %d and no control characters: %q", len(line), maxExplainLine, line)
+		}
+	}
+}
+
+// An error that fills a screen is left to whoever asks for one rule.
+func TestExplanationErrorsAreBounded(t *testing.T) {
+	x := everything()
+	x.Collectors[0].Error = strings.Repeat("longer", 50)
+	for whole, want := range map[bool]int{false: maxExplainError, true: 300} {
+		_, text, _ := strings.Cut(explanationText(x, whole, ""), "last success 2m20s ago: ")
+		if text, _, _ = strings.Cut(text, "\n"); len(text) != want {
+			t.Errorf("whole %t: the error has %d bytes, want %d: %s", whole, len(text), want, text)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,29 +18,72 @@ const (
 	// maxPart is how long a part of an expression may be that is drawn with its own
 	// parts, in bytes.
 	maxPart = 100
-	// maxDrawnSeries bounds the elements of a part that are drawn.
-	maxDrawnSeries = 5
+	// maxDrawnSeries bounds the elements of a part that are drawn, and maxDecidingSeries
+	// those of a rule that nobody asked for by its name.
+	maxDrawnSeries, maxDecidingSeries = 5, 3
 )
 
 // node draws a part of an expression and what it says. asks is set for what the rule
 // asks: whether there is anything at all.
 func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
-	t.add(depth, drawn(n), t.says(n, asks))
+	if series := t.compared(n); series != nil {
+		t.add(depth, n.Expr, t.outcome(n, series))
+		n = series
+	} else {
+		t.add(depth, drawn(n), t.says(n, asks))
+	}
 	t.named = append(t.named, n.Collectors...)
-	if n.Count > 1 && (n.Comparison == nil || n.Comparison.Threshold == nil) {
+	if n.Count > 1 && (n.Comparison == nil || n.Comparison.Threshold == nil) && !t.single(n) {
 		t.elements(n, depth+1)
 	}
 	for _, r := range n.Recordings {
 		t.recording(r, depth+1)
 	}
 	for _, child := range n.Children {
-		if child.Kind != evaluator.KindNumber && child.Kind != evaluator.KindString {
+		switch {
+		case child.Kind == evaluator.KindNumber || child.Kind == evaluator.KindString:
+		case t.idle(n, child):
+			t.add(depth+1, drawn(child), t.says(child, asks))
+		default:
 			t.node(child, depth+1, asks && n.Kind == evaluator.KindSet)
 		}
 	}
 	if n.Cut {
 		t.add(depth+1, "...", "left out: the expression has too many parts")
 	}
+}
+
+// compared is the selector that a part compares with a number, where both fit one line.
+func (t *explainText) compared(n *evaluator.Node) *evaluator.Node {
+	if t.whole || n.Comparison == nil || n.Comparison.Threshold == nil || n.Error != "" || !n.At.IsZero() || len(n.Expr) > maxPart || len(n.Children) != 2 {
+		return nil
+	}
+	for i, child := range n.Children {
+		if child.Kind == evaluator.KindSelector && child.Error == "" && n.Children[1-i].Kind == evaluator.KindNumber {
+			return child
+		}
+	}
+	return nil
+}
+
+// outcome is for what a comparison holds, and the selector that is compared.
+func (t *explainText) outcome(n, series *evaluator.Node) string {
+	if series.Count == 0 {
+		return "false: " + t.value(series)
+	}
+	value := strings.TrimPrefix(t.value(series), fmt.Sprintf("%d series", series.Count))
+	return truth(n) + ": " + strings.TrimLeft(value, ", ")
+}
+
+// single says whether one element decides and stands for all of a part.
+func (t *explainText) single(n *evaluator.Node) bool {
+	return !t.whole && n.Deciding == 1 && n.Comparison == nil
+}
+
+// idle says whether a side of a set operation adds nothing to what that found: why it
+// does not is left out.
+func (t *explainText) idle(n, side *evaluator.Node) bool {
+	return !t.whole && n.Kind == evaluator.KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
 }
 
 // drawn is a part of an expression, without its own parts if it is long.
@@ -128,12 +172,16 @@ func (t *explainText) value(n *evaluator.Node) string {
 		return "no series" + lacking(n)
 	case n.Count == 1 && len(n.Series) == 1:
 		facts = append(facts, strings.TrimSpace(labelsText(n.Series[0].Labels, n.Expr)+" "+t.element(n.Series[0])))
+	case t.single(n):
+		facts = append(facts, apart(n, n.Series[0])+" "+t.element(n.Series[0]))
 	default:
 		facts = append(facts, strings.TrimSpace(fmt.Sprintf("%d series %s", n.Count, labelsText(shared(n), n.Expr))))
 	}
 	switch {
 	case n.Own:
 		facts = append(facts, "Vitals itself")
+	case len(n.Collectors) > 1 && t.single(n) && n.Series[0].Collector != "":
+		facts = append(facts, "collector "+n.Series[0].Collector)
 	case len(n.Collectors) == 1:
 		facts = append(facts, "collector "+n.Collectors[0])
 	case len(n.Collectors) > 0:
@@ -161,8 +209,11 @@ func lacking(n *evaluator.Node) string {
 
 // elements draws the elements of a part.
 func (t *explainText) elements(n *evaluator.Node, depth int) {
-	shown := n.Series[:min(len(n.Series), maxDrawnSeries)]
-	all := shared(n)
+	room := maxDrawnSeries
+	if !t.whole {
+		room = min(maxDecidingSeries, cmp.Or(n.Deciding, n.Count))
+	}
+	shown := n.Series[:min(len(n.Series), room)]
 	for _, s := range shown {
 		text := t.element(s)
 		if len(n.Collectors) > 1 {
@@ -171,17 +222,18 @@ func (t *explainText) elements(n *evaluator.Node, depth int) {
 		if s.Holds != nil {
 			text += ": " + strconv.FormatBool(*s.Holds)
 		}
-		own := maps.Clone(s.Labels)
-		maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
-		left := labelsText(own, n.Expr)
-		if left == "" {
-			left = "{}"
-		}
-		t.add(depth, left, text)
+		t.add(depth, apart(n, s), text)
 	}
 	if more := n.Count - len(shown); more > 0 {
 		t.add(depth, fmt.Sprintf("... and %d more", more), "")
 	}
+}
+
+// apart writes the labels that set an element apart from the others of a part.
+func apart(n *evaluator.Node, s evaluator.NodeSeries) string {
+	all, own := shared(n), maps.Clone(s.Labels)
+	maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
+	return cmp.Or(labelsText(own, n.Expr), "{}")
 }
 
 // shared are the labels that all elements of a part have, where all are known.
