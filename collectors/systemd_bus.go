@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	manager "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -75,6 +76,26 @@ func (c *busConn) Close() error {
 	return c.tcpConn.Close()
 }
 
+// noSignals takes no signal, and ends at once who waits for some. The library's client
+// waits on every connection, also on one that has ended meanwhile; the default handler
+// would leave it waiting for ever then: one goroutine a round, while the bus hangs.
+type noSignals struct{}
+
+// DeliverSignal implements dbus.SignalHandler.
+func (noSignals) DeliverSignal(string, string, *dbus.Signal) {}
+
+// AddSignal implements dbus.SignalRegistrar.
+func (noSignals) AddSignal(signals chan<- *dbus.Signal) { close(signals) }
+
+// RemoveSignal implements dbus.SignalRegistrar.
+func (noSignals) RemoveSignal(chan<- *dbus.Signal) {}
+
+// dialSystemd connects to systemd by the bus behind a socket. The library wants two
+// connections, one of them for signals. Both end with ctx.
+func dialSystemd(ctx context.Context, path string) (*manager.Conn, error) {
+	return manager.NewConnection(func() (*dbus.Conn, error) { return dialBus(ctx, path) })
+}
+
 // dialBus connects to the bus behind a socket, and logs in as the user of this process.
 // No file descriptor can be passed on such a connection.
 func dialBus(ctx context.Context, path string) (*dbus.Conn, error) {
@@ -83,7 +104,7 @@ func dialBus(ctx context.Context, path string) (*dbus.Conn, error) {
 		return nil, err
 	}
 	bound, stop := boundTCP(ctx, conn)
-	bus, err := dbus.NewConn(&busConn{bound, stop})
+	bus, err := dbus.NewConn(&busConn{bound, stop}, dbus.WithSignalHandler(noSignals{}))
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -106,29 +127,16 @@ func login(bus *dbus.Conn) error {
 		return err
 	}
 	err = bus.Hello()
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, dbus.ErrClosed) {
 		err = &reasonError[systemdReason]{systemdForbidden, fmt.Errorf("the bus leaves after the login: it does not know user %d: %w", os.Geteuid(), err)}
 	}
 	return err
 }
 
-// unitStatus is what systemd lists of a unit: ListUnitsByNames in org.freedesktop.systemd1(5).
-type unitStatus struct {
-	Name, Description, LoadState, ActiveState, SubState, Following string
-
-	Path    dbus.ObjectPath
-	Job     uint32
-	JobType string
-	JobPath dbus.ObjectPath
-}
-
-const systemdName = "org.freedesktop.systemd1"
-
 // listUnits asks for units in the order of their names, those that are not loaded among
 // them. It needs systemd 230.
-func listUnits(ctx context.Context, bus *dbus.Conn, names []string) (list []unitStatus, err error) {
-	manager := bus.Object(systemdName, "/org/freedesktop/systemd1")
-	err = manager.CallWithContext(ctx, systemdName+".Manager.ListUnitsByNames", 0, names).Store(&list)
+func listUnits(ctx context.Context, systemd *manager.Conn, names []string) ([]manager.UnitStatus, error) {
+	list, err := systemd.ListUnitsByNamesContext(ctx, names)
 	if err == nil && len(list) != len(names) {
 		err = fmt.Errorf("%d answers: expected %d", len(list), len(names))
 	}
@@ -138,17 +146,15 @@ func listUnits(ctx context.Context, bus *dbus.Conn, names []string) (list []unit
 	return list, nil
 }
 
-// unitProperty asks for one property of a unit.
-func unitProperty[T any](ctx context.Context, bus *dbus.Conn, unit unitStatus, kind, property string) (value T, err error) {
-	var answer dbus.Variant
-	object := bus.Object(systemdName, unit.Path)
-	err = object.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, systemdName+"."+kind, property).Store(&answer)
+// unitProperty asks for one property of a unit, of an interface such as Unit or Service.
+func unitProperty[T any](ctx context.Context, systemd *manager.Conn, unit, kind, property string) (value T, err error) {
+	answer, err := systemd.GetUnitTypePropertyContext(ctx, unit, kind, property)
 	if err != nil {
 		return value, fmt.Errorf("property %s: %w", property, err)
 	}
-	value, ok := answer.Value().(T)
+	value, ok := answer.Value.Value().(T)
 	if !ok {
-		return value, fmt.Errorf("property %s has type %s: expected %T", property, answer.Signature(), value)
+		return value, fmt.Errorf("property %s has type %s: expected %T", property, answer.Value.Signature(), value)
 	}
 	return value, nil
 }

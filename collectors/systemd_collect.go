@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	manager "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -53,7 +55,7 @@ func (s *systemd) Collect(ctx context.Context) ([]Sample, error) {
 	units, err := s.ask(ctx)
 	if err != nil {
 		err = fmt.Errorf("ask systemd at %s: %w", s.config.Bus, err)
-		if ctx.Err() != nil {
+		if over(ctx) {
 			err = &reasonError[systemdReason]{systemdTimeout, err}
 		}
 	}
@@ -70,14 +72,21 @@ func (s *systemd) Collect(ctx context.Context) ([]Sample, error) {
 	return b.samples, err
 }
 
+// over says whether a round has had its time. Its connections end with it, and may do
+// so before its context says it.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
+}
+
 // ask connects, and asks for all units at once and for what else is known of each.
 func (s *systemd) ask(ctx context.Context) ([]unitSeen, error) {
-	bus, err := dialBus(ctx, s.config.Bus)
+	systemd, err := dialSystemd(ctx, s.config.Bus)
 	if err != nil {
 		return nil, err
 	}
-	defer bus.Close()
-	list, err := listUnits(ctx, bus, s.config.Units)
+	defer systemd.Close()
+	list, err := listUnits(ctx, systemd, s.config.Units)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +98,7 @@ func (s *systemd) ask(ctx context.Context) ([]unitSeen, error) {
 		}
 	}
 	for i := range units {
-		if err := units[i].details(ctx, bus, list[i]); err != nil {
+		if err := units[i].details(ctx, systemd, list[i].Name); err != nil {
 			errs = append(errs, fmt.Errorf("unit %s: %w", s.config.Units[i], err))
 			break // whoever fails here is not asked a hundred times more
 		}
@@ -98,7 +107,7 @@ func (s *systemd) ask(ctx context.Context) ([]unitSeen, error) {
 }
 
 // parseUnit reads the states of a unit. One that is not known is left empty.
-func parseUnit(status unitStatus) (u unitSeen, err error) {
+func parseUnit(status manager.UnitStatus) (u unitSeen, err error) {
 	load, state := strings.ReplaceAll(status.LoadState, "-", "_"), status.ActiveState
 	if state == "refreshing" { // since version 257: active and changing, as reloading is
 		state = "reloading"
@@ -118,22 +127,22 @@ func parseUnit(status unitStatus) (u unitSeen, err error) {
 
 // details asks for the properties of a unit. Each is asked for by itself: all together
 // would make systemd read the unit's cgroup.
-func (u *unitSeen) details(ctx context.Context, bus *dbus.Conn, unit unitStatus) error {
+func (u *unitSeen) details(ctx context.Context, systemd *manager.Conn, unit string) error {
 	if u.load == "not_found" && u.state == "inactive" {
 		return nil
 	}
 	if u.state == "active" || u.state == "reloading" {
-		entered, err := unitProperty[uint64](ctx, bus, unit, "Unit", "ActiveEnterTimestamp") // in microseconds
+		entered, err := unitProperty[uint64](ctx, systemd, unit, "Unit", "ActiveEnterTimestamp") // in microseconds
 		if err != nil {
 			return err
 		}
 		u.started = float64(entered) / 1e6
 	}
-	kind := unitResults()[unitType(unit.Name)]
+	kind := unitResults()[unitType(unit)]
 	if kind == "" {
 		return nil
 	}
-	result, err := unitProperty[string](ctx, bus, unit, kind, "Result")
+	result, err := unitProperty[string](ctx, systemd, unit, kind, "Result")
 	if err != nil {
 		return err
 	}
@@ -141,7 +150,7 @@ func (u *unitSeen) details(ctx context.Context, bus *dbus.Conn, unit unitStatus)
 	if kind != "Service" {
 		return nil
 	}
-	restarts, err := unitProperty[uint32](ctx, bus, unit, kind, "NRestarts")
+	restarts, err := unitProperty[uint32](ctx, systemd, unit, kind, "NRestarts")
 	switch said, _ := errors.AsType[dbus.Error](err); {
 	case err == nil:
 		u.restarts = new(float64(restarts))
@@ -151,7 +160,7 @@ func (u *unitSeen) details(ctx context.Context, bus *dbus.Conn, unit unitStatus)
 	if u.outcome == "success" {
 		return nil
 	}
-	status, err := unitProperty[int32](ctx, bus, unit, kind, "ExecMainStatus")
+	status, err := unitProperty[int32](ctx, systemd, unit, kind, "ExecMainStatus")
 	if err == nil && status != 0 {
 		u.ended = fmt.Sprint(status)
 	}

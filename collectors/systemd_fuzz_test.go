@@ -3,9 +3,11 @@ package collectors
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"testing"
 
+	manager "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
 )
 
@@ -22,7 +24,7 @@ func FuzzSystemdAnswers(f *testing.F) {
 		return b.Bytes()
 	}
 	f.Add(reply(dbus.TypeMethodReply, dbus.FieldSender, "org.freedesktop.DBus", ":1.1"))
-	f.Add(reply(dbus.TypeMethodReply, dbus.FieldSender, ":1.1", []unitStatus{{Name: "a.service", Path: "/a", JobPath: "/"}}))
+	f.Add(reply(dbus.TypeMethodReply, dbus.FieldSender, ":1.1", []manager.UnitStatus{{Name: "a.service", Path: "/a", JobPath: "/"}}))
 	f.Add(reply(dbus.TypeMethodReply, dbus.FieldSender, ":1.1", dbus.MakeVariant(uint64(1))))
 	f.Add(reply(dbus.TypeError, dbus.FieldErrorName, "org.freedesktop.DBus.Error.ServiceUnknown", "no such name"))
 	signal := &dbus.Message{Type: dbus.TypeSignal, Headers: map[dbus.HeaderField]dbus.Variant{
@@ -34,14 +36,20 @@ func FuzzSystemdAnswers(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, answers []byte) {
-		conn := &playedBus{parts: [][]byte{[]byte("REJECTED EXTERNAL\r\n"), []byte("OK 00\r\n"), answers}}
-		bus, err := dbus.NewConn(conn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer bus.Close()
-		if err := login(bus); err == nil {
-			_, _ = listUnits(t.Context(), bus, []string{"a.service"}) // which of the answers fits is up to chance
+		systemd, err := manager.NewConnection(func() (*dbus.Conn, error) {
+			conn := &playedBus{parts: [][]byte{[]byte("REJECTED EXTERNAL\r\n"), []byte("OK 00\r\n"), answers}}
+			bus, err := dbus.NewConn(conn, dbus.WithSignalHandler(noSignals{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := login(bus); err != nil {
+				return nil, errors.Join(err, bus.Close())
+			}
+			return bus, nil
+		})
+		if err == nil {
+			_, _ = listUnits(t.Context(), systemd, []string{"a.service"}) // which of the answers fits is up to chance
+			systemd.Close()
 		}
 	})
 }

@@ -244,6 +244,21 @@ func TestSystemdFailures(t *testing.T) {
 	}
 }
 
+// The library's second connection, which is for signals, leaves nobody waiting where it
+// ends while it is set up.
+func TestSystemdSignalsAreNotAwaited(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s, socket := startSystemd(t)
+	defer s.Close()
+	s.Fault("AddMatch", standin.Silence)
+	c := newSystemd(t, socket, "running.service")
+	for range 3 {
+		if samples, err := localCollectWithin(t, c, 100*time.Millisecond); len(samples) == 0 {
+			t.Errorf("Collect() = nothing, %v, want at least that systemd is not up", err)
+		}
+	}
+}
+
 func wantSystemdDown(t *testing.T, samples []collectors.Sample, reason string) {
 	t.Helper()
 	if up, ok := localValue(samples, `vitals_systemd_up{systemd="units"}`); !ok || up != 0 {
