@@ -1,6 +1,7 @@
 package collectors_test
 
 import (
+	"bufio"
 	"errors"
 	"net"
 	"os"
@@ -323,18 +324,18 @@ func TestSystemdSocketFailures(t *testing.T) {
 	}
 }
 
-// answerLines answers one text for each that is read.
+// answerLines answers one text for each line that is read.
 func answerLines(conn net.Conn, texts ...string) {
-	buffer := make([]byte, 4096)
+	in := bufio.NewReader(conn)
 	for _, text := range texts {
-		if _, err := conn.Read(buffer); err != nil {
+		if _, err := in.ReadString('\n'); err != nil {
 			return
 		}
 		if _, err := conn.Write([]byte(text)); err != nil {
 			return
 		}
 	}
-	_, _ = conn.Read(buffer)
+	_, _ = in.ReadString('\n')
 }
 
 // What systemd says of one unit, and makes no sense, does not hide the others.
