@@ -21,6 +21,7 @@ etcd_peer=http://127.0.0.1:${VITALS_E2E_ETCD_PEER_PORT:-22380}
 admin_token=admin-test-token
 viewer_token=viewer-test-token
 rbac=/apis/rbac.authorization.k8s.io/v1
+default=/api/v1/namespaces/default
 crds=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 api() { curl -fsS --noproxy '*' --max-time 10 --cacert "$state/ca.crt" -H "Authorization: Bearer $admin_token" "$@"; }
@@ -69,7 +70,7 @@ start_apiserver() {
         --etcd-servers="$etcd" --bind-address=127.0.0.1 --secure-port="${server##*:}" \
         --advertise-address=127.0.0.1 --endpoint-reconciler-type=none --service-cluster-ip-range=10.96.0.0/24 \
         --tls-cert-file="$state/api.crt" --tls-private-key-file="$state/api.key" \
-        --token-auth-file="$state/tokens.csv" --authorization-mode=RBAC \
+        --token-auth-file="$state/tokens.csv" --authorization-mode=RBAC --allow-privileged=true \
         --service-account-issuer=https://kubernetes.default.svc \
         --service-account-key-file="$state/accounts.key" --service-account-signing-key-file="$state/accounts.key"
     await_apiserver
@@ -92,6 +93,16 @@ accept_token() {
 
 make_crd() { plural=$1 kind=$2 apply "$crds/$1.openstack.org" "$here/kubernetes/crd.yaml"; }
 
+# make_account makes what a pod needs of the controller manager, which does not run. The
+# server itself makes the namespace, a moment after it answers.
+make_account() {
+    local authority
+    authority=$(sed 's/^/    /' "$state/ca.crt")
+    await 30 kube-apiserver api "$server$default"
+    apply "$default/serviceaccounts/default" "$here/kubernetes/account.yaml"
+    apply "$default/configmaps/kube-root-ca.crt" "$here/kubernetes/root-ca.yaml"
+}
+
 make_binding() { apply "$rbac/clusterrolebindings/vitals-viewer" "$here/kubernetes/viewer-binding.yaml"; }
 
 start() {
@@ -101,6 +112,7 @@ start() {
     start_apiserver
     apply "$rbac/clusterroles/vitals-viewer" "$here/kubernetes/viewer-role.yaml"
     make_binding
+    make_account
     make_crd kuryrnetworks KuryrNetwork
     make_crd kuryrports KuryrPort
     make_crd kuryrloadbalancers KuryrLoadBalancer
