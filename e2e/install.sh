@@ -5,7 +5,9 @@
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
-#   install.sh kubernetes    etcd and kube-apiserver, built into the cache (minutes)
+#   install.sh kubernetes    etcd, kube-apiserver and kubelet, built into the cache (minutes)
+#   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
+#                            not installed
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
 #                            machines, unpacked into the cache, not installed
 #
@@ -61,15 +63,21 @@ install_packages() { install_debian "${packages[@]}"; }
 
 install_services() { install_debian "${services[@]}"; }
 
-# unpack PACKAGE PROGRAM unpacks a package beside the others unless its program is there.
+# unpack DIRECTORY PACKAGE PROGRAM unpacks a package beside the others of the directory
+# unless its program is there.
 unpack() {
-    local to=$cache/prometheus
-    [ ! -x "$to/usr/bin/$2" ] || return 0
+    local to=$cache/$1
+    [ ! -x "$to/usr/$3" ] || return 0
     mkdir -p "$to"
-    (cd "$to" && updated apt download "$1" && dpkg-deb -x "$1"_*.deb . && rm "$1"_*.deb)
+    (cd "$to" && updated apt download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb)
 }
 
-install_prometheus() { unpack prometheus promtool && unpack prometheus-alertmanager amtool; }
+install_prometheus() { unpack prometheus prometheus bin/promtool && unpack prometheus prometheus-alertmanager bin/amtool; }
+
+install_node() {
+    unpack node containerd bin/containerd && unpack node runc sbin/runc &&
+        unpack node containernetworking-plugins lib/cni/ptp
+}
 
 # unpack_kernel DIRECTORY unpacks the package on which linux-image-cloud-amd64 depends:
 # the newest kernel of its kind.
@@ -101,9 +109,10 @@ build() {
 install_kubernetes() {
     build etcd go.etcd.io/etcd/server/v3
     build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+    build kubelet k8s.io/kubernetes/cmd/kubelet
 }
 
 case ${1:-} in
-packages | services | prometheus | kubernetes | vm) "install_$1" ;;
-*) die "usage: ${0##*/} packages|services|prometheus|kubernetes|vm" ;;
+packages | services | prometheus | kubernetes | node | vm) "install_$1" ;;
+*) die "usage: ${0##*/} packages|services|prometheus|kubernetes|node|vm" ;;
 esac

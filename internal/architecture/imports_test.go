@@ -44,6 +44,8 @@ func layers() map[string]neighbours {
 		"internal/kuryrconf":    {nil, "a leaf: it reads another project's file"},
 		"internal/tripleo":      {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
 		"internal/architecture": {nil, "it holds tests only"},
+		"e2e/kubelet/pause":     {nil, "it is alone in an image"},
+		"e2e/kubelet/service":   {nil, "it is the workload of a pod, and knows nothing of its health check"},
 		"e2e/vm/init":           {nil, "it is alone in a machine with the program under test, which is a program to it"},
 
 		"internal/supervisorevents": {nil, "a leaf: it speaks another program's protocol, and knows nobody who listens"},

@@ -1,0 +1,270 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// node is a real kubelet beside an API server of its own, in namespaces of their own.
+type node struct {
+	apiServer
+	// state is the directory for the scripts, and network the node's namespace.
+	state, network string
+}
+
+// startNode starts a node. It ends with this process, however that ends: a guard waits
+// for it, which an interrupt does not reach.
+func startNode(t *testing.T) *node {
+	t.Helper()
+	state := os.Getenv(stateVariable)
+	if state == "" {
+		state = shortDirectory(t, "")
+	}
+	n := &node{state: state}
+	log, err := os.Create(filepath.Join(logDirectory(t), "kubelet-stop.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	guard := n.command("sh", "-c", "read end; exec ./kubelet.sh stop")
+	guard.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	guard.Stdout, guard.Stderr = log, log
+	end, err := guard.StdinPipe()
+	if err == nil {
+		err = guard.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var space string
+	t.Cleanup(func() {
+		_ = end.Close()
+		if err := guard.Wait(); err != nil {
+			t.Errorf("the node does not end: %v\n%s", err, read(t, log.Name()))
+		}
+		if left := processesIn(space); space != "" && len(left) > 0 {
+			t.Errorf("the node leaves the processes %q, want none", left)
+		}
+	})
+	start := n.command("./kubelet.sh", "start")
+	start.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if out, err := start.CombinedOutput(); err != nil {
+		t.Fatalf("kubelet.sh start: %v\n%s", err, out)
+	}
+	first := strings.Fields(read(t, filepath.Join(state, "kubelet", "run", "node")))[0]
+	n.network = "/proc/" + first + "/ns/net"
+	if space, err = os.Readlink("/proc/" + first + "/ns/pid_for_children"); err != nil {
+		t.Fatal(err)
+	}
+	n.apiServer = newAPIServer(t, filepath.Join(state, "kubelet"), n.dial)
+	return n
+}
+
+// processesIn are those of a PID namespace.
+func processesIn(space string) []string {
+	var found []string
+	links, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
+	for _, link := range links {
+		if in, err := os.Readlink(link); err == nil && in == space {
+			command, _ := os.ReadFile(strings.TrimSuffix(link, "ns/pid") + "cmdline")
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// command is one that knows where the node's state is.
+func (n *node) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), stateVariable+"="+n.state)
+	return cmd
+}
+
+// ctr runs containerd's client.
+func (n *node) ctr(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := n.command("./kubelet.sh", append([]string{"ctr"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("ctr %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// there opens something in the node's network, where it stays whoever uses it. The
+// thread belongs to that network, and so ends with the goroutine that locked it.
+func there[T any](network string, open func() (T, error)) (T, error) {
+	type result struct {
+		opened T
+		err    error
+	}
+	done := make(chan result)
+	go func() {
+		runtime.LockOSThread()
+		var r result
+		var f *os.File
+		if f, r.err = os.Open(network); r.err == nil {
+			defer f.Close()
+			r.err = unix.Setns(int(f.Fd()), unix.CLONE_NEWNET)
+		}
+		if r.err == nil {
+			r.opened, r.err = open()
+		}
+		done <- r
+	}()
+	r := <-done
+	return r.opened, r.err
+}
+
+func (n *node) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return there(n.network, func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, network, address) })
+}
+
+// listen takes connections on an address of the node, and closes them, until somebody
+// closes the listener.
+func (n *node) listen(t *testing.T, address string) net.Listener {
+	t.Helper()
+	l, err := there(n.network, func() (net.Listener, error) { return net.Listen("tcp", address) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_ = c.Close()
+		}
+	}()
+	return l
+}
+
+// exampleImages gives the node the images of deploy/container and of deploy, built as
+// their files say, except that no compiler runs in an image for it. The service is one
+// of a static program.
+func (n *node) exampleImages(t *testing.T) {
+	t.Helper()
+	p, dir := newPodman(t), probes(t)
+	build := exec.Command("go", "build", "-tags", "e2e", "-trimpath", "-o", filepath.Join(dir, "service"), "./kubelet/service")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the service: %v\n%s", err, out)
+	}
+	_, last, ok := strings.Cut(read(t, "../deploy/Dockerfile"), "\nFROM scratch\n")
+	if !ok || !strings.Contains(last, "COPY --from=build /src/bin/vitals ") {
+		t.Fatal("deploy/Dockerfile has no last stage that copies vitals into an empty image")
+	}
+	write(t, filepath.Join(dir, "ca-certificates.crt"), "")
+	write(t, filepath.Join(dir, "Service"), "FROM scratch\nCOPY service /\nENTRYPOINT [\"/service\"]\n")
+	write(t, filepath.Join(dir, "Vitals"), "FROM scratch\n"+
+		strings.NewReplacer("--from=build /src/bin/", "", " /src/bin/", " ", "--from=build /etc/ssl/certs/", "").Replace(last))
+	const checked, vitals = "docker.io/library/your-service:checked", "docker.io/library/vitals:latest"
+	archive := filepath.Join(dir, "images.tar")
+	for _, args := range [][]string{
+		{"build", "--format=docker", "--file=" + filepath.Join(dir, "Service"), "--tag=your-service", dir},
+		{"build", "--format=docker", "--file=../deploy/container/Dockerfile", "--build-arg=BASE=your-service", "--tag=" + checked, dir},
+		{"build", "--format=docker", "--file=" + filepath.Join(dir, "Vitals"), "--tag=" + vitals, dir},
+		{"save", "--format=docker-archive", "--multi-image-archive", "--output=" + archive, checked, vitals},
+	} {
+		if _, err := p.run(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.ctr(t, "images", "import", archive)
+}
+
+// container is what the API says of one.
+type container struct {
+	Name, ContainerID string
+	RestartCount      int
+	Ready, Started    bool
+}
+
+// pod is what the API says of a pod.
+type pod struct {
+	Status struct {
+		PodIP             string
+		Conditions        []struct{ Type, Status string }
+		ContainerStatuses []container
+	}
+}
+
+// container returns the one with the name.
+func (p pod) container(name string) container {
+	i := slices.IndexFunc(p.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
+	if i < 0 {
+		return container{}
+	}
+	return p.Status.ContainerStatuses[i]
+}
+
+// ready is the condition Ready.
+func (p pod) ready() string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status
+		}
+	}
+	return "absent"
+}
+
+// pod reads a pod.
+func (n *node) pod(name string) (p pod, err error) {
+	return p, n.get("/api/v1/namespaces/default/pods/"+name, &p)
+}
+
+// event fails unless the kubelet has told such an event of the pod.
+func (n *node) event(pod, reason, text string) error {
+	var events struct {
+		Items []struct{ Reason, Message string }
+	}
+	if err := n.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.name="+pod, &events); err != nil {
+		return err
+	}
+	var said []string
+	for _, e := range events.Items {
+		if e.Reason == reason && strings.Contains(e.Message, text) {
+			return nil
+		}
+		said = append(said, e.Reason+": "+e.Message)
+	}
+	return fmt.Errorf("events are %q, want %s with %q", said, reason, text)
+}
+
+// told sends a request into the node's network, which has to be accepted.
+func (n *node) told(t *testing.T, method, url string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DialContext: n.dial, DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s = %d, want 200", method, url, res.StatusCode)
+	}
+}
+
+// configMap is an object with files.
+func configMap(t *testing.T, name string, files map[string]string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]string{"name": name}, "data": files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
