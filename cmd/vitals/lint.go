@@ -128,6 +128,12 @@ func (r *lintRun) findings() []lint.Finding {
 		opts.ListenAddress = cmp.Or(r.loaded.cfg.Server.ListenAddress, defaultListen)
 	}
 	all := r.found(opts)
+	for i, f := range all {
+		ofMany := f.Code == "V003" && f.Where == "" // which says what else could be configured
+		if f.Severity == lint.Info && f.Accepted == "" && strings.HasPrefix(f.File, builtinPrefix) && !ofMany {
+			all[i].Accepted = "the file comes with Vitals"
+		}
+	}
 	if r.only == nil {
 		return all
 	}

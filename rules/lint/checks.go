@@ -5,6 +5,9 @@ import "github.com/vitals-health/vitals/rules"
 // CodeInvalid is the code of a mistake that has none of its own.
 const CodeInvalid = "V000"
 
+// codeUnknownMetric is the code of a name that nobody exports.
+const codeUnknownMetric = "V003"
+
 // check is one thing that is looked for.
 type check struct {
 	// Code never changes its meaning, and no other check ever gets it.
@@ -21,7 +24,7 @@ func checks() []check {
 		{CodeInvalid, "invalid", Error, nil},
 		{"V001", "alive-external", Error, aliveExternal},
 		{"V002", "shared-readiness", Warning, sharedReadiness},
-		{"V003", "unknown-metric", Error, unknownMetric},
+		{codeUnknownMetric, "unknown-metric", Error, unknownMetric},
 		{"V004", "unknown-label", Error, unknownLabel},
 		{"V005", "unknown-label-value", Error, unknownValue},
 		{"V006", "vanishing-series", Warning, vanishingSeries},

@@ -86,7 +86,7 @@ func Check(files []*rules.File, opts Options) []Finding {
 		order[f.Name] = len(files) + i
 	}
 	var findings []Finding
-	for _, f := range p.findings {
+	for _, f := range p.atOnce() {
 		if f.subject == nil || !f.subject.mistaken() {
 			findings = append(findings, f.Finding)
 		}
@@ -124,6 +124,8 @@ type pass struct {
 	lacking map[string][]*parser.VectorSelector
 	// shaped are the shapes of what the recording rules record.
 	shaped map[*subject]shape
+	// idle are the rules for other configurations, with the kinds that these have.
+	idle map[*subject][]string
 	// feeding are the rules with a state, and the recording rules that they use.
 	feeding map[*subject]bool
 }
@@ -166,6 +168,7 @@ func (p *pass) prepare() {
 		}
 	}
 	p.shapes()
+	p.idle = map[*subject][]string{}
 	p.feeding = map[*subject]bool{}
 	for _, s := range p.subjects {
 		if s.rule.State == "" {

@@ -44,10 +44,11 @@ func unknownMetric(p *pass) {
 				}
 			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
-				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none that is configured does"
 				cure = "configure one, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
 					severity = Info // a rule for several configurations that says what this one means
+					p.idle[s] = append(p.idle[s], kinds...)
 				}
 			}
 			p.inExpr(s, n, cure, "%s", text).Severity = severity

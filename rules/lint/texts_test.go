@@ -158,6 +158,21 @@ func textsOfOthers() []textTest {
 			},
 		},
 		{
+			name: "rules that wait for another configuration", code: "V003",
+			rules: silent(`vitals_netlink_up == 0`) + strings.ReplaceAll(silent(`vitals_process_failure == 1 unless vitals_netlink_up`), "alert: A", "alert: B"),
+			want: []string{
+				`2 rules ask for what only collectors of the kinds capability, netlink and process can export, and none that is configured does; what that means they say by no_data: A, B: configure one for each part that is there; rules for parts that are not there do no harm`,
+			},
+		},
+		{
+			name: "one rule that waits for another configuration", code: "V003",
+			rules: silent(`vitals_netlink_up == 0 or vitals_netlink_up == 2`),
+			want: []string{
+				`only collectors of the kind netlink export vitals_netlink_up, and none that is configured does: configure one, or remove the rule`,
+				`only collectors of the kind netlink export vitals_netlink_up, and none that is configured does: configure one, or remove the rule`,
+			},
+		},
+		{
 			name: "a count of nothing", code: "V011",
 			rules: alert("ready", `count(vitals_process_up) == 0`, "") + alert("ready", `count(vitals_process_up) == 0.5`, ""),
 			want: []string{
@@ -196,4 +211,9 @@ func textsOfOthers() []textTest {
 // alert is a rule with a summary, as TestTexts wants it.
 func alert(state, expr, more string) string {
 	return "- alert: A\n  expr: '" + expr + "'\n  labels: {state: " + state + "}\n  annotations: {summary: s}\n" + more
+}
+
+// silent is an alert that says what the lack of evidence means.
+func silent(expr string) string {
+	return "- alert: A\n  expr: '" + expr + "'\n  labels: {state: ready}\n  annotations: {summary: s, no_data: pass}\n"
 }

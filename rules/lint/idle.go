@@ -1,0 +1,51 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/rules"
+)
+
+// atOnce are the findings, with one for all rules of a document that wait for another
+// configuration: they may be many, and there is no more to say of them than their names.
+func (p *pass) atOnce() []finding {
+	waits := func(f finding) bool {
+		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
+	}
+	waiting := map[*rules.File][]*subject{}
+	for _, f := range p.findings {
+		if waits(f) && !slices.Contains(waiting[f.subject.file], f.subject) {
+			waiting[f.subject.file] = append(waiting[f.subject.file], f.subject)
+		}
+	}
+	var all []finding
+	told := map[*rules.File]bool{}
+	for _, f := range p.findings {
+		if waits(f) && len(waiting[f.subject.file]) > 1 {
+			of := f.subject.file
+			if told[of] {
+				continue
+			}
+			told[of] = true
+			f = p.allIdle(f, waiting[of])
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// allIdle is the one finding for several rules, where the first one is.
+func (p *pass) allIdle(f finding, waiting []*subject) finding {
+	var names, kinds []string
+	for _, s := range waiting {
+		names, kinds = append(names, s.rule.Name()), append(kinds, p.idle[s]...)
+	}
+	f.Where = f.subject.file.Part
+	f.subject = nil
+	f.Text = fmt.Sprintf("%d rules ask for what only %s can export, and none that is configured does; what that means they say by no_data: %s",
+		len(waiting), enumerate("collectors of the kind", kinds), strings.Join(names, ", "))
+	f.Cure = "configure one for each part that is there; rules for parts that are not there do no harm"
+	return f
+}
