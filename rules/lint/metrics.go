@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,7 +30,11 @@ func unknownMetric(p *pass) {
 	for _, s := range p.subjects {
 		p.selectors(s, func(n *parser.VectorSelector) {
 			name := metricName(n)
-			if name == "" || slices.Contains(known, name) || !p.judges(name) {
+			if name == "" || slices.Contains(known, name) {
+				return
+			}
+			if !p.judges(name) {
+				p.nearlyKnown(s, n)
 				return
 			}
 			severity := p.current.Severity
@@ -53,6 +58,35 @@ func unknownMetric(p *pass) {
 			}
 			p.inExpr(s, n, cure, "%s", text).Severity = severity
 		})
+	}
+}
+
+// nearlyKnown finds names that somebody may export whom a collector asks, and that are still
+// likely to be misspelt: they differ by two letters at most from one that is known here. A
+// rule that records a name out of a similar one knows both.
+func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
+	v, name := p.opts.Vocabulary, metricName(n)
+	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
+		return
+	}
+	near := func(other string) bool { return slips(name, other) <= min(nearMisses, len(name)/4) }
+	meant := ""
+	for _, other := range keys(p.recorded) {
+		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
+			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return metricName(l.selector) == name })
+		})
+		if near(other) && !made {
+			meant = other
+		}
+	}
+	for _, m := range v.Metrics {
+		if near(m.Name) {
+			meant = m.Name
+		}
+	}
+	if meant != "" {
+		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If it is another one, accept the finding", meant),
+			"nothing here exports %s unless a collector passes it on, and it is nearly a name that is known", name).Severity = Warning
 	}
 }
 

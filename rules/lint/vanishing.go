@@ -29,12 +29,16 @@ func vanishingSeries(p *pass) {
 		judged := slices.Concat(p.absents(s), judgedIn[s.rule.State])
 		var first *parser.VectorSelector
 		var names []string
+		severity := Info // as long as all of it is what others export
 		for _, l := range p.compared(s.rule.AST) {
 			if slices.ContainsFunc(judged, func(a *parser.VectorSelector) bool { return covers(a, l.at) || covers(a, l.selector) }) {
 				continue
 			}
-			if first == nil {
+			if ours := !p.foreign(l.selector); first == nil || ours && severity == Info {
 				first = l.at
+				if ours {
+					severity = p.current.Severity
+				}
 			}
 			if name := metricName(l.at); !slices.Contains(names, name) {
 				names = append(names, name)
@@ -49,8 +53,15 @@ func vanishingSeries(p *pass) {
 		}
 		p.inExpr(s, first, cure,
 			"a series of %s can be absent though nothing is out of order: the comparison is then neither true nor false, which a Prometheus takes for well, and %s by its own policy",
-			strings.Join(names, ", "), s.rule.State)
+			strings.Join(names, ", "), s.rule.State).Severity = severity
 	}
+}
+
+// foreign says whether a selector can match nothing but what others export: it may be
+// absent, and nobody here knows whether it ever is.
+func (p *pass) foreign(s *parser.VectorSelector) bool {
+	known := func(m Metric) bool { return m.Name != "" }
+	return len(p.recorded[metricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
 }
 
 // absents are the selectors whose absence a rule judges.
