@@ -127,7 +127,7 @@ func (c *HTTPConfig) urlProblems() []Problem {
 		return []Problem{{"url", "expected a URL such as http://127.0.0.1:5000/v3/"}}
 	case u.User != nil:
 		return []Problem{{"url", "credentials in the URL: expected them in basic_auth"}}
-	case u.Port() != "" && !validPort(u.Port()):
+	case noPort(u):
 		return []Problem{{"url", fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	address, err := netip.ParseAddr(u.Hostname())
@@ -191,6 +191,9 @@ func validPort(text string) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && n > 0 && n < 1<<16
 }
+
+// noPort says whether a URL has a port that there is not.
+func noPort(u *url.URL) bool { return u.Port() != "" && !validPort(u.Port()) }
 
 // statusRange is the statuses from first to last.
 type statusRange struct{ first, last int }

@@ -126,6 +126,8 @@ func (c *KubernetesConfig) serverProblems() []Problem {
 	u, err := url.Parse(c.Server)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		add("server", "server: expected a URL such as https://host:6443, without user, query or fragment")
+	} else if noPort(u) {
+		add("server", "server: port "+u.Port()+" in the URL: expected 1 to 65535")
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		add("cert_file", "only one of cert_file and key_file is set: expected both or none")

@@ -25,6 +25,7 @@ func TestKubernetesConfigMistakes(t *testing.T) {
 		}},
 		{"certificate without key", "{server: 'https://h', cert_file: c}", []string{"cert_file: expected both"}},
 		{"server without scheme", "{server: 'host:6443'}", []string{"server: expected a URL"}},
+		{"server with a port too large", "{server: 'https://h:65536'}", []string{"server: port 65536 in the URL: expected 1 to 65535"}},
 		{"server with a password", "{server: 'https://u:hunter2@h'}", []string{"server: expected a URL"}},
 		{"unknown verb", "{access: [{verb: read, resource: pods}]}", []string{`access[0].verb: "read"`}},
 		{"no resource", "{access: [{verb: get}]}", []string{`access[0].resource: ""`}},

@@ -44,6 +44,7 @@ func TestOpenStackConfigProblems(t *testing.T) {
 		{"an address without a scheme", "{auth_url: 'k:5000', username: u, user_domain_name: d, password: p}", []string{`auth_url: auth_url has the scheme "k"`}},
 		{"an address without a host", "{auth_url: 'http:///v3', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has no host"}},
 		{"an address with a password", "{auth_url: 'http://u:p@k', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url holds a user"}},
+		{"an address with a port beyond", "{auth_url: 'http://k:50000000', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has the port 50000000: expected 1 to 65535"}},
 		{"an address with a query", "{auth_url: 'http://k?a=b', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has a query"}},
 		{"no user", "{auth_url: http://k, password: p}", []string{"username: username and user_id: expected exactly one"}},
 		{"two users", "{" + login + ", user_id: u}", []string{"username: username and user_id", "user_domain_name: user_id with a domain"}},

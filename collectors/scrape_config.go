@@ -72,6 +72,8 @@ func (c *ScrapeConfig) urlProblems() []Problem {
 		return []Problem{{"url", "expected a URL such as http://127.0.0.1:9100/metrics"}}
 	case u.User != nil:
 		return []Problem{{"url", "credentials in the URL: expected them in basic_auth"}}
+	case noPort(u):
+		return []Problem{{"url", fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ basic_auth: {username: u, password_file: /etc/password}
 tls: {ca_file: /etc/ca, cert_file: /etc/cert, key_file: /etc/key, server_name: n, insecure_skip_verify: true}`, ""},
 		{"no URL", "{}", "url: expected a URL such as http://127.0.0.1:9100/metrics"},
 		{"a URL of another kind", "url: ftp://u:secret@h/", "url: expected a URL such as http://127.0.0.1:9100/metrics"},
+		{"port beyond", "url: 'http://h:80800/metrics'", "url: port 80800 in the URL: expected 1 to 65535"},
 		{"no host", "url: http:///metrics", "url: expected a URL such as http://127.0.0.1:9100/metrics"},
 		{"a password in the URL is not repeated", "url: http://u:secret@h/", "url: credentials in the URL: expected them in basic_auth"},
 		{"a relative socket", "{url: http://h/, unix_socket: x.sock}", `unix_socket: path "x.sock": expected an absolute path`},

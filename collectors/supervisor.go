@@ -89,6 +89,8 @@ func (c *SupervisorConfig) targetProblems() []Problem {
 		return []Problem{{"url", "a user in the URL: expected username and password instead"}}
 	case err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
 		return []Problem{{"url", "expected an address such as http://127.0.0.1:9001, without a path"}}
+	case noPort(u):
+		return []Problem{{"url", fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	return nil
 }

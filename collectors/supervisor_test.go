@@ -73,6 +73,7 @@ func TestSupervisorProblems(t *testing.T) {
 		{"socket too long", "socket: /" + strings.Repeat("x", 107), "socket: socket path has 108 bytes: expected at most 107"},
 		{"socket and url", "{socket: /s.sock, url: 'http://127.0.0.1:9001'}", "socket: socket beside url: expected one of them"},
 		{"url with a path", "url: http://127.0.0.1:9001/RPC2", "url: expected an address such as http://127.0.0.1:9001, without a path"},
+		{"url with a port beyond", "url: http://127.0.0.1:90010", "url: port 90010 in the URL: expected 1 to 65535"},
 		{"url that is none", "url: 127.0.0.1:9001", "url: expected an address such as http://127.0.0.1:9001, without a path"},
 		{"url of a socket", "url: unix:///var/run/supervisor.sock", "url: expected an address such as http://127.0.0.1:9001, without a path"},
 		{"password in the url", "url: http://u:p@127.0.0.1:9001", "url: a user in the URL: expected username and password instead"},

@@ -150,7 +150,7 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 		}
 	}
 	if a := c.Server.ListenAddress; a != "" && !isListenAddress(a) {
-		report("server.listen_address", "listen_address %q: expected :PORT or HOST:PORT", a)
+		report("server.listen_address", "listen_address %q: expected :PORT or HOST:PORT, with a port up to 65535", a)
 	}
 	if s := c.Server.FailingStatus; s < 400 || s > 599 {
 		report("server.failing_status", "failing_status %d: expected 400 to 599, which is what the kubelet takes for a failure", s)

@@ -72,7 +72,10 @@ func (p *program) listen(s *server.Server, logger *slog.Logger) (l *listeners, e
 
 func (l *listeners) add(to *[]net.Listener, network, address string) error {
 	ln, err := net.Listen(network, address)
-	if err != nil {
+	switch {
+	case err != nil && !isListenAddress(address):
+		return fmt.Errorf("listen on %s: expected :PORT or HOST:PORT, with a port up to 65535", address)
+	case err != nil:
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
 	*to = append(*to, ln)

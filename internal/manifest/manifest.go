@@ -178,7 +178,10 @@ func (r *reader) container(n *yaml.Node) Container {
 		}
 	}
 	for _, p := range elements(get(n, "ports")) {
-		number, _ := r.number(get(p, "containerPort"), "containerPort")
+		number, ok := r.number(get(p, "containerPort"), "containerPort")
+		if ok {
+			r.port(get(p, "containerPort"), "containerPort", number)
+		}
 		c.Ports = append(c.Ports, Port{text(get(p, "name")), number})
 	}
 	for _, kind := range []string{Startup, Liveness, Readiness} {

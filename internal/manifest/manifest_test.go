@@ -164,19 +164,23 @@ func TestMistakes(t *testing.T) {
 		return "kind: Pod\nspec:\n  containers:\n    - name: c\n      ports: [{containerPort: 1}]\n      livenessProbe:\n        " + text + "\n"
 	}
 	for name, c := range map[string]struct{ given, want string }{
-		"a text for a number":    {probe(`periodSeconds: "10"`), `x.yaml:7:24: periodSeconds "10", expected a whole number from 0 to 2147483647, without quotes`},
-		"a fraction":             {probe("timeoutSeconds: 0.5"), `x.yaml:7:25: timeoutSeconds "0.5", expected a whole number from 0 to 2147483647, without quotes`},
-		"a negative number":      {probe("failureThreshold: -1"), `x.yaml:7:27: failureThreshold "-1", expected a whole number`},
-		"a number that is large": {probe("failureThreshold: 2147483648"), `x.yaml:7:27: failureThreshold "2147483648", expected a whole number`},
-		"a long text":            {probe("failureThreshold: " + strings.Repeat("x", 90)), `x.yaml:7:27: failureThreshold "` + strings.Repeat("x", 40) + `...", expected`},
-		"no port":                {probe("httpGet: {path: /ready}"), "x.yaml:7:18: expected a port, by number or by name"},
-		"no objects":             {"kind: Service\n", "x.yaml:1:1: no object with containers, expected a Pod, Deployment"},
-		"nothing":                {"", "x.yaml:1:1: no object with containers"},
-		"no mapping":             {"[1, 2]\n", "x.yaml:1:1: no object with containers"},
-		"no YAML":                {"kind: Pod\n  a: b\n", "x.yaml:2:1: not valid YAML"},
-		"an alias of itself":     {"a: &a [*a]\n", "x.yaml:1:8: alias \"a\" contains itself"},
-		"a byte that is no text": {"a: \xff\n", "x.yaml:1:4: invalid byte 0xff"},
-		"a port that is none":    {strings.Replace(probe("{}"), "containerPort: 1", "containerPort: http", 1), `x.yaml:5:31: containerPort "http", expected`},
+		"a text for a number":     {probe(`periodSeconds: "10"`), `x.yaml:7:24: periodSeconds "10", expected a whole number from 0 to 2147483647, without quotes`},
+		"a port beyond":           {probe("tcpSocket: {port: 80800}"), `x.yaml:7:27: port 80800, expected 1 to 65535`},
+		"a port beyond in quotes": {probe("httpGet: {port: '65536'}"), `x.yaml:7:25: port 65536, expected 1 to 65535`},
+		"port 0":                  {probe("httpGet: {port: 0}"), `x.yaml:7:25: port 0, expected 1 to 65535`},
+		"a container's port":      {"kind: Pod\nspec:\n  containers:\n    - ports: [{containerPort: 80}, {containerPort: 80800}]\n", `x.yaml:4:52: containerPort 80800, expected 1 to 65535`},
+		"a fraction":              {probe("timeoutSeconds: 0.5"), `x.yaml:7:25: timeoutSeconds "0.5", expected a whole number from 0 to 2147483647, without quotes`},
+		"a negative number":       {probe("failureThreshold: -1"), `x.yaml:7:27: failureThreshold "-1", expected a whole number`},
+		"a number that is large":  {probe("failureThreshold: 2147483648"), `x.yaml:7:27: failureThreshold "2147483648", expected a whole number`},
+		"a long text":             {probe("failureThreshold: " + strings.Repeat("x", 90)), `x.yaml:7:27: failureThreshold "` + strings.Repeat("x", 40) + `...", expected`},
+		"no port":                 {probe("httpGet: {path: /ready}"), "x.yaml:7:18: expected a port, by number or by name"},
+		"no objects":              {"kind: Service\n", "x.yaml:1:1: no object with containers, expected a Pod, Deployment"},
+		"nothing":                 {"", "x.yaml:1:1: no object with containers"},
+		"no mapping":              {"[1, 2]\n", "x.yaml:1:1: no object with containers"},
+		"no YAML":                 {"kind: Pod\n  a: b\n", "x.yaml:2:1: not valid YAML"},
+		"an alias of itself":      {"a: &a [*a]\n", "x.yaml:1:8: alias \"a\" contains itself"},
+		"a byte that is no text":  {"a: \xff\n", "x.yaml:1:4: invalid byte 0xff"},
+		"a port that is none":     {strings.Replace(probe("{}"), "containerPort: 1", "containerPort: http", 1), `x.yaml:5:31: containerPort "http", expected`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, errs := manifest.Read("x.yaml", []byte(c.given))

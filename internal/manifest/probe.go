@@ -71,10 +71,18 @@ func (r *reader) target(n *yaml.Node) Target {
 	}
 	if number, ok := whole(port.Value); ok {
 		t.Port = number
+		r.port(port, "port", number)
 	} else {
 		t.Name = port.Value
 	}
 	return t
+}
+
+// port checks the number of a port.
+func (r *reader) port(n *yaml.Node, key string, number int) {
+	if number < 1 || number > 65535 {
+		r.fail(n, "%s %d, expected 1 to 65535", key, number)
+	}
 }
 
 func (r *reader) seconds(n *yaml.Node, key string, def int) time.Duration {
