@@ -19,18 +19,32 @@ type probeLook struct {
 	ok bool
 }
 
-// watchProbe looks at the readiness probe each second until the returned function is
-// called, which returns what was seen.
-func watchProbe(t *testing.T, d daemon) func() []probeLook {
+// enoughLooks is how many looks at trouble make a comparison worth its name.
+const enoughLooks = 10
+
+// probeWatch looks at the readiness probe each second.
+type probeWatch struct {
+	stop func()
+	mu   sync.Mutex
+	seen []probeLook
+}
+
+// watchProbe begins to look, and ends with the test at the latest.
+func watchProbe(t *testing.T, d daemon) *probeWatch {
 	ctx, cancel := context.WithCancel(context.Background())
-	var seen []probeLook
 	var wg sync.WaitGroup
+	w := &probeWatch{stop: sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+	})}
 	wg.Go(func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			if status, _, err := d.get("/ready"); err == nil {
-				seen = append(seen, probeLook{time.Now(), status == http.StatusOK})
+				w.mu.Lock()
+				w.seen = append(w.seen, probeLook{time.Now(), status == http.StatusOK})
+				w.mu.Unlock()
 			}
 			select {
 			case <-tick.C:
@@ -38,15 +52,30 @@ func watchProbe(t *testing.T, d daemon) func() []probeLook {
 			}
 		}
 	})
-	stop := sync.OnceFunc(func() {
-		cancel()
-		wg.Wait()
-	})
-	t.Cleanup(stop)
-	return func() []probeLook {
-		stop()
-		return seen
+	t.Cleanup(w.stop)
+	return w
+}
+
+// failing says what is missing for that many looks at a probe that fails.
+func (w *probeWatch) failing(enough int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	failed := 0
+	for _, look := range w.seen {
+		if !look.ok {
+			failed++
+		}
 	}
+	if failed < enough {
+		return fmt.Errorf("it has failed %d times", failed)
+	}
+	return nil
+}
+
+// all ends the looking, and returns what was seen.
+func (w *probeWatch) all() []probeLook {
+	w.stop()
+	return w.seen
 }
 
 // timeline is what a query returned in each second; the labels of a series in JSON are its name.
@@ -135,7 +164,7 @@ func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLoo
 			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus within %s says so", look.at.Unix(), look.ok, lag)
 		}
 	}
-	if troubled < 2*10 || failed < 10 || failed == len(probes) {
+	if troubled < 2*enoughLooks || failed < enoughLooks || failed == len(probes) {
 		t.Errorf("of %d looks at rules %d were at trouble, and of %d at the probe %d; want enough of both", seconds, troubled, len(probes), failed)
 	}
 	t.Logf("agreed over %s: %d looks at rules, %d at the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))

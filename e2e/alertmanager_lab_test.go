@@ -206,18 +206,22 @@ func heldAlerts(p *program) (map[string]heldAlert, error) {
 	return held, nil
 }
 
-// inhibited says what is wrong if one alert is not held back by the other.
-func inhibited(p *program, instance, consequence, cause string) error {
+// inhibited says what is wrong if an alert of an instance is not held back by one of its
+// causes, of which the first is active. Where several fire, Alertmanager names any of them.
+func inhibited(p *program, instance, consequence string, causes ...string) error {
 	held, err := heldAlerts(p)
 	if err != nil {
 		return err
 	}
-	a, b := held[consequence+" "+instance], held[cause+" "+instance]
-	if a.Status.State != "suppressed" || !slices.Contains(a.Status.InhibitedBy, b.Fingerprint) {
-		return fmt.Errorf("%s is %+v, want it suppressed by %s: %+v", consequence, a.Status, cause, b)
+	a := held[consequence+" "+instance]
+	by := slices.ContainsFunc(causes, func(cause string) bool {
+		return slices.Contains(a.Status.InhibitedBy, held[cause+" "+instance].Fingerprint)
+	})
+	if a.Status.State != "suppressed" || !by {
+		return fmt.Errorf("%s is %+v, want it suppressed by one of %q: %+v", consequence, a.Status, causes, held)
 	}
-	if b.Status.State != "active" {
-		return fmt.Errorf("%s is %+v, want it active", cause, b.Status)
+	if first := held[causes[0]+" "+instance]; first.Status.State != "active" {
+		return fmt.Errorf("%s is %+v, want it active", causes[0], first.Status)
 	}
 	return nil
 }
