@@ -177,7 +177,7 @@ func (p *program) explainOnce(e *explaining) (x *evaluator.Explanation, err erro
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
-	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator) {
+	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
 		x, err = eval.Explain(ctx, e.state, e.options)
 	})
 	return x, errors.Join(lookErr, err)

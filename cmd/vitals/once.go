@@ -62,13 +62,14 @@ func judgeOnce(s *evaluator.Snapshot, state string, timeout time.Duration) execp
 // evaluateOnce collects and evaluates once. An error is one of the configuration, or
 // says that it has no such state.
 func (p *program) evaluateOnce(state string, timeout time.Duration) (s *evaluator.Snapshot, err error) {
-	err = p.lookOnce(state, timeout, func(_ context.Context, eval *evaluator.Evaluator) { s = eval.Snapshot() })
+	err = p.lookOnce(state, timeout, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) { s = seen })
 	return s, err
 }
 
-// lookOnce collects and evaluates once and has look see the evaluator before it stops.
-// An error is one of the configuration, or says that it has no such state.
-func (p *program) lookOnce(state string, timeout time.Duration, look func(context.Context, *evaluator.Evaluator)) error {
+// lookOnce collects and evaluates once and has look see the evaluator before it stops,
+// and what it knew within the time. An error is one of the configuration, or says that it
+// has no such state.
+func (p *program) lookOnce(state string, timeout time.Duration, look func(context.Context, *evaluator.Evaluator, *evaluator.Snapshot)) error {
 	if !p.levelGiven {
 		_ = p.log.Level.Set("error") // the line on stdout says it all
 	}
@@ -109,9 +110,11 @@ func dropFor(files []*rules.File) {
 }
 
 // collectOnce runs the evaluator until every collector has finished a round, or
-// time is up, and then has look see it.
-func collectOnce(eval *evaluator.Evaluator, timeout time.Duration, look func(context.Context, *evaluator.Evaluator)) {
+// time is up, and then has look see it. A collector that is cut off at that time says so
+// just then: what is seen is from before, however late this program gets its turn.
+func collectOnce(eval *evaluator.Evaluator, timeout time.Duration, look func(context.Context, *evaluator.Evaluator, *evaluator.Snapshot)) {
 	ctx, cancel := context.WithCancel(context.Background())
+	end := time.Now().Add(timeout)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	done := make(chan struct{})
@@ -123,19 +126,21 @@ func collectOnce(eval *evaluator.Evaluator, timeout time.Duration, look func(con
 		cancel()
 		<-done
 	}()
-	for late := false; !late; {
-		changed := eval.Changed()
-		s := eval.Snapshot()
-		if s.Generation > 1 && len(unfinished(s)) == 0 {
-			break
-		}
+	changed, seen := eval.Changed(), eval.Snapshot()
+	for over := false; !over && (seen.Generation <= 1 || len(unfinished(seen)) > 0); {
 		select {
 		case <-changed:
 		case <-timer.C:
-			late = true
+			over = true
+		}
+		changed = eval.Changed()
+		if now := eval.Snapshot(); now.At.Before(end) {
+			seen = now
+		} else {
+			over = true
 		}
 	}
-	look(ctx, eval)
+	look(ctx, eval, seen)
 }
 
 // unfinished are the collectors that have not finished a round.
