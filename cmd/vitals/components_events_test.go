@@ -155,6 +155,7 @@ func TestBurstsOfEventsAreTakenTogether(t *testing.T) {
 // A reload keeps the counts, unless it is the configuration of their collector that
 // has changed.
 func TestReloadKeepsFailuresInARow(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	const parts = "  - name: parts\n    components: {accept: any, events: {cni_add: {limit: 3, errors: [netlink]}}}\n"
 	write(t, dir, "vitals.yml", markers+parts)

@@ -74,7 +74,7 @@ func demoFaults() []demoFault {
 	)
 }
 
-// demoPace is calm enough for many labs at once, and shorter than a slow answer takes.
+// demoPace is calm enough for many labs at once.
 const demoPace = 1200 * time.Millisecond
 
 // startDemoLab runs what "vitals demo" runs, faster. Where idle is not zero, watches may
@@ -88,7 +88,7 @@ func startDemo(t *testing.T, o labOptions, idle model.Duration) *kuryrLab {
 	t.Helper()
 	o.adjust = func(c *Config) {
 		componentsOf(t, c).Expect = workloadComponents()
-		componentsOf(t, c).Deadline = model.Duration(2 * time.Second)
+		componentsOf(t, c).Deadline = model.Duration(10 * time.Second) // 100 reports
 		if idle > 0 {
 			c.Collectors[0].Kubernetes.WatchIdleTimeout = idle
 		}

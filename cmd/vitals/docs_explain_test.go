@@ -29,6 +29,7 @@ func withoutTimes(text string) string {
 // The transcripts of the page are what "vitals explain" says of the demo when the quota
 // of ports is used up and Keystone hangs.
 func TestOperationsPageExplains(t *testing.T) {
+	t.Parallel()
 	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
 	lab.judged(t, demoPass, demoPass)
 	lab.press(t, "neutron", "exhaust-ports")

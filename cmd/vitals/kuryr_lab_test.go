@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,15 +26,17 @@ import (
 )
 
 const (
-	// labPace is the interval and the timeout of every collector of a lab that does
-	// not say otherwise. A machine that is busy may make a round late; then its
-	// evidence is missing for a moment.
+	// labPace is the interval of every collector of a lab that does not say otherwise.
 	labPace = 400 * time.Millisecond
+	// labTimeout is the timeout of every collector: a machine that is busy makes rounds
+	// late, which is not to take evidence away. Configurations have none above their
+	// interval; the labs only need to ask often.
+	labTimeout = 5 * time.Second
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
-	labIdle     = 600 * time.Millisecond
+	labIdle     = 5 * time.Second
 	labBookmark = 100 * time.Millisecond
 	// labPatience bounds everything that should happen soon.
-	labPatience = time.Minute
+	labPatience = 3 * time.Minute
 )
 
 // kuryrLab is a shipped profile of Kuryr as it runs, and a cloud of its own: real
@@ -62,7 +66,7 @@ type labOptions struct {
 	shippedFor bool
 	// patience is the for of every rule, unless they are as they are shipped.
 	patience time.Duration
-	// pace is another interval and timeout than labPace.
+	// pace is another interval than labPace.
 	pace   time.Duration
 	adjust func(*Config)
 }
@@ -70,7 +74,7 @@ type labOptions struct {
 // newCloud starts stand-ins of the dependencies.
 func newCloud(t *testing.T) *standin.Cloud {
 	t.Helper()
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: labBookmark, EventInterval: time.Second})
+	cloud, err := standin.Start(standin.Options{BookmarkInterval: labBookmark, EventInterval: time.Second, Slow: 2 * labTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +114,7 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
+	l.cfg.giveTime()
 	if !o.shippedFor {
 		dropPatience(l.files)
 		for _, f := range l.files {
@@ -152,6 +157,13 @@ func (l *kuryrLab) run(t *testing.T) {
 		cancel()
 		<-done
 	})
+}
+
+// giveTime lets rounds take longer than an interval.
+func (c *Config) giveTime() {
+	for i := range c.Collectors {
+		c.Collectors[i].Timeout = model.Duration(labTimeout)
+	}
 }
 
 // hasten makes the collectors ask often, and looks for the pools' marker where no
@@ -204,9 +216,15 @@ func serveHTTP(t *testing.T, h http.Handler) *httptest.Server {
 	return s
 }
 
+// writeFile replaces a file all at once: who reads it meanwhile sees the old or the new
+// text. No process starts while it is open for writing: such a process would hold it
+// open, too, and a program that somebody may write to cannot be run.
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	err := errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path))
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -296,14 +314,19 @@ func soon(t *testing.T, check func() string) {
 // round waits until every collector has finished a round that began after now.
 func (l *kuryrLab) round(t *testing.T) {
 	t.Helper()
-	began := time.Now().Add(l.pace * 3 / 2) // a round that runs now has ended by then
+	ended := map[string]time.Time{}
+	rounds := map[string]int{}
 	soon(t, func() string {
+		waiting := ""
 		for _, c := range l.daemon.eval.Snapshot().Collectors {
-			if !c.LastRun.After(began) {
-				return "collector " + c.Name + " has made no new round"
+			if last, known := ended[c.Name]; known && last != c.LastRun {
+				rounds[c.Name]++ // the first one may have begun before now
+			}
+			if ended[c.Name] = c.LastRun; rounds[c.Name] < 2 {
+				waiting = "collector " + c.Name + " has made no new round"
 			}
 		}
-		return ""
+		return waiting
 	})
 }
 

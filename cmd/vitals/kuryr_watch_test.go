@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // watchDown is the answer where nothing but the watches is wrong. It names one of them.
@@ -39,7 +41,13 @@ func kuryrSilentWatchCases() []kuryrCase {
 // works, it is no outage: the labPatience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
-	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace})
+	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace, adjust: func(c *Config) {
+		for i := range c.Collectors {
+			if k := c.Collectors[i].Kubernetes; k != nil {
+				k.WatchIdleTimeout = model.Duration(time.Second)
+			}
+		}
+	}})
 	lab.await(t, "ready", verdict{})
 	watchHears(t, lab)
 	before := lab.transitions(t, "ready")

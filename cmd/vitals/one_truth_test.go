@@ -52,16 +52,18 @@ func (p *process) views() map[string]func() (generation string, ready bool, err 
 
 // Every view of one generation says the same, while the state goes up and down.
 func TestE87OneTruth(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "marker")
 	write(t, dir, "rules.yml", "groups: [{name: g, rules: [{alert: MarkerMissing, expr: vitals_file_exists == 0, labels: {state: ready}}]}]\n")
-	config := write(t, dir, "vitals.yml", "evaluation_interval: 100ms\nrule_files: [rules.yml]\ncollectors: [{name: marker, interval: 50ms, timeout: 50ms, file: {path: "+marker+"}}]\n")
+	config := write(t, dir, "vitals.yml", "evaluation_interval: 1s\nrule_files: [rules.yml]\ncollectors: [{name: marker, interval: 500ms, timeout: 500ms, file: {path: "+marker+"}}]\n")
+	// A generation lasts for long enough to be asked for in every way.
 	p := runVitals(t, config)
 	said := map[string]map[string]bool{} // by generation and view
 	agreed := map[bool]int{}             // generations that all views showed
 	views, there, rounds := p.views(), false, 0
 	eventually(t, "three generations of each result in all views", func() bool {
-		if rounds++; rounds%20 == 0 {
+		if rounds++; rounds%100 == 0 {
 			there = !there
 			if there {
 				write(t, dir, "marker", "")

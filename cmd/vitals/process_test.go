@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; only a failure takes so long.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // eventually waits until ok is true; what says what was expected.
 func eventually(t testing.TB, what string, ok func() bool) {
@@ -88,6 +88,11 @@ func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) 
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	// The race detector would wait for a second at the end of each process.
 	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	for _, arg := range args {
+		if config, ok := strings.CutPrefix(arg, "--config.file="); ok {
+			p.cmd.Env = append(p.cmd.Env, "VITALS_TEST_DIR="+filepath.Dir(config))
+		}
+	}
 	if inherit != nil {
 		p.cmd.ExtraFiles = []*os.File{inherit}
 	}

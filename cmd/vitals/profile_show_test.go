@@ -27,6 +27,7 @@ func withoutPasswords(c *Config) int {
 // The plain files of each service are the configuration that the profile makes, but for
 // the passwords: those they ask for.
 func TestTripleoPlainFiles(t *testing.T) {
+	t.Parallel()
 	c := newContainer(t)
 	c.install(t)
 	for _, s := range tripleo.Services() {

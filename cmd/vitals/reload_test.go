@@ -69,6 +69,7 @@ func mount(t *testing.T, dir string, files map[string]string) {
 // TestReload takes a process from a good configuration over a bad one to another
 // good one, in every way.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	const more = markers + "  - name: more\n    file: {path: /}\n"
 	for name, change := range reloadWays() {
 		t.Run(name, func(t *testing.T) {
@@ -129,6 +130,7 @@ func TestReloadOverHTTPIsOffByDefault(t *testing.T) {
 // TestReloadOfWhatAConfigurationNames changes files that are not the configuration
 // file itself; each step mends or breaks one and waits for the outcome.
 func TestReloadOfWhatAConfigurationNames(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	p := runVitals(t, config, "--config.poll-interval=50ms")
 	p.waitReady()
@@ -198,6 +200,7 @@ func TestConfigurationFromAPipe(t *testing.T) {
 
 // TestReloadKeepsTimers changes everything around a rule that is pending.
 func TestReloadKeepsTimers(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	const rule = `
 groups:
@@ -232,6 +235,7 @@ groups:
 
 // TestReloadEndsSeries removes a collector, a state and rules.
 func TestReloadEndsSeries(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	write(t, dir, "vitals.yml", "states: {gold: {}}\n"+markers+"  - name: more\n    file: {path: /}\n")
 	p := runVitals(t, config, "--config.poll-interval=0")
@@ -262,6 +266,7 @@ func TestReloadEndsSeries(t *testing.T) {
 
 // TestReloadThatCannotMakeACollector has a configuration without a mistake in it.
 func TestReloadThatCannotMakeACollector(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	p := runVitals(t, config, "--config.poll-interval=0")
 	p.waitReady()
@@ -284,6 +289,7 @@ func TestReloadThatCannotMakeACollector(t *testing.T) {
 
 // TestReloadWithoutTheComponents removes the collector that takes reports, and adds it again.
 func TestReloadWithoutTheComponents(t *testing.T) {
+	t.Parallel()
 	dir, config := markerConfig(t)
 	const components = "  - name: parts\n    components: {accept: any}\n"
 	write(t, dir, "vitals.yml", markers+components)

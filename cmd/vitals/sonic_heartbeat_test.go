@@ -146,6 +146,7 @@ const (
 
 // A program may be silent for as long as --set heartbeat says, and not longer.
 func TestSonicHeartbeats(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		set    map[string]string
@@ -154,9 +155,9 @@ func TestSonicHeartbeats(t *testing.T) {
 	}{
 		{"E60 silent for 59 s", nil, 59 * time.Second, "pass"},
 		{"E60 silent for 61 s", nil, 61 * time.Second, stuck},
-		{"E60 silent for an hour", nil, time.Hour, stuck},
+		{"E60 silent for ten minutes", nil, 10 * time.Minute, stuck},
 		{"E60 silent for 11 s of 10", map[string]string{"heartbeat": "10s"}, 11 * time.Second, stuck},
-		{"E62 silent for an hour, with heartbeat=0", map[string]string{"heartbeat": "0"}, time.Hour, "pass"},
+		{"E62 silent for ten minutes, with heartbeat=0", map[string]string{"heartbeat": "0"}, 10 * time.Minute, "pass"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,6 +178,7 @@ func TestSonicHeartbeats(t *testing.T) {
 
 // A program that never sent a heartbeat has two minutes; SONiC never notices it.
 func TestSonicHeartbeatNeverSeen(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		set  map[string]string
 		late string
@@ -206,6 +208,7 @@ func TestSonicHeartbeatNeverSeen(t *testing.T) {
 // A reload with other programs begins anew: what was heard before is no silence, and
 // each has its two minutes again.
 func TestSonicHeartbeatsAfterReload(t *testing.T) {
+	t.Parallel()
 	playHeartbeats(t, nil, func(t *testing.T, h *heartbeats) {
 		for range 20 {
 			h.beat(t, "orchagent")
@@ -228,6 +231,7 @@ func TestSonicHeartbeatsAfterReload(t *testing.T) {
 // A program that does not run is not stuck, and one that has only just been started has
 // two minutes: a restart of the container would cure neither.
 func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
+	t.Parallel()
 	for name, beats := range map[string]bool{"lost": true, "never seen": false} {
 		t.Run(name, func(t *testing.T) {
 			want := neverBeat
@@ -276,6 +280,7 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 
 // A program that nobody expects heartbeats from may send one, and end.
 func TestSonicHeartbeatsOfOthers(t *testing.T) {
+	t.Parallel()
 	for _, restart := range []string{"enabled", "disabled"} {
 		playHeartbeats(t, map[string]string{"auto_restart": restart}, func(t *testing.T, h *heartbeats) {
 			h.beat(t, "start")
@@ -293,6 +298,14 @@ func TestSonicHeartbeatsOfOthers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// beat is a heartbeat of a program that the listener passes on.
+func (l *sonicLab) beat(t *testing.T, program string) {
+	t.Helper()
+	if code, text := request(t, overSocket(l.socket), http.MethodPut, "http://vitals/api/v1/components/"+program, `{"alive": true}`); code != http.StatusNoContent {
+		t.Fatalf("PUT = %d %s, want 204", code, text)
 	}
 }
 
@@ -315,13 +328,7 @@ func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 	if wrong := (sonicVerdict{}).differs(l.alone("ready")); wrong != "" {
 		t.Error("one look: " + wrong)
 	}
-	beat := func() {
-		t.Helper()
-		if code, text := request(t, overSocket(l.socket), http.MethodPut, "http://vitals/api/v1/components/rsyslogd", `{"alive": true}`); code != http.StatusNoContent {
-			t.Fatalf("PUT = %d %s, want 204", code, text)
-		}
-	}
-	beat()
+	l.beat(t, "rsyslogd")
 	l.await(t, "alive", sonicVerdict{113, "HeartbeatLost", []string{"rsyslogd is stuck"}})
 	l.supervisord.set(managed{"rsyslogd", "rsyslogd", stStopped, 0, ""})
 	l.await(t, "alive", sonicVerdict{})
@@ -335,14 +342,8 @@ func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "watchdog"), "program:orchagent\n")
 	l := startSonicLab(t, map[string]string{"watchdog_processes": filepath.Join(dir, "watchdog"), "heartbeat": "1s"})
 	l.await(t, "alive", sonicVerdict{})
-	beat := func() {
-		t.Helper()
-		if code, text := request(t, overSocket(l.socket), http.MethodPut, "http://vitals/api/v1/components/orchagent", `{"alive": true}`); code != http.StatusNoContent {
-			t.Fatalf("PUT = %d %s, want 204", code, text)
-		}
-	}
 	t.Run("E60 the last heartbeat was too long ago", func(t *testing.T) {
-		beat()
+		l.beat(t, "orchagent")
 		l.await(t, "alive", sonicVerdict{113, "HeartbeatLost", []string{"orchagent is stuck"}})
 		if v, ok := l.sample("vitals_component_last_report_timestamp_seconds", "component", "orchagent"); !ok || time.Since(time.UnixMicro(int64(v*1e6))) > labPatience {
 			t.Errorf("the last report was at %v, %t, want it known", v, ok)
@@ -350,8 +351,10 @@ func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
 		if wrong := (sonicVerdict{}).differs(l.alone("alive")); wrong != "" {
 			t.Error("one look: " + wrong)
 		}
-		beat()
-		l.await(t, "alive", sonicVerdict{})
+		soon(t, func() string {
+			l.beat(t, "orchagent") // each lasts for a second
+			return sonicVerdict{}.differs(l.probe("alive"))
+		})
 	})
 }
 

@@ -36,7 +36,8 @@ type sonicLab struct {
 	before uint64
 }
 
-// sonicPace is the pace of a lab's daemon.
+// sonicPace is the interval of the collectors of a lab's daemon; their timeout is
+// labTimeout.
 const sonicPace = 500 * time.Millisecond
 
 // startSonicLab runs the profile until the test ends. Of set, DIR is the lab's directory.
@@ -62,6 +63,7 @@ func (l *sonicLab) run(t *testing.T, p *program) {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
+	loaded.cfg.giveTime()
 	d, err := p.newDaemon(loaded, promslog.New(&promslog.Config{Writer: l.log}))
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,7 @@ func (l *sonicLab) probe(state string) (code int, text string) {
 // alone takes one look without the daemon, as readiness_probe.sh does where there is none.
 func (l *sonicLab) alone(state string) (code int, text string) {
 	var out bytes.Buffer
-	p := l.program(time.Second)
+	p := l.program(labTimeout)
 	p.stdout, p.stderr, p.log = &out, &out, &promslog.Config{Writer: io.Discard}
 	code = p.runOnce(state, string(execprobe.Sonic), labPatience)
 	return code, out.String()

@@ -60,7 +60,7 @@ func TestSonicUpgrade(t *testing.T) {
 	t.Run("E52 never ready", func(t *testing.T) {
 		hook("echo no route; exit 7", 0o755)(t, l)
 		l.await(t, "ready", sonicVerdict{7, "HookFailed", nil})
-		u := l.upgrade(500 * time.Millisecond)
+		u := l.upgrade(3 * time.Second)
 		if code := <-u.code; code != 7 || !strings.Contains(u.out.String(), "exit code 7: no route") {
 			t.Errorf("vitals wait = %d %q, want 7 and the last reason", code, u.out.String())
 		}

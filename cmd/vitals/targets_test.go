@@ -79,13 +79,19 @@ func expiredTarget(t testing.TB) (url, authority string) {
 	return s.URL, filepath.Clean(file)
 }
 
-// refusedPort is an address on which nobody listens.
+// refusedPort is an address on which nobody listens, and nobody can until the test ends:
+// it is the client's end of a connection.
 func refusedPort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = l.Close() })
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
 }

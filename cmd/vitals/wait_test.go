@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -113,11 +114,13 @@ func TestWaitAsks(t *testing.T) {
 			told    string
 			code    int
 		}{
-			"E51":              {3, []string{"--timeout=20s"}, "ok 0 ready: 1 rule\n", "failing 1 Down failing: It is down.\n", 0},
-			"E52":              {1 << 30, []string{"--timeout=100ms", "--style=docker"}, "failing 1 Down failing: It is down.\n", "failing 1 Down failing: It is down.\ngave up\n", 1},
-			"an unknown state": {0, []string{"--timeout=20s", "nothing"}, "usage error 3 the daemon has no state \"nothing\": there are /ready, /STATE/RULE\n", "", 3},
+			"E51": {3, []string{"--timeout=2m"}, "ok 0 ready: 1 rule\n", "failing 1 Down failing: It is down.\n", 0},
+			// Within this time, one look of a busy machine has ended.
+			"E52":              {1 << 30, []string{"--timeout=3s", "--style=docker"}, "failing 1 Down failing: It is down.\n", "failing 1 Down failing: It is down.\ngave up\n", 1},
+			"an unknown state": {0, []string{"--timeout=2m", "nothing"}, "usage error 3 the daemon has no state \"nothing\": there are /ready, /STATE/RULE\n", "", 3},
 		} {
 			t.Run(name+" "+way, func(t *testing.T) {
+				t.Parallel()
 				h, looks := awaited(tt.failing)
 				web := httptest.NewUnstartedServer(h)
 				defer web.Close()
@@ -148,6 +151,7 @@ func TestWaitAsks(t *testing.T) {
 
 // What answers at the address may be anything.
 func TestWaitAtAnAddress(t *testing.T) {
+	t.Parallel()
 	answers := map[string]func(http.ResponseWriter, *http.Request){
 		"no daemon 4 no daemon answers at HOST: EOF": func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -165,27 +169,33 @@ func TestWaitAtAnAddress(t *testing.T) {
 		"not understood 9 the answer is not the daemon's: more than 65536 bytes": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) },
 		"timeout 5 the daemon at HOST does not answer in time":                   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 	}
+	// Each look but the last has time to get its answer, also on a busy machine.
+	var all sync.WaitGroup
 	for want, answer := range answers {
-		web := httptest.NewServer(http.HandlerFunc(answer))
-		host := strings.TrimPrefix(web.URL, "http://")
-		var out, told bytes.Buffer
-		run([]string{"wait", "--url=http://user:s3cret@" + host, "--timeout=50ms", "--interval=10ms"}, &out, &told)
-		if got := strings.ReplaceAll(out.String(), host, "HOST"); got != want+"\n" {
-			t.Errorf("vitals wait = %q, want %q", got, want)
-		}
-		if n := strings.Count(told.String(), "\n"); n != 2 || strings.Contains(told.String(), "s3cret") {
-			t.Errorf("progress = %q, want one reason and the end, and no password", told.String())
-		}
-		web.Close()
+		all.Go(func() {
+			web := httptest.NewServer(http.HandlerFunc(answer))
+			defer web.Close()
+			host := strings.TrimPrefix(web.URL, "http://")
+			var out, told bytes.Buffer
+			run([]string{"wait", "--url=http://user:s3cret@" + host, "--timeout=3s", "--interval=1s"}, &out, &told)
+			if got := strings.ReplaceAll(out.String(), host, "HOST"); got != want+"\n" {
+				t.Errorf("vitals wait = %q, want %q", got, want)
+			}
+			if n := strings.Count(told.String(), "\n"); n != 2 || strings.Contains(told.String(), "s3cret") {
+				t.Errorf("progress = %q, want one reason and the end, and no password", told.String())
+			}
+		})
 	}
+	all.Wait()
 }
 
 // The upgrade's check against the real daemon, which counts that it became ready.
 func TestE51WaitForADaemon(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "marker")
 	write(t, dir, "rules.yml", "groups: [{name: g, rules: [{alert: MarkerMissing, expr: vitals_file_exists == 0, labels: {state: ready}}]}]\n")
-	config := write(t, dir, "vitals.yml", "rule_files: [rules.yml]\ncollectors: [{name: marker, interval: 100ms, timeout: 100ms, file: {path: "+marker+"}}]\n")
+	config := write(t, dir, "vitals.yml", "rule_files: [rules.yml]\ncollectors: [{name: marker, interval: 2s, timeout: 2s, file: {path: "+marker+"}}]\n")
 	p := runVitals(t, config)
 	w := launch(t, "wait", "ready", "--socket="+p.socket, "--interval=20ms")
 	eventually(t, "the reason", func() bool { return strings.Contains(w.log.String(), ": failing 1 MarkerMissing failing") })
