@@ -122,7 +122,9 @@ stop() {
     end node
     end kubelet
     end containerd
-    for at in $(cgroups); do find "$at" -depth -type d -exec rmdir {} + || die "processes of the node are left in $at"; done
+    for at in $(cgroups); do
+        find "$at" -depth -type d -exec rmdir {} + || [ ! -e "$at" ] || die "processes of the node are left in $at"
+    done
     [ ! -e "$state" ] || rm -rf --one-file-system "$state"/{containerd,root,addresses,written,image,kubernetes/etcd}
 }
 

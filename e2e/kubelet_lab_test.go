@@ -223,7 +223,8 @@ func (n *node) pod(name string) (p pod, err error) {
 	return p, n.get("/api/v1/namespaces/default/pods/"+name, &p)
 }
 
-// event fails unless the kubelet has told such an event of the pod.
+// event fails unless the kubelet has told such an event of the pod. It tells 25 warnings
+// of a pod, and then one in five minutes.
 func (n *node) event(pod, reason, text string) error {
 	var events struct {
 		Items []struct{ Reason, Message string }
