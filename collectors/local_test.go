@@ -23,6 +23,9 @@ import (
 // localPatience is how long tests wait for what happens in another goroutine.
 const localPatience = 10 * time.Second
 
+// localBrief is the first deadline of what lasts until its deadline.
+const localBrief = 150 * time.Millisecond
+
 // localDecode reads a configuration block as the program does: defaults first, then
 // strictly.
 func localDecode(t testing.TB, text string, into collectors.Kind) {
@@ -74,6 +77,27 @@ func localCollectWithin(t testing.TB, c collectors.Collector, timeout time.Durat
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	return c.Collect(ctx)
+}
+
+// localOutlast collects from somebody who goes on until the deadline, with ever longer ones
+// until the round has come as far as reached says: on a busy machine, that takes its time.
+func localOutlast(t testing.TB, c collectors.Collector, reached func([]collectors.Sample, error) bool) ([]collectors.Sample, error) {
+	t.Helper()
+	for timeout := localBrief; ; timeout *= 2 {
+		begin := time.Now()
+		samples, err := localCollectWithin(t, c, timeout)
+		if took := time.Since(begin); took > timeout+localPatience {
+			t.Errorf("Collect() took %s, want it to end at its deadline, %s", took, timeout)
+		}
+		if reached(samples, err) || timeout > localPatience/2 {
+			return samples, err
+		}
+	}
+}
+
+// localErrorSays is true for a round that ended with an error of this text.
+func localErrorSays(text string) func([]collectors.Sample, error) bool {
+	return func(_ []collectors.Sample, err error) bool { return err != nil && strings.Contains(err.Error(), text) }
 }
 
 // localExposition renders samples in the text format, in the order of the metrics'

@@ -98,7 +98,7 @@ func osCollectWithin(t *testing.T, c Collector, d time.Duration) (map[string]flo
 	defer cancel()
 	start := time.Now()
 	samples, err := c.Collect(ctx)
-	if took := time.Since(start); took > d+2*time.Second {
+	if took := time.Since(start); took > d+10*time.Second {
 		t.Errorf("Collect() took %s, want at most its deadline, %s", took, d)
 	}
 	osNoSecrets(t, "collector", fmt.Sprintf("%v %+v %#v %v", c, c, c, samples))

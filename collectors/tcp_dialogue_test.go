@@ -134,7 +134,7 @@ func TestTCPStartTLS(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			collector := tcpNew(t, "d", "{address: '"+c.address+"', tls: "+c.tls+", query_response: "+steps+"}")
-			samples, err := localCollectWithin(t, collector, time.Second)
+			samples, err := localOutlast(t, collector, func(samples []collectors.Sample, _ error) bool { return tcpReason(samples) == c.reason })
 			if got := tcpReason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}
@@ -184,11 +184,15 @@ func TestTCPDialogues(t *testing.T) {
 			t.Parallel()
 			address := tcpListen(t, "tcp", "127.0.0.1:0", nil, c.serve)
 			collector := tcpNew(t, "d", "{address: '"+address+"', query_response: "+c.steps+"}")
-			within := localPatience
+			collect := localCollect
 			if c.waits {
-				within = 300 * time.Millisecond
+				collect = func(t testing.TB, collector collectors.Collector) ([]collectors.Sample, error) {
+					return localOutlast(t, collector, func(samples []collectors.Sample, _ error) bool {
+						return tcpReason(samples) == c.reason && strings.Contains(localNote(collector), c.text)
+					})
+				}
 			}
-			samples, err := localCollectWithin(t, collector, within)
+			samples, err := collect(t, collector)
 			if got := tcpReason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}

@@ -156,7 +156,9 @@ func TestTCPFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			collector := tcpNew(t, "d", c.block)
-			samples, err := localCollectWithin(t, collector, 200*time.Millisecond)
+			samples, err := localOutlast(t, collector, func(samples []collectors.Sample, _ error) bool {
+				return tcpReason(samples) == c.reason && tcpPhases(samples) == c.phases
+			})
 			if got := tcpReason(samples); got != c.reason || err == nil {
 				t.Errorf("Collect() has reason %q, error %v, want %q and an error", got, err, c.reason)
 			}
