@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -41,7 +42,7 @@ func (b *builder) build(l *loaded) (cfg evaluator.Config, commit func(), err err
 	for _, i := range inOrderOfUse(l.cfg.Collectors) {
 		c := l.cfg.Collectors[i]
 		if next[c.Name], err = b.collector(c, next); err != nil {
-			errs = append(errs, l.doc.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %v", c.Name, err))
+			errs = append(errs, l.doc.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", c.Name, redact.Text(err.Error())))
 		}
 	}
 	if len(errs) > 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -101,18 +102,25 @@ func load(from *sources, path string, data []byte, adjust func(*Config) []error)
 	})
 	errs = append(errs, asErrors(mistakes)...)
 	errs = append(errs, l.loadRules(path, doc)...)
-	l.redacted = doc.Redacted(secretKey)
+	l.redacted = doc.Redacted(secretKey, redact.Config)
 	return l, errs
 }
 
+// sentText is the path of what is sent to a server: it may hold a secret in any form.
+var sentText = regexp.MustCompile(`^collectors\[\d+\]\.(http\.body|tcp\.query_response\[\d+\]\.send)$`)
+
+// freeNames is the path of what has the name of a file or of a component as its key.
+var freeNames = regexp.MustCompile(`^collectors\[\d+\]\.(http\.header_files|components)\b`)
+
 // secretKey says whether the value of a key is not to be shown.
-func secretKey(_, key string) bool {
-	return key == "environment" || strings.HasSuffix(key, "password") || strings.HasSuffix(key, "secret") || strings.HasSuffix(key, "token")
+func secretKey(path, key string) bool {
+	return key == "environment" || sentText.MatchString(path) || redact.Name(key) && !freeNames.MatchString(path)
 }
 
 func asErrors(mistakes []*strictyaml.Error) []error {
 	errs := make([]error, 0, len(mistakes))
 	for _, m := range mistakes {
+		m.Text = redact.Text(m.Text) // it may quote a value
 		errs = append(errs, m)
 	}
 	return errs
@@ -243,11 +251,12 @@ func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
 		l.files = append(l.files, files...)
 	}
 	for i, pattern := range l.cfg.RuleFiles {
+		shown := redact.Text(pattern)
 		where := fmt.Sprintf("rule_files[%d]", i)
 		if name, ok := strings.CutPrefix(pattern, builtinPrefix); ok {
 			data, err := fs.ReadFile(rules.Shipped(), name+".yml")
 			if err != nil {
-				errs = append(errs, doc.Errorf(where, "rule file %q: expected one of the shipped files %s", pattern, strings.Join(shippedRules(), ", ")))
+				errs = append(errs, doc.Errorf(where, "rule file %q: expected one of the shipped files %s", shown, strings.Join(shippedRules(), ", ")))
 				continue
 			}
 			parse(pattern, data)
@@ -258,7 +267,7 @@ func (l *loaded) loadRules(path string, doc *strictyaml.Document) []error {
 		}
 		matches, err := l.sources.glob(pattern)
 		if err != nil || len(matches) == 0 {
-			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", l.cfg.RuleFiles[i]))
+			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", shown))
 			continue
 		}
 		for _, m := range matches {

@@ -2,6 +2,7 @@ package strictyaml_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestDocumentOfBrokenFile(t *testing.T) {
 	if line, col := doc.Locate("a", 3); line != 1 || col != 1 {
 		t.Errorf("Locate() = %d:%d, want 1:1", line, col)
 	}
-	if got := doc.Redacted(func(string, string) bool { return false }); got != nil {
+	if got := doc.Redacted(func(string, string) bool { return false }, slices.Clone[[]string]); got != nil {
 		t.Errorf("Redacted() = %q, want nothing", got)
 	}
 	if !doc.Broken("a") && !doc.Broken("") {
@@ -188,6 +189,16 @@ func TestRedacted(t *testing.T) {
 	secret := func(path, key string) bool {
 		return key == "password" || key == "tokens" || path == "auth.headers"
 	}
+	shown := func(list []string) []string {
+		out := slices.Clone(list)
+		for i := range list {
+			out[i] = strings.ReplaceAll(list[i], "hunter2", "<secret>")
+			if i > 0 && list[i-1] == "next" {
+				out[i] = "<secret>"
+			}
+		}
+		return out
+	}
 	tests := []struct{ name, given, want string }{
 		{"scalar", "user: a\npassword: hunter2 # or hunter3\n", "user: a\npassword: <secret>\n"},
 		{"not expanded", "user: ${USER}\n", "user: ${USER}\n"},
@@ -195,9 +206,14 @@ func TestRedacted(t *testing.T) {
 		{"list", "tokens: [a, {b: c}]\n", "tokens: [<secret>, {b: <secret>}]\n"},
 		{"by path", "auth: {headers: {x: y}}\nheaders: {x: y}\n", "auth: {headers: {x: <secret>}}\nheaders: {x: y}\n"},
 		{"empty stays empty", "password:\n", "password:\n"},
-		{"user information of a URL", "url: http://a:b@h/x\n", "url: http://<secret>@h/x\n"},
-		{"password with a slash", "urls: ['amqp://a:b/c@d@h']\n", "urls: ['amqp://<secret>@h']\n"},
-		{"URL without user information", "url: http://h/x\n", "url: http://h/x\n"},
+		{"a text that is not shown as it is", "a: x-hunter2\n", "a: x-<secret>\n"},
+		{"a key", "x-hunter2: a\n", "x-<secret>: a\n"},
+		{"in quotes", "a: ['x-hunter2']\n", "a: ['x-<secret>']\n"},
+		{"with a tag", "a: !!str x-hunter2\n", "a: x-<secret>\n"},
+		{"a list at once", "a: [b, next, hunter3, {c: hunter3}]\n", "a: [b, next, <secret>, {c: hunter3}]\n"},
+		{"a number of a list", "a: [next, 12]\n", "a: [next, <secret>]\n"},
+		{"alias in a list", "a: &n hunter3\nb: [next, *n]\n", "a: &n <secret>\nb: [next, *n]\n"},
+		{"alias in two lists", "a: [next, &n hunter2]\nb: [c, *n]\n", "a: [next, &n <secret>]\nb: [c, *n]\n"},
 		{"alias that is secret", "name: &n a\npassword: *n\n", "name: &n <secret>\npassword: *n\n"},
 		{"merged", "a: &b {password: x}\nc:\n  <<: *b\n", "a: &b {password: <secret>}\nc:\n    <<: *b\n"},
 		{"merged under a secret path", "a: &b {x: y}\nauth:\n  headers:\n    <<: [*b]\n", "a: &b {x: <secret>}\nauth:\n    headers:\n        <<: [*b]\n"},
@@ -209,7 +225,7 @@ func TestRedacted(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if diff := cmp.Diff(tt.want, string(doc.Redacted(secret))); diff != "" {
+			if diff := cmp.Diff(tt.want, string(doc.Redacted(secret, shown))); diff != "" {
 				t.Errorf("Redacted() differs (-want +got):\n%s", diff)
 			}
 		})

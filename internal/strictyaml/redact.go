@@ -1,28 +1,21 @@
 package strictyaml
 
-import (
-	"regexp"
-
-	"gopkg.in/yaml.v3"
-)
+import "gopkg.in/yaml.v3"
 
 // hiddenText stands where a secret was.
 const hiddenText = "<secret>"
 
-// userinfo is the part of a URL between its scheme and the last "@": greedy, so
-// that a password with a slash in it is hidden whole.
-var userinfo = regexp.MustCompile(`(://)[^\s"'<>]*@`)
-
 // Redacted returns the document as it was written, nothing expanded, without
-// comments, and with "<secret>" for every scalar for which secret is true and for
-// the user information of URLs. secret is asked for every key and list element,
-// with its path and the nearest key; if it is true for a list or a mapping, all
-// scalars below it are hidden. A file that is not YAML yields nothing.
-func (d *Document) Redacted(secret func(path, key string) bool) []byte {
+// comments, and with "<secret>" for every scalar for which secret is true. secret is
+// asked for every key and list element, with its path and the nearest key; if it is true
+// for a list or a mapping, all scalars below it are hidden. The others are what shown
+// makes of them: those of a list at once, any other as a list of its own. A file that is
+// not YAML yields nothing.
+func (d *Document) Redacted(secret func(path, key string) bool, shown func(list []string) []string) []byte {
 	if d.root == nil {
 		return nil
 	}
-	r := redactor{secret: secret, hidden: map[*yaml.Node]bool{}, copies: map[*yaml.Node]*yaml.Node{}}
+	r := redactor{secret: secret, shown: shown, hidden: map[*yaml.Node]bool{}, texts: map[*yaml.Node]string{}, copies: map[*yaml.Node]*yaml.Node{}}
 	r.mark(d.root, "", "", false)
 	text, err := yaml.Marshal(r.copy(d.root))
 	if err != nil {
@@ -33,7 +26,10 @@ func (d *Document) Redacted(secret func(path, key string) bool) []byte {
 
 type redactor struct {
 	secret func(path, key string) bool
+	shown  func(list []string) []string
 	hidden map[*yaml.Node]bool
+	// texts are what is shown of scalars that are not shown as they are.
+	texts  map[*yaml.Node]string
 	copies map[*yaml.Node]*yaml.Node
 }
 
@@ -47,7 +43,9 @@ func (r *redactor) mark(n *yaml.Node, path, key string, hide bool) {
 		if hide && !isNull(n) {
 			r.hidden[n] = true
 		}
+		r.show(n)
 	case yaml.SequenceNode:
+		r.show(n.Content...)
 		for i, c := range n.Content {
 			r.mark(c, PathIndex(path, i), key, hide)
 		}
@@ -56,8 +54,28 @@ func (r *redactor) mark(n *yaml.Node, path, key string, hide bool) {
 			if k := deref(n.Content[i]); isMerge(k) {
 				r.markMerged(n.Content[i+1], path, key, hide)
 			} else {
+				r.show(k)
 				r.mark(n.Content[i+1], PathKey(path, k.Value), k.Value, hide)
 			}
+		}
+	}
+}
+
+// show notes what is shown of the scalars of a list. An alias may be in two lists: what is
+// not shown in one of them is in neither.
+func (r *redactor) show(list ...*yaml.Node) {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		if n = deref(n); n.Kind == yaml.ScalarNode {
+			texts[i] = n.Value
+			if text, ok := r.texts[n]; ok {
+				texts[i] = text
+			}
+		}
+	}
+	for i, text := range r.shown(texts) {
+		if text != texts[i] {
+			r.texts[deref(list[i])] = text
 		}
 	}
 }
@@ -85,8 +103,10 @@ func (r *redactor) copy(n *yaml.Node) *yaml.Node {
 		c.Tag = "" // else it is written as "!!merge <<"
 	case r.hidden[n]:
 		c.Value, c.Tag, c.Style = hiddenText, "!!str", 0
-	case n.Kind == yaml.ScalarNode && userinfo.MatchString(n.Value):
-		c.Value, c.Style = userinfo.ReplaceAllString(n.Value, "${1}"+hiddenText+"@"), n.Style&^yaml.TaggedStyle
+	default:
+		if text, ok := r.texts[n]; ok {
+			c.Value, c.Tag, c.Style = text, "!!str", n.Style&^yaml.TaggedStyle
+		}
 	}
 	for _, child := range n.Content {
 		c.Content = append(c.Content, r.copy(child))
