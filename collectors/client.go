@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // maxClientFile bounds certificates and secrets in bytes.
@@ -121,8 +123,11 @@ func localHost(host string) bool {
 }
 
 func pathProblem(path, file string) []Problem {
-	if filepath.IsAbs(file) {
+	switch {
+	case filepath.IsAbs(file):
 		return nil
+	case path == "body_file" || strings.HasPrefix(path, "header_files") || redact.Name(strings.TrimSuffix(path, "_file")):
+		return []Problem{{path, "expected the absolute path of a file"}} // and got what may be the secret itself
 	}
 	return []Problem{{path, fmt.Sprintf("path %q: expected an absolute path", file)}}
 }

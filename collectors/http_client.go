@@ -10,6 +10,8 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 const (
@@ -17,9 +19,9 @@ const (
 	maxHTTPHeader = 64 << 10
 	// maxHTTPRedirects is how many redirects are followed, as Go programs do.
 	maxHTTPRedirects = 10
-	// minQuery is the length in bytes from which a query may hold a secret. A shorter one
-	// would be found in texts that have nothing to do with it.
-	minQuery = 8
+	// minSent is the length in bytes from which a query or a body may be a secret as a
+	// whole. A shorter one would be found in texts that have nothing to do with it.
+	minSent = 8
 )
 
 // httpClient makes requests on connections of their own. It is not safe for concurrent use.
@@ -49,10 +51,14 @@ func (c *httpClient) request(ctx context.Context, target string) (*http.Request,
 	req.Header.Set("User-Agent", c.config.UserAgent)
 	for name, value := range c.config.Headers {
 		setHTTPHeader(req, name, value)
+		secrets = append(secrets, redact.Secrets(name+": "+value)...)
 	}
-	if len(req.URL.RawQuery) >= minQuery {
-		secrets = append(secrets, req.URL.RawQuery)
+	for _, sent := range []string{req.URL.RawQuery, strings.TrimSpace(c.config.Body)} {
+		if len(sent) >= minSent {
+			secrets = append(secrets, sent)
+		}
 	}
+	secrets = append(secrets, redact.Secrets(target, c.config.Body)...)
 	for name, file := range c.config.HeaderFiles {
 		value, err := readClientFile(file)
 		if err != nil {

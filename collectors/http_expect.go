@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // HTTPExpect is what an answer is expected to have beside its status. A regular
@@ -185,6 +187,8 @@ func (x *httpExpectations) judgeHeaders(header http.Header) string {
 		matches := slices.ContainsFunc(header.Values(e.name), e.pattern.MatchString)
 		switch {
 		case matches == e.want:
+		case redact.Name(e.name) && len(header.Values(e.name)) > 0:
+			return fmt.Sprintf("header %s is not as expected", e.name)
 		case !e.want:
 			return fmt.Sprintf("header %s matches %q", e.name, e.pattern)
 		case len(header.Values(e.name)) == 0:
@@ -201,9 +205,9 @@ func (x *httpExpectations) judgeBody(a *httpAnswer) string {
 	case a.unread != "":
 		return a.unread
 	case x.body != nil && !x.body.Match(a.body):
-		return fmt.Sprintf("body does not match %q", x.body)
+		return fmt.Sprintf("body does not match %q", shownText(x.body.String()))
 	case x.bodyNot != nil && x.bodyNot.Match(a.body):
-		return fmt.Sprintf("body matches %q", x.bodyNot)
+		return fmt.Sprintf("body matches %q", shownText(x.bodyNot.String()))
 	}
 	return ""
 }
@@ -220,6 +224,8 @@ func (x *httpExpectations) judgeJSON(a *httpAnswer) string {
 		switch {
 		case !ok:
 			return fmt.Sprintf("body has no JSON value %s", e.text)
+		case !sameScalar(got, e.want) && redact.Name(e.text):
+			return fmt.Sprintf("JSON value %s is not as expected", e.text)
 		case !sameScalar(got, e.want):
 			return fmt.Sprintf("JSON value %s is %s: expected %s", e.text, shownJSON(got), e.want)
 		}

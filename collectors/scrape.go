@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // The reasons of vitals_scrape_failure beyond those of a dependency.
@@ -62,7 +64,7 @@ func (s *scrape) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	s.families = parsed.families
 	if err != nil {
-		return b.samples, errors.New(oneLine("scrape: "+withoutURL(err).Error(), maxReason))
+		return b.samples, errors.New(oneLine("scrape: "+redact.Values(withoutURL(err).Error(), s.client.secrets), maxReason))
 	}
 	return b.samples, nil
 }

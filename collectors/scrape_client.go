@@ -9,7 +9,10 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 const (
@@ -28,6 +31,8 @@ const (
 // scrapeClient asks one target. It is not safe for concurrent use.
 type scrapeClient struct {
 	config ScrapeConfig
+	// secrets are those of the last request, which an answer may repeat.
+	secrets []string
 	// http is nil before the first scrape; ca is what its transport trusts.
 	http *http.Client
 	ca   []byte
@@ -82,8 +87,12 @@ func (c *scrapeClient) request(ctx context.Context) (*http.Request, error) {
 		left := time.Until(deadline).Seconds()
 		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(left, 'f', 3, 64))
 	}
+	c.secrets = redact.Secrets(c.config.URL)
 	if err := c.config.BasicAuth.set(req); err != nil {
 		return nil, err
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		c.secrets = append(c.secrets, password)
 	}
 	if file := c.config.BearerTokenFile; file != "" {
 		token, err := readClientFile(file)
@@ -91,6 +100,9 @@ func (c *scrapeClient) request(ctx context.Context) (*http.Request, error) {
 			return nil, err
 		}
 		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	}
+	if _, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {
+		c.secrets = append(c.secrets, credentials)
 	}
 	return req, nil
 }
@@ -132,10 +144,11 @@ func (c *scrapeClient) dial(ctx context.Context, network, address string) (net.C
 	return d.DialContext(ctx, network, address)
 }
 
-func (c *scrapeClient) redirect(_ *http.Request, via []*http.Request) error {
+func (c *scrapeClient) redirect(next *http.Request, via []*http.Request) error {
 	if !c.config.FollowRedirects {
 		return http.ErrUseLastResponse
 	}
+	next.Header.Del("Referer") // net/http puts the URL with its query there
 	if len(via) > maxScrapeRedirects {
 		return failed(ReasonProtocol, "more than %d redirects", maxScrapeRedirects)
 	}

@@ -36,7 +36,7 @@ tls: {ca_file: /etc/ca, cert_file: /etc/cert, key_file: /etc/key, server_name: n
 				"label_limit: label_limit -1: expected more than 0\n" +
 				"label_value_length_limit: label_value_length_limit 0: expected more than 0"},
 		{"basic auth with nothing in it", "{url: http://h/, basic_auth: {}}",
-			"basic_auth.username: no user name: expected one\n" + `basic_auth.password_file: path "": expected an absolute path`},
+			"basic_auth.username: no user name: expected one\n" + `basic_auth.password_file: expected the absolute path of a file`},
 		{"two ways to authenticate", "{url: http://h/, basic_auth: {username: u, password_file: /p}, bearer_token_file: /t}",
 			"bearer_token_file: bearer_token_file beside basic_auth: expected one of them"},
 		{"a certificate without its key", "{url: http://h/, tls: {cert_file: /c}}", "tls: cert_file and key_file: expected both or none"},

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // What a script that does not exist means.
@@ -52,7 +55,7 @@ func (c *ScriptConfig) Problems() []Problem {
 	}
 	for i, word := range c.Command {
 		if strings.ContainsRune(word, 0) {
-			problems = append(problems, Problem{fmt.Sprintf("command[%d]", i), fmt.Sprintf("argument %q: expected none with a NUL", word)})
+			problems = append(problems, Problem{fmt.Sprintf("command[%d]", i), "argument: expected none with a NUL"})
 		}
 	}
 	if !slices.Contains(scriptConventions(), c.Convention) {
@@ -90,7 +93,35 @@ func (c *ScriptConfig) New(env Env) (Collector, error) {
 	if command.guard == nil {
 		command.guard = unguarded
 	}
-	return &script{name: env.Name, config: *c, command: command, busy: make(chan struct{}, 1)}, nil
+	return &script{name: env.Name, config: *c, command: command, secrets: c.secrets(), busy: make(chan struct{}, 1)}, nil
+}
+
+// minVariable is the length in bytes from which any variable may be a secret. A shorter
+// one, such as a language, would be found in texts that have nothing to do with it.
+const minVariable = 8
+
+// plainPath is a value that says where something is.
+var plainPath = regexp.MustCompile(`^(/[\w.-]+)+/?$`)
+
+// secrets are values of arguments and variables that the script may print.
+func (c *ScriptConfig) secrets() []string {
+	secrets := redact.Secrets(c.Command...)
+	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
+		value := c.Environment[name].Value()
+		secrets = append(secrets, redact.Secrets(name+"="+value)...)
+		if len(value) >= minVariable && !plainPath.MatchString(value) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}
+
+// redacted is output without secrets.
+func (s *script) redacted(output []byte) []byte {
+	if len(s.secrets) == 0 || len(output) == 0 {
+		return output
+	}
+	return []byte(redact.Values(string(output), s.secrets))
 }
 
 // environment is the inherited one with what the configuration adds to it.
@@ -111,6 +142,8 @@ type script struct {
 	name    string
 	config  ScriptConfig
 	command scriptCommand
+	// secrets are what the command must not show.
+	secrets []string
 	// busy holds an element while the command runs: it never runs twice at once.
 	busy chan struct{}
 	// note is what there is to say of the last round.
@@ -122,6 +155,7 @@ type script struct {
 // error.
 func (s *script) Collect(ctx context.Context) ([]Sample, error) {
 	run := s.run(ctx)
+	run.output, run.complaints = s.redacted(run.output), s.redacted(run.complaints)
 	said := scriptVerdict{status: scriptUnknown, err: run.err}
 	if run.exited {
 		said = judgeScript(&s.config, run)

@@ -81,7 +81,7 @@ func TestScriptProblems(t *testing.T) {
 		{"no command", "{}", "command: no command: expected a program's absolute path and its arguments"},
 		{"relative path", "command: [check_disk]", `command[0]: path "check_disk": expected an absolute path`},
 		{"command", "command: [/usr/bin/check, -w, '10%']", ""},
-		{"NUL", `command: [/c, "a\0b"]`, `command[1]: argument "a\x00b": expected none with a NUL`},
+		{"NUL", `command: [/c, "a\0b"]`, `command[1]: argument: expected none with a NUL`},
 		{"convention", "{command: [/c], convention: icinga}", `convention: convention "icinga": expected one of plain, nagios, npd, sonic-hook, category-lines`},
 		{"environment", "{command: [/c], environment: {A=B: c}}", `environment: variable "A=B": expected a name without '=', and no NUL`},
 		{"directory", "{command: [/c], directory: tmp}", `directory: path "tmp": expected an absolute path`},

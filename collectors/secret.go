@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-)
 
-// redacted is what a Secret shows of itself.
-const redacted = "<secret>"
+	"github.com/vitals-health/vitals/internal/redact"
+)
 
 // Secret is a string that never shows itself: printing, logging or marshalling
 // it in any format gives "<secret>", or nothing while it is empty. Only Value
@@ -25,7 +24,7 @@ func (s Secret) String() string {
 	if s == "" {
 		return ""
 	}
-	return redacted
+	return redact.Hidden
 }
 
 // GoString returns what String returns, for the verb %#v.
@@ -49,3 +48,6 @@ func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
 // LogValue returns what String returns, for log/slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// shownText is a text of the configuration as people may see it.
+func shownText(text string) string { return redact.Config([]string{text})[0] }

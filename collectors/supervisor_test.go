@@ -80,7 +80,7 @@ func TestSupervisorProblems(t *testing.T) {
 		{"both passwords", "{username: u, password: p, password_file: /p}", "password: password beside password_file: expected one of them"},
 		{"password without a user", "password: p", "username: no user name for the password: expected username, too"},
 		{"user without a password", "username: u", "username: no password for the user name: expected password or password_file, too"},
-		{"relative files", "{username: u, password_file: p, critical_file: c}", "critical_file: path \"c\": expected an absolute path\npassword_file: path \"p\": expected an absolute path"},
+		{"relative files", "{username: u, password_file: p, critical_file: c}", "critical_file: path \"c\": expected an absolute path\npassword_file: expected the absolute path of a file"},
 		{"names of programs", "programs: ['', 'a b', '*', 'a:', ':b', 'a:b:c', 'a:**']", `programs[0]: program "": expected NAME, GROUP:NAME or GROUP:*
 programs[1]: program "a b": expected NAME, GROUP:NAME or GROUP:*
 programs[2]: program "*": expected NAME, GROUP:NAME or GROUP:*

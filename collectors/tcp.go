@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // maxNote is the length in bytes at which a note is cut.
@@ -77,12 +77,20 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(r.expiry.Unix()), "dependency", t.name)
 	}
 	if err == nil {
-		t.note = oneLine(r.login.redacted(t.what(r.remote)+" "+r.note), maxNote)
+		t.note = oneLine(t.redacted(&r, t.what(r.remote)+" "+r.note), maxNote)
 		return b.samples, nil
 	}
-	text := r.login.redacted(err.Error())
+	text := t.redacted(&r, err.Error())
 	t.note = oneLine(fmt.Sprintf("%s %s: %s", t.what(r.remote), reason, text), maxNote)
 	return b.samples, errors.New(oneLine("check "+t.what(r.remote)+": "+text, maxReason))
+}
+
+// redacted is text without what was sent, which a server may send back.
+func (t *tcp) redacted(r *tcpRound, text string) string {
+	for _, s := range t.steps {
+		text = redact.Values(text, redact.Sent(s.send))
+	}
+	return r.login.redacted(text)
 }
 
 // Describe lists the metrics that Collect exports.
@@ -224,13 +232,12 @@ func (t *tcp) settings(r *tcpRound) (*tls.Config, error) {
 	return settings, nil
 }
 
-// redacted is text without the password, as it is and as errors quote it.
+// redacted is text without the password.
 func (l *tcpLogin) redacted(text string) string {
 	if l == nil || l.Password == "" {
 		return text
 	}
-	quoted := strconv.Quote(l.Password.Value())
-	return strings.NewReplacer(l.Password.Value(), redacted, quoted[1:len(quoted)-1], redacted).Replace(text)
+	return redact.Values(text, []string{l.Password.Value()})
 }
 
 // reasonOfTCP is the reason that a check has given, or what the error says.

@@ -38,7 +38,7 @@ func TestTCPProblems(t *testing.T) {
 		{"database of another protocol", "{address: 'a:1', protocol: redis, database: '0'}", `database: database: expected a protocol that takes it`},
 		{"galera of another protocol", "{address: 'a:1', protocol: amqp, galera: true}", `galera: galera: expected a protocol that takes it`},
 		{"two passwords", "{address: 'a:1', protocol: redis, password: p, password_file: /p}", `password_file: password_file beside password: expected one of them`},
-		{"relative password file", "{address: 'a:1', protocol: redis, password_file: p}", `password_file: path "p": expected an absolute path`},
+		{"relative password file", "{address: 'a:1', protocol: redis, password_file: p}", `password_file: expected the absolute path of a file`},
 		{"an empty step", "{address: 'a:1', query_response: [{expect: x}, {}]}", `query_response[1]: empty step: expected expect, send or starttls`},
 		{"an expression", "{address: 'a:1', query_response: [{expect: '('}]}", "query_response[0].expect: expect \"(\": expected a regular expression: error parsing regexp: missing closing ): `(?m)(`"},
 		{"an expression for anything", "{address: 'a:1', query_response: [{expect: '.*'}]}", `query_response[0].expect: expect ".*": expected an expression that an empty answer does not match`},

@@ -118,8 +118,8 @@ func (d *tcpDialogue) unexpected(expect *regexp.Regexp, err error) error {
 	return err
 }
 
-// expectText is the expression as it stands in the configuration.
-func expectText(expect *regexp.Regexp) string { return expect.String()[len(expectFlags):] }
+// expectText is the expression as the configuration is shown.
+func expectText(expect *regexp.Regexp) string { return shownText(expect.String()[len(expectFlags):]) }
 
 // lineAt is the line of text around a place.
 func lineAt(text []byte, at int) string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 const (
@@ -155,12 +156,18 @@ func (w *worker) round(ctx context.Context) bool {
 func (w *worker) collect(ctx context.Context) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = result{err: errors.New(bound(fmt.Sprintf("panic: %v", p))), stack: debug.Stack()}
+			r = result{err: errors.New(bound(panicText(p))), stack: debug.Stack()}
 		}
 	}()
 	samples, err := w.collector.Collect(ctx)
+	if err != nil {
+		err = errors.New(redact.Text(err.Error()))
+	}
 	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector)}
 }
+
+// panicText is what a collector panicked with, as people may see it.
+func panicText(p any) string { return redact.Text(fmt.Sprintf("panic: %v", p)) }
 
 // tell logs what changed with a result.
 func (w *worker) tell(r result) {
@@ -205,7 +212,7 @@ func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.logger.Error("collector panicked between rounds", "err", bound(fmt.Sprintf("panic: %v", p)), "stack", string(debug.Stack()))
+			w.logger.Error("collector panicked between rounds", "err", bound(panicText(p)), "stack", string(debug.Stack()))
 		}
 	}()
 	r.Run(ctx, w.ask)

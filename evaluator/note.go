@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -29,7 +30,7 @@ func noteOf(c collectors.Collector) string {
 			return ' '
 		}
 		return r
-	}, n.Note())
+	}, redact.Text(n.Note()))
 	return clip(strings.TrimSpace(line), maxNote)
 }
 
