@@ -81,7 +81,8 @@ func (c *checker) unknown(n *node) {
 			if near := strictyaml.Nearest(name, others); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			c.fail(n, CodeUnknownCause, "depends_on names %q, %s", clip(name), hint)
+			e := c.fail(n, CodeUnknownCause, "depends_on names %q, %s", clip(name), hint)
+			e.Line, e.Col = n.file.placeOfCause(n.rule, name)
 		}
 	}
 }
@@ -105,11 +106,13 @@ func (c *checker) cycles(n *node, path []string) {
 	}
 }
 
-func (c *checker) fail(n *node, code, format string, args ...any) {
-	c.errs = append(c.errs, &strictyaml.Error{
+func (c *checker) fail(n *node, code, format string, args ...any) *strictyaml.Error {
+	e := &strictyaml.Error{
 		File: n.file.Name, Line: n.rule.Line, Col: n.rule.Col,
 		Where: within(n.file.Part, fmt.Sprintf("group %q, rule %q", clip(n.group), clip(n.rule.Alert))),
 		Text:  fmt.Sprintf(format, args...),
 		Code:  code,
-	})
+	}
+	c.errs = append(c.errs, e)
+	return e
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser/posrange"
@@ -41,6 +42,20 @@ func (f *File) PlaceOfKey(r *Rule, section, name string) (line, col int) {
 		}
 	}
 	return r.Line, r.Col
+}
+
+// placeOfCause returns where the annotation depends_on names a cause.
+func (f *File) placeOfCause(r *Rule, name string) (line, col int) {
+	path := r.path + ".annotations.depends_on"
+	if f.doc == nil || r.path == "" || !f.doc.Has(path) {
+		return r.Line, r.Col
+	}
+	word := regexp.MustCompile(`(?:^|,)\s*(` + regexp.QuoteMeta(name) + `)\s*(?:,|$)`)
+	offset := 0
+	if at := word.FindStringSubmatchIndex(r.Annotations["depends_on"]); at != nil {
+		offset = at[2]
+	}
+	return f.doc.Locate(path, offset)
 }
 
 // PlaceInExpr returns where a part of the rule's expression stands: pos counts bytes

@@ -125,6 +125,7 @@ func (r *lintRun) findings() []lint.Finding {
 		opts.Manifests = nil // what their probes can ask for is not known
 	}
 	if r.loaded != nil {
+		opts.Config = r.loaded.doc.File()
 		opts.ListenAddress = cmp.Or(r.loaded.cfg.Server.ListenAddress, defaultListen)
 	}
 	all := r.found(opts)

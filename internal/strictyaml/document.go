@@ -18,6 +18,9 @@ type Document struct {
 	broken []string
 }
 
+// File returns the file's name, as it was given to Decode.
+func (d *Document) File() string { return d.file }
+
 // Data returns the file's content, as it was given to Decode; it must not be changed.
 func (d *Document) Data() []byte { return d.data }
 

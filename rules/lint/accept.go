@@ -13,6 +13,9 @@ import (
 // remark is a comment that is addressed to lint, such as "# vitals:accept V008 reason".
 var remark = regexp.MustCompile(`(?:^|\s)(#+\s*vitals:([^\s:]+):?(?:\s+(.*))?)$`)
 
+// spaced is a remark with a space before or behind its colon, which makes prose of it.
+var spaced = regexp.MustCompile(`(?:^|\s)(#+\s*vitals(?:\s+:\s*|:\s+)(accept|accept-file)\b.*)$`)
+
 // remarkCodes are the codes of an acceptance and its reason.
 var remarkCodes = regexp.MustCompile(`^([A-Za-z]+[0-9]+(?:\s*,\s*[A-Za-z]+[0-9]+)*)(?::|\s|$)\s*(.*)$`)
 
@@ -146,7 +149,13 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 func remarked(line string, number int) (a acceptance, ok bool) {
 	at := remark.FindStringSubmatchIndex(line)
 	if at == nil {
-		return a, false
+		if at = spaced.FindStringSubmatchIndex(line); at == nil {
+			return a, false
+		}
+		a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
+		word := line[at[4]:at[5]]
+		a.whole, a.wrong = word == "accept-file", fmt.Sprintf("the comment is prose, expected vitals:%s without a space", word)
+		return a, true
 	}
 	a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
 	rest := ""

@@ -86,7 +86,7 @@ func counterCompared(p *pass) {
 			}
 			for _, sides := range [][2]parser.Expr{{b.LHS, b.RHS}, {b.RHS, b.LHS}} {
 				counter := p.valueOf(sides[0])
-				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) || p.provesUse(b, path) {
+				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) || p.never(b) || p.provesUse(b, path) {
 					continue
 				}
 				p.inExpr(s, counter, "compare how much it grows, as in increase("+metricName(counter)+"[5m]) > 0",
@@ -95,6 +95,19 @@ func counterCompared(p *pass) {
 			return nil
 		})
 	}
+}
+
+// never says whether a comparison asks whether there was nothing yet, as in
+//
+//	backups_total == 0
+func (p *pass) never(b *parser.BinaryExpr) bool {
+	op, counter, other := b.Op, b.LHS, b.RHS
+	if p.isNumber(b.LHS) {
+		op, counter, other = flipped(op), b.RHS, b.LHS
+	}
+	number, _ := p.number(other)
+	_, scaled := bare(counter).(*parser.BinaryExpr)
+	return number == 0 && (op == parser.EQLC || op == parser.LTE) || op == parser.LSS && 0 < number && number <= 1 && !scaled
 }
 
 // provesUse says whether a comparison only adds to another condition that there has been

@@ -10,10 +10,11 @@ import (
 )
 
 // aliveExternal finds rules of alive that look at something outside the host: when it
-// fails, every replica restarts, and the restart cures nothing.
+// fails, every replica restarts, and the restart cures nothing. The same is true of started
+// while a replica starts.
 func aliveExternal(p *pass) {
 	for _, s := range p.subjects {
-		if s.rule.State != "alive" {
+		if s.rule.State != "alive" && (s.rule.State != "started" || !s.obeyed()) {
 			continue
 		}
 		r, ok := p.reaches(s)
@@ -25,11 +26,15 @@ func aliveExternal(p *pass) {
 			severity = Warning
 			effect = "no restart cures an outage there. The rule restarts nothing as long as it only warns or is observed"
 		}
+		if s.rule.State == "started" {
+			severity = Warning
+			effect = "during an outage there no replica that starts passes its startup probe, and the kubelet restarts it again and again"
+		}
 		if maybe(r.sources) {
 			severity = Info
 		}
 		p.inExpr(s, r.at, "let it feed ready (labels: state: ready), or ask for something that a restart can cure"+p.unsureCure(),
-			"alive depends on %s by %s: %s", outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
+			"%s depends on %s by %s: %s", s.rule.State, outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 	}
 }
 

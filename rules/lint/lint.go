@@ -57,6 +57,8 @@ type Options struct {
 	// Partial says that the files have mistakes. What is found then is about the rules
 	// without any, and does not follow from what the others lack.
 	Partial bool
+	// Config is the name of the configuration; empty where there is none.
+	Config string
 	// States are the names of all states.
 	States []string
 	// Manifests are Kubernetes manifests whose probes ask Vitals.

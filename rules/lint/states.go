@@ -30,7 +30,12 @@ func stateWithoutRules(p *pass) {
 		case decided:
 		case first != nil:
 			p.undecided(first, obeyed)
-		case p.opts.Complete && len(p.files) > 0:
+		case p.opts.Complete && len(p.files) == 0:
+			p.report(Finding{
+				File: p.opts.Config, Line: 1, Col: 1, Cure: "name rule files in rule_files, or leave it where nobody asks for a state",
+				Text: fmt.Sprintf("there are no rule files: %s fails for ever, with the reason %q", state, "no rules"),
+			})
+		case p.opts.Complete:
 			cure := fmt.Sprintf("give a rule labels: state: %s", state)
 			if state != "ready" { // which every configuration has
 				cure += ", or take the state out of the configuration"

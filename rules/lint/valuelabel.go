@@ -68,6 +68,8 @@ func carries(n parse.Node) bool {
 		return !asks && slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return carries(c) })
 	case *parse.CommandNode:
 		return !decides(n.Args[0]) && slices.ContainsFunc(n.Args, carries)
+	case *parse.IdentifierNode:
+		return n.Ident == "value" // that of a sample, such as the first one of a query
 	case *parse.VariableNode:
 		return n.Ident[0] == "$value" || n.Ident[0] != "$labels" && n.Ident[len(n.Ident)-1] == "Value"
 	case *parse.FieldNode:
