@@ -46,6 +46,9 @@ func (b *builder) build(l *loaded) (cfg evaluator.Config, commit func(), err err
 		}
 	}
 	if len(errs) > 0 {
+		if l.needs != "" {
+			errs = append(errs, errors.New(l.needs))
+		}
 		return cfg, nil, errors.Join(errs...)
 	}
 	for _, c := range l.cfg.Collectors {

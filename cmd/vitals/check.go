@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,10 +20,18 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 
 	config := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3; then its rules, exit code 1 for what --fail-on names.")
 	var file string
-	config.Arg("file", "The configuration file.").Required().StringVar(&file)
+	config.Arg("file", "The configuration file; none with --profile.").StringVar(&file)
+	config.PreAction(func(*kingpin.ParseContext) error {
+		if file != "" && p.configFile != "" {
+			return errors.New("both FILE and --config.file are given: expected one of them")
+		}
+		p.configFile = cmp.Or(file, p.configFile)
+		return nil
+	})
+	p.configFlags(config)
 	syntaxOnly := config.Flag("syntax-only", "Leave out what depends on where Vitals runs: the pod's service account, credentials and their files.").Bool()
 	configReport := p.reportFlags(config)
-	config.Action(do(func() int { return p.checkConfig(file, *syntaxOnly, configReport) }))
+	config.Action(do(func() int { return p.checkConfig(*syntaxOnly, configReport) }))
 
 	cmd := check.Command("rules", "Check rule files and PrometheusRule objects: every mistake as file:line:col, exit code 3; then what is no mistake and still wrong, exit code 1 for what --fail-on names.")
 	var files, states, manifests []string
@@ -37,8 +46,9 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 // checkConfig checks a configuration as far as that goes without any I/O beyond
 // reading files. With syntaxOnly, it makes no collectors: what they need besides the
 // configuration, such as a service account, may exist elsewhere only.
-func (p *program) checkConfig(path string, syntaxOnly bool, to *reporter) int {
-	l, errs := loadFile(path)
+func (p *program) checkConfig(syntaxOnly bool, to *reporter) int {
+	l, errs := p.load()
+	name := cmp.Or(p.configFile, builtinPrefix+p.profile)
 	if len(errs) == 0 && !syntaxOnly {
 		if err := checkBuild(l); err != nil {
 			errs = []error{err}
@@ -51,11 +61,11 @@ func (p *program) checkConfig(path string, syntaxOnly bool, to *reporter) int {
 			to.besides(run)
 			return code
 		}
-		return to.mistakes(path, nil, errs, run)
+		return to.mistakes(name, nil, errs, run)
 	}
 	code := to.findings(l.lint())
 	if code == exitOK && to.format == string(lintreport.Text) {
-		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", path,
+		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", name,
 			count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(byName(l.files)), "rule file"))
 	}
 	return code

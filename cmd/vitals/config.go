@@ -67,6 +67,8 @@ type loaded struct {
 	files []*rules.File
 	// redacted is the configuration file without its secrets.
 	redacted []byte
+	// needs says how to give what a profile needs and does not have; empty for a file.
+	needs string
 	// sources are what it was read from: a change there is a change of the configuration.
 	sources *sources
 }

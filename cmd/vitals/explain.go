@@ -38,11 +38,14 @@ type explaining struct {
 	// fileGiven, profileGiven and changeGiven say whether a flag names a configuration
 	// to evaluate, or changes one.
 	fileGiven, profileGiven, changeGiven bool
+	// inherited says whether the environment names a profile and no flag a configuration;
+	// alone, that it is looked at without a daemon.
+	inherited, alone bool
 }
 
 // explainCommand declares the command explain.
 func (p *program) explainCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	cmd := app.Command("explain", "Say why STATE has its verdict: the rules that decide, each with what every part of its expression says now, since when, and the collectors it comes from. Asks the daemon; with --config.file or --profile, collects and evaluates once instead, where for counts as 0. The exit code is 0 whatever the verdict.")
+	cmd := app.Command("explain", "Say why STATE has its verdict: the rules that decide, each with what every part of its expression says now, since when, and the collectors it comes from. Asks the daemon; with --config.file or --profile, or where none answers with VITALS_PROFILE, collects and evaluates once instead, where for counts as 0. The exit code is 0 whatever the verdict.")
 	e := &explaining{}
 	cmd.Arg("state", "The state to explain; ready when none is given.").Default("ready").StringVar(&e.state)
 	cmd.Flag("rule", "Explain this rule, be it failing or not: one of the state, or an alert without a state.").PlaceHolder("NAME").StringVar(&e.options.Rule)
@@ -59,6 +62,7 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.GetFlag("set").IsSetByUser(&set)
 	cmd.Action(do(func() int {
 		e.changeGiven = kuryr || set
+		e.inherited = p.profile != "" && !e.fileGiven && !e.profileGiven
 		return p.runExplain(e)
 	}))
 }
@@ -66,6 +70,10 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 // runExplain prints an explanation, or on stderr why there is none.
 func (p *program) runExplain(e *explaining) int {
 	body, failed := p.explanation(e)
+	if e.lookInstead(failed) {
+		e.alone = true
+		body, failed = p.explanation(e)
+	}
 	if failed == nil && e.format == "text" {
 		x := &evaluator.Explanation{}
 		if err := json.Unmarshal(body, x); err != nil || x.State == "" {
@@ -114,8 +122,17 @@ func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 	return e.ask()
 }
 
-// once says whether to look without a daemon.
-func (e *explaining) once() bool { return e.fileGiven || e.profileGiven }
+// once says whether to look without a daemon. A profile that only the environment names
+// is looked at where a flag changes it, and where no daemon answers: see lookInstead.
+func (e *explaining) once() bool {
+	return e.fileGiven || e.profileGiven || e.changeGiven && e.inherited || e.alone
+}
+
+// lookInstead says whether a profile of the environment takes the place of a daemon that
+// is not there, as it does for the exec probe.
+func (e *explaining) lookInstead(failed *execprobe.Result) bool {
+	return failed != nil && failed.Outcome == execprobe.NoDaemon && e.inherited && !e.socketGiven && !e.addressGiven
+}
 
 // ask asks the daemon.
 func (e *explaining) ask() ([]byte, *execprobe.Result) {

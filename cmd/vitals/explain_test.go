@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/prometheus/common/promslog"
 
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -100,5 +105,36 @@ func TestExplainAsks(t *testing.T) {
 		if out.String() != string(server.ExplanationJSON(everything())) {
 			t.Errorf("vitals explain --format=json = %s, want the answer as it came", &out)
 		}
+	}
+}
+
+// Where no daemon answers, a profile that only the environment names is looked at; whoever
+// names the daemon means it.
+func TestExplainLooksWhereNoDaemonAnswers(t *testing.T) {
+	nobody := filepath.Join(t.TempDir(), "gone.sock")
+	for _, tt := range []struct {
+		name string
+		e    explaining
+		code int
+		want string
+	}{
+		{"a profile of the environment", explaining{inherited: true}, 0, "one look, in which for counts as 0"},
+		{"as JSON", explaining{inherited: true, format: "json"}, 0, `"state": "ready"`},
+		{"no profile", explaining{}, 4, "--config.file=FILE or --profile=NAME look without a daemon"},
+		{"a socket that a flag names", explaining{inherited: true, socketGiven: true}, 4, "gone.sock"},
+		{"an address", explaining{inherited: true, address: "http://127.0.0.1:1", addressGiven: true}, 4, "no daemon answers at 127.0.0.1:1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			p := &program{stdout: &out, stderr: &out, log: &promslog.Config{Writer: io.Discard, Level: promslog.NewLevel()}}
+			if tt.e.inherited {
+				p.profile = "sonic"
+			}
+			tt.e.state, tt.e.socket, tt.e.timeout = "ready", nobody, 5*time.Second
+			tt.e.format = cmp.Or(tt.e.format, "text")
+			if code := p.runExplain(&tt.e); code != tt.code || !strings.Contains(out.String(), tt.want) {
+				t.Errorf("explain = %d, want %d:\n%s\nwant %s", code, tt.code, &out, tt.want)
+			}
+		})
 	}
 }

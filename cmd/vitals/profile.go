@@ -17,15 +17,20 @@ type profile struct {
 	adjust func(p *program, from *sources, c *Config) []error
 	// made says that the collectors and rule files follow from the variable service.
 	made bool
+	// needs says how to give what the collectors cannot be made without.
+	needs string
 }
+
+// inCluster is what the profiles of Kuryr need outside of a pod.
+const inCluster = "give --kuryr.conf=/etc/kuryr/kuryr.conf, or --set kubeconfig=FILE"
 
 // profiles returns the shipped configurations.
 func profiles() []profile {
 	return []profile{
-		{"kuryr-controller", "the Kuryr-Kubernetes controller's health manager: /ready and /alive on port 8082", adjustKuryrController, false},
-		{"kuryr-cni", "the health manager of Kuryr-Kubernetes' CNI daemon: /ready and /alive on port 8090", adjustKuryrCNI, false},
-		{"sonic", "a SONiC container: what readiness_probe.sh and the listener for critical processes watch, with their exit codes", adjustSonic, false},
-		{"tripleo", "a container of TripleO, by the name of its service: what its /openstack/healthcheck told", adjustTripleo, true},
+		{"kuryr-controller", "the Kuryr-Kubernetes controller's health manager: /ready and /alive on port 8082", adjustKuryrController, false, inCluster + ", and OS_CLOUD=NAME with a clouds.yaml, or OS_AUTH_URL and the other OS_* variables"},
+		{"kuryr-cni", "the health manager of Kuryr-Kubernetes' CNI daemon: /ready and /alive on port 8090", adjustKuryrCNI, false, inCluster},
+		{"sonic", "a SONiC container: what readiness_probe.sh and the listener for critical processes watch, with their exit codes", adjustSonic, false, ""},
+		{"tripleo", "a container of TripleO, by the name of its service: what its /openstack/healthcheck told", adjustTripleo, true, ""},
 	}
 }
 
@@ -56,13 +61,15 @@ func (p *program) loadProfile() (*loaded, []error) {
 		return &loaded{sources: newSources()}, []error{err}
 	}
 	from := newSources()
-	return load(from, builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
+	l, errs := load(from, builtinPrefix+pr.name, pr.config(), func(c *Config) []error {
 		errs := pr.adjust(p, from, c)
 		if p.adjust != nil {
 			p.adjust(c)
 		}
 		return errs
 	})
+	l.needs = pr.needs
+	return l, errs
 }
 
 // listProfiles is the command profiles list.

@@ -42,7 +42,8 @@ func TestTripleoPlainFiles(t *testing.T) {
 			}
 			file := filepath.Join(dir, "vitals.yml")
 			p := c.program(&out)
-			if code := p.checkConfig(file, false, p.reporter()); code != exitOK {
+			p.configFile, p.profile, p.set = file, "", nil
+			if code := p.checkConfig(false, p.reporter()); code != exitOK {
 				t.Errorf("check config = %d %s%s, want 0", code, &out, &c.log)
 			}
 			l, errs := loadFile(file)
