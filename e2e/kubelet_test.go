@@ -50,6 +50,11 @@ type examplePod struct{ *node }
 func startPod(t *testing.T) examplePod {
 	t.Helper()
 	n := startNode(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(n.event("keystone", "none", ""))
+		}
+	})
 	n.exampleImages(t)
 	n.create(t, "/api/v1/namespaces/default/configmaps", configMap(t, "keystone-vitals", map[string]string{"vitals.yml": podConfig, "rules.yml": podRules}))
 	n.create(t, "/api/v1/namespaces/default/pods", strings.Replace(read(t, "../deploy/kubernetes/exec-probe.yaml"), "\nspec:\n", "\nspec:\n  nodeName: e2e\n", 1))
