@@ -128,7 +128,7 @@ func startAlertmanager(t *testing.T, hook *webhook) *program {
 	program := prometheusTool(t, "prometheus-alertmanager")
 	p := launch(t, listen, append(beneath(filepath.Join(filepath.Dir(program), "../share/prometheus")), program, "--config.file="+path,
 		"--storage.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen, "--cluster.listen-address=")...)
-	await(t, "alertmanager listens", 30*time.Second, func() error { return p.ready() })
+	await(t, "alertmanager listens", time.Minute, func() error { return p.ready() })
 	return p
 }
 
@@ -172,7 +172,7 @@ func startAlerting(t *testing.T, d daemon, rules ruleFile, alertmanager *program
 	tool(t, "promtool", "check", "config", path)
 	p := launch(t, listen, prometheusTool(t, "prometheus"), "--config.file="+path,
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
-	await(t, "prometheus listens", 30*time.Second, func() error { return p.ready() })
+	await(t, "prometheus listens", time.Minute, func() error { return p.ready() })
 	return p
 }
 

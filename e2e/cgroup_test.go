@@ -23,7 +23,7 @@ const (
 	// page tables and the program itself.
 	cgroupSlack = 12 * mebibyte
 	// cgroupSoon is what a busy machine may take until something is measured.
-	cgroupSoon = 20 * time.Second
+	cgroupSoon = time.Minute
 )
 
 // remove ends what is in the cgroup and removes it.

@@ -24,7 +24,7 @@ import (
 // cniWithin bounds what shows with the next round of a collector: a second of interval,
 // a second of "for", a second of evaluation, and what a machine that does other things
 // as well may add.
-const cniWithin = 20 * time.Second
+const cniWithin = time.Minute
 
 // cniConfig is what Kuryr leaves in /etc/cni/net.d for the container runtime.
 const cniConfig = `{"name": "kuryr", "cniVersion": "0.3.1", "plugins": [{"type": "kuryr-cni", "kuryr_conf": "/etc/kuryr/kuryr.conf"}]}`

@@ -131,7 +131,7 @@ func TestCNIMemory(t *testing.T) {
 	}
 
 	grown := 10
-	took := await(t, "the forecast warns", 2*memoryTrend, func() error {
+	took := await(t, "the forecast warns", 4*memoryTrend, func() error {
 		if grown < memoryLimit-20 {
 			p.say(t, "1")
 			grown++

@@ -89,7 +89,7 @@ func (p *part) end(t *testing.T) {
 	}
 	_ = p.cmd.Process.Signal(syscall.SIGCONT) // one that hangs sees no end of its input
 	_ = p.stdin.Close()
-	kill := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() })
+	kill := time.AfterFunc(time.Minute, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	if err := p.cmd.Wait(); err != nil {
 		t.Errorf("%s: %v, want it to end with its input\n%s", p.name, err, p.stderr.String())

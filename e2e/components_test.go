@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	// componentDeadline is the silence after which a component counts as dead.
-	componentDeadline = 3 * time.Second
+	// componentDeadline is the silence after which a component counts as dead. What was
+	// reported is seen before it is over, also on a busy machine.
+	componentDeadline = 8 * time.Second
 	// componentSlack is what a busy machine may add to what happens at once.
-	componentSlack = 5 * time.Second
+	componentSlack = 30 * time.Second
 	// componentToken lets a report in over TCP. The daemon must never show it.
 	componentToken = "test-token-of-components"
 	// componentPage is the documentation whose commands are run.
@@ -266,7 +267,7 @@ func ways() []way {
 }
 
 // watcherExpected is the configuration of a daemon that expects one component.
-const watcherExpected = "expect: [watcher], deadline: 3s, notify_directory: /run/vitals/notify"
+const watcherExpected = "expect: [watcher], deadline: 8s, notify_directory: /run/vitals/notify"
 
 // TestComponentsReport reports in every way, with the real programs: what was never
 // reported is unknown, each report takes effect, silence beyond the deadline is death,
@@ -287,7 +288,7 @@ func TestComponentsReport(t *testing.T) {
 			p.await(t, "dead", componentSlack, deadFor("queue is stuck"))
 			w.well(t, p)
 			p.await(t, "alive again", componentSlack, wellReported)
-			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for 3s"))
+			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for 8s"))
 			t.Logf("dead %s after it was seen well (deadline: %s)", took.Round(100*time.Millisecond), componentDeadline)
 			w.well(t, p)
 			p.await(t, "alive after silence", componentSlack, wellReported)
@@ -315,7 +316,7 @@ func TestComponentsKilled(t *testing.T) {
 	process := p.beat(t)
 	p.await(t, "well", componentSlack, wellReported)
 	until := time.Now().Add(2 * componentDeadline)
-	await(t, "two deadlines pass", 3*componentDeadline, func() error {
+	await(t, "two deadlines pass", 3*componentDeadline+componentSlack, func() error {
 		if err := errors.Join(p.want("/alive", http.StatusOK), p.want("/ready", http.StatusOK)); err != nil {
 			t.Fatalf("while it gives signs of life: %v", err)
 		}
@@ -329,8 +330,8 @@ func TestComponentsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = process.Wait() // it was killed
-		took := p.await(t, "dead", componentDeadline+componentSlack, deadFor("no report for 3s"))
-		if took < componentDeadline-time.Second {
+		took := p.await(t, "dead", componentDeadline+componentSlack, deadFor("no report for 8s"))
+		if took < componentDeadline/2 { // its last sign of life may be from a while before
 			t.Errorf("dead %s after it was killed, want not long before %s", took, componentDeadline)
 		}
 		process = p.beat(t)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -30,19 +31,30 @@ type program struct {
 	url string
 	log string
 	cmd *exec.Cmd
-	// patience is how long one answer may take; 0 is 2 seconds.
+	// patience is how long one answer may take; 0 is 30 seconds.
 	patience time.Duration
 }
 
-// address returns a loopback address that nothing listens on.
+// address returns a loopback address that nothing listens on. Its port is below those
+// that Linux gives to whoever asks for any, see ip_local_port_range in ip(7): until a
+// program listens on it, no connection and no other test gets it by chance.
 func address(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	return addressOf(t, "127.0.0.1")
+}
+
+func addressOf(t *testing.T, ip string) string {
+	t.Helper()
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort(ip, fmt.Sprint(10_000+rand.IntN(22_000)))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal(err)
+	return ""
 }
 
 // launch starts a program that listens on the address, with a log among those of the
@@ -71,7 +83,7 @@ func launch(t *testing.T, address string, command ...string) *program {
 	return p
 }
 
-// stop asks the program to leave and kills it when it does not within ten seconds.
+// stop asks the program to leave and kills it when it does not within a minute.
 func (p *program) stop(t *testing.T) {
 	t.Helper()
 	if p.cmd.ProcessState != nil {
@@ -81,10 +93,10 @@ func (p *program) stop(t *testing.T) {
 		t.Errorf("%s ended by itself: %v\n%s", p.cmd.Path, p.cmd.Wait(), p.tail())
 		return
 	}
-	kill := time.AfterFunc(10*time.Second, func() { _ = p.cmd.Process.Kill() })
+	kill := time.AfterFunc(time.Minute, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("%s: %v on SIGTERM, want exit code 0 within 10s\n%s", p.cmd.Path, err, p.tail())
+		t.Errorf("%s: %v on SIGTERM, want exit code 0 within a minute\n%s", p.cmd.Path, err, p.tail())
 	}
 }
 
@@ -99,7 +111,7 @@ func (p *program) tail() string {
 
 // get returns the status and the body of one answer.
 func (p *program) get(path string) (int, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, 2*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, 30*time.Second))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
@@ -163,7 +175,7 @@ func runVitals(t *testing.T, bin, config, dir string) daemon {
 	d := daemon{launch(t, listen, bin, "run", "--config.file="+config,
 		"--web.listen-address="+listen, "--web.unix-socket="+filepath.Join(dir, "vitals.sock"), "--web.shutdown-delay=0s")}
 	t.Cleanup(func() { d.keepsSecrets(t) })
-	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
+	await(t, "vitals listens", time.Minute, func() error { return d.want("/alive", http.StatusOK) })
 	return d
 }
 

@@ -132,12 +132,7 @@ func startApache(t *testing.T) *apache {
 // address6 returns an address on IPv6 loopback that nothing listens on.
 func address6(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "[::1]:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return addressOf(t, "::1")
 }
 
 // httpAsking is a Vitals whose collectors ask over HTTP.

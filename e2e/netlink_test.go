@@ -20,7 +20,7 @@ const (
 	netlinkRules = "../collectors/testdata/netlink/rules.yml"
 	// netlinkSlack is the longest until a change of the kernel shows: an interval, a
 	// timeout, and a machine that does other things as well.
-	netlinkSlack = 10 * time.Second
+	netlinkSlack = 30 * time.Second
 )
 
 // netlinkLab is a network namespace and a Vitals that looks into it, with a fresh and

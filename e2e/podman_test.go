@@ -80,7 +80,7 @@ func (p podman) check(name string) (podmanHealth, error) {
 // awaitHealth checks until the container is in the state, and its last check said text.
 func (p podman) awaitHealth(t *testing.T, name, status string, code int, text string) {
 	t.Helper()
-	await(t, name+" is "+status, 20*time.Second, func() error {
+	await(t, name+" is "+status, time.Minute, func() error {
 		h, err := p.check(name)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 )
 
 // processWithin bounds what shows with the next rounds of a collector.
-const processWithin = 20 * time.Second
+const processWithin = time.Minute
 
 // holder is a process that holds the sockets that a test tells it to hold.
 type holder struct {

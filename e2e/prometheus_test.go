@@ -34,7 +34,7 @@ func startPrometheus(t *testing.T, d daemon, rules ruleFile) *program {
 	}
 	p := launch(t, listen, filepath.Join(env(t).prometheus, "prometheus"),
 		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
-	await(t, "prometheus listens", 30*time.Second, func() error {
+	await(t, "prometheus listens", time.Minute, func() error {
 		status, _, err := p.get("/-/ready")
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("GET /-/ready = %d, want 200", status)

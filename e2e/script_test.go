@@ -43,7 +43,7 @@ collectors:
 		}
 	})
 	d := daemon{&program{url: "http://" + listen, cmd: cmd}}
-	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
+	await(t, "vitals listens", time.Minute, func() error { return d.want("/alive", http.StatusOK) })
 	for _, name := range []string{"leaves", "hangs", "daemons"} {
 		await(t, name+" has run", supervisorWithin, func() error {
 			m, err := d.metrics()

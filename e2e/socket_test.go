@@ -40,7 +40,7 @@ func (u as) command(ctx context.Context, args ...string) *exec.Cmd {
 // curl sends one request over the socket and returns the body, a space and the status.
 func (u as) curl(t *testing.T, socket, method, path, body string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := u.command(ctx, "curl", "-sS", "--unix-socket", socket, "-X", method, "-d", body, "-w", " %{http_code}", "http://vitals"+path)
 	if method == http.MethodGet {
@@ -77,7 +77,7 @@ func socketDaemon(t *testing.T, flags ...string) (socket string) {
 	args := append([]string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + config, "--web.listen-address=" + listen,
 		"--web.unix-socket=" + socket, "--web.shutdown-delay=0s", "--web.enable-lifecycle"}, flags...)
 	d := daemon{launch(t, listen, args...)}
-	await(t, "vitals listens", 10*time.Second, func() error { return d.want("/alive", http.StatusOK) })
+	await(t, "vitals listens", time.Minute, func() error { return d.want("/alive", http.StatusOK) })
 	return socket
 }
 

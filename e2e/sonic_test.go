@@ -156,7 +156,7 @@ func TestSonicHook(t *testing.T) {
 		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.askAlone(t, "--timeout=3s")); err != nil {
 			t.Errorf("without a daemon: %v", err)
 		}
-		if took := time.Since(begin); took > 6*time.Second {
+		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("the probe took %s, want at most its 3s and what a busy machine adds", took)
 		}
 		allGone(t, pids)

@@ -17,7 +17,7 @@ import (
 
 // supervisorWithin bounds what shows with the next round of a collector, on a machine
 // that does other things as well.
-const supervisorWithin = 20 * time.Second
+const supervisorWithin = time.Minute
 
 // supervised is a supervisord that a test owns.
 type supervised struct {

@@ -19,7 +19,7 @@ import (
 )
 
 // systemdWithin bounds what systemd does, and what then shows with the next rounds.
-const systemdWithin = 30 * time.Second
+const systemdWithin = time.Minute
 
 // booted is a systemd that is the first process of namespaces of its own, with a D-Bus
 // daemon and no other units than those of the test.

@@ -26,7 +26,7 @@ import (
 )
 
 // tcpWithin bounds what shows with the next rounds of a collector.
-const tcpWithin = 20 * time.Second
+const tcpWithin = time.Minute
 
 // startsWithin bounds how long the slowest server takes to start.
 const startsWithin = 90 * time.Second

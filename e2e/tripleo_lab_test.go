@@ -67,7 +67,7 @@ func (l *tripleoLab) serve(t *testing.T, service string, settings ...string) dae
 	}
 	d := daemon{launch(t, listen, command...)}
 	t.Cleanup(func() { d.keepsSecrets(t) })
-	await(t, "vitals listens", 10*time.Second, func() error {
+	await(t, "vitals listens", time.Minute, func() error {
 		_, _, err := d.get("/alive")
 		return err
 	})
