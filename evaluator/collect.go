@@ -122,9 +122,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // next round.
 func (w *worker) round(ctx context.Context) bool {
 	timeout := w.source.Load().Timeout
+	begin := time.Now() // before the timeout begins: a round that it ends has taken no less
 	collecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	begin := time.Now()
 	done := make(chan result, 1)
 	go func() { done <- w.collect(collecting) }()
 
