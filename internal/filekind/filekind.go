@@ -53,8 +53,15 @@ func Instead(name string, data []byte, want Kind, mistakes []error) []error {
 	if len(mistakes) == 0 {
 		return mistakes
 	}
-	keys, object := head(name, data)
-	found := kinds(keys, object)
+	var found []Kind
+	object := ""
+	documents, _ := strictyaml.Parts(name, data)
+	for i, d := range documents {
+		found = append(found, kinds(&d)...)
+		if i == 0 {
+			object = d.Text("kind")
+		}
+	}
 	if len(found) == 0 || slices.Contains(found, want) {
 		return mistakes
 	}
@@ -64,27 +71,12 @@ func Instead(name string, data []byte, want Kind, mistakes []error) []error {
 	}}
 }
 
-// head returns the keys of the first document, and its kind where it is a Kubernetes object.
-func head(name string, data []byte) (keys []string, object string) {
-	roots, _ := strictyaml.Documents(name, data)
-	if len(roots) == 0 || roots[0].ShortTag() != "!!map" {
-		return nil, ""
-	}
-	content := roots[0].Content
-	for i := 0; i+1 < len(content); i += 2 {
-		keys = append(keys, content[i].Value)
-		if content[i].Value == "kind" {
-			object = content[i+1].Value
-		}
-	}
-	return keys, object
-}
-
-// kinds are those that a file can be by its keys, the likeliest first.
-func kinds(keys []string, object string) []Kind {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(keys, name) })
-	}
+// kinds are those that a document can be by its keys, the likeliest first.
+func kinds(d *strictyaml.Part) []Kind {
+	var all map[string]any
+	doc, _ := d.Decode(&all) // whatever is wrong within
+	has := func(keys ...string) bool { return slices.ContainsFunc(keys, doc.Has) }
+	object := d.Text("kind")
 	var found []Kind
 	if has("global", "scrape_configs", "alerting", "remote_write") {
 		found = append(found, prometheus)
@@ -95,11 +87,12 @@ func kinds(keys []string, object string) []Kind {
 	if has("tests", "group_eval_order", "fuzzy_compare") {
 		found = append(found, Tests)
 	}
-	if has("groups") || object == "PrometheusRule" {
-		found = append(found, Rules)
-	}
-	if has("apiVersion") && object != "" && object != "PrometheusRule" {
+	ours := strings.HasPrefix(object, "PrometheusRule")
+	if has("apiVersion") && object != "" && !ours {
 		found = append(found, Manifest)
+	}
+	if has("groups") || ours || object == "List" { // which may be one of those
+		found = append(found, Rules)
 	}
 	if len(found) == 0 && has("rule_files", "evaluation_interval", "states") {
 		return []Kind{Config, Tests}
