@@ -36,6 +36,7 @@ func pageAssets() map[string]asset {
 		"/assets/dom.js":   {"dom.js", "text/javascript; charset=utf-8"},
 
 		"/assets/explain.js": {"explain.js", "text/javascript; charset=utf-8"},
+		"/assets/why.js":     {"why.js", "text/javascript; charset=utf-8"},
 	} {
 		body, err := files.ReadFile("assets/" + f[0])
 		if err != nil {

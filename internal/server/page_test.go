@@ -15,7 +15,7 @@ func assetTypes() map[string]string {
 	return map[string]string{
 		"/": "text/html; charset=utf-8", "/assets/page.css": "text/css; charset=utf-8", "/assets/icon.svg": "image/svg+xml",
 		"/assets/page.js": "text/javascript; charset=utf-8", "/assets/view.js": "text/javascript; charset=utf-8", "/assets/dom.js": "text/javascript; charset=utf-8",
-		"/assets/explain.js": "text/javascript; charset=utf-8",
+		"/assets/explain.js": "text/javascript; charset=utf-8", "/assets/why.js": "text/javascript; charset=utf-8",
 	}
 }
 
@@ -46,6 +46,32 @@ func TestPageIsServed(t *testing.T) {
 	served, err := filepath.Glob("assets/*")
 	if err != nil || len(served) != len(assetTypes()) {
 		t.Errorf("assets = %v, %v, want each of them served", served, err)
+	}
+}
+
+// What the scripts fill in is in the page, and each of their names for a style exists.
+func TestPageHasWhatItsScriptsName(t *testing.T) {
+	h := server.New(fixed(healthy())).Handler()
+	page, style := text(t, ask(t, h, "GET", "/", "")), text(t, ask(t, h, "GET", "/assets/page.css", ""))
+	id, class := regexp.MustCompile(`byId\("([^"]+)"\)`), regexp.MustCompile(`class: "([^"]+)"`)
+	ids := 0
+	for path := range assetTypes() {
+		body := text(t, ask(t, h, "GET", path, ""))
+		for _, m := range id.FindAllStringSubmatch(body, -1) {
+			if ids++; strings.Count(page, `id="`+m[1]+`"`) != 1 {
+				t.Errorf("%s fills in %q, which is not in the page", path, m[1])
+			}
+		}
+		for _, m := range class.FindAllStringSubmatch(body, -1) {
+			for _, name := range strings.Fields(m[1]) {
+				if !regexp.MustCompile(`\.` + name + `\b`).MatchString(style) {
+					t.Errorf("%s has the class %q, which has no style", path, name)
+				}
+			}
+		}
+	}
+	if ids < 10 {
+		t.Errorf("the scripts fill in %d places, want at least 10", ids)
 	}
 }
 

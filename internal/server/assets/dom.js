@@ -46,10 +46,14 @@ export function span(seconds) {
   return `${Math.floor(s / 86400)}\u00a0d`;
 }
 
+/** How long something lasts by now, in whole seconds at first. */
+export function whole(seconds) {
+  return seconds < 120 ? `${Math.floor(Math.max(0, seconds))}\u00a0s` : span(seconds);
+}
+
 /** An age, in whole seconds at first. */
 export function age(seconds) {
-  if (seconds < 1) return "just now";
-  return `${seconds < 120 ? `${Math.floor(seconds)} s` : span(seconds)} ago`;
+  return seconds < 1 ? "just now" : `${whole(seconds)} ago`;
 }
 
 /** A moment: the time of day, and the date where it is not today's. */

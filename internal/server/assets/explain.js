@@ -1,24 +1,31 @@
 // What an explanation looks like: a rule of /api/v1/explain/STATE with the tree of its
 // expression. `now` is the server's time, in milliseconds.
-import { age, el, moment, span } from "./dom.js";
+import { age, el, moment, span, whole } from "./dom.js";
 
 const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
 const longest = 60; // of a part, in characters, that is shown with its own parts
-const maxElements = 5;
+const maxElements = 5, maxDeciding = 3;
 
 /** The explanation of a rule that was opened: what came, or why nothing did. */
 export function explanation({ failure, rule, collectors }, now) {
   if (failure) return [el("p", { class: "wrong" }, failure)];
   if (!rule) return [el("p", { class: "soft" }, "asking…")];
   const named = new Set();
-  const shown = rule.tree
-    ? el("ul", { class: "tree" }, part(rule.tree, now, named, true))
-    : el("p", { class: "soft" }, "There is too much to explain at once.");
-  const facts = timing(rule, now);
+  return [tree(rule, { now, named, whole: true }), origins(collectors.filter((c) => named.has(c.name)), now)];
+}
+
+/** Since when a rule is what it is, and its tree. Of how, now is the server's time, named takes the names of the collectors, and whole asks for what decides nothing as well. */
+export function tree(rule, how) {
+  const facts = timing(rule, how.now);
   return [
-    facts.length > 0 && el("p", null, facts.map((f, i) => [i > 0 && " · ", f])), shown,
-    named.size > 0 && el("ul", { class: "origins" }, collectors.filter((c) => named.has(c.name)).map((c) => el("li", null, origin(c, now)))),
+    facts.length > 0 && el("p", null, facts.map((f, i) => [i > 0 && " · ", f])),
+    rule.tree ? el("ul", { class: "tree" }, part(rule.tree, how, true)) : el("p", { class: "soft" }, "There is too much to explain at once."),
   ];
+}
+
+/** How collectors do. */
+export function origins(collectors, now) {
+  return collectors.length > 0 && el("ul", { class: "origins" }, collectors.map((c) => el("li", null, origin(c, now))));
 }
 
 /** Since when the expression is true, and what comes of it. */
@@ -26,11 +33,13 @@ function timing(rule, now) {
   const [first] = rule.alerts ?? [];
   const facts = [];
   if (first?.kept_until) facts.push(["true no more; keep_firing_for keeps it until ", moment(first.kept_until)]);
-  else if (first) facts.push(["true since ", moment(first.active_at)]);
+  else if (first && !(first.firing && rule.for_seconds === 0 && Math.abs(seconds(Date.parse(rule.since), first.active_at)) < 1)) {
+    facts.push(["true since ", moment(first.active_at)]); // else the rule says it
+  }
   if (first && !first.firing) {
     const left = -seconds(now, first.fires_at);
     facts.push(["fires at ", moment(first.fires_at), left > 0 && ` (in ${span(Math.ceil(left))})`]);
-  } else if (first && rule.for_seconds > 0) facts.push(["fires since ", moment(first.fires_at)]);
+  } else if (first && rule.for_seconds > 0) facts.push([`for ${Number.isInteger(rule.for_seconds) ? whole(rule.for_seconds) : span(rule.for_seconds)}: fires since `, moment(first.fires_at)]);
   if (rule.alert_count > 1) facts.push(`the first of ${rule.alert_count} alerts`);
   if (rule.status === "unknown") facts.push(`no_data: ${rule.no_data}`);
   if (rule.evaluated) facts.push(`evaluated ${age(seconds(now, rule.evaluated))}, by its group's own interval`);
@@ -47,18 +56,33 @@ function origin(c, now) {
 }
 
 /** A part of the expression and below it its own parts. asks: whether there is anything at all is the question. */
-function part(n, now, named, asks) {
-  for (const name of n.collectors ?? []) named.add(name);
-  const below = (n.children ?? []).filter((c) => c.kind !== "number" && c.kind !== "string");
-  const held = n.comparison?.threshold == null; // else the elements stand below, with true or false
-  return el("li", null,
-    el("div", { class: "part" }, el("code", null, short(n)), el("span", { class: tone(n, asks) }, says(n, now, asks))),
-    n.count > 1 && held && elements(n, now),
-    (n.recordings?.length > 0 || below.length > 0 || n.cut) && el("ul", null,
-      (n.recordings ?? []).map((r) => recording(r, now, named)),
-      below.map((c) => part(c, now, named, asks && n.kind === "set")),
-      n.cut && el("li", { class: "soft" }, "… left out: the expression has too many parts")));
+function part(n, how, asks) {
+  const series = compared(n, how), of = series ?? n;
+  const line = el("div", { class: "part" }, el("code", null, short(n)),
+    el("span", { class: tone(n, asks) }, series ? series.count === 0 ? "false" : truth(n) : says(n, how, asks)),
+    series && el("span", { class: "says" }, value(series, how, true)));
+  for (const name of of.collectors ?? []) how.named.add(name);
+  const below = (of.children ?? []).filter((c) => c.kind !== "number" && c.kind !== "string");
+  const held = of.comparison?.threshold == null; // else the elements stand below, with true or false
+  return el("li", null, line,
+    of.count > 1 && held && !single(of, how) && elements(of, how),
+    (of.recordings?.length > 0 || below.length > 0 || of.cut) && el("ul", null,
+      (of.recordings ?? []).map((r) => recording(r, how)),
+      below.map((c) => part(idle(of, c, how) ? { ...c, children: [], recordings: [], cut: false } : c, how, asks && of.kind === "set")),
+      of.cut && el("li", { class: "soft" }, "… left out: the expression has too many parts")));
 }
+
+/** The selector that a part compares with a number, where both fit one line. */
+function compared(n, { whole }) {
+  if (whole || n.comparison?.threshold == null || n.error || n.at || n.expr.length > longest || n.children?.length !== 2) return null;
+  return n.children.find((c, i) => c.kind === "selector" && !c.error && n.children[1 - i].kind === "number") ?? null;
+}
+
+/** Whether one element decides and stands for all of a part. */
+const single = (n, { whole }) => !whole && n.deciding === 1 && !n.comparison;
+
+/** Whether a side of a set operation adds nothing to what that found. */
+const idle = (n, side, { whole }) => !whole && n.kind === "set" && n.count > 0 && side.count === 0 && side.value == null && !side.error;
 
 /** A part without its own parts, if it is long. */
 function short(n) {
@@ -81,14 +105,15 @@ function tone(n, asks) {
 // JSON has strings for what is no number: NaN and the infinities.
 const figure = (v) => (typeof v === "number" ? String(Number(v.toFixed(Math.abs(v) < 1 ? 10 : 6))) : v);
 
-function says(n, now, asks) {
+function says(n, how, asks) {
+  const { now } = how;
   if (n.error) return `error: ${n.error}`;
   const asOf = n.at ? `, as of ${age(seconds(now, n.at))}` : "";
   if (n.comparison) return truth(n) + asOf;
   if ((asks && n.kind === "set") || (n.kind === "function" && n.short?.startsWith("absent"))) {
     return `${n.count > 0}${n.count > 1 ? ` for ${n.count} series` : ""}${asOf}`;
   }
-  const text = value(n, now);
+  const text = value(n, how);
   return (asks && n.value == null ? `${n.count > 0}: ${text}` : text) + asOf;
 }
 
@@ -102,13 +127,17 @@ function truth(n) {
   return `true for ${holds} of ${of}${what}${limit}`;
 }
 
-function value(n, now) {
+/** What a part comes to and where that is from; counted: how many elements it has is said already. */
+function value(n, how, counted) {
+  const { now } = how;
   if (n.value != null) return figure(n.value);
   const leaf = n.kind === "selector" || n.kind === "range";
   const of = n.own ? "Vitals itself" : n.collectors?.length > 0 ? `${n.collectors.length > 1 ? "collectors" : "collector"} ${n.collectors.join(", ")}` : n.recordings?.length > 0 ? "recorded" : "";
   if (n.count === 0) return leaf ? `no series${of ? ` of ${of}` : ": no collector is known to export it"}` : "no series";
-  const text = n.count === 1 ? `${labels(n.series[0].labels, n.expr)} ${measured(n.series[0], now)}`.trim() : `${n.count} series ${labels(shared(n), n.expr)}`.trim();
-  return of ? `${text}, ${of}` : text;
+  const [first] = n.series;
+  if (single(n, how)) return [`${apart(n, first)} ${measured(first, now)}`, first.collector && n.collectors.length > 1 ? `collector ${first.collector}` : of].filter(Boolean).join(", ");
+  const text = n.count === 1 ? `${labels(first.labels, n.expr)} ${measured(first, now)}` : `${counted ? "" : `${n.count} series `}${labels(shared(n), n.expr)}`;
+  return [text.trim(), of].filter(Boolean).join(", ");
 }
 
 /** The labels that all of the elements have, where all are known. */
@@ -118,14 +147,19 @@ function shared(n) {
   return Object.fromEntries(Object.entries(first.labels).filter(([k, v]) => others.every((s) => s.labels[k] === v)));
 }
 
-function elements(n, now) {
-  const all = shared(n), own = (s) => Object.fromEntries(Object.entries(s.labels).filter(([k]) => !(k in all)));
-  const shown = n.series.slice(0, maxElements);
-  return el("ul", { class: "elements" }, shown.map((s) => element(n, s, own(s), now)), n.count > shown.length && el("li", { class: "soft" }, `and ${n.count - shown.length} more`));
+/** The labels that set an element apart from the others. */
+function apart(n, s) {
+  const all = shared(n);
+  return labels(Object.fromEntries(Object.entries(s.labels).filter(([k]) => !(k in all))), n.expr) || "{}";
 }
 
-function element(n, s, own, now) {
-  return el("li", null, el("code", null, labels(own, n.expr) || "{}"),
+function elements(n, { now, whole }) {
+  const shown = n.series.slice(0, whole ? maxElements : Math.min(maxDeciding, n.deciding || n.count));
+  return el("ul", { class: "elements" }, shown.map((s) => element(n, s, now)), n.count > shown.length && el("li", { class: "soft" }, `and ${n.count - shown.length} more`));
+}
+
+function element(n, s, now) {
+  return el("li", null, el("code", null, apart(n, s)),
     el("span", { class: s.holds ? "says holds" : "says" }, measured(s, now), n.collectors?.length > 1 && `, collector ${s.collector}`, s.holds != null && `: ${s.holds}`));
 }
 
@@ -141,8 +175,9 @@ function labels(all, expr) {
   return (expr.includes(name) ? "" : name) + (pairs.length > 0 ? `{${pairs.join(",")}}` : "");
 }
 
-function recording(r, now, named) {
+function recording(r, how) {
+  const { now } = how;
   const facts = [r.evaluated && `, evaluated ${age(seconds(now, r.evaluated))}`, r.as_of && `, as of ${age(seconds(now, r.as_of))}`, r.error && `, error: ${r.error}`];
   return el("li", null, el("div", { class: "soft" }, `recording rule ${r.name}${labels(r.labels ?? {}, "")} of the group ${r.group}`, facts, !r.tree && [": ", el("code", null, r.expr)]),
-    r.tree && el("ul", null, part(r.tree, now, named, false)));
+    r.tree && el("ul", null, part(r.tree, how, false)));
 }

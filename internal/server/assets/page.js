@@ -2,6 +2,7 @@
 // says so when what it shows is no longer the truth.
 import { update } from "./dom.js";
 import * as view from "./view.js";
+import { answer } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -15,6 +16,7 @@ let answeredAt = performance.now(); // when the server last answered
 let failure = ""; // why the last request failed
 let faults = [];
 const opened = new Map(); // by key: the rules that were opened, and what is known of each
+let asked = { state: "" }; // the state of #why=STATE, and what is known of it
 
 async function poll() {
   const known = status?.generation;
@@ -55,23 +57,37 @@ const why = {
   },
 };
 
-/** Asks why for every rule that is open and of which another generation is known. */
+/** Takes the state to explain from the address, which people may send each other. */
+function readAddress() {
+  const state = new URLSearchParams(location.hash.slice(1)).get("why") ?? "";
+  if (state !== asked.state) asked = { state };
+}
+
+/** Asks why for the state and every rule that is open and of which another generation is known. */
 function askOpened() {
+  const stale = (known) => !known.asking && (known.generation !== status?.generation || known.failure);
+  if (asked.state && stale(asked)) ask(asked, encodeURIComponent(asked.state), (explanation) => ({ explanation }));
   const rules = new Map(status?.rules.map((r) => [key(r), r]));
   for (const [k, known] of opened) {
     if (!rules.has(k)) opened.delete(k);
-    else if (!known.asking && (known.generation !== status.generation || known.failure)) askWhy(rules.get(k), known);
+    else if (stale(known)) askWhy(rules.get(k), known);
   }
 }
 
-async function askWhy(r, known) {
-  const { generation } = status, at = ordinal(r);
+function askWhy(r, known) {
+  const at = ordinal(r);
+  return ask(known, `${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`,
+    ({ rules, collectors }) => ({ rule: rules.filter(sameRule(r))[at], collectors }));
+}
+
+/** Asks for an explanation, and lets known have what take makes of it. */
+async function ask(known, path, take) {
+  const generation = status?.generation;
   known.asking = true;
   try {
-    const answer = await fetch(`api/v1/explain/${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    const { rules, collectors } = await answer.json();
-    Object.assign(known, { rule: rules.filter(sameRule(r))[at], collectors, failure: "" });
+    const answer = await fetch(`api/v1/explain/${path}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
+    if (!answer.ok) throw new Error(answer.status === 404 ? await answer.text() : `the server answered ${answer.status}`);
+    Object.assign(known, take(await answer.json()), { failure: "" });
   } catch (err) {
     known.failure = err.name === "TimeoutError" ? "no answer" : err.message;
   }
@@ -120,7 +136,8 @@ function show() {
   const old = (performance.now() - changedAt) / 1000;
   const now = Date.parse(status.at) + old * 1000;
   update(byId("pulse"), view.pulse(status, old));
-  update(byId("states"), view.states(status, now));
+  update(byId("states"), view.states(status, now, asked.state, document.body.classList.contains("stale")));
+  update(byId("why"), answer(asked, now));
   update(byId("demo"), view.faults(faults, press));
   update(byId("rules"), view.rules(status, now, why));
   update(byId("collectors"), view.collectors(status, now));
@@ -133,6 +150,12 @@ function show() {
 }
 
 async function run() {
+  readAddress();
+  window.addEventListener("hashchange", () => {
+    readAddress();
+    askOpened();
+    show();
+  });
   setInterval(show, 1000);
   for (;;) {
     const changed = await poll();

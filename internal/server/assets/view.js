@@ -1,6 +1,6 @@
 // What a status looks like. Every function takes a part of /api/v1/status and
 // returns nodes; `now` is the server's time, in milliseconds.
-import { age, el, moment, span } from "./dom.js";
+import { age, el, moment, span, whole } from "./dom.js";
 import { explanation } from "./explain.js";
 
 const answers = {
@@ -32,16 +32,17 @@ const number = (v) => (typeof v === "number" ? String(Number(v.toPrecision(6))) 
 
 const reason = (rule) => (rule.status === "unknown" ? rule.reason : rule.summary) ?? "";
 
-/** The big cards. */
-export function states(status, now) {
+/** The big cards: asked is the state whose explanation is open, doubtful says that this may not be the truth any more. */
+export function states(status, now, asked, doubtful) {
   return status.states.map((s) => {
     const [sign, word, meaning] = answers[s.verdict];
-    const text = why(status, s);
-    return el("article", { class: `state ${s.verdict}` },
-      el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name)),
-      el("p", { class: "answer" }, icon(sign), word, el("span", { class: "unseen" }, ` (${meaning})`)),
-      text && el("p", { class: "why" }, text),
-      s.since && el("p", { class: "since" }, "since ", moment(s.since), `, for ${span(seconds(now, s.since))}`));
+    const text = why(status, s), open = s.name === asked;
+    return el("article", { class: `state ${doubtful ? "unknown" : s.verdict}` },
+      el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name), " ",
+        el("a", { class: "ask", href: open ? "#" : `#why=${encodeURIComponent(s.name)}`, "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
+      el("p", { class: "answer" }, icon(doubtful ? "?" : sign), doubtful ? `was ${word}` : word, !doubtful && el("span", { class: "unseen" }, ` (${meaning})`)),
+      text && !open && el("p", { class: "why" }, text), // else it stands below
+      s.since && el("p", { class: "since" }, "since ", moment(s.since), !doubtful && `, for ${whole(seconds(now, s.since))}`));
   });
 }
 
@@ -91,7 +92,7 @@ function rule(r, now, why) {
       r.note && el("p", { class: "soft" }, r.note),
       el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
       alerts(r)),
-    el("span", { class: "since" }, r.since && `for ${span(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`),
+    el("span", { class: "since" }, r.since && `for ${whole(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`),
     el("div", { class: "explained", id: why.id(r) }, open && explanation(open, now)));
 }
 
@@ -115,7 +116,8 @@ function table(title, columns, rows) {
         cells.map((c, i) => el("td", { "data-label": columns[i + 1], class: c?.error ? "error" : null }, c?.error ?? c ?? "")))))))];
 }
 
-const badge = (tone, word) => el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), word));
+/** A status. */
+export const badge = (tone, word) => el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), word));
 
 /** How the collectors do. */
 export function collectors(status, now) {
@@ -152,7 +154,7 @@ export function reloadProblem({ reload }) {
 /** Where the configuration and the process come from. */
 export function config(status, now) {
   const { last_success: loaded } = status.reload;
-  return [loaded && ["Configuration of ", moment(loaded), ". "], `Running for ${span(seconds(now, status.started))}${status.version ? `, version ${status.version}` : ""}.`];
+  return [loaded && ["Configuration of ", moment(loaded), ". "], `Running for ${whole(seconds(now, status.started))}${status.version ? `, version ${status.version}` : ""}.`];
 }
 
 /** The demo's buttons; press(dependency, fault) is called for each. */
