@@ -4,6 +4,7 @@
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
+#   install.sh browser       Chromium without a window, and a font, for the status page (root, once)
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd, kube-apiserver and kubelet, built into the cache (minutes)
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
@@ -26,6 +27,9 @@ packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl 
 # What the checks of containers are held against. The tests start them, on loopback.
 services=(supervisor redis-server memcached mariadb-server rabbitmq-server etcd-server apache2 openssh-server rsync
     openvswitch-switch podman runc)
+
+# What looks at the page. Chromium draws no letter without a font.
+browser=(chromium fonts-dejavu-core)
 
 apt() {
     DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
@@ -60,6 +64,8 @@ install_debian() {
 }
 
 install_packages() { install_debian "${packages[@]}"; }
+
+install_browser() { install_debian "${browser[@]}"; }
 
 install_services() { install_debian "${services[@]}"; }
 
@@ -113,6 +119,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-packages | services | prometheus | kubernetes | node | vm) "install_$1" ;;
-*) die "usage: ${0##*/} packages|services|prometheus|kubernetes|node|vm" ;;
+packages | services | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
+*) die "usage: ${0##*/} packages|services|browser|prometheus|kubernetes|node|vm" ;;
 esac

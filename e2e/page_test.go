@@ -1,0 +1,245 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The screens that the page has to fit, in pixels: a small laptop and a telephone.
+const (
+	wide, high = 1280, 800
+	narrow     = 390
+)
+
+// demo is a running "vitals demo" and its page in a browser.
+type demo struct {
+	daemon
+	page *tab
+}
+
+// openDemo starts the demo, waits until all is well, and opens the page with what is
+// behind the # of its address.
+func openDemo(t *testing.T, hash string) demo {
+	t.Helper()
+	listen := address(t)
+	d := demo{daemon: daemon{launch(t, listen, os.Getenv("VITALS_BIN"), "demo",
+		"--web.listen-address="+listen, "--web.unix-socket=", "--web.shutdown-delay=0s")}}
+	await(t, "the demo is ready", 30*time.Second, func() error { return d.want("/ready", http.StatusOK) })
+	d.page = startBrowser(t).open(t, d.url+"/"+hash, wide, high)
+	d.shows(t, "#states", "ready", "✓ yes", "alive")
+	return d
+}
+
+// press makes a fault, or heals with "none".
+func (d demo) press(t *testing.T, dependency, fault string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"dependency":%q,"fault":%q}`, dependency, fault)
+	res, err := http.Post(d.url+"/demo/faults", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusNoContent {
+		t.Fatalf("POST /demo/faults %s = %s, want 204", body, res.Status)
+	}
+}
+
+// shows waits until what a selector finds shows all the texts.
+func (d demo) shows(t *testing.T, selector string, want ...string) {
+	t.Helper()
+	await(t, "the page shows it", time.Minute, func() error {
+		text := d.page.text(t, selector)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				return fmt.Errorf("%s lacks %q: %q", selector, w, text)
+			}
+		}
+		return nil
+	})
+}
+
+// silent fails if the browser complained of anything, or asked anybody but the daemon.
+func (d demo) silent(t *testing.T) {
+	t.Helper()
+	requests, complaints := d.page.noted()
+	for _, url := range requests {
+		if !strings.HasPrefix(url, d.url+"/") {
+			t.Errorf("the page asked for %s, want nothing but %s/...", url, d.url)
+		}
+	}
+	if len(requests) < 8 {
+		t.Errorf("the page asked for %q, want its files and the status at least", requests)
+	}
+	if len(complaints) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(complaints, "\n"))
+	}
+}
+
+// bottom is where an element ends, in pixels from the top of the document.
+func (d demo) bottom(t *testing.T, selector string) int {
+	t.Helper()
+	var bottom float64
+	d.page.eval(t, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom + scrollY`, selector), &bottom)
+	return int(bottom)
+}
+
+// Why it is not ready is answered in one screen: whatever is broken, the explanation
+// ends above the lower edge of a small laptop's screen.
+func TestPageExplains(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, "#why=ready")
+	d.shows(t, "#why", "Why ready?", "none of its 11 rules speaks against it", "All is ok.")
+	d.page.picture(t, "why-healthy")
+	for _, tt := range []struct {
+		dependency, fault string
+		want              []string
+	}{
+		{"keystone", "hang", []string{
+			"decided by 1 of 11 rules", "KeystoneDown", "Keystone does not answer or rejects the credentials.", "for 10 s: fires since",
+			`vitals_dependency_up{dependency="keystone"} == 0`, "true", "0, ", " ago, collector keystone",
+			"keystone (keystone, external) failed",
+		}},
+		{"neutron", "exhaust-ports", []string{
+			"decided by 1 of 11 rules", "QuotaExhausted", "The quota of port is exhausted: 0 left.", "… <= 0 true for 1 of 4", `… - … {resource="port"} 0`,
+			`vitals_neutron_quota_used {resource="port"} 10, `, "collector neutron", `vitals_neutron_quota_unlimited == 0 true for 6 of 7 {resource="port"} 0`,
+			"neutron (neutron, external) succeeded",
+		}},
+		{"kubernetes", "deny-access", []string{
+			"KubernetesAccessDenied", "first of 6 alerts", "vitals_kubernetes_access_allowed == 0 true for all 6", `verb="list"} 0, `, "and 3 more",
+			"KubernetesWatchDown", "because of KubernetesAccessDenied",
+		}},
+		{"watcher", "dead", []string{
+			"ComponentNotReady", `vitals_component_ready{component!="leader"} == 0 true for 1 of 2 {component="watcher"} 0, `,
+			"collector components",
+		}},
+	} {
+		t.Run(tt.dependency+" "+tt.fault, func(t *testing.T) {
+			d.press(t, tt.dependency, tt.fault)
+			d.shows(t, "#states .fail", "ready", "✕ no")
+			d.shows(t, "#why", append(tt.want, "Why not ready?")...)
+			if bottom := d.bottom(t, "#why"); bottom > high {
+				t.Errorf("the explanation ends at %d of %d pixels", bottom, high)
+			}
+			d.page.picture(t, "why-"+tt.fault)
+			d.fitsTelephone(t, "why-"+tt.fault)
+		})
+		d.press(t, tt.dependency, "none")
+		d.shows(t, "#why", "Why ready?")
+	}
+	d.silent(t)
+}
+
+// fitsTelephone fails if anything is wider than a telephone's screen.
+func (d demo) fitsTelephone(t *testing.T, name string) {
+	t.Helper()
+	d.page.resize(t, narrow, high)
+	var wider []string
+	d.page.eval(t, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth && !e.closest(".unseen, thead")).map((e) => e.outerHTML.slice(0, 100))`, &wider)
+	var scrolls int
+	d.page.eval(t, `document.documentElement.scrollWidth`, &scrolls)
+	if len(wider) > 0 || scrolls > narrow {
+		t.Errorf("the page is %d pixels wide on a screen of %d; beyond its edge:\n%s", scrolls, narrow, strings.Join(wider, "\n"))
+	}
+	d.page.picture(t, name+"-narrow")
+	d.page.resize(t, wide, high)
+}
+
+// Three rules that decide at once, and then all the rest of the page.
+func TestPageFollowsFaults(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, "")
+	if text := d.page.text(t, "#why"); text != "" {
+		t.Errorf("the page explains without being asked: %q", text)
+	}
+	d.page.prefer(t, "prefers-color-scheme", "dark")
+	d.page.picture(t, "dark-healthy")
+	for _, fault := range [][2]string{{"neutron", "exhaust-ports"}, {"kubernetes", "remove-crd"}, {"vif-handler", "not-ready"}} {
+		d.press(t, fault[0], fault[1])
+	}
+	d.shows(t, "#rules", "3 failing, 8 ok", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
+	d.shows(t, "#states", "CRDMissing: The custom resource definition ", "alive why? alive ✓ yes")
+	var title string
+	d.page.eval(t, "document.title", &title)
+	if title != "✕ not ready – Vitals" {
+		t.Errorf("the title is %q", title)
+	}
+	d.page.picture(t, "dark-broken")
+	d.keyboard(t)
+	d.shows(t, "#why", "decided by 3 of 11 rules", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
+	if bottom := d.bottom(t, "#why"); bottom > high {
+		t.Errorf("the explanation of three rules ends at %d of %d pixels", bottom, high)
+	}
+	d.page.picture(t, "dark-why")
+	d.fitsTelephone(t, "dark-why")
+	d.rule(t)
+	d.silent(t)
+	d.page.eval(t, `location.hash = "#why=%3Cb%3Egold"`, nil)
+	d.shows(t, "#why", `Why <b>gold?`, `there is no state "<b>gold": expected one of ready, alive, started`)
+}
+
+// keyboard opens the explanation without a mouse.
+func (d demo) keyboard(t *testing.T) {
+	t.Helper()
+	for range 2 { // the state's own link, and "why?"
+		d.page.key(t, "Tab", 9)
+	}
+	var focus string
+	d.page.eval(t, `document.activeElement.innerText + " " + getComputedStyle(document.activeElement).outlineStyle`, &focus)
+	if got := strings.Join(strings.Fields(focus), " "); got != "why? ready solid" {
+		t.Errorf("two tabs lead to %q, want the link to the explanation, outlined", got)
+	}
+	d.page.key(t, "Enter", 13)
+	var hash string
+	d.page.eval(t, "location.hash", &hash)
+	if hash != "#why=ready" {
+		t.Errorf("Enter leads to %q, want an address that can be sent to others: #why=ready", hash)
+	}
+}
+
+// rule opens one rule, with all of its tree, and closes everything again.
+func (d demo) rule(t *testing.T) {
+	t.Helper()
+	open := `[...document.querySelectorAll("#rules .rule")].find((r) => r.querySelector("h3").innerText === "QuotaExhausted").querySelector("button").click()`
+	d.page.eval(t, open, nil)
+	d.shows(t, "#rules .explained:not(:empty)", `{resource="network"}`, "98: false", `{resource="port"} 10, `, "and 2 more", "neutron (neutron, external) succeeded")
+	d.fitsTelephone(t, "dark-rule")
+	d.page.eval(t, open, nil)
+	d.page.eval(t, `document.querySelector("#why a.ask").click()`, nil)
+	var left string
+	d.page.eval(t, `document.querySelector("#why").innerText + document.querySelector("#rules").querySelectorAll(".explained:not(:empty)").length + location.hash`, &left)
+	if left != "0" {
+		t.Errorf("after closing all, there is still %q", left)
+	}
+}
+
+// A page whose daemon is gone says so, and no green remains that could be taken for
+// the truth.
+func TestPageWithoutDaemon(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, "#why=alive")
+	d.shows(t, "#why", "Why alive?")
+	d.silent(t)
+	d.stop(t)
+	d.shows(t, "#banner", "No contact with Vitals", "What you see is from ")
+	d.shows(t, "#states", "was yes")
+	d.page.picture(t, "gone")
+	var green []string
+	d.page.eval(t, `[...document.querySelectorAll("#states .pass")].map((e) => e.innerText)`, &green)
+	var title, filter string
+	d.page.eval(t, "document.title", &title)
+	d.page.eval(t, `getComputedStyle(document.querySelector("main")).filter`, &filter)
+	if len(green) > 0 || title != "? Vitals" || filter != "grayscale(1)" {
+		t.Errorf("green: %q, title %q, filter %q; want none, \"? Vitals\" and grayscale(1)", green, title, filter)
+	}
+	_, complaints := d.page.noted()
+	if complaints = slices.DeleteFunc(complaints, func(c string) bool { return strings.Contains(c, "net::ERR_CONNECTION_REFUSED") }); len(complaints) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(complaints, "\n"))
+	}
+}
