@@ -51,7 +51,7 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 // outputFlags declares where generated files go.
 func outputFlags(cmd *kingpin.CmdClause) *output {
 	out := &output{}
-	cmd.Flag("out", "The directory to write to; it is made where it is missing.").Default("dashboards").StringVar(&out.dir)
+	cmd.Flag("out", "The directory to write to, here or anywhere; it is made where it is missing. A file there that was not generated is left alone, and a mistake.").Default("dashboards").StringVar(&out.dir)
 	cmd.Flag("check", "Write nothing: name the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
 	return out
 }
@@ -93,38 +93,86 @@ func readRuleFile(name string) ([]byte, error) {
 	return data, nil
 }
 
+// fate is what a generated file finds in its place.
+type fate int
+
+const (
+	isMissing fate = iota
+	isSame
+	// isOlder is another one that was generated.
+	isOlder
+	// isForeign is a file of somebody else's.
+	isForeign
+)
+
+// fateOf looks at what is in the place of a generated file.
+func fateOf(path string, data []byte) (fate, error) {
+	is, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return isMissing, nil
+	case err != nil:
+		return isMissing, err
+	case bytes.Equal(is, data):
+		return isSame, nil
+	case dashboards.Generated(is):
+		return isOlder, nil
+	}
+	return isForeign, nil
+}
+
 // put writes generated files, or compares them with those that are there, and tells of
-// each.
+// each. It writes nothing where one would take the place of somebody else's.
 func (p *program) put(files []dashboards.File, out *output) int {
-	different := 0
-	for _, f := range files {
+	fates := make([]fate, len(files))
+	var errs []error
+	for i, f := range files {
+		var err error
 		path := filepath.Join(out.dir, f.Name)
-		is, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return p.fail(err)
+		if fates[i], err = fateOf(path, f.Data); err != nil {
+			errs = append(errs, err)
 		}
-		switch {
-		case err == nil && bytes.Equal(is, f.Data):
-			fmt.Fprintf(p.stdout, "%s: up to date\n", path)
-		case out.check:
+		if fates[i] == isForeign && !out.check {
+			errs = append(errs, fmt.Errorf("%s: was not made by vitals generate, and is left alone: move it away, or give another directory with --out", path))
+		}
+	}
+	if len(errs) > 0 {
+		return p.fail(errs...)
+	}
+	different := 0
+	for i, f := range files {
+		path := filepath.Join(out.dir, f.Name)
+		if fates[i] != isSame && out.check {
 			different++
-			what := "differs from what is generated"
-			if err != nil {
-				what = "is missing"
-			}
-			fmt.Fprintf(p.stdout, "%s: %s\n", path, what)
-		default:
+		} else if fates[i] != isSame {
 			if err := writeGenerated(path, f.Data); err != nil {
 				return p.fail(err)
 			}
-			fmt.Fprintf(p.stdout, "%s: written\n", path)
 		}
+		fmt.Fprintf(p.stdout, "%s: %s\n", path, fates[i].said(out.check))
 	}
 	if different > 0 {
 		fmt.Fprintf(p.stderr, "%s not as generated; write them with the same command without --check\n", count(different, "file"))
 		return exitFailing
 	}
 	return exitOK
+}
+
+// said tells what became of a file, or would become of it.
+func (f fate) said(check bool) string {
+	switch {
+	case f == isSame:
+		return "up to date"
+	case check && f == isMissing:
+		return "is missing"
+	case check && f == isForeign:
+		return "differs from what is generated, and was not made by vitals generate"
+	case check:
+		return "differs from what is generated"
+	case f == isMissing:
+		return "written"
+	}
+	return "replaced, it differed"
 }
 
 func writeGenerated(path string, data []byte) error {
