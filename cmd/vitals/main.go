@@ -99,7 +99,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		args = []string{"run"}
 	}
 	if _, err := app.Parse(args); err != nil {
-		fmt.Fprintf(stderr, "vitals: %s; see %s\n", usageError(err, args), helpOf(app, args))
+		fmt.Fprintf(stderr, "vitals: %s%s; see %s\n", usageError(err, args), suggestion(app, args, err.Error()), helpOf(app, args))
 		return exitConfig
 	}
 	return code
