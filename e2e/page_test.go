@@ -145,7 +145,7 @@ func (d demo) fitsTelephone(t *testing.T, name string) {
 	var scrolls int
 	d.page.eval(t, `document.documentElement.scrollWidth`, &scrolls)
 	if len(wider) > 0 || scrolls > narrow {
-		t.Errorf("the page is %d pixels wide on a screen of %d; beyond its edge:\n%s", scrolls, narrow, strings.Join(wider, "\n"))
+		t.Errorf("the page is %d pixels wide on a screen of %d; beyond its edge:\n%s", scrolls, narrow, strings.Join(wider[:min(5, len(wider))], "\n"))
 	}
 	d.page.picture(t, name+"-narrow")
 	d.page.resize(t, wide, high)

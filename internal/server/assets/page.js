@@ -136,7 +136,7 @@ function show() {
   const old = (performance.now() - changedAt) / 1000;
   const now = Date.parse(status.at) + old * 1000;
   update(byId("pulse"), view.pulse(status, old));
-  update(byId("states"), view.states(status, now, asked.state, document.body.classList.contains("stale")));
+  update(byId("states"), view.states(status, now, asked, document.body.classList.contains("stale")));
   update(byId("why"), answer(asked, now));
   update(byId("demo"), view.faults(faults, press));
   update(byId("rules"), view.rules(status, now, why));

@@ -32,16 +32,17 @@ const number = (v) => (typeof v === "number" ? String(Number(v.toPrecision(6))) 
 
 const reason = (rule) => (rule.status === "unknown" ? rule.reason : rule.summary) ?? "";
 
-/** The big cards: asked is the state whose explanation is open, doubtful says that this may not be the truth any more. */
+/** The big cards: asked is whose explanation is open and stands below, doubtful says that this may not be the truth any more. */
 export function states(status, now, asked, doubtful) {
   return status.states.map((s) => {
     const [sign, word, meaning] = answers[s.verdict];
-    const text = why(status, s), open = s.name === asked;
+    const open = s.name === asked.state, below = open && asked.explanation && !asked.failure;
+    const text = below ? "" : why(status, s);
     return el("article", { class: `state ${doubtful ? "unknown" : s.verdict}` },
       el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name), " ",
         el("a", { class: "ask", href: open ? "#" : `#why=${encodeURIComponent(s.name)}`, "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
       el("p", { class: "answer" }, icon(doubtful ? "?" : sign), doubtful ? `was ${word}` : word, !doubtful && el("span", { class: "unseen" }, ` (${meaning})`)),
-      text && !open && el("p", { class: "why" }, text), // else it stands below
+      text && el("p", { class: "why" }, text),
       s.since && el("p", { class: "since" }, "since ", moment(s.since), !doubtful && `, for ${whole(seconds(now, s.since))}`));
   });
 }
