@@ -43,6 +43,7 @@ type alerting struct {
 	known   known
 	// names are the label values by which the rule itself names collectors.
 	names []string
+	limit *Limit
 	// series are the alerts' own series; nil as long as nobody asks for them.
 	series *window.Source
 
@@ -90,7 +91,7 @@ type surroundings struct {
 }
 
 func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
-	a := &alerting{rule: r, group: g, active: map[uint64]*active{}, since: at}
+	a := &alerting{rule: r, group: g, active: map[uint64]*active{}, since: at, limit: limitOf(r.AST)}
 	var err error
 	if a.labels, err = parseTemplates(r.Alert, r.Labels); err != nil {
 		return nil, err

@@ -132,6 +132,8 @@ type Rule struct {
 	Cause string
 	// Observed is the value of the deciding alert; nil where there is none.
 	Observed *float64
+	// Limit is what that value is compared with; nil where it is no single number.
+	Limit *Limit
 	// Alerts are the active alerts, the deciding one first; at most 100 of them.
 	Alerts []Alert
 	// AlertCount is the number of active alerts, whether they fit in Alerts or not.

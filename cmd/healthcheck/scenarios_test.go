@@ -63,6 +63,7 @@ func TestScenarios(t *testing.T) {
 	stale.At, stale.MaxAge = time.Now().Add(-61*time.Second), 5*time.Second
 	empty.Rules, empty.States = nil, []evaluator.State{{Name: "ready", Verdict: evaluator.Fail, Reason: "no rules"}}
 	warning.States[0].Verdict, warning.Rules[0].Decides, warning.Rules[0].Warns = evaluator.Warn, false, true
+	warning.Rules[0].Limit = &evaluator.Limit{Op: "==", Value: 0}
 	tests := []struct {
 		name   string
 		socket string
@@ -75,7 +76,7 @@ func TestScenarios(t *testing.T) {
 		{"E81 a verdict that is too old", daemon(t, stale), [4]int{6, 1, 125, 2}, "stale 6 ready: evaluator stalled: the verdict is 61 s old", "age=61."},
 		{"E82 a socket that is not there", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", "UNKNOWN: "},
 		{"E84 a rule that warns", daemon(t, warning), [4]int{0, 0, 0, 1}, "warning 0 DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z)\n",
-			"WARNING: DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z) | 'DatabaseDown'=0;; rules=1;;;0 "},
+			"WARNING: DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z) | 'DatabaseDown'=0;@0:0; rules=1;;;0 "},
 		{"E88 no rules", daemon(t, empty), [4]int{8, 1, 121, 3}, "no rules 8 ready: no rules: nothing was judged\n", "UNKNOWN: "},
 		{"E89 a daemon that hangs", wedged(t), [4]int{5, 1, 124, 2}, "timeout 5 the daemon on ", "CRITICAL: "},
 	}

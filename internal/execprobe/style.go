@@ -119,15 +119,19 @@ func (s Style) Render(r Result) string {
 // maxPerfName bounds in bytes the name of a rule that stands in the performance data.
 const maxPerfName = 64
 
-// perfdata are a verdict's numbers as the Monitoring Plugins write them: the rule's own
-// without limits, because those are in its expression, and how the rules do.
+// perfdata are a verdict's numbers as the Monitoring Plugins write them: the rule's own,
+// with the range in which it warns or fails, and how the rules do.
 func perfdata(v *Verdict) string {
 	if v == nil {
 		return ""
 	}
 	own := ""
 	if v.Value != "" && len(v.Rule) <= maxPerfName {
-		own = "'" + v.Rule + "'=" + perfNumber(v.Value) + ";; "
+		limits := ";" + v.Range // of a failure; a warning has its own place
+		if v.Verdict == "warn" {
+			limits = v.Range + ";"
+		}
+		own = "'" + v.Rule + "'=" + perfNumber(v.Value) + ";" + limits + " "
 	}
 	return " | " + own + fmt.Sprintf("rules=%d;;;0 failing=%d;;;0;%d unknown=%d;;;0;%d age=%.3fs;;;0", v.Rules, v.Failing, v.Rules, v.Unknown, v.Rules, v.AgeSeconds)
 }

@@ -40,6 +40,7 @@ func (v *Verdict) Text() []byte {
 	add("rule", v.Rule)
 	add("status", v.Status)
 	add("value", v.Value)
+	add("range", v.Range)
 	number("exit_code", v.ExitCode)
 	number("rules", v.Rules)
 	number("failing", v.Failing)
@@ -97,6 +98,8 @@ func (v *Verdict) set(key, value string) (err error) {
 		v.Status = value
 	case "value":
 		v.Value = value
+	case "range":
+		v.Range = value
 	case "exit_code":
 		v.ExitCode, err = strconv.Atoi(value)
 	case "rules":

@@ -31,6 +31,9 @@ type Verdict struct {
 	Rule   string `json:"rule,omitempty"`
 	Status string `json:"status,omitempty"`
 	Value  string `json:"value,omitempty"`
+	// Range is for which values that rule fails, as the Monitoring Plugins write a
+	// threshold; empty where that is no matter of one number.
+	Range string `json:"range,omitempty"`
 	// ExitCode is that rule's own, 1 to 119; 0 if it has none.
 	ExitCode int `json:"exit_code,omitempty"`
 	// Lines are what a failing probe says, and what a warning one would.

@@ -87,6 +87,13 @@ func TestRenderTheRulesValue(t *testing.T) {
 			t.Errorf("Render() of the value %s = %q, want %q", value, got, perf)
 		}
 	}
+	for verdict, want := range map[string]string{"warn": "WARNING: down | 'KeystoneDown'=2;~:1; rules=", "fail": "CRITICAL: down | 'KeystoneDown'=2;;~:1 rules="} {
+		v := failing("failing", 0, "down")
+		v.Verdict, v.Value, v.Range = verdict, "2", "~:1"
+		if got := execprobe.Nagios.Render(execprobe.Judge(v)); !strings.HasPrefix(got, want) {
+			t.Errorf("Render() of a range and the verdict %s = %q, want %q", verdict, got, want)
+		}
+	}
 	v := failing("failing", 0, strings.Repeat("x", 600))
 	v.Rule, v.Value = strings.Repeat("R", 500), "1"
 	if got := execprobe.Nagios.Render(execprobe.Judge(v)); len(got) > 501 || strings.Contains(got, "'") {

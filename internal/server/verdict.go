@@ -1,7 +1,9 @@
 package server
 
 import (
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,7 +68,7 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 		first := &v.snap.Rules[deciding[0]]
 		out.Rule, out.Status, out.ExitCode = first.Name, first.Status.String(), first.ExitCode
 		if first.Observed != nil {
-			out.Value = formatValue(*first.Observed)
+			out.Value, out.Range = formatValue(*first.Observed), rangeOf(first.Limit)
 		}
 	}
 	switch st.Verdict {
@@ -82,6 +84,23 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 		out.Notes = v.notes(out.Lines)
 	}
 	return out
+}
+
+// rangeOf is where a comparison holds, as the Monitoring Plugins write it: outside of
+// START:END, or inside with an @ before it; ~ is without an end. Source: the Monitoring
+// Plugins Development Guidelines, "Threshold and Ranges".
+func rangeOf(limit *evaluator.Limit) string {
+	if limit == nil {
+		return ""
+	}
+	v := strconv.FormatFloat(limit.Value, 'f', -1, 64)
+	const maxDigits = 24
+	if math.IsInf(limit.Value, 0) || len(v) > maxDigits {
+		return ""
+	}
+	return map[string]string{
+		">": "~:" + v, "<": v + ":", ">=": "@" + v + ":", "<=": "@~:" + v, "==": "@" + v + ":" + v, "!=": v + ":" + v,
+	}[limit.Op]
 }
 
 // notes are what the collectors saw, without what stands in the lines already, and no
