@@ -94,14 +94,15 @@ func TestScriptLeavesNothingRunning(t *testing.T) {
 	for _, tt := range []struct {
 		name, command string
 		says          func(testing.TB, collectors.Collector, time.Duration) string
+		timeout       time.Duration
 		want          string
 	}{
-		{"E50 at the deadline", "trap '' TERM; sh -c 'echo $$ >FILE; exec sleep 1000' & wait", scriptKilled, "unknown, timeout, signal 9: "},
-		{"after its end", "sh -c 'echo $$ >FILE; exec sleep 1000' & until [ -s FILE ]; do sleep 0.01; done; echo done", scriptSays, "ok, exit 0: done"},
+		{"E50 at the deadline", "trap '' TERM; sh -c 'echo $$ >FILE; exec sleep 1000' & wait", scriptKilled, 2 * time.Second, "unknown, timeout, signal 9: "},
+		{"after its end", "sh -c 'echo $$ >FILE; exec sleep 1000' & until [ -s FILE ]; do sleep 0.01; done; echo done", scriptSays, localPatience, "ok, exit 0: done"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-"))
-			got := tt.says(t, scriptOf(t, strings.ReplaceAll(tt.command, "FILE", file), ""), localPatience)
+			got := tt.says(t, scriptOf(t, strings.ReplaceAll(tt.command, "FILE", file), ""), tt.timeout)
 			if !strings.HasPrefix(got, tt.want) {
 				t.Errorf("Collect() says %q, want %q", got, tt.want)
 			}

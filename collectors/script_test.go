@@ -59,19 +59,19 @@ func scriptSays(t testing.TB, c collectors.Collector, timeout time.Duration) str
 	return strings.Join(says, ", ") + ": " + localNote(c)
 }
 
-// scriptKilled says what a collector does whose script goes on until it is killed, with ever
-// longer deadlines until it is known how the process ended. A tenth of a deadline is kept
-// for that, which on a busy machine may not do.
-func scriptKilled(t testing.TB, c collectors.Collector, patience time.Duration) string {
+// scriptKilled is scriptSays for a script that goes on until it is killed, with ever longer
+// deadlines until it is known how the process ended. A tenth of a deadline is kept for
+// that, which on a busy machine may not do.
+func scriptKilled(t testing.TB, c collectors.Collector, timeout time.Duration) string {
 	t.Helper()
-	timeout, says := 2*localBrief, ""
+	var says string
 	localWait(t, "it is known how the script ends", func() bool {
 		says = scriptSays(t, c, timeout)
 		if strings.Contains(says, "the process of an earlier round was killed") {
 			return false
 		}
 		timeout *= 2
-		return !strings.HasPrefix(says, "unknown, timeout: ") || timeout > patience/4
+		return !strings.HasPrefix(says, "unknown, timeout: ") || timeout > localPatience/2
 	})
 	return says
 }
@@ -205,11 +205,11 @@ func TestScriptFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := localNew(t, "s", fmt.Sprintf("{command: [%s]%s}", tt.path, tt.more), &collectors.ScriptConfig{})
-			says := scriptSays
+			says, timeout := scriptSays, localPatience
 			if strings.HasPrefix(tt.name, "E50") {
-				says = scriptKilled
+				says, timeout = scriptKilled, 2*localBrief
 			}
-			got := strings.ReplaceAll(says(t, c, localPatience), tt.path, "PATH")
+			got := strings.ReplaceAll(says(t, c, timeout), tt.path, "PATH")
 			got = regexp.MustCompile(`after [\d.]+m?s`).ReplaceAllString(got, "after TIME")
 			got = regexp.MustCompile(`"/tmp/[^"]*"`).ReplaceAllString(got, `"ELSE"`)
 			if got != tt.want {
@@ -256,7 +256,7 @@ func TestScriptOutputIsBounded(t *testing.T) {
 		t.Errorf("Collect() says %q, want %q", got, want)
 	}
 	c = scriptOf(t, "echo endless; exec cat /dev/zero", "")
-	if got, want := scriptKilled(t, c, localPatience), "unknown, timeout, signal 9: "; !strings.HasPrefix(got, want) {
+	if got, want := scriptKilled(t, c, 2*localBrief), "unknown, timeout, signal 9: "; !strings.HasPrefix(got, want) {
 		t.Errorf("Collect() says %q, want %q", got, want)
 	}
 }
