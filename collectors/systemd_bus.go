@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	manager "github.com/coreos/go-systemd/v22/dbus"
@@ -76,6 +77,33 @@ func (c *busConn) Close() error {
 	return c.tcpConn.Close()
 }
 
+// busReader remembers why nothing more could be read. The library closes a connection then,
+// and all that it says of a call from then on is that it is closed: whether a call was
+// waiting at that moment, and so learns more, is chance.
+type busReader struct {
+	io.ReadWriteCloser
+	ended atomic.Pointer[error]
+}
+
+// Read implements io.Reader.
+func (r *busReader) Read(b []byte) (int, error) {
+	n, err := r.ReadWriteCloser.Read(b)
+	if err != nil {
+		r.ended.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// why is what ended the connection, where err says no more than that it is closed.
+func (r *busReader) why(err error) error {
+	if errors.Is(err, dbus.ErrClosed) || errors.Is(err, net.ErrClosed) {
+		if ended := r.ended.Load(); ended != nil {
+			return *ended
+		}
+	}
+	return err
+}
+
 // noSignals takes no signal, and ends at once who waits for some. The library's client
 // waits on every connection, also on one that has ended meanwhile; the default handler
 // would leave it waiting for ever then: one goroutine a round, while the bus hangs.
@@ -104,30 +132,49 @@ func dialBus(ctx context.Context, path string) (*dbus.Conn, error) {
 		return nil, err
 	}
 	bound, stop := boundTCP(ctx, conn)
-	bus, err := dbus.NewConn(&busConn{bound, stop}, dbus.WithSignalHandler(noSignals{}))
+	bus, reader, err := newBus(&busConn{bound, stop})
 	if err != nil {
-		_ = conn.Close()
 		return nil, err
 	}
-	if err = login(bus); err != nil {
+	if err = login(bus, reader); err != nil {
 		_ = bus.Close()
 		return nil, err
 	}
 	return bus, nil
 }
 
-// login says who this process is. A daemon that does not know the user, such as one of
-// DynamicUser= without nss-systemd, takes the login and leaves.
-func login(bus *dbus.Conn) error {
-	err := bus.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
+// newBus takes ownership of conn.
+func newBus(conn io.ReadWriteCloser) (*dbus.Conn, *busReader, error) {
+	reader := &busReader{ReadWriteCloser: conn}
+	bus, err := dbus.NewConn(reader, dbus.WithSignalHandler(noSignals{}))
 	if err != nil {
-		if err.Error() == "dbus: authentication failed" { // none of the logins is taken; the library has no name for it
-			err = &reasonError[systemdReason]{systemdForbidden, err}
-		}
-		return err
+		_ = conn.Close()
 	}
-	err = bus.Hello()
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, dbus.ErrClosed) {
+	return bus, reader, err
+}
+
+// login says who this process is.
+func login(bus *dbus.Conn, reader *busReader) error {
+	err := authenticate(bus)
+	if err == nil {
+		err = hello(bus, reader)
+	}
+	return err
+}
+
+func authenticate(bus *dbus.Conn) error {
+	err := bus.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
+	if err != nil && err.Error() == "dbus: authentication failed" { // none of the logins is taken; the library has no name for it
+		err = &reasonError[systemdReason]{systemdForbidden, err}
+	}
+	return err
+}
+
+// hello makes the first call. A daemon that does not know the user, such as one of
+// DynamicUser= without nss-systemd, takes the login and leaves.
+func hello(bus *dbus.Conn, reader *busReader) error {
+	err := reader.why(bus.Hello())
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		err = &reasonError[systemdReason]{systemdForbidden, fmt.Errorf("the bus leaves after the login: it does not know user %d: %w", os.Geteuid(), err)}
 	}
 	return err

@@ -38,11 +38,11 @@ func FuzzSystemdAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		systemd, err := manager.NewConnection(func() (*dbus.Conn, error) {
 			conn := &playedBus{parts: [][]byte{[]byte("REJECTED EXTERNAL\r\n"), []byte("OK 00\r\n"), answers}}
-			bus, err := dbus.NewConn(conn, dbus.WithSignalHandler(noSignals{}))
+			bus, reader, err := newBus(conn)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := login(bus); err != nil {
+			if err := login(bus, reader); err != nil {
 				return nil, errors.Join(err, bus.Close())
 			}
 			return bus, nil
