@@ -56,6 +56,11 @@ func (h *httpCheck) Collect(ctx context.Context) ([]Sample, error) {
 		err = errors.New(oneLine(withoutSecrets(h.explain(a, err), secrets), maxReason))
 	}
 	h.note = h.noted(a, reason, err, secrets)
+	if h.config.BodyOutput != "" && a.complete {
+		if err := h.writeBody(); err != nil {
+			h.note = oneLine(h.note+"; body_output: "+err.Error(), maxHTTPNote)
+		}
+	}
 
 	var b batch
 	h.export(&b, a, reason)

@@ -72,6 +72,7 @@ func (a *httpAnswer) seen(resp *http.Response) {
 // read reads as much of the body as is wanted. That it is larger is only a mistake where
 // something is expected of it.
 func (h *httpCheck) read(resp *http.Response, a *httpAnswer) error {
+	h.body.Reset()
 	if a.status < http.StatusOK { // of 101, what follows is another protocol
 		return nil
 	}
@@ -92,9 +93,8 @@ func (h *httpCheck) read(resp *http.Response, a *httpAnswer) error {
 	default:
 		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", oneLine(encoding, 40))
 	}
-	h.body.Reset()
 	sink := io.Writer(io.Discard)
-	if h.expect.readsBody() && a.unread == "" {
+	if (h.expect.readsBody() || h.config.BodyOutput != "") && a.unread == "" {
 		sink = &h.body
 	}
 	var err error

@@ -56,6 +56,9 @@ type HTTPConfig struct {
 	Expect *HTTPExpect `yaml:"expect,omitempty"`
 	// BodySizeLimit is how much of a body is read, decompressed; 1MiB by default.
 	BodySizeLimit Size `yaml:"body_size_limit"`
+	// BodyOutput is the path of a file that gets the body of the last answer, as far as
+	// it is read. None by default.
+	BodyOutput string `yaml:"body_output,omitempty"`
 	// NoteFormat is what the note says, in the language of curl's --write-out.
 	NoteFormat string `yaml:"note_format"`
 }
@@ -179,6 +182,9 @@ func (c *HTTPConfig) answerProblems() []Problem {
 	problems = append(problems, c.Expect.problems("expect", c.Method)...)
 	if c.BodySizeLimit <= 0 {
 		problems = append(problems, Problem{"body_size_limit", fmt.Sprintf("body_size_limit %s: expected more than 0B", c.BodySizeLimit)})
+	}
+	if c.BodyOutput != "" {
+		problems = append(problems, pathProblem("body_output", c.BodyOutput)...)
 	}
 	if _, err := parseWriteOut(c.NoteFormat); err != nil {
 		problems = append(problems, Problem{"note_format", err.Error()})

@@ -60,6 +60,7 @@ func TestHTTPProblems(t *testing.T) {
 		{"JSON of HEAD", "{" + u + "method: HEAD, expect: {json: {a: 1}}}", "expect: method HEAD, whose answer has no body: expected no body, body_not or json"},
 		{"header of HEAD", "{" + u + "method: HEAD, expect: {headers: {A: b}}}", ""},
 		{"no size", "{" + u + "body_size_limit: 0}", "body_size_limit: body_size_limit 0B: expected more than 0B"},
+		{"relative output", "{" + u + "body_output: body}", `body_output: path "body": expected an absolute path`},
 		{"unknown variable", "{" + u + "note_format: '%{http_code} %{json}'}", `note_format: variable "json": expected one of ` + variables},
 		{"variable that stays open", "{" + u + "note_format: '%{http_code'}", `note_format: "%{http_code": expected a } behind %{`},
 	}

@@ -151,6 +151,7 @@ func (b *tripleoBuilder) http(h tripleo.HTTP) error {
 	k.Status = []string{"200-399"} // what curl --fail takes for a success
 	k.UserAgent, k.UseProxy = b.settings.curl.userAgent, b.settings.curl.useProxy
 	k.NoteFormat = cmp.Or(b.settings.curl.writeOut, k.NoteFormat)
+	k.BodyOutput = b.settings.curl.output
 	k.TLS = b.tls(nil)
 	var err error
 	switch {

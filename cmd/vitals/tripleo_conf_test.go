@@ -34,8 +34,9 @@ func TestTripleoEnvironment(t *testing.T) {
 		// timeout and interval are those of the collector.
 		timeout, interval time.Duration
 		level             string
+		output            string
 	}
-	usual := settings{"curl-healthcheck", "%{http_code} %{remote_address} %{time_total} seconds", false, 10 * time.Second, 10 * time.Second, "info"}
+	usual := settings{"curl-healthcheck", "%{http_code} %{remote_address} %{time_total} seconds", false, 10 * time.Second, 10 * time.Second, "info", ""}
 	change := func(f func(*settings)) settings {
 		s := usual
 		f(&s)
@@ -58,7 +59,10 @@ func TestTripleoEnvironment(t *testing.T) {
 		{"proxies are wanted (E10)", []string{"http_proxy=http://127.0.0.1:1", "HEALTHCHECK_USE_PROXY=1"}, change(func(s *settings) { s.proxy = true })},
 		{"proxies are wanted, with exceptions", []string{"no_proxy=localhost", "HEALTHCHECK_USE_PROXY=1"}, change(func(s *settings) { s.proxy, s.agent = true, "pyrequests-healthcheck" })},
 		{"debugging", []string{"HEALTHCHECK_DEBUG=1"}, change(func(s *settings) { s.level = "debug" })},
-		{"what means nothing", []string{"HEALTHCHECK_SCRIPTS=/nowhere", "HEALTHCHECK_CURL_OUTPUT=/nowhere/body"}, usual},
+		{"a file for the body", []string{"HEALTHCHECK_CURL_OUTPUT=/tmp/body"}, change(func(s *settings) { s.output = "/tmp/body" })},
+		{"a file in the working directory", []string{"HEALTHCHECK_CURL_OUTPUT=body"}, change(func(s *settings) { s.output = workingDirectory(t) + "/body" })},
+		{"the body nowhere", []string{"HEALTHCHECK_CURL_OUTPUT=/dev/null"}, usual},
+		{"what means nothing", []string{"HEALTHCHECK_SCRIPTS=/nowhere"}, usual},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, pair := range c.environment {
@@ -73,12 +77,21 @@ func TestTripleoEnvironment(t *testing.T) {
 				t.Fatal(errs)
 			}
 			col, http := httpOf(t, &l.cfg)
-			got := settings{http.UserAgent, http.NoteFormat, http.UseProxy, time.Duration(col.Timeout), time.Duration(col.Interval), p.log.Level.String()}
+			got := settings{http.UserAgent, http.NoteFormat, http.UseProxy, time.Duration(col.Timeout), time.Duration(col.Interval), p.log.Level.String(), http.BodyOutput}
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(settings{})); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+func workingDirectory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // Each mistake is one of the configuration, and says where it comes from.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -17,15 +18,18 @@ type curlEnvironment struct {
 	userAgent string
 	// writeOut is in the language of curl's --write-out; empty where it is not set.
 	writeOut string
+	// output is the path of the file for the body; empty for none.
+	output   string
 	useProxy bool
 	debug    bool
 }
 
-// The variables of TripleO's scripts. HEALTHCHECK_SCRIPTS and HEALTHCHECK_CURL_OUTPUT
-// mean nothing here: there are no scripts, and a body is never written anywhere.
+// The variables of TripleO's scripts. HEALTHCHECK_SCRIPTS means nothing here, where there
+// are none.
 const (
 	maxTimeVariable  = "HEALTHCHECK_CURL_MAX_TIME"
 	writeOutVariable = "HEALTHCHECK_CURL_WRITE_OUT"
+	outputVariable   = "HEALTHCHECK_CURL_OUTPUT"
 )
 
 // read takes over the environment, and returns the mistakes in it. As in the scripts, an
@@ -44,6 +48,12 @@ func (e *curlEnvironment) read() []error {
 			errs = append(errs, fmt.Errorf("%s=%.32s: expected 0 or 1", name, os.Getenv(name)))
 		}
 		*to = n != 0
+	}
+	if output := os.Getenv(outputVariable); output != "" && output != os.DevNull {
+		var err error
+		if e.output, err = filepath.Abs(output); err != nil {
+			errs = append(errs, fmt.Errorf("%s=%.64s: %w", outputVariable, output, err))
+		}
 	}
 	e.userAgent = cmp.Or(os.Getenv("HEALTHCHECK_CURL_USER_AGENT"), "curl-healthcheck")
 	if e.otherClient() {
