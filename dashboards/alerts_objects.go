@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // objectYAML is a PrometheusRule of the Prometheus Operator.
@@ -20,6 +21,15 @@ type objectYAML struct {
 	Kind       string       `yaml:"kind"`
 	Metadata   metadataYAML `yaml:"metadata"`
 	Spec       rulesYAML    `yaml:"spec"`
+
+	// comment are lines that begin with "#".
+	comment string
+}
+
+// MarshalYAML writes the object's comment above it.
+func (o objectYAML) MarshalYAML() (any, error) {
+	type plain objectYAML
+	return commented(o.comment, plain(o))
 }
 
 type metadataYAML struct {
@@ -33,7 +43,7 @@ const objectsHead = `# Rules for the Prometheus Operator, made by "vitals genera
 
 // objects makes prometheusrule.yaml.
 func (s *alertSet) objects() ([]byte, error) {
-	all := []any{object("vitals", []groupYAML{s.group()})}
+	all := []any{object("vitals", []groupYAML{s.group()}, "")}
 	taken := map[string]bool{"vitals": true}
 	for _, f := range s.Rules {
 		name := "vitals-" + objectName(f.Name)
@@ -44,18 +54,23 @@ func (s *alertSet) objects() ([]byte, error) {
 			return nil, fmt.Errorf("rule file %s: the object would be named %s, expected files whose names differ in letters and digits", f.Name, name)
 		}
 		taken[name] = true
-		var groups []groupYAML
-		for _, g := range f.Groups {
-			groups = append(groups, groupOf(g))
+		comments := map[*rules.Rule]string{}
+		for _, c := range lint.Comments(f) {
+			comments[c.Rule] = strings.TrimPrefix(comments[c.Rule]+"\n"+c.Text, "\n")
 		}
-		all = append(all, object(name, groups))
+		var groups []groupYAML
+		for i := range f.Groups {
+			groups = append(groups, groupOf(&f.Groups[i], comments))
+		}
+		all = append(all, object(name, groups, comments[nil]))
 	}
 	text, err := strictyaml.EncodeAll(all...)
 	return append([]byte(objectsHead), text...), err
 }
 
-func object(name string, groups []groupYAML) objectYAML {
+func object(name string, groups []groupYAML, comment string) objectYAML {
 	return objectYAML{
+		comment:    comment,
 		APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule",
 		Metadata: metadataYAML{name, map[string]string{"app.kubernetes.io/name": "vitals"}}, Spec: rulesYAML{groups},
 	}
@@ -79,18 +94,20 @@ func inName(text string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
 
-// groupOf is a group of a rule file as it is written.
-func groupOf(g rules.Group) groupYAML {
+// groupOf is a group of a rule file as it is written, with the comments that accept what is
+// found in its rules: the object is checked as its file is.
+func groupOf(g *rules.Group, comments map[*rules.Rule]string) groupYAML {
 	out := groupYAML{
 		Name: g.Name, Interval: model.Duration(g.Interval), QueryOffset: model.Duration(g.QueryOffset),
 		Limit: g.Limit, Labels: g.Labels,
 	}
-	for _, r := range g.Rules {
+	for i := range g.Rules {
+		r := &g.Rules[i]
 		own := maps.Clone(r.Labels)
 		maps.DeleteFunc(own, func(name, value string) bool { return g.Labels[name] == value })
 		out.Rules = append(out.Rules, ruleYAML{
 			Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: model.Duration(r.For),
-			KeepFiringFor: model.Duration(r.KeepFiringFor), Labels: own, Annotations: r.Annotations,
+			KeepFiringFor: model.Duration(r.KeepFiringFor), Labels: own, Annotations: r.Annotations, comment: comments[r],
 		})
 	}
 	return out

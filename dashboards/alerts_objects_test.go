@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // someRules are a rule file with everything that one can have.
@@ -123,6 +124,47 @@ func TestObjectsHoldTheRules(t *testing.T) {
 		}
 	}
 	inspectStrings(t, &objects[1].Spec)
+}
+
+// An object has the comments of its file that accept findings, where they stood.
+func TestObjectsKeepWhatIsAccepted(t *testing.T) {
+	const text = `# A file of two groups.
+# vitals:accept-file V001 none at all
+groups:
+  - name: first
+    rules:
+      # A remark of somebody's, which is not taken along.
+      # vitals:accept V021 nobody reads it
+      - {alert: A, expr: up == 0} # vitals:accept V008,V006: at once
+  - name: second
+    rules:
+      - {record: "b:c", expr: sum(up)}
+      - alert: B
+        expr: up == 0 # vitals:accept V016 twice
+`
+	file := ruleFile(t, "commented.yml", text)
+	written := alertFiles(t, dashboards.AlertOptions{Rules: []*rules.File{file}})["prometheusrule.yaml"]
+	objects, errs := rules.ParseAll("objects", []byte(written), nil)
+	if len(errs) > 0 || len(objects) != 2 {
+		t.Fatalf("ParseAll() = %d objects, %v, want 2", len(objects), errs)
+	}
+	comments := func(f *rules.File) []string {
+		var all []string
+		for _, c := range lint.Comments(f) {
+			of := ""
+			if c.Rule != nil {
+				of = c.Rule.Name()
+			}
+			all = append(all, of+" "+c.Text)
+		}
+		return all
+	}
+	if diff := cmp.Diff(comments(file), comments(objects[1])); diff != "" {
+		t.Errorf("comments (-file +object):\n%s\n%s", diff, written)
+	}
+	if got := len(comments(objects[0])) + strings.Count(written, "somebody"); got != 0 || len(comments(file)) != 4 {
+		t.Errorf("there are %d other comments, want those of the file alone:\n%s", got, written)
+	}
 }
 
 // inspectStrings wants strings in all labels and annotations.

@@ -29,8 +29,25 @@ type (
 		KeepFiringFor model.Duration    `yaml:"keep_firing_for,omitempty"`
 		Labels        map[string]string `yaml:"labels,omitempty"`
 		Annotations   map[string]string `yaml:"annotations,omitempty"`
+
+		// comment are lines that begin with "#".
+		comment string
 	}
 )
+
+// MarshalYAML writes the rule's comment above it.
+func (r ruleYAML) MarshalYAML() (any, error) {
+	type plain ruleYAML
+	return commented(r.comment, plain(r))
+}
+
+// commented is what is written, below a comment where there is one.
+func commented(comment string, v any) (any, error) {
+	if comment == "" {
+		return v, nil
+	}
+	return strictyaml.Commented(comment, v)
+}
 
 // groupName is the group of the alerts about Vitals.
 const groupName = "vitals"

@@ -10,6 +10,21 @@ import (
 // themselves, such as secrets.
 func Encode(v any) ([]byte, error) { return yaml.Marshal(v) }
 
+// Commented is v for Encode, with a comment above it: lines that begin with "#".
+func Commented(comment string, v any) (any, error) {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var doc yaml.Node // Node.Encode would drop the comments within v
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	n := doc.Content[0]
+	n.HeadComment = comment
+	return n, nil
+}
+
 // EncodeAll writes one document each, as people write them: indented by two, with lines
 // that divide them.
 func EncodeAll(documents ...any) ([]byte, error) {
