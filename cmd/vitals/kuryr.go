@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/kuryrconf"
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // poolsMarker is the file that the controller writes once its port pools are
@@ -92,7 +93,7 @@ func takeOver[C any, K configOf[C]](section string, kind K, change func(K)) []st
 	change(kind)
 	var texts []string
 	for _, p := range kind.Problems() {
-		texts = append(texts, fmt.Sprintf("[%s] %s: %s", section, p.Path, p.Text))
+		texts = append(texts, fmt.Sprintf("[%s] %s: %s", section, p.Path, redact.Text(p.Text)))
 	}
 	if len(texts) > 0 {
 		*kind = before
