@@ -230,8 +230,7 @@ func (m *cniModel) scrape(life uint64, failures, successes int) {
 // really happened: the rules may count fewer failures in a row than there were, when a
 // success and failures came between two scrapes, and never more.
 func TestCNIHistogramAtRandom(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	const seed = 1 // another one plays other timelines; a failure is to be one of the change that is tested
 	exact, fewer, restarts := 0, 0, 0
 	for timeline := range 30 {
 		r := rand.New(rand.NewPCG(seed, uint64(timeline)))

@@ -203,8 +203,7 @@ func TestCNIFailuresDoNotAddUpInBothWays(t *testing.T) {
 // Of the outcomes that the histogram can tell apart, any sequence leads to the same
 // verdict in both ways after each request.
 func TestCNISequencesInBothWays(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	const seed = 1 // another one plays other sequences; a failure is to be one of the change that is tested
 	alike := slices.DeleteFunc(cniOutcomes(), func(o cniOutcome) bool { return o.reported != o.counted })
 	failing := 0
 	for sequence := range 20 {

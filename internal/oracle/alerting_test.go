@@ -81,8 +81,7 @@ type alert struct {
 // evaluator and through Prometheus' own AlertingRule. At every published snapshot
 // the active alerts, their states, values and times must be the same.
 func TestAlertsAreInTheStateThatPrometheusWouldSay(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	const seed = 1 // another one plays other timelines; a failure is to be one of the change that is tested
 	states := map[string]int{}
 	for i := range timelines {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))

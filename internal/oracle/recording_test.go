@@ -113,8 +113,7 @@ func TestRecordingRulesCountAsPrometheusWould(t *testing.T) {
 	if file == nil {
 		t.Fatal("there is no kuryr-cni-histogram.yml")
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	const seed = 1 // another one plays other timelines; a failure is to be one of the change that is tested
 	values := map[float64]int{}
 	for i := range 20 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
