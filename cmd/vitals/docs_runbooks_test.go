@@ -90,6 +90,7 @@ func checkRunbook(t *testing.T, alert, severity string) {
 // Every alert of Kuryr's rule files has a part of the page, which the others link to.
 func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 	var alerts, parts []string
+	page := strings.TrimSuffix(dashboards.DefaultRunbooks, "NAME.md") + "kuryr.md#"
 	for _, name := range kuryrRules() {
 		data, err := fs.ReadFile(rules.Shipped(), strings.TrimPrefix(name, builtinPrefix)+".yml")
 		if err != nil {
@@ -101,6 +102,14 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 		}
 		names, _ := alertsOf([]*rules.File{f})
 		alerts = append(alerts, names...)
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				// An anchor of GitHub's is the heading in lower case.
+				if got, want := r.Annotations["runbook_url"], page+strings.ToLower(r.Alert); r.Alert != "" && got != want {
+					t.Errorf("%s: the runbook of %s is %q, want %q", name, r.Alert, got, want)
+				}
+			}
+		}
 	}
 	for _, m := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(readDoc(t, runbooks+"kuryr.md"), -1) {
 		parts = append(parts, m[1])
