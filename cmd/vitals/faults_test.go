@@ -108,7 +108,7 @@ func TestFaultsOfCollectors(t *testing.T) {
 	wrong := strings.Replace(credentials(c, authURL), c.Password(), "s3cr3t-word", 1)
 	faults := []struct{ name, config, err, metric string }{
 		{"hangs", "scrape: {url: " + hangingTarget(t, time.Hour) + "}", "context deadline exceeded", `vitals_scrape_failure{component="hangs",reason="timeout"} 1`},
-		{"late", "scrape: {url: " + hangingTarget(t, 10*time.Second) + "}", "context deadline exceeded", `vitals_scrape_failure{component="late",reason="timeout"} 1`},
+		{"late", "scrape: {url: " + hangingTarget(t, 30*time.Second) + "}", "context deadline exceeded", `vitals_scrape_failure{component="late",reason="timeout"} 1`},
 		{"refuses", "scrape: {url: http://" + refusedPort(t) + "}", "connection refused", `vitals_scrape_failure{component="refuses",reason="refused"} 1`},
 		{"expired", "scrape: {url: " + expired + ", tls: {ca_file: " + authority + "}}", "certificate has expired", `vitals_scrape_failure{component="expired",reason="tls"} 1`},
 		{"samples", "scrape: {url: " + million + "}", "sample_limit, 10000", `vitals_scrape_failure{component="samples",reason="too_many_samples"} 1`},
@@ -121,7 +121,7 @@ func TestFaultsOfCollectors(t *testing.T) {
 	for _, f := range faults {
 		timeout := "1m" // an answer, or reading it, takes a while on a busy machine
 		if strings.Contains(f.err, "deadline") {
-			timeout = "1s"
+			timeout = "10s" // and a second beyond it to say so
 		}
 		text += fmt.Sprintf("  - name: %s\n    interval: 1m\n    timeout: %s\n    %s\n", f.name, timeout, f.config)
 		names += "|" + f.name

@@ -134,9 +134,10 @@ func TestReloadOfWhatAConfigurationNames(t *testing.T) {
 	dir, config := markerConfig(t)
 	p := runVitals(t, config, "--config.poll-interval=50ms")
 	p.waitReady()
-	reloaded := func(what string, ok bool) {
+	reloaded := func(what string, ok bool, name, text string) {
 		t.Helper()
-		last := p.status().Reload
+		last := p.status().Reload // before the change, which may be noticed at once
+		write(t, dir, name, text)
 		eventually(t, what, func() bool {
 			now := p.status().Reload
 			return now.OK == ok && (last.OK != ok || now.At.After(last.At))
@@ -144,10 +145,8 @@ func TestReloadOfWhatAConfigurationNames(t *testing.T) {
 	}
 	// A configuration that names a rule file which is broken, and mended later.
 	write(t, dir, "more.yml", "groups: oops\n")
-	write(t, dir, "vitals.yml", strings.Replace(markers, "rules.yml", `rules.yml, "m*.yml"`, 1))
-	reloaded("the broken rule file to be refused", false)
-	write(t, dir, "more.yml", "groups: [{name: m, rules: [{alert: More, expr: up == 0}]}]\n")
-	reloaded("the mended rule file to be taken", true)
+	reloaded("the broken rule file to be refused", false, "vitals.yml", strings.Replace(markers, "rules.yml", `rules.yml, "m*.yml"`, 1))
+	reloaded("the mended rule file to be taken", true, "more.yml", "groups: [{name: m, rules: [{alert: More, expr: up == 0}]}]\n")
 	if p.rule("More").Name == "" {
 		t.Error("the rule of the mended file is not there")
 	}
@@ -160,10 +159,8 @@ func TestReloadOfWhatAConfigurationNames(t *testing.T) {
 	eventually(t, "the removed rule file to be dropped", func() bool { return p.rule("Most").Name == "" })
 	// A secret that is not there yet.
 	secret := filepath.Join(dir, "token")
-	write(t, dir, "vitals.yml", markers+"server: {component_token: \"${file:"+secret+"}\"}\n")
-	reloaded("the missing secret to be refused", false)
-	write(t, dir, "token", "s3cr3t-word\n")
-	reloaded("the secret to be read", true)
+	reloaded("the missing secret to be refused", false, "vitals.yml", markers+"server: {component_token: \"${file:"+secret+"}\"}\n")
+	reloaded("the secret to be read", true, "token", "s3cr3t-word\n")
 	if _, body := p.get("/config"); strings.Contains(body+p.log.String(), "s3cr3t-word") {
 		t.Errorf("/config = %q, log %q, want no secret", body, p.log)
 	}
