@@ -68,7 +68,9 @@ func (p *program) loadProfile() (*loaded, []error) {
 		}
 		return errs
 	})
-	l.needs = pr.needs
+	if p.kuryrConf == "" { // who gives one knows it
+		l.needs = pr.needs
+	}
 	return l, errs
 }
 

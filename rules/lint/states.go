@@ -34,7 +34,7 @@ func stateWithoutRules(p *pass) {
 			p.report(Finding{
 				File: p.opts.Config, Line: 1, Col: 1, Cure: "name rule files in rule_files, or leave it where nobody asks for a state",
 				Text: fmt.Sprintf("there are no rule files: %s fails for ever, with the reason %q", state, "no rules"),
-			})
+			}).Severity = Info // it may be there for its metrics alone
 		case p.opts.Complete:
 			cure := fmt.Sprintf("give a rule labels: state: %s", state)
 			if state != "ready" { // which every configuration has
