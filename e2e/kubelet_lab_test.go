@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -104,7 +105,8 @@ func (n *node) ctr(t *testing.T, args ...string) {
 }
 
 // there opens something in the node's network, where it stays whoever uses it. The
-// thread belongs to that network, and so ends with the goroutine that locked it.
+// thread comes back from there: it may be the first one, which cannot end, and whose
+// network is taken for that of the process. One that cannot come back is given up.
 func there[T any](network string, open func() (T, error)) (T, error) {
 	type result struct {
 		opened T
@@ -114,18 +116,35 @@ func there[T any](network string, open func() (T, error)) (T, error) {
 	go func() {
 		runtime.LockOSThread()
 		var r result
-		var f *os.File
-		if f, r.err = os.Open(network); r.err == nil {
-			defer f.Close()
-			r.err = unix.Setns(int(f.Fd()), unix.CLONE_NEWNET)
+		defer func() { done <- r }()
+		home, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			r.err = err
+			return
 		}
-		if r.err == nil {
-			r.opened, r.err = open()
+		defer home.Close()
+		if r.err = enter(network); r.err != nil {
+			return
 		}
-		done <- r
+		r.opened, r.err = open()
+		if err := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); err != nil {
+			r.err = errors.Join(r.err, err)
+			return
+		}
+		runtime.UnlockOSThread()
 	}()
 	r := <-done
 	return r.opened, r.err
+}
+
+// enter moves the thread into a network.
+func enter(network string) error {
+	f, err := os.Open(network)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Setns(int(f.Fd()), unix.CLONE_NEWNET)
 }
 
 func (n *node) dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -29,10 +29,11 @@ collectors:
 `)
 	listen := address(t)
 	var log bytes.Buffer
-	cmd := exec.Command(os.Getenv("VITALS_BIN"), "run", "--config.file="+filepath.Join(dir, "vitals.yml"),
+	cmd := exec.Command("/bin/sh", "-c", `mount --make-rprivate / && mount -t proc proc /proc && exec "$0" "$@"`,
+		os.Getenv("VITALS_BIN"), "run", "--config.file="+filepath.Join(dir, "vitals.yml"),
 		"--web.listen-address="+listen, "--web.unix-socket=", "--web.shutdown-delay=0s")
 	cmd.Stdout, cmd.Stderr = &log, &log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

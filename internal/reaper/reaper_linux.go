@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -111,6 +112,11 @@ func hasEnded(idType, pid int) bool {
 // processes are the numbers of all processes that can be seen. Which of them are children,
 // the kernel says when it is asked for each: not every one lists them.
 func processes(mount string) ([]int, error) {
+	if self, err := os.Readlink(filepath.Join(mount, "self")); err != nil {
+		return nil, err
+	} else if self != strconv.Itoa(os.Getpid()) {
+		return nil, fmt.Errorf("list %s: it has this process as %s instead of %d: expected the proc(5) of this PID namespace", mount, self, os.Getpid())
+	}
 	dir, err := os.Open(mount)
 	if err != nil {
 		return nil, err

@@ -154,30 +154,47 @@ func TestRunEndsWithoutOrphans(t *testing.T) {
 
 // Where the children cannot be listed, that is said once, and they are waited for later.
 func TestRunCannotList(t *testing.T) {
-	adopt(t)
-	child, err := start(0)
-	if err != nil {
-		t.Fatal(err)
+	tests := []struct{ name, self, want string }{
+		{"nothing is mounted", "", "no such file or directory"},
+		{"no process is shown", strconv.Itoa(os.Getpid()), "no process in it: expected proc(5)"},
+		{"the processes of another PID namespace", "4194305", "it has this process as 4194305 instead of"}, // more than PID_MAX_LIMIT
 	}
-	zombie(t, child.Pid)
-	var log bytes.Buffer
-	r := New(Options{Pause: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	r.proc = t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.Run(ctx)
-	}()
-	<-time.After(5 * sweep * time.Millisecond)
-	if err := os.Mkdir(filepath.Join(r.proc, strconv.Itoa(child.Pid)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	gone(t, child.Pid)
-	cancel()
-	<-done
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "no process in it: expected proc(5)") {
-		t.Errorf("the log is %q, want one line that no process was found", got)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			adopt(t)
+			child, err := start(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			zombie(t, child.Pid)
+			var log bytes.Buffer
+			r := New(Options{Pause: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			r.proc = t.TempDir()
+			self := filepath.Join(r.proc, "self")
+			if tt.self != "" {
+				err = os.Symlink(tt.self, self)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				r.Run(ctx)
+			}()
+			<-time.After(5 * sweep * time.Millisecond)
+			_ = os.Remove(self)
+			if err := errors.Join(os.Mkdir(filepath.Join(r.proc, strconv.Itoa(child.Pid)), 0o700), os.Symlink(strconv.Itoa(os.Getpid()), self)); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, child.Pid)
+			cancel()
+			<-done
+			if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, tt.want) {
+				t.Errorf("the log is %q, want one line with %q", got, tt.want)
+			}
+		})
 	}
 }
 
