@@ -110,11 +110,11 @@ func (c *capability) Collect(ctx context.Context) ([]Sample, error) {
 		for i, s := range capabilitySets() {
 			if common[i].known {
 				has := common[i].bits>>w.number&1 == 1
-				b.add("vitals_process_capability", number(has), "process", c.name, "capability", w.name, "set", s.set)
+				b.set(capabilityProcessCapabilityMetric, number(has), c.name, w.name, s.set)
 			}
 		}
 	}
-	b.processFailure(c.name, reasonOfProcess(err))
+	addProcessFailure(&b, c.name, reasonOfProcess(err))
 	return b.samples, err
 }
 
@@ -184,7 +184,7 @@ func parseCapabilities(status []byte) (sets [4]capabilitySet, err error) {
 }
 
 // Describe implements Collector.
-func (c *capability) Describe() []Desc { return capabilityDescs() }
+func (c *capability) Describe() []Desc { return describe(capabilityDefs()) }
 
 // nearestName says which name was probably meant, if one is near.
 func nearestName(got string, known []string) string {

@@ -2,15 +2,18 @@ package collectors
 
 import (
 	"strings"
-
-	"github.com/prometheus/common/model"
 )
 
-// capabilityDescs are the metrics of the kind capability.
-func capabilityDescs() []Desc {
-	return []Desc{
-		{"vitals_process_capability", "Whether the process has the capability in the set (1) or not (0); of several processes, whether all have it. Absent when nobody can say.", model.MetricTypeGauge},
-		processFailureDesc(),
+// The metrics of the kind capability.
+var (
+	capabilityProcessCapabilityMetric = newGauge("vitals_process_capability", "Whether the process has the capability in the set (1) or not (0); of several processes, whether all have it. Absent when nobody can say.", "process", "capability", "set")
+)
+
+// capabilityDefs are the metrics of the kind capability.
+func capabilityDefs() []*Def {
+	return []*Def{
+		capabilityProcessCapabilityMetric,
+		processFailureMetric,
 	}
 }
 
@@ -23,10 +26,10 @@ func (c *CapabilityConfig) Metrics(name string) []Metric {
 	for _, s := range capabilitySets() {
 		sets = append(sets, s.set)
 	}
-	m := newCatalog(capabilityDescs(), "process", name)
-	m.processFailure()
-	m.chosen("capability", wanted, strings.Fields(capabilityNames), "vitals_process_capability")
-	m.closed("set", sets, "vitals_process_capability")
-	m.bools("vitals_process_capability")
+	m := newCatalog(capabilityDefs(), "process", name)
+	describeProcessFailure(m)
+	m.chosen("capability", wanted, strings.Fields(capabilityNames), capabilityProcessCapabilityMetric)
+	m.closed("set", sets, capabilityProcessCapabilityMetric)
+	m.bools(capabilityProcessCapabilityMetric)
 	return m.list()
 }

@@ -107,12 +107,12 @@ type cgroup struct {
 func (c *cgroup) Collect(ctx context.Context) ([]Sample, error) {
 	var b batch
 	if c.limit != nil {
-		b.add("vitals_memory_limit_bytes", float64(*c.limit), "cgroup", c.name)
+		b.set(cgroupConfiguredLimitMetric, float64(*c.limit), c.name)
 	}
 	err := c.measure(ctx, &b)
 	reason := reasonOfCgroup(err)
 	for _, r := range cgroupReasons() {
-		b.add("vitals_cgroup_failure", number(r == reason), "cgroup", c.name, "reason", string(r))
+		b.set(cgroupFailureMetric, number(r == reason), c.name, string(r))
 	}
 	return b.samples, err
 }
@@ -126,7 +126,7 @@ func (c *cgroup) measure(ctx context.Context, b *batch) error {
 	if err != nil {
 		return fmt.Errorf("find cgroup: %w", err)
 	}
-	b.add("vitals_cgroup_info", 1, "cgroup", c.name, "version", at.version)
+	b.set(cgroupInfoMetric, 1, c.name, at.version)
 	m, err := at.read(&c.reader)
 	c.add(b, m)
 	if err != nil {
@@ -139,26 +139,26 @@ func (c *cgroup) measure(ctx context.Context, b *batch) error {
 // add exports what is known.
 func (c *cgroup) add(b *batch, m cgroupMemory) {
 	for _, g := range []struct {
-		name  string
-		value *float64
+		metric *Def
+		value  *float64
 	}{
-		{"vitals_cgroup_memory_usage_bytes", m.usage},
-		{"vitals_cgroup_memory_working_set_bytes", m.workingSet},
-		{"vitals_cgroup_memory_swap_bytes", m.swap},
-		{"vitals_cgroup_memory_limit_bytes", m.limit},
-		{"vitals_cgroup_memory_oom_kills_total", m.oomKills},
+		{cgroupMemoryUsageMetric, m.usage},
+		{cgroupMemoryWorkingSetMetric, m.workingSet},
+		{cgroupMemorySwapMetric, m.swap},
+		{cgroupMemoryLimitMetric, m.limit},
+		{cgroupMemoryOOMKillsMetric, m.oomKills},
 	} {
 		if g.value != nil {
-			b.add(g.name, *g.value, "cgroup", c.name)
+			b.set(g.metric, *g.value, c.name)
 		}
 	}
 	for _, p := range m.pressure {
-		b.add("vitals_cgroup_memory_pressure_ratio", p.avg10/100, "cgroup", c.name, "kind", p.kind, "window", "10s")
-		b.add("vitals_cgroup_memory_pressure_ratio", p.avg60/100, "cgroup", c.name, "kind", p.kind, "window", "60s")
-		b.add("vitals_cgroup_memory_pressure_ratio", p.avg300/100, "cgroup", c.name, "kind", p.kind, "window", "300s")
-		b.add("vitals_cgroup_memory_pressure_seconds_total", p.total/1e6, "cgroup", c.name, "kind", p.kind)
+		b.set(cgroupMemoryPressureRatioMetric, p.avg10/100, c.name, p.kind, "10s")
+		b.set(cgroupMemoryPressureRatioMetric, p.avg60/100, c.name, p.kind, "60s")
+		b.set(cgroupMemoryPressureRatioMetric, p.avg300/100, c.name, p.kind, "300s")
+		b.set(cgroupMemoryPressureSecondsTotalMetric, p.total/1e6, c.name, p.kind)
 	}
 }
 
 // Describe implements Collector.
-func (c *cgroup) Describe() []Desc { return cgroupDescs() }
+func (c *cgroup) Describe() []Desc { return describe(cgroupDefs()) }

@@ -80,18 +80,27 @@ type Env struct {
 	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
 
-// batch gathers the samples of one round.
+// batch collects the samples of one collection. Its zero value is empty. It is not safe
+// for concurrent use.
 type batch struct{ samples []Sample }
 
-// add appends a sample; pairs are label names and values in turn.
-func (b *batch) add(name string, value float64, pairs ...string) {
+// set appends a sample of the metric. The values belong to the metric's labels, in the
+// order of their declaration; without a value for the last labels, the series lacks them.
+func (b *batch) set(d *Def, value float64, values ...string) {
+	if len(values) > len(d.labels) {
+		panic("internal error: more values than labels of " + d.name)
+	}
+	pairs := make([]string, 0, 2*len(values)+2)
+	for i, v := range values {
+		pairs = append(pairs, d.labels[i], v)
+	}
 	b.samples = append(b.samples, Sample{
-		Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, name)...),
+		Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, d.name)...),
 		Value:  value,
 	})
 }
 
-// number is 1 for true and 0 for false, as gauges say it.
+// number returns 1 for true and 0 for false.
 func number(ok bool) float64 {
 	if ok {
 		return 1

@@ -126,38 +126,38 @@ func (c *Components) collect(at time.Time) ([]Sample, error) {
 	var b batch
 	var errs []error
 	for _, name := range c.namesLocked() {
-		b.component(c.known[name], at)
+		addComponent(&b, c.known[name], at)
 		if err := c.faults[name]; err != nil {
 			errs = append(errs, err)
 		}
 	}
-	b.eventLimits(c.events)
+	addComponentEventLimits(&b, c.events)
 	return b.samples, errors.Join(errs...)
 }
 
-// component appends what is known of one component at a moment.
-func (b *batch) component(c *component, at time.Time) {
+// addComponent appends what is known of one component at a moment.
+func addComponent(b *batch, c *component, at time.Time) {
 	s := c.status(at)
 	if s.Expected {
-		b.add("vitals_component_expected", 1, "component", s.Name)
+		b.set(componentsExpectedMetric, 1, s.Name)
 	}
-	b.add("vitals_component_reported", number(s.Reported), "component", s.Name)
+	b.set(componentsReportedMetric, number(s.Reported), s.Name)
 	if s.Alive != nil {
-		b.add("vitals_component_alive", number(*s.Alive), "component", s.Name)
+		b.set(componentsAliveMetric, number(*s.Alive), s.Name)
 	}
 	if s.Ready != nil {
-		b.add("vitals_component_ready", number(*s.Ready), "component", s.Name)
+		b.set(componentsReadyMetric, number(*s.Ready), s.Name)
 	}
 	if s.Reported {
-		b.add("vitals_component_last_report_timestamp_seconds", epochSeconds(s.LastReport), "component", s.Name)
+		b.set(componentsLastReportMetric, epochSeconds(s.LastReport), s.Name)
 	}
-	b.add("vitals_component_reports_total", float64(c.reports), "component", s.Name)
-	b.add("vitals_component_invalid_reports_total", float64(c.invalid), "component", s.Name)
-	b.events(c)
+	b.set(componentsReportsMetric, float64(c.reports), s.Name)
+	b.set(componentsInvalidReportsMetric, float64(c.invalid), s.Name)
+	addComponentEvents(b, c)
 }
 
 // Describe implements Collector.
-func (c *Components) Describe() []Desc { return componentsDescs() }
+func (c *Components) Describe() []Desc { return describe(componentsDefs()) }
 
 // update changes one component under the lock and, afterwards, asks for a round if
 // the change is one that a verdict can depend on.

@@ -5,8 +5,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+)
 
-	"github.com/prometheus/common/model"
+// The metrics of the kind components.
+var (
+	componentsEventsMetric                   = newCounter("vitals_component_events_total", "How many events the component reported, by how they ended; an excused failure is one that a restart cannot cure.", "component", "event", "result")
+	componentsEventErrorsMetric              = newCounter("vitals_component_event_errors_total", "How many failures the component reported, excused ones too, by the class of the error.", "component", "error", "event")
+	componentsConsecutiveFailuresMetric      = newGauge("vitals_component_consecutive_failures", "How many failures the component reported since its last success, excused ones not counted.", "component", "event")
+	componentsLastFailureMetric              = newGauge("vitals_component_last_failure_timestamp_seconds", "When the component last reported a failure that is not excused, in seconds since the epoch; absent before the first.", "component", "event")
+	componentsConsecutiveFailuresLimitMetric = newGauge("vitals_component_consecutive_failures_limit", "How many failures in a row are fine by the configuration.", "event")
 )
 
 // maxEvents bounds the events of one report.
@@ -177,44 +184,44 @@ func (c *component) eventStatus() []EventStatus {
 	return all
 }
 
-// events appends what one component reported of its events.
-func (b *batch) events(c *component) {
+// addComponentEvents appends what one component reported of its events.
+func addComponentEvents(b *batch, c *component) {
 	for i, t := range c.tallies {
 		if t == nil {
 			continue
 		}
 		k := &c.kinds[i]
 		count := func(result string, n uint64) {
-			b.add("vitals_component_events_total", float64(n), "component", c.name, "event", k.name, "result", result)
+			b.set(componentsEventsMetric, float64(n), c.name, k.name, result)
 		}
 		count("success", t.success)
 		count("failure", t.failure)
 		count("excused", t.excused)
 		for j, n := range t.errors {
-			b.add("vitals_component_event_errors_total", float64(n), "component", c.name, "error", k.classes[j], "event", k.name)
+			b.set(componentsEventErrorsMetric, float64(n), c.name, k.classes[j], k.name)
 		}
-		b.add("vitals_component_consecutive_failures", float64(t.streak), "component", c.name, "event", k.name)
+		b.set(componentsConsecutiveFailuresMetric, float64(t.streak), c.name, k.name)
 		if !t.failed.IsZero() {
-			b.add("vitals_component_last_failure_timestamp_seconds", epochSeconds(t.failed), "component", c.name, "event", k.name)
+			b.set(componentsLastFailureMetric, epochSeconds(t.failed), c.name, k.name)
 		}
 	}
 }
 
-// eventLimits appends the limits of the configuration.
-func (b *batch) eventLimits(kinds []eventKind) {
+// addComponentEventLimits appends the limits of the configuration.
+func addComponentEventLimits(b *batch, kinds []eventKind) {
 	for _, k := range kinds {
 		if k.limit != nil {
-			b.add("vitals_component_consecutive_failures_limit", float64(*k.limit), "event", k.name)
+			b.set(componentsConsecutiveFailuresLimitMetric, float64(*k.limit), k.name)
 		}
 	}
 }
 
-func eventDescs() []Desc {
-	return []Desc{
-		{"vitals_component_events_total", "How many events the component reported, by how they ended; an excused failure is one that a restart cannot cure.", model.MetricTypeCounter},
-		{"vitals_component_event_errors_total", "How many failures the component reported, excused ones too, by the class of the error.", model.MetricTypeCounter},
-		{"vitals_component_consecutive_failures", "How many failures the component reported since its last success, excused ones not counted.", model.MetricTypeGauge},
-		{"vitals_component_last_failure_timestamp_seconds", "When the component last reported a failure that is not excused, in seconds since the epoch; absent before the first.", model.MetricTypeGauge},
-		{"vitals_component_consecutive_failures_limit", "How many failures in a row are fine by the configuration.", model.MetricTypeGauge},
+func eventDefs() []*Def {
+	return []*Def{
+		componentsEventsMetric,
+		componentsEventErrorsMetric,
+		componentsConsecutiveFailuresMetric,
+		componentsLastFailureMetric,
+		componentsConsecutiveFailuresLimitMetric,
 	}
 }

@@ -1,39 +1,48 @@
 package collectors
 
-import "github.com/prometheus/common/model"
+// The metrics of the kind components.
+var (
+	componentsExpectedMetric       = newGauge("vitals_component_expected", "Whether the configuration expects the component to report; always 1.", "component")
+	componentsReportedMetric       = newGauge("vitals_component_reported", "Whether the component has ever reported (1) or not (0).", "component")
+	componentsAliveMetric          = newGauge("vitals_component_alive", "Whether the component is alive (1) or not (0); absent while nothing is known.", "component")
+	componentsReadyMetric          = newGauge("vitals_component_ready", "Whether the component is ready (1) or not (0); absent while nothing is known.", "component")
+	componentsLastReportMetric     = newGauge("vitals_component_last_report_timestamp_seconds", "When the component last reported, in seconds since the epoch.", "component")
+	componentsReportsMetric        = newCounter("vitals_component_reports_total", "How many reports of the component were taken.", "component")
+	componentsInvalidReportsMetric = newCounter("vitals_component_invalid_reports_total", "How many datagrams of the component were not or not wholly understood.", "component")
+)
 
-// componentsDescs are the metrics of the kind components.
-func componentsDescs() []Desc {
-	return append([]Desc{
-		{"vitals_component_expected", "Whether the configuration expects the component to report; always 1.", model.MetricTypeGauge},
-		{"vitals_component_reported", "Whether the component has ever reported (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_component_alive", "Whether the component is alive (1) or not (0); absent while nothing is known.", model.MetricTypeGauge},
-		{"vitals_component_ready", "Whether the component is ready (1) or not (0); absent while nothing is known.", model.MetricTypeGauge},
-		{"vitals_component_last_report_timestamp_seconds", "When the component last reported, in seconds since the epoch.", model.MetricTypeGauge},
-		{"vitals_component_reports_total", "How many reports of the component were taken.", model.MetricTypeCounter},
-		{"vitals_component_invalid_reports_total", "How many datagrams of the component were not or not wholly understood.", model.MetricTypeCounter},
-	}, eventDescs()...)
+// componentsDefs are the metrics of the kind components.
+func componentsDefs() []*Def {
+	return append([]*Def{
+		componentsExpectedMetric,
+		componentsReportedMetric,
+		componentsAliveMetric,
+		componentsReadyMetric,
+		componentsLastReportMetric,
+		componentsReportsMetric,
+		componentsInvalidReportsMetric,
+	}, eventDefs()...)
 }
 
 // Metrics implements Kind. The collector's own name is in none of its labels.
 func (c *ComponentsConfig) Metrics(name string) []Metric {
-	m := newCatalog(componentsDescs(), "", name)
+	m := newCatalog(componentsDefs(), "", name)
 	known := c.names()
-	ofEach := []string{
-		"vitals_component_reported", "vitals_component_alive", "vitals_component_ready",
-		"vitals_component_last_report_timestamp_seconds", "vitals_component_reports_total",
-		"vitals_component_invalid_reports_total", "vitals_component_events_total", "vitals_component_event_errors_total",
-		"vitals_component_consecutive_failures", "vitals_component_last_failure_timestamp_seconds",
+	ofEach := []*Def{
+		componentsReportedMetric, componentsAliveMetric, componentsReadyMetric,
+		componentsLastReportMetric, componentsReportsMetric,
+		componentsInvalidReportsMetric, componentsEventsMetric, componentsEventErrorsMetric,
+		componentsConsecutiveFailuresMetric, componentsLastFailureMetric,
 	}
-	m.configured("component", known, "vitals_component_expected")
+	m.configured("component", known, componentsExpectedMetric)
 	if c.acceptsAny() && !m.any { // a component is there once it has reported
 		m.open("component", nil, ofEach...)
-		m.vanishing("vitals_component_reported", "vitals_component_reports_total", "vitals_component_invalid_reports_total")
+		m.vanishing(componentsReportedMetric, componentsReportsMetric, componentsInvalidReportsMetric)
 	} else {
 		m.configured("component", known, ofEach...)
 	}
-	m.vanishing("vitals_component_alive", "vitals_component_ready", "vitals_component_last_report_timestamp_seconds")
-	m.bools("vitals_component_expected", "vitals_component_reported", "vitals_component_alive", "vitals_component_ready")
+	m.vanishing(componentsAliveMetric, componentsReadyMetric, componentsLastReportMetric)
+	m.bools(componentsExpectedMetric, componentsReportedMetric, componentsAliveMetric, componentsReadyMetric)
 	c.eventMetrics(m)
 	return m.list()
 }
@@ -47,13 +56,13 @@ func (c *ComponentsConfig) eventMetrics(m *catalog) {
 			limited = append(limited, k.name)
 		}
 	}
-	begun := []string{
-		"vitals_component_events_total", "vitals_component_event_errors_total",
-		"vitals_component_consecutive_failures", "vitals_component_last_failure_timestamp_seconds",
+	begun := []*Def{
+		componentsEventsMetric, componentsEventErrorsMetric,
+		componentsConsecutiveFailuresMetric, componentsLastFailureMetric,
 	}
 	m.configured("event", names, begun...)
 	m.vanishing(begun...)
-	m.closed("result", []string{"success", "failure", "excused"}, "vitals_component_events_total")
-	m.configured("error", unique(classes), "vitals_component_event_errors_total")
-	m.configured("event", limited, "vitals_component_consecutive_failures_limit")
+	m.closed("result", []string{"success", "failure", "excused"}, componentsEventsMetric)
+	m.configured("error", unique(classes), componentsEventErrorsMetric)
+	m.configured("event", limited, componentsConsecutiveFailuresLimitMetric)
 }

@@ -11,8 +11,13 @@ import (
 	"os"
 	"syscall"
 	"time"
+)
 
-	"github.com/prometheus/common/model"
+// The metrics that every external collector exports.
+var (
+	dependencyUpMetric      = newGauge("vitals_dependency_up", "Whether the dependency did what the workload needs of it (1) or not (0).", "dependency")
+	dependencyLatencyMetric = newGauge("vitals_dependency_latency_seconds", "How long the dependency took to answer the last check that it answered.", "dependency")
+	dependencyFailureMetric = newGauge("vitals_dependency_failure", "Why the last check failed: 1 for that reason, 0 for all others.", "dependency", "reason")
 )
 
 // Reason says why a dependency is down. The set is closed, because it is a label.
@@ -41,31 +46,31 @@ func Reasons() []Reason {
 	}
 }
 
-// dependencyDescs are the metrics that every external collector exports.
-func dependencyDescs() []Desc {
-	return []Desc{
-		{"vitals_dependency_up", "Whether the dependency did what the workload needs of it (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_dependency_latency_seconds", "How long the dependency took to answer the last check that it answered.", model.MetricTypeGauge},
-		{"vitals_dependency_failure", "Why the last check failed: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
+// dependencyDefs are the metrics that every external collector exports.
+func dependencyDefs() []*Def {
+	return []*Def{
+		dependencyUpMetric,
+		dependencyLatencyMetric,
+		dependencyFailureMetric,
 	}
 }
 
-// dependency completes what dependencyDescs describes.
-func (c *catalog) dependency() {
-	c.closed("reason", texts(Reasons()), "vitals_dependency_failure")
-	c.bools("vitals_dependency_up", "vitals_dependency_failure")
-	c.vanishing("vitals_dependency_latency_seconds") // there is none without an answer
+// describeDependency completes the entries of dependencyDefs.
+func describeDependency(c *catalog) {
+	c.closed("reason", texts(Reasons()), dependencyFailureMetric)
+	c.bools(dependencyUpMetric, dependencyFailureMetric)
+	c.vanishing(dependencyLatencyMetric) // there is none without an answer
 }
 
-// dependency appends the outcome of one check: up unless reason is set. A latency
+// addDependency appends the outcome of one check: up unless reason is set. A latency
 // of zero or less was not measured and is left out.
-func (b *batch) dependency(name string, latency time.Duration, reason Reason) {
-	b.add("vitals_dependency_up", number(reason == ""), "dependency", name)
+func addDependency(b *batch, name string, latency time.Duration, reason Reason) {
+	b.set(dependencyUpMetric, number(reason == ""), name)
 	if latency > 0 {
-		b.add("vitals_dependency_latency_seconds", latency.Seconds(), "dependency", name)
+		b.set(dependencyLatencyMetric, latency.Seconds(), name)
 	}
 	for _, r := range Reasons() {
-		b.add("vitals_dependency_failure", number(r == reason), "dependency", name, "reason", string(r))
+		b.set(dependencyFailureMetric, number(r == reason), name, string(r))
 	}
 }
 

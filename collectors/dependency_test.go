@@ -78,7 +78,7 @@ func TestReasonOfStatus(t *testing.T) {
 func TestDependencyIsAStateSet(t *testing.T) {
 	for _, reason := range append([]Reason{""}, Reasons()...) {
 		var b batch
-		b.dependency("d", 0, reason)
+		addDependency(&b, "d", 0, reason)
 		got := map[string]float64{}
 		for _, s := range b.samples {
 			got[s.Labels.Get(model.MetricNameLabel)+s.Labels.Get("reason")] = s.Value

@@ -51,18 +51,18 @@ func (f *file) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	var b batch
 	if seen.missing || seen.info != nil {
-		b.add("vitals_file_exists", number(seen.info != nil), "file", f.name)
+		b.set(fileExistsMetric, number(seen.info != nil), f.name)
 	}
 	if seen.info != nil {
 		f.attributes(&b, seen.info)
 	}
 	reason := reasonOfFile(err)
 	for _, r := range fileReasons() {
-		b.add("vitals_file_failure", number(r == reason), "file", f.name, "reason", string(r))
+		b.set(fileFailureMetric, number(r == reason), f.name, string(r))
 	}
 	f.judged(&b, seen.info != nil, reason)
 	if f.config.AgeLimit > 0 {
-		b.add("vitals_file_age_limit_seconds", time.Duration(f.config.AgeLimit).Seconds(), "file", f.name)
+		b.set(fileAgeLimitMetric, time.Duration(f.config.AgeLimit).Seconds(), f.name)
 	}
 	f.note = f.noteOf(seen, err, time.Now())
 	return b.samples, err
@@ -114,17 +114,17 @@ func (f *file) parse(data []byte) fileContent {
 
 // attributes are what the file system says of a file that is there.
 func (f *file) attributes(b *batch, info fs.FileInfo) {
-	b.add("vitals_file_size_bytes", float64(info.Size()), "file", f.name)
-	b.add("vitals_file_mtime_timestamp_seconds", epochSeconds(info.ModTime()), "file", f.name)
-	b.add("vitals_file_info", 1, "file", f.name, "path", f.config.Path, "type", fileType(info.Mode()))
+	b.set(fileSizeMetric, float64(info.Size()), f.name)
+	b.set(fileMtimeMetric, epochSeconds(info.ModTime()), f.name)
+	b.set(fileInfoMetric, 1, f.name, f.config.Path, fileType(info.Mode()))
 	if uid, gid, ok := fileOwner(info); ok {
-		b.add("vitals_file_owner_uid", float64(uid), "file", f.name)
-		b.add("vitals_file_owner_gid", float64(gid), "file", f.name)
+		b.set(fileOwnerUIDMetric, float64(uid), f.name)
+		b.set(fileOwnerGIDMetric, float64(gid), f.name)
 	}
 	bit := fs.FileMode(0o400)
 	for _, class := range fileClasses() {
 		for _, permission := range filePermissions() {
-			b.add("vitals_file_permission", number(info.Mode()&bit != 0), "file", f.name, "class", class, "permission", permission)
+			b.set(filePermissionMetric, number(info.Mode()&bit != 0), f.name, class, permission)
 			bit >>= 1
 		}
 	}
@@ -137,24 +137,24 @@ func (f *file) judged(b *batch, exists bool, reason fileReason) {
 		return
 	}
 	valid := reason == "" || reason == fileEpoch
-	b.add("vitals_file_valid", number(valid), "file", f.name, "format", f.config.Format)
+	b.set(fileValidMetric, number(valid), f.name, f.config.Format)
 	if !valid {
 		return
 	}
 	if f.epoch != nil && reason == "" {
-		b.add("vitals_file_epoch_timestamp_seconds", f.content.epoch, "file", f.name, "key", f.config.Epoch)
+		b.set(fileEpochMetric, f.content.epoch, f.name, f.config.Epoch)
 	}
 	if f.config.Format == formatCrontab {
-		b.add("vitals_file_active_lines", float64(f.content.lines.active), "file", f.name)
-		b.add("vitals_file_uncommented_lines", float64(f.content.lines.uncommented), "file", f.name)
+		b.set(fileActiveLinesMetric, float64(f.content.lines.active), f.name)
+		b.set(fileUncommentedLinesMetric, float64(f.content.lines.uncommented), f.name)
 	}
 	for i, key := range f.config.Keys {
-		b.add("vitals_file_key_present", number(f.content.present[i]), "file", f.name, "key", key)
+		b.set(fileKeyPresentMetric, number(f.content.present[i]), f.name, key)
 	}
 }
 
 // Describe implements Collector.
-func (f *file) Describe() []Desc { return fileDescs() }
+func (f *file) Describe() []Desc { return describe(fileDefs()) }
 
 // fileClasses and filePermissions are the values of those labels, in the order of the
 // bits of a mode.

@@ -144,33 +144,33 @@ func (h *httpCheck) export(b *batch, a *httpAnswer, reason Reason) {
 	if a.complete {
 		latency = a.trace.total()
 	}
-	b.dependency(h.name, latency, reason)
+	addDependency(b, h.name, latency, reason)
 	durations := a.trace.durations()
 	for _, phase := range httpPhases() {
 		if took, ok := durations[phase]; ok {
-			b.add("vitals_http_phase_duration_seconds", took.Seconds(), "dependency", h.name, "phase", phase)
+			b.set(httpPhaseDurationMetric, took.Seconds(), h.name, phase)
 		}
 	}
 	if !a.expires.IsZero() {
-		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(a.expires.Unix()), "dependency", h.name)
+		b.set(certificateExpiryMetric, float64(a.expires.Unix()), h.name)
 	}
 	if a.status == 0 {
 		return
 	}
-	b.add("vitals_http_status_code", float64(a.status), "dependency", h.name)
-	b.add("vitals_http_version", a.version, "dependency", h.name)
-	b.add("vitals_http_tls", number(a.tls), "dependency", h.name)
-	b.add("vitals_http_redirects", float64(a.redirects), "dependency", h.name)
+	b.set(httpStatusCodeMetric, float64(a.status), h.name)
+	b.set(httpVersionMetric, a.version, h.name)
+	b.set(httpTLSMetric, number(a.tls), h.name)
+	b.set(httpRedirectsMetric, float64(a.redirects), h.name)
 	if a.complete {
-		b.add("vitals_http_response_size_bytes", float64(a.size), "dependency", h.name)
+		b.set(httpResponseSizeMetric, float64(a.size), h.name)
 	}
 	for _, j := range a.judged {
-		b.add("vitals_http_expectation_met", number(j.text == ""), "dependency", h.name, "expectation", j.expectation)
+		b.set(httpExpectationMetMetric, number(j.text == ""), h.name, j.expectation)
 	}
 }
 
 // Describe implements Collector.
-func (h *httpCheck) Describe() []Desc { return httpDescs() }
+func (h *httpCheck) Describe() []Desc { return describe(httpDefs()) }
 
 // httpReason is the reason of an error of a round.
 func httpReason(err error) Reason {

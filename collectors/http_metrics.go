@@ -2,21 +2,30 @@ package collectors
 
 import (
 	"strings"
-
-	"github.com/prometheus/common/model"
 )
 
-// httpDescs are the metrics of the kind http.
-func httpDescs() []Desc {
-	return append(dependencyDescs(),
-		Desc{"vitals_http_status_code", "Status of the answer, of the last one where redirects are followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_version", "Version of HTTP in which the answer came, such as 1.1 or 2.", model.MetricTypeGauge},
-		Desc{"vitals_http_tls", "Whether the answer came over TLS (1) or not (0).", model.MetricTypeGauge},
-		Desc{"vitals_http_redirects", "How many redirects were followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_phase_duration_seconds", "How long each phase of the last check took, those that came to an end; over all requests where redirects are followed.", model.MetricTypeGauge},
-		Desc{"vitals_http_response_size_bytes", "Size of the body in bytes, decompressed, as far as it was read.", model.MetricTypeGauge},
-		Desc{"vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", model.MetricTypeGauge},
-		certificateExpiryDesc(),
+// The metrics of the kind http.
+var (
+	httpStatusCodeMetric     = newGauge("vitals_http_status_code", "Status of the answer, of the last one where redirects are followed.", "dependency")
+	httpVersionMetric        = newGauge("vitals_http_version", "Version of HTTP in which the answer came, such as 1.1 or 2.", "dependency")
+	httpTLSMetric            = newGauge("vitals_http_tls", "Whether the answer came over TLS (1) or not (0).", "dependency")
+	httpRedirectsMetric      = newGauge("vitals_http_redirects", "How many redirects were followed.", "dependency")
+	httpPhaseDurationMetric  = newGauge("vitals_http_phase_duration_seconds", "How long each phase of the last check took, those that came to an end; over all requests where redirects are followed.", "dependency", "phase")
+	httpResponseSizeMetric   = newGauge("vitals_http_response_size_bytes", "Size of the body in bytes, decompressed, as far as it was read.", "dependency")
+	httpExpectationMetMetric = newGauge("vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", "dependency", "expectation")
+)
+
+// httpDefs are the metrics of the kind http.
+func httpDefs() []*Def {
+	return append(dependencyDefs(),
+		httpStatusCodeMetric,
+		httpVersionMetric,
+		httpTLSMetric,
+		httpRedirectsMetric,
+		httpPhaseDurationMetric,
+		httpResponseSizeMetric,
+		httpExpectationMetMetric,
+		certificateExpiryMetric,
 	)
 }
 
@@ -38,12 +47,12 @@ func (c *HTTPConfig) Metrics(name string) []Metric {
 		}
 	}
 	plain := strings.HasPrefix(strings.ToLower(c.URL), "http:") && !c.FollowRedirects
-	m := newCatalog(httpDescs(), "dependency", name)
-	m.dependency()
-	m.closed("phase", httpPhases(), "vitals_http_phase_duration_seconds")
-	m.chosen("expectation", expectations, []string{expectStatus, expectHeaders, expectBody, expectJSON}, "vitals_http_expectation_met")
-	m.bools("vitals_http_tls", "vitals_http_expectation_met")
-	m.vanishing("vitals_http_phase_duration_seconds", "vitals_tls_certificate_expiry_timestamp_seconds")
-	m.without(plain, "vitals_tls_certificate_expiry_timestamp_seconds")
+	m := newCatalog(httpDefs(), "dependency", name)
+	describeDependency(m)
+	m.closed("phase", httpPhases(), httpPhaseDurationMetric)
+	m.chosen("expectation", expectations, []string{expectStatus, expectHeaders, expectBody, expectJSON}, httpExpectationMetMetric)
+	m.bools(httpTLSMetric, httpExpectationMetMetric)
+	m.vanishing(httpPhaseDurationMetric, certificateExpiryMetric)
+	m.without(plain, certificateExpiryMetric)
 	return m.list()
 }

@@ -54,32 +54,32 @@ func (k *keystone) openStackSession() *openStackSession { return k.session }
 func (k *keystone) Collect(ctx context.Context) ([]Sample, error) {
 	token, took, err := k.session.check(ctx)
 	var b batch
-	b.dependency(k.name, took, reasonOfOpenStack(err))
+	addDependency(&b, k.name, took, reasonOfOpenStack(err))
 	issued, unread := k.session.count()
-	b.add("vitals_keystone_tokens_issued_total", float64(issued), "dependency", k.name)
+	b.set(keystoneTokensIssuedMetric, float64(issued), k.name)
 	if held := k.session.held(); held != nil {
-		b.openStackToken(k.name, held)
+		addOpenStackToken(&b, k.name, held)
 	}
 	if err == nil {
 		for _, service := range k.endpoints {
 			_, missing := token.endpoint(ctx, service, "", "")
-			b.add("vitals_keystone_endpoint_present", number(missing == nil), "dependency", k.name, "service", service)
+			b.set(keystoneEndpointPresentMetric, number(missing == nil), k.name, service)
 		}
 	}
 	return b.samples, errors.Join(err, unread)
 }
 
-// openStackToken appends what is known of a token's life. A time that Keystone did not tell
+// addOpenStackToken appends what is known of a token's life. A time that Keystone did not tell
 // is left out.
-func (b *batch) openStackToken(name string, t *openStackToken) {
-	b.add("vitals_keystone_token_expiry_timestamp_seconds", float64(t.expires.UnixMilli())/1e3, "dependency", name)
+func addOpenStackToken(b *batch, name string, t *openStackToken) {
+	b.set(keystoneTokenExpiryMetric, float64(t.expires.UnixMilli())/1e3, name)
 	if !t.issued.IsZero() {
-		b.add("vitals_keystone_token_issued_timestamp_seconds", float64(t.issued.UnixMilli())/1e3, "dependency", name)
+		b.set(keystoneTokenIssuedMetric, float64(t.issued.UnixMilli())/1e3, name)
 	}
 }
 
 // Describe lists the metrics that Collect exports.
-func (k *keystone) Describe() []Desc { return keystoneDescs() }
+func (k *keystone) Describe() []Desc { return describe(keystoneDefs()) }
 
 // Run closes the connections that are kept between rounds when ctx ends.
 func (k *keystone) Run(ctx context.Context, _ func()) {

@@ -126,10 +126,10 @@ func (k *kubernetes) Collect(ctx context.Context) ([]Sample, error) {
 		k.awaitWatches(ctx, first.C)
 	}
 	var b batch
-	b.dependency(k.name, round.ready.took, round.reason())
+	addDependency(&b, k.name, round.ready.took, round.reason())
 	k.addRound(&b, round)
 	for _, w := range k.watches {
-		b.kubeWatch(k.name, w.resource, w.snapshot())
+		addKubeWatch(&b, k.name, w.resource, w.snapshot())
 	}
 	k.conclude(round)
 	return b.samples, k.problems(round)

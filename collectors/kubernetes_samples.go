@@ -8,42 +8,41 @@ func (k *kubernetes) addRound(b *batch, r *kubeRound) {
 		if q.entry == nil || r.allowedErr[i] != nil {
 			continue
 		}
-		pairs := []string{"dependency", k.name, "verb", q.entry.Verb, "resource", q.entry.Resource}
+		values := []string{k.name, q.entry.Verb, q.entry.Resource}
 		if q.entry.Namespace != "" {
-			pairs = append(pairs, "namespace", q.entry.Namespace)
+			values = append(values, q.entry.Namespace)
 		}
-		b.add("vitals_kubernetes_access_allowed", number(r.allowed[i]), pairs...)
+		b.set(kubernetesAccessAllowedMetric, number(r.allowed[i]), values...)
 	}
 	for i, crd := range k.crds {
 		if r.presentErr[i] == nil {
-			b.add("vitals_kubernetes_crd_present", number(r.present[i]), "dependency", k.name, "crd", crd.name)
+			b.set(kubernetesCRDPresentMetric, number(r.present[i]), k.name, crd.name)
 		}
 	}
-	b.kubeTime("vitals_kubernetes_certificate_expiry_timestamp_seconds", r.ready.expires, "dependency", k.name)
-	b.kubeTime("vitals_kubernetes_client_certificate_expiry_timestamp_seconds", kubeCertificateExpiry(k.config), "dependency", k.name)
+	addKubeTime(b, kubernetesCertificateExpiryMetric, r.ready.expires, k.name)
+	addKubeTime(b, kubernetesClientCertificateExpiryMetric, kubeCertificateExpiry(k.config), k.name)
 }
 
-// kubeWatch appends how one watch is doing, once it has been tried.
-func (b *batch) kubeWatch(dependency, resource string, s kubeWatchState) {
+// addKubeWatch appends how one watch is doing, once it has been tried.
+func addKubeWatch(b *batch, dependency, resource string, s kubeWatchState) {
 	if !s.tried {
 		return
 	}
-	pairs := []string{"dependency", dependency, "resource", resource}
-	b.add("vitals_kubernetes_watch_connected", number(s.connected), pairs...)
-	b.kubeTime("vitals_kubernetes_watch_last_contact_timestamp_seconds", s.contact, pairs...)
-	b.add("vitals_kubernetes_watch_restarts_total", float64(s.restarts), pairs...)
+	b.set(kubernetesWatchConnectedMetric, number(s.connected), dependency, resource)
+	addKubeTime(b, kubernetesWatchLastContactMetric, s.contact, dependency, resource)
+	b.set(kubernetesWatchRestartsMetric, float64(s.restarts), dependency, resource)
 	reason := kubeWatchReason(s.err)
 	for _, r := range kubeWatchReasons() {
-		b.add("vitals_kubernetes_watch_failure", number(r == reason), append(pairs, "reason", string(r))...)
+		b.set(kubernetesWatchFailureMetric, number(r == reason), dependency, resource, string(r))
 	}
 }
 
-// kubeTime appends a moment in seconds since the epoch; the zero time is left out.
-func (b *batch) kubeTime(name string, at time.Time, pairs ...string) {
+// addKubeTime appends a moment in seconds since the epoch; the zero time is left out.
+func addKubeTime(b *batch, metric *Def, at time.Time, values ...string) {
 	if !at.IsZero() {
-		b.add(name, float64(at.UnixMilli())/1000, pairs...)
+		b.set(metric, float64(at.UnixMilli())/1000, values...)
 	}
 }
 
 // Describe implements Collector.
-func (k *kubernetes) Describe() []Desc { return kubernetesDescs() }
+func (k *kubernetes) Describe() []Desc { return describe(kubernetesDefs()) }

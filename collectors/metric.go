@@ -1,6 +1,40 @@
 package collectors
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/prometheus/common/model"
+)
+
+// Def declares a metric: its name, its help, its type and the names of its labels. It is
+// immutable, so that packages may hold one in a variable.
+type Def struct {
+	name, help string
+	kind       model.MetricType
+	labels     []string
+}
+
+// newGauge declares a gauge. The help is one sentence, with the unit where the name has none.
+func newGauge(name, help string, labels ...string) *Def {
+	return &Def{name, help, model.MetricTypeGauge, labels}
+}
+
+// newCounter declares a counter.
+func newCounter(name, help string, labels ...string) *Def {
+	return &Def{name, help, model.MetricTypeCounter, labels}
+}
+
+// Desc returns the metric as the exposition formats need it.
+func (d *Def) Desc() Desc { return Desc{d.name, d.help, d.kind} }
+
+// describe returns the descriptions of metrics, as Collector.Describe returns them.
+func describe(defs []*Def) []Desc {
+	var descs []Desc
+	for _, d := range defs {
+		descs = append(descs, d.Desc())
+	}
+	return descs
+}
 
 // Metric describes a metric as the collector of one configuration exports it, before
 // anything is measured.
@@ -17,8 +51,8 @@ type Metric struct {
 	Bool bool
 }
 
-// catalog is what a configuration exports, while it is put together. Its methods name
-// metrics that the descriptions have; without a name they mean all of them.
+// catalog collects what a configuration exports. Its methods apply to the metrics that
+// they are given, and without any to all metrics of the catalog.
 type catalog struct {
 	// any says that there is no configuration: what one would decide is open.
 	any     bool
@@ -27,16 +61,17 @@ type catalog struct {
 
 type catalogEntry struct {
 	Metric
-	// off says that the configuration leaves the metric out.
+	def *Def
+	// off reports whether the configuration leaves the metric out.
 	off bool
 }
 
-// newCatalog begins with descriptions. The collector's name is the value of the identity
+// newCatalog returns a catalog of the metrics. The collector's name is the value of the identity
 // label, which all series have if there is one; an empty name stands for any configuration.
-func newCatalog(descs []Desc, identity, name string) *catalog {
+func newCatalog(defs []*Def, identity, name string) *catalog {
 	c := &catalog{any: name == ""}
-	for _, d := range descs {
-		c.entries = append(c.entries, catalogEntry{Metric: Metric{Desc: d, Labels: map[string][]string{}}})
+	for _, d := range defs {
+		c.entries = append(c.entries, catalogEntry{def: d, Metric: Metric{Desc: d.Desc(), Labels: map[string][]string{}}})
 	}
 	if identity != "" {
 		c.configured(identity, []string{name})
@@ -57,12 +92,17 @@ func (c *catalog) list() []Metric {
 }
 
 // closed adds a label whose values are the same under any configuration; nil allows any.
-func (c *catalog) closed(label string, values []string, metrics ...string) {
-	c.each(metrics, func(e *catalogEntry) { e.Labels[label] = slices.Clone(values) })
+func (c *catalog) closed(label string, values []string, metrics ...*Def) {
+	c.each(metrics, func(e *catalogEntry) {
+		if !slices.Contains(e.def.labels, label) {
+			panic("internal error: no label " + label + " of " + e.Name)
+		}
+		e.Labels[label] = slices.Clone(values)
+	})
 }
 
 // open adds a label whose values the configuration may decide; nil allows any.
-func (c *catalog) open(label string, values []string, metrics ...string) {
+func (c *catalog) open(label string, values []string, metrics ...*Def) {
 	if c.any {
 		values = nil
 	}
@@ -71,12 +111,12 @@ func (c *catalog) open(label string, values []string, metrics ...string) {
 
 // configured adds a label whose values the configuration decides. Without a value there
 // are no series.
-func (c *catalog) configured(label string, values []string, metrics ...string) {
+func (c *catalog) configured(label string, values []string, metrics ...*Def) {
 	c.chosen(label, values, nil, metrics...)
 }
 
 // chosen adds a label whose values the configuration takes out of a closed set.
-func (c *catalog) chosen(label string, values, from []string, metrics ...string) {
+func (c *catalog) chosen(label string, values, from []string, metrics ...*Def) {
 	c.without(len(values) == 0, metrics...)
 	if c.any {
 		values = from
@@ -85,28 +125,28 @@ func (c *catalog) chosen(label string, values, from []string, metrics ...string)
 }
 
 // without leaves metrics out under a condition that the configuration decides.
-func (c *catalog) without(condition bool, metrics ...string) {
+func (c *catalog) without(condition bool, metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.off = e.off || condition && !c.any })
 }
 
 // vanishing marks metrics whose series may be absent.
-func (c *catalog) vanishing(metrics ...string) {
+func (c *catalog) vanishing(metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.Vanishes = true })
 }
 
 // bools marks metrics that are always 0 or 1.
-func (c *catalog) bools(metrics ...string) {
+func (c *catalog) bools(metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.Bool = true })
 }
 
-func (c *catalog) each(metrics []string, do func(*catalogEntry)) {
-	for _, name := range metrics {
-		if !slices.ContainsFunc(c.entries, func(e catalogEntry) bool { return e.Name == name }) {
-			panic("internal error: no description of " + name)
+func (c *catalog) each(metrics []*Def, do func(*catalogEntry)) {
+	for _, d := range metrics {
+		if !slices.ContainsFunc(c.entries, func(e catalogEntry) bool { return e.def == d }) {
+			panic("internal error: the catalog lacks " + d.name)
 		}
 	}
 	for i := range c.entries {
-		if len(metrics) == 0 || slices.Contains(metrics, c.entries[i].Name) {
+		if len(metrics) == 0 || slices.Contains(metrics, c.entries[i].def) {
 			do(&c.entries[i])
 		}
 	}

@@ -60,17 +60,17 @@ func (h heldNetlink) Run(ctx context.Context, _ func()) {
 func (n *netlink) Collect(ctx context.Context) ([]Sample, error) {
 	var b batch
 	links, err := netlinkStep(ctx, n, n.list, nil)
-	n.outcome(&b, "vitals_netlink_", links.took, err)
+	n.outcome(&b, listMetrics(), links.took, err)
 	if err != nil {
 		return b.samples, err
 	}
-	b.add("vitals_netlink_links", float64(links.count), "netlink", n.name)
+	b.set(netlinkLinksMetric, float64(links.count), n.name)
 	for _, name := range n.config.Interfaces {
 		flags, present := links.flags[name]
-		b.add("vitals_netlink_interface_present", number(present), "netlink", n.name, "interface", name)
+		b.set(netlinkInterfacePresentMetric, number(present), n.name, name)
 		if present {
-			b.add("vitals_netlink_interface_up", number(flags&netlinkUp != 0), "netlink", n.name, "interface", name)
-			b.add("vitals_netlink_interface_running", number(flags&netlinkRunning != 0), "netlink", n.name, "interface", name)
+			b.set(netlinkInterfaceUpMetric, number(flags&netlinkUp != 0), n.name, name)
+			b.set(netlinkInterfaceRunningMetric, number(flags&netlinkRunning != 0), n.name, name)
 		}
 	}
 	if !n.config.writes() {
@@ -78,23 +78,23 @@ func (n *netlink) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	test := writeTest{n, testLinkName(), links.leftovers}
 	took, err := netlinkStep(ctx, n, test.run, test.undo)
-	n.outcome(&b, "vitals_netlink_write_", took, err)
+	n.outcome(&b, writeMetrics(), took, err)
 	return b.samples, err
 }
 
 // outcome appends whether something worked, how long it took if so, and why not if not.
-func (n *netlink) outcome(b *batch, prefix string, took time.Duration, err error) {
-	b.add(prefix+"up", number(err == nil), "netlink", n.name)
+func (n *netlink) outcome(b *batch, of outcomeMetrics, took time.Duration, err error) {
+	b.set(of.up, number(err == nil), n.name)
 	if err == nil {
-		b.add(prefix+"latency_seconds", took.Seconds(), "netlink", n.name)
+		b.set(of.latency, took.Seconds(), n.name)
 	}
 	for _, r := range netlinkReasons() {
-		b.add(prefix+"failure", number(r == reasonOfNetlink(err)), "netlink", n.name, "reason", string(r))
+		b.set(of.failure, number(r == reasonOfNetlink(err)), n.name, string(r))
 	}
 }
 
 // Describe implements Collector.
-func (n *netlink) Describe() []Desc { return netlinkDescs() }
+func (n *netlink) Describe() []Desc { return describe(netlinkDefs()) }
 
 // netlinkStep calls f in a goroutine of its own and gives up on it when ctx ends. The
 // kernel answers such requests under a lock of its own (rtnl_lock), and whoever waits

@@ -166,9 +166,9 @@ func (n *neutron) Collect(ctx context.Context) ([]Sample, error) {
 	r := &neutronRound{n: n, session: session, shared: shared}
 	var b batch
 	quotas, took, err := r.measure(ctx)
-	b.dependency(n.name, took, reasonOfOpenStack(err))
+	addDependency(&b, n.name, took, reasonOfOpenStack(err))
 	if err == nil {
-		b.neutronQuotas(n.name, n.resources, quotas)
+		addNeutronQuotas(&b, n.name, n.resources, quotas)
 		err = errors.Join(r.extensions(ctx, &b), r.agents(ctx, &b))
 	}
 	if !shared {

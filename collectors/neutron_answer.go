@@ -54,28 +54,27 @@ func (q *quotaNumber) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// neutronQuotas appends the quotas of the resources named. A limit is exported only where
+// addNeutronQuotas appends the quotas of the resources named. A limit is exported only where
 // there is one: the -1 of the API would look like a limit below what is used.
-func (b *batch) neutronQuotas(name string, resources []string, quotas map[string]neutronQuota) {
+func addNeutronQuotas(b *batch, name string, resources []string, quotas map[string]neutronQuota) {
 	for _, resource := range resources {
 		q, ok := quotas[resource]
 		if !ok {
 			continue
 		}
-		labels := []string{"dependency", name, "resource", resource}
 		if q.Limit.known {
-			b.addQuota("vitals_neutron_quota_limit", q.Limit, labels)
-			b.add("vitals_neutron_quota_unlimited", number(q.Limit.value < 0), labels...)
+			addNeutronQuota(b, neutronQuotaLimitMetric, q.Limit, name, resource)
+			b.set(neutronQuotaUnlimitedMetric, number(q.Limit.value < 0), name, resource)
 		}
-		b.addQuota("vitals_neutron_quota_used", q.Used, labels)
-		b.addQuota("vitals_neutron_quota_reserved", q.Reserved, labels)
+		addNeutronQuota(b, neutronQuotaUsedMetric, q.Used, name, resource)
+		addNeutronQuota(b, neutronQuotaReservedMetric, q.Reserved, name, resource)
 	}
 }
 
-// addQuota appends q unless it is unknown or negative.
-func (b *batch) addQuota(metric string, q quotaNumber, labels []string) {
+// addNeutronQuota appends q unless it is unknown or negative.
+func addNeutronQuota(b *batch, metric *Def, q quotaNumber, name, resource string) {
 	if q.known && q.value >= 0 {
-		b.add(metric, float64(q.value), labels...)
+		b.set(metric, float64(q.value), name, resource)
 	}
 }
 

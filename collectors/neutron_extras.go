@@ -16,7 +16,7 @@ func (r *neutronRound) extensions(ctx context.Context, b *batch) error {
 		return err
 	}
 	for _, alias := range r.n.extensions {
-		b.add("vitals_neutron_extension_present", number(answer.has(alias)), "dependency", r.n.name, "extension", alias)
+		b.set(neutronExtensionPresentMetric, number(answer.has(alias)), r.n.name, alias)
 	}
 	return nil
 }
@@ -41,11 +41,11 @@ func (r *neutronRound) agents(ctx context.Context, b *batch) error {
 	}
 	for _, agentType := range r.n.agents {
 		all, alive := answer.count(agentType)
-		b.add("vitals_neutron_agents", float64(all), "dependency", r.n.name, "agent_type", agentType)
-		b.add("vitals_neutron_agents_alive", float64(alive), "dependency", r.n.name, "agent_type", agentType)
+		b.set(neutronAgentsMetric, float64(all), r.n.name, agentType)
+		b.set(neutronAgentsAliveMetric, float64(alive), r.n.name, agentType)
 	}
 	return nil
 }
 
 // Describe lists the metrics that Collect exports.
-func (n *neutron) Describe() []Desc { return neutronDescs() }
+func (n *neutron) Describe() []Desc { return describe(neutronDefs()) }

@@ -67,11 +67,11 @@ func (p *process) Collect(ctx context.Context) ([]Sample, error) {
 	if err == nil {
 		err = errors.Join(p.measure(ctx, &b, found)...)
 	} else if reason := reasonOfProcess(err); reason == processGone || reason == processPIDFile {
-		b.add("vitals_process_up", 0, "process", p.name)
-		b.add("vitals_process_instances", 0, "process", p.name)
+		b.set(processUpMetric, 0, p.name)
+		b.set(processInstancesMetric, 0, p.name)
 	}
-	b.add("vitals_process_restarts_total", p.restarts, "process", p.name)
-	b.processFailure(p.name, reasonOfProcess(err))
+	b.set(processRestartsMetric, p.restarts, p.name)
+	addProcessFailure(&b, p.name, reasonOfProcess(err))
 	switch {
 	case err == nil || p.note != "":
 	case p.sockets.named():
@@ -89,8 +89,8 @@ func (p *process) Note() string { return p.note }
 // measure exports what the processes show, and returns what they do not.
 func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) []error {
 	running := stillRunning(found)
-	b.add("vitals_process_up", number(len(running) > 0), "process", p.name)
-	b.add("vitals_process_instances", float64(len(running)), "process", p.name)
+	b.set(processUpMetric, number(len(running) > 0), p.name)
+	b.set(processInstancesMetric, float64(len(running)), p.name)
 	p.states(b, found)
 	if len(running) == 0 {
 		return []error{p.selector.noneLeft(len(found))}
@@ -106,8 +106,8 @@ func (p *process) measure(ctx context.Context, b *batch, found []foundProcess) [
 		threads += float64(f.threads)
 		memory += float64(f.pages) * float64(os.Getpagesize())
 	}
-	b.add("vitals_process_resident_memory_bytes", memory, "process", p.name)
-	b.add("vitals_process_threads", threads, "process", p.name)
+	b.set(processResidentMemoryMetric, memory, p.name)
+	b.set(processThreadsMetric, threads, p.name)
 	files := procReader{mount: p.selector.mount()}
 	return []error{p.startTime(b, &files), p.descriptors(b, &files, running), p.zombies(ctx, b, &files, running), p.holds(ctx, b, &files, running)}
 }
@@ -138,7 +138,7 @@ func (p *process) states(b *batch, found []foundProcess) {
 		counts[i]++
 	}
 	for i, s := range states {
-		b.add("vitals_process_states", counts[i], "process", p.name, "state", s.state)
+		b.set(processStatesMetric, counts[i], p.name, s.state)
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *process) startTime(b *batch, files *procReader) error {
 	if err != nil {
 		return procError("read when the host was started", err)
 	}
-	b.add("vitals_process_start_time_seconds", boot+float64(p.start)/ticks, "process", p.name)
+	b.set(processStartTimeMetric, boot+float64(p.start)/ticks, p.name)
 	return nil
 }
 
@@ -169,8 +169,8 @@ func (p *process) descriptors(b *batch, files *procReader, running []foundProces
 		}
 	}
 	if known {
-		b.add("vitals_process_open_fds", open, "process", p.name)
-		b.add("vitals_process_max_fds", limit, "process", p.name)
+		b.set(processOpenFDsMetric, open, p.name)
+		b.set(processMaxFDsMetric, limit, p.name)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (p *process) zombies(ctx context.Context, b *batch, files *procReader, runn
 		}
 	}
 	if known {
-		b.add("vitals_process_zombie_children", float64(zombies), "process", p.name)
+		b.set(processZombieChildrenMetric, float64(zombies), p.name)
 	}
 	return nil
 }
@@ -221,4 +221,4 @@ func (p *process) holds(ctx context.Context, b *batch, files *procReader, runnin
 }
 
 // Describe implements Collector.
-func (p *process) Describe() []Desc { return processDescs() }
+func (p *process) Describe() []Desc { return describe(processDefs()) }

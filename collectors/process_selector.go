@@ -11,8 +11,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/procfs"
+)
+
+// The metrics of the kind process.
+var (
+	processFailureMetric = newGauge("vitals_process_failure", "Why something is not known of the process: 1 for that reason, 0 for all others.", "process", "reason")
 )
 
 // ProcessSelector says which process is meant: the one of PID, the one whose number
@@ -86,15 +90,10 @@ func processReasons() [4]processReason {
 	return [...]processReason{processGone, processPIDFile, processForbidden, processUnreadable}
 }
 
-// processFailureDesc describes what processFailure exports.
-func processFailureDesc() Desc {
-	return Desc{"vitals_process_failure", "Why something is not known of the process: 1 for that reason, 0 for all others.", model.MetricTypeGauge}
-}
-
-// processFailure appends the reason of a round's failure; an empty one is none.
-func (b *batch) processFailure(name string, reason processReason) {
+// addProcessFailure appends the reason of a round's failure; an empty one is none.
+func addProcessFailure(b *batch, name string, reason processReason) {
 	for _, r := range processReasons() {
-		b.add("vitals_process_failure", number(r == reason), "process", name, "reason", string(r))
+		b.set(processFailureMetric, number(r == reason), name, string(r))
 	}
 }
 

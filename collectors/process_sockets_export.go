@@ -11,18 +11,18 @@ func (s *socketSearch) export(b *batch, process string, wanted ProcessSockets) {
 	for _, port := range wanted.Connections {
 		for state, n := range s.connections[uint16(port)] {
 			if name := tcpStates()[state]; name != "" {
-				b.add("vitals_process_connections", float64(n), "process", process, "port", strconv.Itoa(port), "state", name)
+				b.set(processConnectionsMetric, float64(n), process, strconv.Itoa(port), name)
 			}
 		}
 	}
 	for _, port := range wanted.Listen {
-		b.add("vitals_process_listening", number(s.listening[uint16(port)]), "process", process, "port", strconv.Itoa(port), "protocol", "tcp")
+		b.set(processListeningMetric, number(s.listening[uint16(port)]), process, strconv.Itoa(port), "tcp")
 	}
 	for _, port := range wanted.UDP {
-		b.add("vitals_process_listening", number(s.udp[uint16(port)]), "process", process, "port", strconv.Itoa(port), "protocol", "udp")
+		b.set(processListeningMetric, number(s.udp[uint16(port)]), process, strconv.Itoa(port), "udp")
 	}
 	for _, path := range wanted.UnixSockets {
-		b.add("vitals_process_unix_socket", number(s.unix[path]), "process", process, "path", path)
+		b.set(processUnixSocketMetric, number(s.unix[path]), process, path)
 	}
 }
 

@@ -54,13 +54,13 @@ func (s *scrape) Collect(ctx context.Context) ([]Sample, error) {
 
 	b := batch{samples: parsed.samples}
 	reason := scrapeReason(err)
-	b.add("vitals_scrape_up", number(err == nil), "component", s.name)
-	b.add("vitals_scrape_duration_seconds", took.Seconds(), "component", s.name)
-	b.add("vitals_scrape_samples", float64(len(parsed.samples)), "component", s.name)
-	b.add("vitals_scrape_dropped_samples", float64(parsed.dropped), "component", s.name)
-	b.add("vitals_scrape_body_bytes", float64(s.body.Len()), "component", s.name)
+	b.set(scrapeUpMetric, number(err == nil), s.name)
+	b.set(scrapeDurationMetric, took.Seconds(), s.name)
+	b.set(scrapeSamplesMetric, float64(len(parsed.samples)), s.name)
+	b.set(scrapeDroppedSamplesMetric, float64(parsed.dropped), s.name)
+	b.set(scrapeBodyMetric, float64(s.body.Len()), s.name)
 	for _, r := range scrapeReasons() {
-		b.add("vitals_scrape_failure", number(r == reason), "component", s.name, "reason", string(r))
+		b.set(scrapeFailureMetric, number(r == reason), s.name, string(r))
 	}
 	s.families = parsed.families
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *scrape) Collect(ctx context.Context) ([]Sample, error) {
 
 // Describe lists the collector's own metrics and those of the last scrape.
 func (s *scrape) Describe() []Desc {
-	return append(scrapeDescs(), s.families...)
+	return append(describe(scrapeDefs()), s.families...)
 }
 
 func (s *scrape) scrape(ctx context.Context, at time.Time) (exposition, error) {

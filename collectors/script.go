@@ -168,9 +168,9 @@ func (s *script) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	var b batch
 	s.outcome(&b, run, said)
-	b.perfdata(s.name, said.perfdata)
+	addPerfdata(&b, s.name, said.perfdata)
 	for _, o := range said.objects {
-		b.add("vitals_script_object_ok", number(o.ok), "script", s.name, "category", said.category, "object", o.name)
+		b.set(scriptObjectOkMetric, number(o.ok), s.name, said.category, o.name)
 	}
 	return b.samples, said.err
 }
@@ -181,20 +181,20 @@ func (s *script) Note() string { return s.note }
 // outcome exports how the run ended and what that means.
 func (s *script) outcome(b *batch, run scriptRun, said scriptVerdict) {
 	if run.exited {
-		b.add("vitals_script_exit_code", float64(run.code), "script", s.name)
+		b.set(scriptExitCodeMetric, float64(run.code), s.name)
 	}
 	if run.started {
-		b.add("vitals_script_signal", float64(run.signal), "script", s.name)
-		b.add("vitals_script_duration_seconds", run.took.Seconds(), "script", s.name)
+		b.set(scriptSignalMetric, float64(run.signal), s.name)
+		b.set(scriptDurationMetric, run.took.Seconds(), s.name)
 	}
 	if said.status != "" {
 		for _, status := range scriptStatuses() {
-			b.add("vitals_script_status", number(status == said.status), "script", s.name, "status", string(status))
+			b.set(scriptStatusMetric, number(status == said.status), s.name, string(status))
 		}
 	}
 	reason := reasonOfScript(said.err)
 	for _, r := range scriptReasons() {
-		b.add("vitals_script_failure", number(r == reason), "script", s.name, "reason", string(r))
+		b.set(scriptFailureMetric, number(r == reason), s.name, string(r))
 	}
 }
 
@@ -256,7 +256,7 @@ func (s *script) Run(ctx context.Context, _ func()) {
 }
 
 // Describe implements Collector.
-func (s *script) Describe() []Desc { return scriptDescs() }
+func (s *script) Describe() []Desc { return describe(scriptDefs()) }
 
 // scriptCommand is what to run, and how.
 type scriptCommand struct {

@@ -6,8 +6,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+)
 
-	"github.com/prometheus/common/model"
+// The metrics of the kind script.
+var (
+	scriptPerfdataMetric         = newGauge("vitals_script_perfdata", "A number that the script measured, in the base unit.", "script", "label", "unit")
+	scriptPerfdataWarningMetric  = newGauge("vitals_script_perfdata_warning", "Above this number the script warns, where it says so by a plain number; in the base unit.", "script", "label", "unit")
+	scriptPerfdataCriticalMetric = newGauge("vitals_script_perfdata_critical", "Above this number the script is critical, where it says so by a plain number; in the base unit.", "script", "label", "unit")
+	scriptPerfdataMinMetric      = newGauge("vitals_script_perfdata_min", "The least that the number can be, in the base unit.", "script", "label", "unit")
+	scriptPerfdataMaxMetric      = newGauge("vitals_script_perfdata_max", "The most that the number can be, in the base unit.", "script", "label", "unit")
 )
 
 // perfdatum is one number that a Monitoring Plugin measured, in base units.
@@ -19,28 +26,30 @@ type perfdatum struct {
 	limits [4]*float64
 }
 
-// perfdataLimits are what the metrics of a datum's limits end in.
-func perfdataLimits() [4]string { return [4]string{"warning", "critical", "min", "max"} }
+// perfdataLimits are the metrics of a datum's limits, in the order of perfdatum.limits.
+func perfdataLimits() [4]*Def {
+	return [4]*Def{scriptPerfdataWarningMetric, scriptPerfdataCriticalMetric, scriptPerfdataMinMetric, scriptPerfdataMaxMetric}
+}
 
-func perfdataDescs() []Desc {
-	return []Desc{
-		{"vitals_script_perfdata", "A number that the script measured, in the base unit.", model.MetricTypeGauge},
-		{"vitals_script_perfdata_warning", "Above this number the script warns, where it says so by a plain number; in the base unit.", model.MetricTypeGauge},
-		{"vitals_script_perfdata_critical", "Above this number the script is critical, where it says so by a plain number; in the base unit.", model.MetricTypeGauge},
-		{"vitals_script_perfdata_min", "The least that the number can be, in the base unit.", model.MetricTypeGauge},
-		{"vitals_script_perfdata_max", "The most that the number can be, in the base unit.", model.MetricTypeGauge},
+func perfdataDefs() []*Def {
+	return []*Def{
+		scriptPerfdataMetric,
+		scriptPerfdataWarningMetric,
+		scriptPerfdataCriticalMetric,
+		scriptPerfdataMinMetric,
+		scriptPerfdataMaxMetric,
 	}
 }
 
-// perfdata appends performance data.
-func (b *batch) perfdata(script string, data []perfdatum) {
+// addPerfdata appends performance data.
+func addPerfdata(b *batch, script string, data []perfdatum) {
 	for _, d := range data {
-		b.add("vitals_script_perfdata", d.value, "script", script, "label", d.label, "unit", d.unit)
+		b.set(scriptPerfdataMetric, d.value, script, d.label, d.unit)
 	}
-	for i, suffix := range perfdataLimits() {
+	for i, metric := range perfdataLimits() {
 		for _, d := range data {
 			if d.limits[i] != nil {
-				b.add("vitals_script_perfdata_"+suffix, *d.limits[i], "script", script, "label", d.label, "unit", d.unit)
+				b.set(metric, *d.limits[i], script, d.label, d.unit)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (s *supervisor) Collect(ctx context.Context) ([]Sample, error) {
 	broken := s.critical.refresh(ctx)
 	answer, err := s.client.ask(ctx)
 	var b batch
-	b.add("vitals_supervisor_up", number(err == nil), "supervisor", s.name)
+	b.set(supervisorUpMetric, number(err == nil), s.name)
 	if err == nil {
 		err = s.measure(&b, answer)
 	} else {
@@ -37,7 +37,7 @@ func (s *supervisor) Collect(ctx context.Context) ([]Sample, error) {
 	err = errors.Join(err, broken)
 	reason := reasonOfSupervisor(err)
 	for _, r := range supervisorReasons() {
-		b.add("vitals_supervisor_failure", number(r == reason), "supervisor", s.name, "reason", string(r))
+		b.set(supervisorFailureMetric, number(r == reason), s.name, string(r))
 	}
 	return b.samples, err
 }
@@ -45,7 +45,7 @@ func (s *supervisor) Collect(ctx context.Context) ([]Sample, error) {
 // measure exports an answer.
 func (s *supervisor) measure(b *batch, a supervisorAnswer) error {
 	for _, state := range supervisorStates() {
-		b.add("vitals_supervisor_state", number(state.word == a.state), "supervisor", s.name, "state", state.word)
+		b.set(supervisorStateMetric, number(state.word == a.state), s.name, state.word)
 	}
 	shown, err := s.choose(a.programs)
 	if err != nil {
@@ -89,26 +89,23 @@ func (s *supervisor) named() []supervisorName {
 // present exports which of the configuration's names supervisord knows.
 func (s *supervisor) present(b *batch, all []supervisorProgram) {
 	for _, n := range s.named() {
-		b.add("vitals_supervisor_process_present", number(slices.ContainsFunc(all, n.matches)), "supervisor", s.name, "program", n.String())
+		b.set(supervisorProcessPresentMetric, number(slices.ContainsFunc(all, n.matches)), s.name, n.String())
 	}
 }
 
 // program exports what is known of one.
 func (s *supervisor) program(b *batch, p supervisorProgram) {
-	add := func(name string, value float64, pairs ...string) {
-		b.add(name, value, append(pairs, "supervisor", s.name, "group", p.group, "program", p.name)...)
-	}
 	for _, state := range programStates() {
-		add("vitals_supervisor_process_state", number(state.word == p.state), "state", state.word)
+		b.set(supervisorProcessStateMetric, number(state.word == p.state), s.name, p.group, p.name, state.word)
 	}
 	if p.state == "exited" {
-		add("vitals_supervisor_process_exit_status", float64(p.exitStatus))
+		b.set(supervisorProcessExitStatusMetric, float64(p.exitStatus), s.name, p.group, p.name)
 	}
 	if uptime, ok := p.uptime(); ok {
-		add("vitals_supervisor_process_uptime_seconds", uptime)
+		b.set(supervisorProcessUptimeMetric, uptime, s.name, p.group, p.name)
 	}
-	add("vitals_supervisor_process_spawn_error", number(p.spawnErr != ""))
-	add("vitals_supervisor_process_critical", number(anyMatches(s.critical.names(), p)))
+	b.set(supervisorProcessSpawnErrorMetric, number(p.spawnErr != ""), s.name, p.group, p.name)
+	b.set(supervisorProcessCriticalMetric, number(anyMatches(s.critical.names(), p)), s.name, p.group, p.name)
 }
 
 // Note says which of the programs are not well, and how many are in each state.
@@ -165,4 +162,4 @@ func (p supervisorProgram) String() string {
 }
 
 // Describe implements Collector.
-func (s *supervisor) Describe() []Desc { return supervisorDescs() }
+func (s *supervisor) Describe() []Desc { return describe(supervisorDefs()) }

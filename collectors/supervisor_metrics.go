@@ -1,49 +1,60 @@
 package collectors
 
-import "github.com/prometheus/common/model"
+// The metrics of the kind supervisor.
+var (
+	supervisorUpMetric                = newGauge("vitals_supervisor_up", "Whether supervisord told of its programs (1) or not (0).", "supervisor")
+	supervisorFailureMetric           = newGauge("vitals_supervisor_failure", "Why the programs are not known, or not as the configuration wants them: 1 for that reason, 0 for all others.", "supervisor", "reason")
+	supervisorStateMetric             = newGauge("vitals_supervisor_state", "The state of supervisord itself: 1 for it, 0 for all others; absent while it tells nothing.", "supervisor", "state")
+	supervisorProcessPresentMetric    = newGauge("vitals_supervisor_process_present", "Whether supervisord knows a program or a group that the configuration names (1) or not (0).", "supervisor", "program")
+	supervisorProcessStateMetric      = newGauge("vitals_supervisor_process_state", "The state of the program: 1 for it, 0 for all others.", "supervisor", "group", "program", "state")
+	supervisorProcessExitStatusMetric = newGauge("vitals_supervisor_process_exit_status", "With which status the program ended, -1 by a signal; absent unless its state is exited.", "supervisor", "group", "program")
+	supervisorProcessUptimeMetric     = newGauge("vitals_supervisor_process_uptime_seconds", "For how long the program has been running; absent unless its state is running.", "supervisor", "group", "program")
+	supervisorProcessSpawnErrorMetric = newGauge("vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), as after an end that it did not expect, or not (0).", "supervisor", "group", "program")
+	supervisorProcessCriticalMetric   = newGauge("vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", "supervisor", "group", "program")
+)
 
-// supervisorDescs are the metrics of the kind supervisor.
-func supervisorDescs() []Desc {
-	return []Desc{
-		{"vitals_supervisor_up", "Whether supervisord told of its programs (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_failure", "Why the programs are not known, or not as the configuration wants them: 1 for that reason, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_supervisor_state", "The state of supervisord itself: 1 for it, 0 for all others; absent while it tells nothing.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_present", "Whether supervisord knows a program or a group that the configuration names (1) or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_process_state", "The state of the program: 1 for it, 0 for all others.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_exit_status", "With which status the program ended, -1 by a signal; absent unless its state is exited.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_uptime_seconds", "For how long the program has been running; absent unless its state is running.", model.MetricTypeGauge},
-		{"vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), as after an end that it did not expect, or not (0).", model.MetricTypeGauge},
-		{"vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", model.MetricTypeGauge},
+// supervisorDefs are the metrics of the kind supervisor.
+func supervisorDefs() []*Def {
+	return []*Def{
+		supervisorUpMetric,
+		supervisorFailureMetric,
+		supervisorStateMetric,
+		supervisorProcessPresentMetric,
+		supervisorProcessStateMetric,
+		supervisorProcessExitStatusMetric,
+		supervisorProcessUptimeMetric,
+		supervisorProcessSpawnErrorMetric,
+		supervisorProcessCriticalMetric,
 	}
 }
 
 // Metrics implements Kind.
 func (c *SupervisorConfig) Metrics(name string) []Metric {
-	ofPrograms := []string{
-		"vitals_supervisor_process_state", "vitals_supervisor_process_exit_status", "vitals_supervisor_process_uptime_seconds",
-		"vitals_supervisor_process_spawn_error", "vitals_supervisor_process_critical",
+	ofPrograms := []*Def{
+		supervisorProcessStateMetric, supervisorProcessExitStatusMetric, supervisorProcessUptimeMetric,
+		supervisorProcessSpawnErrorMetric, supervisorProcessCriticalMetric,
 	}
 	names := c.named()
 	programs, groups := c.shown(names)
-	m := newCatalog(supervisorDescs(), "supervisor", name)
-	m.closed("reason", texts(supervisorReasons()), "vitals_supervisor_failure")
-	m.closed("state", words(supervisorStates()), "vitals_supervisor_state")
-	m.closed("state", words(programStates()), "vitals_supervisor_process_state")
+	m := newCatalog(supervisorDefs(), "supervisor", name)
+	m.closed("reason", texts(supervisorReasons()), supervisorFailureMetric)
+	m.closed("state", words(supervisorStates()), supervisorStateMetric)
+	m.closed("state", words(programStates()), supervisorProcessStateMetric)
 	if c.CriticalFile != "" && !m.any {
-		m.open("program", nil, "vitals_supervisor_process_present")
-		m.vanishing("vitals_supervisor_process_present") // the file may name none
+		m.open("program", nil, supervisorProcessPresentMetric)
+		m.vanishing(supervisorProcessPresentMetric) // the file may name none
 	} else {
 		var present []string
 		for _, n := range names {
 			present = append(present, n.String())
 		}
-		m.configured("program", unique(present), "vitals_supervisor_process_present")
+		m.configured("program", unique(present), supervisorProcessPresentMetric)
 	}
 	m.open("program", programs, ofPrograms...)
 	m.open("group", groups, ofPrograms...)
-	m.bools("vitals_supervisor_up", "vitals_supervisor_failure", "vitals_supervisor_state", "vitals_supervisor_process_present",
-		"vitals_supervisor_process_state", "vitals_supervisor_process_spawn_error", "vitals_supervisor_process_critical")
-	m.vanishing(append(ofPrograms, "vitals_supervisor_state")...) // supervisord may not know a program
+	m.bools(supervisorUpMetric, supervisorFailureMetric, supervisorStateMetric, supervisorProcessPresentMetric,
+		supervisorProcessStateMetric, supervisorProcessSpawnErrorMetric, supervisorProcessCriticalMetric)
+	m.vanishing(append(ofPrograms, supervisorStateMetric)...) // supervisord may not know a program
 	return m.list()
 }
 

@@ -61,9 +61,9 @@ func (s *systemd) Collect(ctx context.Context) ([]Sample, error) {
 	}
 	var b batch
 	reason := reasonOfSystemd(err)
-	b.add("vitals_systemd_up", number(reason == ""), "systemd", s.name)
+	b.set(systemdUpMetric, number(reason == ""), s.name)
 	for _, r := range systemdReasons() {
-		b.add("vitals_systemd_failure", number(r == reason), "systemd", s.name, "reason", string(r))
+		b.set(systemdFailureMetric, number(r == reason), s.name, string(r))
 	}
 	for i, u := range units {
 		s.unit(&b, s.config.Units[i], u)
@@ -177,22 +177,22 @@ func outcomeOf(result string) string {
 
 // unit exports what is known of one unit.
 func (s *systemd) unit(b *batch, name string, u unitSeen) {
-	set := func(metric, label, value string, values []string) {
+	set := func(metric *Def, value string, values []string) {
 		if value == "" {
 			return
 		}
 		for _, v := range values {
-			b.add(metric, number(v == value), "systemd", s.name, "unit", name, label, v)
+			b.set(metric, number(v == value), s.name, name, v)
 		}
 	}
-	set("vitals_systemd_unit_state", "state", u.state, unitStates())
-	set("vitals_systemd_unit_load_state", "state", u.load, unitLoadStates())
-	set("vitals_systemd_unit_result", "result", u.outcome, unitOutcomes())
+	set(systemdUnitStateMetric, u.state, unitStates())
+	set(systemdUnitLoadStateMetric, u.load, unitLoadStates())
+	set(systemdUnitResultMetric, u.outcome, unitOutcomes())
 	if u.started > 0 {
-		b.add("vitals_systemd_unit_start_timestamp_seconds", u.started, "systemd", s.name, "unit", name)
+		b.set(systemdUnitStartMetric, u.started, s.name, name)
 	}
 	if u.restarts != nil {
-		b.add("vitals_systemd_unit_restarts_total", *u.restarts, "systemd", s.name, "unit", name)
+		b.set(systemdUnitRestartsMetric, *u.restarts, s.name, name)
 	}
 }
 
@@ -233,4 +233,4 @@ func (u unitSeen) String() string {
 }
 
 // Describe implements Collector.
-func (s *systemd) Describe() []Desc { return systemdDescs() }
+func (s *systemd) Describe() []Desc { return describe(systemdDefs()) }

@@ -10,9 +10,13 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"github.com/vitals-health/vitals/internal/redact"
+)
+
+// The metrics of the kind tcp.
+var (
+	tcpMysqlWsrepLocalStateMetric = newGauge("vitals_mysql_wsrep_local_state", "The state of the node in its Galera cluster, as wsrep_local_state has it: 4 is synced, 2 a donor; absent without galera.", "dependency")
+	tcpMysqlReadOnlyMetric        = newGauge("vitals_mysql_read_only", "Whether the server refuses to be written to (1) or not (0); absent without galera.", "dependency")
 )
 
 // maxNote is the length in bytes at which a note is cut.
@@ -37,8 +41,8 @@ type tcpRound struct {
 	expiry time.Time
 	// remote is where the connection leads, and what was configured before there is one.
 	remote string
-	// own are the protocol's own gauges by name.
-	own map[string]float64
+	// own are the protocol's own gauges.
+	own map[*Def]float64
 	// login is to be redacted.
 	login *tcpLogin
 	note  string
@@ -59,22 +63,22 @@ func (t *tcp) Collect(ctx context.Context) ([]Sample, error) {
 		took, r.exchange = 0, 0
 	}
 	var b batch
-	b.dependency(t.name, took, reason)
+	addDependency(&b, t.name, took, reason)
 	for i, took := range []time.Duration{r.resolve, r.connect, r.tls, r.exchange} {
 		if took > 0 {
-			b.add("vitals_tcp_phase_duration_seconds", took.Seconds(), "dependency", t.name, "phase", tcpPhases()[i])
+			b.set(tcpPhaseDurationMetric, took.Seconds(), t.name, tcpPhases()[i])
 		}
 	}
-	for _, d := range tcpOwnDescs() {
-		if value, ok := r.own[d.Name]; ok {
-			b.add(d.Name, value, "dependency", t.name)
+	for _, d := range tcpOwnDefs() {
+		if value, ok := r.own[d]; ok {
+			b.set(d, value, t.name)
 		}
 	}
 	if until := expiryOfUnverified(err); !until.IsZero() {
 		r.expiry = until
 	}
 	if !r.expiry.IsZero() {
-		b.add("vitals_tls_certificate_expiry_timestamp_seconds", float64(r.expiry.Unix()), "dependency", t.name)
+		b.set(certificateExpiryMetric, float64(r.expiry.Unix()), t.name)
 	}
 	if err == nil {
 		t.note = oneLine(t.redacted(&r, t.what(r.remote)+" "+r.note), maxNote)
@@ -94,13 +98,13 @@ func (t *tcp) redacted(r *tcpRound, text string) string {
 }
 
 // Describe lists the metrics that Collect exports.
-func (t *tcp) Describe() []Desc { return tcpDescs() }
+func (t *tcp) Describe() []Desc { return describe(tcpDefs()) }
 
-// tcpOwnDescs are the metrics that one protocol has and others have not.
-func tcpOwnDescs() []Desc {
-	return []Desc{
-		{"vitals_mysql_wsrep_local_state", "The state of the node in its Galera cluster, as wsrep_local_state has it: 4 is synced, 2 a donor; absent without galera.", model.MetricTypeGauge},
-		{"vitals_mysql_read_only", "Whether the server refuses to be written to (1) or not (0); absent without galera.", model.MetricTypeGauge},
+// tcpOwnDefs are the metrics that one protocol has and others have not.
+func tcpOwnDefs() []*Def {
+	return []*Def{
+		tcpMysqlWsrepLocalStateMetric,
+		tcpMysqlReadOnlyMetric,
 	}
 }
 
@@ -117,10 +121,10 @@ func (t *tcp) what(address string) string {
 
 // ask goes through the phases of a round.
 func (t *tcp) ask(ctx context.Context, r *tcpRound) error {
-	r.own = map[string]float64{}
+	r.own = map[*Def]float64{}
 	peer := tcpPeer{
 		host: t.address.name(), database: t.config.Database, galera: t.config.Galera,
-		measured: func(name string, value float64) { r.own[name] = value },
+		measured: func(metric *Def, value float64) { r.own[metric] = value },
 	}
 	var err error
 	if peer.login, err = t.login(); err != nil {

@@ -1,24 +1,27 @@
 package collectors
 
-import "github.com/prometheus/common/model"
+// The metrics of the kind tcp.
+var (
+	tcpPhaseDurationMetric = newGauge("vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", "dependency", "phase")
+)
 
-// tcpDescs are the metrics of the kind tcp.
-func tcpDescs() []Desc {
-	return append(append(dependencyDescs(), tcpOwnDescs()...),
-		Desc{"vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", model.MetricTypeGauge},
-		certificateExpiryDesc(),
+// tcpDefs are the metrics of the kind tcp.
+func tcpDefs() []*Def {
+	return append(append(dependencyDefs(), tcpOwnDefs()...),
+		tcpPhaseDurationMetric,
+		certificateExpiryMetric,
 	)
 }
 
 // Metrics implements Kind.
 func (c *TCPConfig) Metrics(name string) []Metric {
-	m := newCatalog(tcpDescs(), "dependency", name)
-	m.dependency()
-	m.without(!c.Galera, "vitals_mysql_wsrep_local_state", "vitals_mysql_read_only")
-	m.without(c.TLS == nil && !c.startsTLS(), "vitals_tls_certificate_expiry_timestamp_seconds")
-	m.closed("phase", tcpPhases(), "vitals_tcp_phase_duration_seconds")
-	m.bools("vitals_mysql_read_only")
-	m.vanishing("vitals_mysql_wsrep_local_state", "vitals_mysql_read_only",
-		"vitals_tcp_phase_duration_seconds", "vitals_tls_certificate_expiry_timestamp_seconds")
+	m := newCatalog(tcpDefs(), "dependency", name)
+	describeDependency(m)
+	m.without(!c.Galera, tcpMysqlWsrepLocalStateMetric, tcpMysqlReadOnlyMetric)
+	m.without(c.TLS == nil && !c.startsTLS(), certificateExpiryMetric)
+	m.closed("phase", tcpPhases(), tcpPhaseDurationMetric)
+	m.bools(tcpMysqlReadOnlyMetric)
+	m.vanishing(tcpMysqlWsrepLocalStateMetric, tcpMysqlReadOnlyMetric,
+		tcpPhaseDurationMetric, certificateExpiryMetric)
 	return m.list()
 }

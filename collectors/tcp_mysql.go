@@ -34,14 +34,14 @@ func checkMySQL(ctx context.Context, peer *tcpPeer) (string, error) {
 
 // galera measures the node, and returns the name of its state.
 // Source: https://galeracluster.com/library/documentation/galera-status-variables.html
-func (m *mysqlConn) galera(measured func(string, float64)) (string, error) {
+func (m *mysqlConn) galera(measured func(*Def, float64)) (string, error) {
 	row, err := m.query("SELECT @@GLOBAL.read_only")
 	if err != nil {
 		return "", err
 	}
 	// A number, or since MariaDB 12 one of several words.
 	writable := len(row) == 1 && (row[0] == "0" || strings.EqualFold(row[0], "OFF"))
-	measured("vitals_mysql_read_only", number(!writable))
+	measured(tcpMysqlReadOnlyMetric, number(!writable))
 	row, err = m.query(`SHOW GLOBAL STATUS LIKE 'wsrep\_local\_state'`)
 	if err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func (m *mysqlConn) galera(measured func(string, float64)) (string, error) {
 	if err != nil {
 		return "", failed(ReasonProtocol, "wsrep_local_state is %q: expected a number", row[1])
 	}
-	measured("vitals_mysql_wsrep_local_state", float64(state))
+	measured(tcpMysqlWsrepLocalStateMetric, float64(state))
 	row, err = m.query(`SHOW GLOBAL STATUS LIKE 'wsrep\_local\_state\_comment'`)
 	if err != nil || len(row) != 2 {
 		return "", err

@@ -45,7 +45,7 @@ func mysqlCheck(t *testing.T, server *fakeMySQL, peer tcpPeer) (note string, gau
 	}
 	ctx, conn := tcpServe(t, tcpPatience, server.serve)
 	gauges = map[string]float64{}
-	peer.conn, peer.host, peer.measured = conn, cmp.Or(peer.host, "localhost"), func(name string, value float64) { gauges[name] = value }
+	peer.conn, peer.host, peer.measured = conn, cmp.Or(peer.host, "localhost"), func(metric *Def, value float64) { gauges[metric.Desc().Name] = value }
 	peer.login = &tcpLogin{"vitals", "hunter2"}
 	note, err = checkMySQL(ctx, &peer)
 	return note, gauges, err
@@ -282,7 +282,7 @@ func FuzzMySQLAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		conn := &playedConn{}
 		conn.answers.Reset(answers)
-		peer := &tcpPeer{conn: conn, host: "localhost", login: &tcpLogin{"vitals", "hunter2"}, galera: true, measured: func(string, float64) {}}
+		peer := &tcpPeer{conn: conn, host: "localhost", login: &tcpLogin{"vitals", "hunter2"}, galera: true, measured: func(*Def, float64) {}}
 		note, err := checkMySQL(t.Context(), peer)
 		if text := note + mysqlText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
 			t.Fatalf("checkMySQL() shows the password: %q", text)

@@ -79,7 +79,7 @@ type tcpPeer struct {
 	// galera says that the state of a node of a Galera cluster is to be measured.
 	galera bool
 	// measured takes a gauge of the protocol's own. The collector gives it its label.
-	measured func(name string, value float64)
+	measured func(metric *Def, value float64)
 }
 
 // tcpLogin are the credentials, with the password as its file holds it now. They stay out

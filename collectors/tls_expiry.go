@@ -5,18 +5,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
-// certificateExpiryDesc describes the metric that all kinds with TLS export.
-func certificateExpiryDesc() Desc {
-	return Desc{
-		"vitals_tls_certificate_expiry_timestamp_seconds",
-		"When the first of the certificates that the server's depends on expires, in seconds since the epoch.",
-		model.MetricTypeGauge,
-	}
-}
+// certificateExpiryMetric is exported by all kinds with TLS.
+var certificateExpiryMetric = newGauge("vitals_tls_certificate_expiry_timestamp_seconds", "When the first of the certificates that the server's depends on expires, in seconds since the epoch.", "dependency")
 
 // certificateExpiry is when a connection's certificates stop being trusted: when the
 // first certificate of the chain expires that lasts longest. Where nothing was verified,
