@@ -60,6 +60,13 @@ func (c *ComponentsConfig) External() bool { return false }
 // Uses implements Kind.
 func (c *ComponentsConfig) Uses() []string { return nil }
 
+// ReportsAnytime implements Reporting: a report takes effect at once.
+func (c *ComponentsConfig) ReportsAnytime() {}
+
+// SecretValue implements SecretFinder: there is no secret, and the keys may be names of
+// components.
+func (c *ComponentsConfig) SecretValue(string) (secret, decided bool) { return false, true }
+
 // Problems implements Kind.
 func (c *ComponentsConfig) Problems() []Problem {
 	var problems []Problem

@@ -66,6 +66,29 @@ type Kind interface {
 	Uses() []string
 }
 
+// SecretFinder is a Kind that decides which of its values are secret where the names
+// of their keys do not.
+type SecretFinder interface {
+	// SecretValue reports whether the value at a path is secret. The path is relative to
+	// the kind's block, as in Problem, and exact. Where decided is false, the name of the
+	// key decides. It works on a configuration that has nothing but its defaults.
+	SecretValue(path string) (secret, decided bool)
+}
+
+// Targeted is a Kind whose configuration names the target, which may be on this host:
+// External depends on it.
+type Targeted interface{ ConfigurableTarget() }
+
+// Reporting is a Kind whose samples may change at any time and not only at its interval.
+type Reporting interface{ ReportsAnytime() }
+
+// Exporter is a Kind that passes on metrics of others, which Metrics does not list.
+type Exporter interface {
+	// PassedOn returns the values of the labels that every passed-on series of the
+	// collector with this name has. As in Metrics, an unknown value is nil.
+	PassedOn(name string) map[string][]string
+}
+
 // Problem is a mistake in a configuration.
 type Problem struct {
 	// Path leads from the block that was checked to the mistake, as in

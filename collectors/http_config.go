@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // The values of ip_family.
@@ -85,6 +86,15 @@ func (c *HTTPConfig) External() bool {
 
 // Uses implements Kind.
 func (c *HTTPConfig) Uses() []string { return nil }
+
+// ConfigurableTarget implements Targeted.
+func (c *HTTPConfig) ConfigurableTarget() {}
+
+// SecretValue implements SecretFinder: a body may hold a secret in any form, and the keys
+// of header_files are names of headers, with the paths of files as their values.
+func (c *HTTPConfig) SecretValue(path string) (secret, decided bool) {
+	return path == "body", path == "body" || strings.HasPrefix(path, "header_files")
+}
 
 // Problems implements Kind.
 func (c *HTTPConfig) Problems() []Problem {

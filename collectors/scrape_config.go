@@ -117,6 +117,14 @@ func (c *ScrapeConfig) External() bool {
 // Uses implements Kind.
 func (c *ScrapeConfig) Uses() []string { return nil }
 
+// PassedOn implements Exporter: every series gets the label component.
+func (c *ScrapeConfig) PassedOn(name string) map[string][]string {
+	if name == "" {
+		return map[string][]string{"component": nil}
+	}
+	return map[string][]string{"component": {name}}
+}
+
 // New implements Kind.
 func (c *ScrapeConfig) New(env Env) (Collector, error) {
 	s := &scrape{name: env.Name, client: scrapeClient{config: *c}, limit: c.BodySizeLimit}

@@ -87,6 +87,11 @@ func (c *ScriptConfig) External() bool { return false }
 // Uses implements Kind.
 func (c *ScriptConfig) Uses() []string { return nil }
 
+// SecretValue implements SecretFinder: variables may hold secrets, whatever their names.
+func (c *ScriptConfig) SecretValue(path string) (secret, decided bool) {
+	return path == "environment", path == "environment"
+}
+
 // New implements Kind.
 func (c *ScriptConfig) New(env Env) (Collector, error) {
 	command := scriptCommand{args: c.Command, dir: c.Directory, env: c.environment(os.Environ()), limit: int64(c.OutputLimit), guard: env.Start}

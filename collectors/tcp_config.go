@@ -161,6 +161,17 @@ func (c *TCPConfig) External() bool {
 // Uses implements Kind.
 func (c *TCPConfig) Uses() []string { return nil }
 
+// ConfigurableTarget implements Targeted.
+func (c *TCPConfig) ConfigurableTarget() {}
+
+var sentByTCP = regexp.MustCompile(`^query_response\[\d+\]\.send$`)
+
+// SecretValue implements SecretFinder: what a dialogue sends may hold a secret in any form.
+func (c *TCPConfig) SecretValue(path string) (secret, decided bool) {
+	sent := sentByTCP.MatchString(path)
+	return sent, sent
+}
+
 // New implements Kind.
 func (c *TCPConfig) New(env Env) (Collector, error) {
 	address, err := parseTCPAddress(c.Address)

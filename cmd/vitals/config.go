@@ -108,15 +108,20 @@ func load(from *sources, path string, data []byte, adjust func(*Config) []error)
 	return l, errs
 }
 
-// sentText is the path of what is sent to a server: it may hold a secret in any form.
-var sentText = regexp.MustCompile(`^collectors\[\d+\]\.(http\.body|tcp\.query_response\[\d+\]\.send)$`)
+// kindValue is the path of a value in a collector's block: the kind, and the path below it.
+var kindValue = regexp.MustCompile(`^collectors\[\d+\]\.(\w+)(?:\.?)(.*)$`)
 
-// freeNames is the path of what has the name of a file or of a component as its key.
-var freeNames = regexp.MustCompile(`^collectors\[\d+\]\.(http\.header_files|components)\b`)
-
-// secretKey says whether the value of a key is not to be shown.
+// secretKey reports whether the value at a path is secret: by its kind or, where that does
+// not decide, by the name of its key.
 func secretKey(path, key string) bool {
-	return key == "environment" || sentText.MatchString(path) || redact.Name(key) && !freeNames.MatchString(path)
+	if m := kindValue.FindStringSubmatch(path); m != nil {
+		if kind, ok := collectors.AnyKind(m[1]).(collectors.SecretFinder); ok {
+			if secret, decided := kind.SecretValue(m[2]); decided {
+				return secret
+			}
+		}
+	}
+	return redact.Name(key)
 }
 
 func asErrors(mistakes []*strictyaml.Error) []error {

@@ -22,7 +22,7 @@ func vocabulary(l *loaded) *lint.Vocabulary {
 		key, kind := c.Kind()
 		names = append(names, c.Name)
 		of := lint.Metric{Collector: c.Name, Kind: key, External: kind.External(), Interval: time.Duration(c.Interval)}
-		addKind(v, of, kind.Metrics(c.Name))
+		addKind(v, of, kind, kind.Metrics(c.Name))
 	}
 	alerts, states := alertsOf(l.files)
 	addOwn(v, time.Duration(l.cfg.EvaluationInterval), map[string]map[string][]string{
@@ -45,12 +45,12 @@ const ownKind = "vitals"
 func anyVocabulary() *lint.Vocabulary {
 	v := &lint.Vocabulary{}
 	for _, key := range collectors.KindNames() {
-		metrics := collectors.AnyKind(key).Metrics("")
-		// A dependency is elsewhere unless its configuration says otherwise, which it
-		// can by the target of some kinds.
+		kind := collectors.AnyKind(key)
+		metrics := kind.Metrics("")
+		// A dependency is on another host unless its kind has a target that may be here.
 		external := slices.ContainsFunc(metrics, func(m collectors.Metric) bool { return m.Name == "vitals_dependency_up" })
-		targeted := key == "http" || key == "tcp"
-		addKind(v, lint.Metric{Kind: key, External: external, MayBeLocal: external && targeted}, metrics)
+		_, targeted := kind.(collectors.Targeted)
+		addKind(v, lint.Metric{Kind: key, External: external, MayBeLocal: external && targeted}, kind, metrics)
 	}
 	addOwn(v, 0, map[string]map[string][]string{
 		"vitals_state": {"state": nil}, "vitals_rule": {"rule": nil, "state": nil}, "vitals_collector": {"collector": nil},
@@ -59,16 +59,13 @@ func anyVocabulary() *lint.Vocabulary {
 }
 
 // addKind adds the metrics of a collector, or of a kind; of has what they share.
-func addKind(v *lint.Vocabulary, of lint.Metric, metrics []collectors.Metric) {
-	switch of.Kind {
-	case "components":
-		of.Interval = 0 // reports arrive by themselves
-	case "scrape":
+func addKind(v *lint.Vocabulary, of lint.Metric, kind collectors.Kind, metrics []collectors.Metric) {
+	if _, ok := kind.(collectors.Reporting); ok {
+		of.Interval = 0
+	}
+	if exporter, ok := kind.(collectors.Exporter); ok {
 		passed := of
-		passed.Labels = map[string][]string{"component": nil}
-		if of.Collector != "" {
-			passed.Labels["component"] = []string{of.Collector}
-		}
+		passed.Labels = exporter.PassedOn(of.Collector)
 		v.Others = append(v.Others, passed)
 	}
 	for _, m := range metrics {
