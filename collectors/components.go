@@ -22,8 +22,6 @@ var (
 const (
 	// maxComponents bounds the names that reports may add where any is accepted.
 	maxComponents = 1000
-	// maxReason is the length in bytes at which a reason is cut.
-	maxReason = 512
 )
 
 // Report is what a component says about itself. A nil pointer leaves what the

@@ -18,10 +18,6 @@ const (
 	acceptAny      = "any"
 )
 
-// maxSocketPath is the longest path of a Unix socket on Linux: sun_path has 108
-// bytes, the last of which is NUL. Source: unix(7).
-const maxSocketPath = 107
-
 // ComponentsConfig configures the kind components: parts of the workload that
 // report their own health.
 type ComponentsConfig struct {

@@ -3,7 +3,6 @@ package collectors_test
 import (
 	"encoding/json"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,15 +16,6 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 )
-
-func localRead(t testing.TB, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.FromSlash(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
 
 // shown are the files that the pages of the kinds show: their programs and rules.
 func shown(t *testing.T) []string {

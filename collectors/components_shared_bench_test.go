@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -50,13 +49,4 @@ func BenchmarkSharedBooleanWatch(b *testing.B) {
 		cancel()
 	}
 	b.ReportMetric(100*float64(localCPU(b)-before)/float64(time.Since(start)), "%core")
-}
-
-// localCPU is the processor time that the process has used.
-func localCPU(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -103,6 +103,6 @@ func (c *FileConfig) New(env Env) (Collector, error) {
 		}
 		f.epoch = key
 	}
-	f.look = fileLook{path: c.Path, read: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: openWithoutWaiting}
+	f.look = fileLook{path: c.Path, read: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: openFileWithoutWaiting}
 	return f, nil
 }

@@ -161,29 +161,3 @@ func (f *file) Describe() []Desc { return describe(fileDefs()) }
 func fileClasses() []string { return []string{"user", "group", "other"} }
 
 func filePermissions() []string { return []string{"read", "write", "execute"} }
-
-// fileTypes returns what fileType can.
-func fileTypes() []string {
-	return []string{"regular", "directory", "socket", "fifo", "device", "other"}
-}
-
-// fileType names the kind of a file, out of a closed set.
-func fileType(mode fs.FileMode) string {
-	switch {
-	case mode.IsRegular():
-		return "regular"
-	case mode.IsDir():
-		return "directory"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	case mode&fs.ModeNamedPipe != 0:
-		return "fifo"
-	case mode&fs.ModeDevice != 0:
-		return "device"
-	}
-	return "other"
-}
-
-// epochSeconds is a moment in seconds since the epoch, with microseconds: the
-// resolution that a float64 holds for the present.
-func epochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -45,11 +44,6 @@ func reasonOfFile(err error) fileReason {
 	return fileUnreadable
 }
 
-// isMissingFile says whether an error means that there is no such file.
-func isMissingFile(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
 // fileSeen is what the file system said of a file.
 type fileSeen struct {
 	missing bool
@@ -82,12 +76,6 @@ type openFile interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (fs.FileInfo, error)
-}
-
-// openWithoutWaiting opens a file to read it, without ever waiting: a FIFO has no
-// writer, and a lease may be held (O_NONBLOCK in open(2)).
-func openWithoutWaiting(path string) (openFile, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 }
 
 // now asks the file system for the file's attributes and, if wanted, for its

@@ -202,15 +202,6 @@ func (c *HTTPConfig) answerProblems() []Problem {
 	return problems
 }
 
-// validPort says whether text is the number of a TCP port.
-func validPort(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && n > 0 && n < 1<<16
-}
-
-// noPort says whether a URL has a port that there is not.
-func noPort(u *url.URL) bool { return u.Port() != "" && !validPort(u.Port()) }
-
 // statusRange is the statuses from first to last.
 type statusRange struct{ first, last int }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -76,23 +76,28 @@ func (c *HTTPConfig) Endpoint() (string, error) {
 	if c.URLFrom == nil {
 		return c.URL, nil
 	}
-	look := newHTTPEndpoint(c.URLFrom).source.look
-	return c.URLFrom.endpoint(look.now(fileSeen{}))
+	data, err := ReadFile(c.URLFrom.file(), maxEndpointFile)
+	if err != nil {
+		return "", missingEndpoint(c.URLFrom.file(), err)
+	}
+	return c.URLFrom.endpoint(data)
 }
 
-// endpoint makes the URL out of what there is of the file.
-func (f *HTTPURLFrom) endpoint(seen fileSeen) (string, error) {
-	switch {
-	case seen.missing:
-		return "", fmt.Errorf("%s: there is no such file", f.file())
-	case seen.err != nil:
-		return "", seen.err
+// missingEndpoint words the error of a file that does not exist.
+func missingEndpoint(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file", path)
 	}
+	return err
+}
+
+// endpoint makes the URL out of the content of the file.
+func (f *HTTPURLFrom) endpoint(data []byte) (string, error) {
 	read := f.fromINI
 	if f.VHost != "" {
 		read = parseVHost
 	}
-	u, wrong := read(seen.data)
+	u, wrong := read(data)
 	if wrong != nil {
 		return "", errors.New(wrong.in(f.file()))
 	}
@@ -102,28 +107,24 @@ func (f *HTTPURLFrom) endpoint(seen fileSeen) (string, error) {
 // httpEndpoint finds the URL in a file, which it reads again when it has changed.
 type httpEndpoint struct {
 	from   *HTTPURLFrom
-	source *file
+	source *FileWatcher
 	url    string
 	err    error
 }
 
 func newHTTPEndpoint(from *HTTPURLFrom) *httpEndpoint {
-	path := from.file()
-	look := fileLook{path: path, read: true, limit: maxEndpointFile, stat: os.Stat, open: openWithoutWaiting}
-	return &httpEndpoint{from: from, source: &file{config: FileConfig{Path: path}, look: look}}
+	return &httpEndpoint{from: from, source: NewFileWatcher(from.file(), maxEndpointFile)}
 }
 
 // find returns the URL, or why there is none. A file system that hangs does not hold it
 // beyond ctx.
 func (e *httpEndpoint) find(ctx context.Context) (string, error) {
-	seen, err := e.source.ask(ctx)
+	data, changed, err := e.source.Read(ctx)
 	if err != nil {
-		return "", err
+		return "", missingEndpoint(e.from.file(), err)
 	}
-	if !seen.same {
-		e.url, e.err = e.from.endpoint(seen)
+	if changed {
+		e.url, e.err = e.from.endpoint(data)
 	}
-	seen.data = nil
-	e.source.seen = seen
 	return e.url, e.err
 }

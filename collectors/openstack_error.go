@@ -146,21 +146,6 @@ func detailOfOpenStack(err error, secrets []string) string {
 	return text
 }
 
-// withoutSecrets returns text, or a note in its place if it holds a secret as it is
-// or as JSON writes it. It comes before any cut, which could leave half a secret.
-func withoutSecrets(text string, secrets []string) string {
-	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-		quoted, err := json.Marshal(secret)
-		if strings.Contains(text, secret) || err == nil && strings.Contains(text, strings.Trim(string(quoted), `"`)) {
-			return "(text that repeats a secret is not shown)"
-		}
-	}
-	return text
-}
-
 // remoteMessage returns the message in an error's body, or "" if the body has none
 // of the shapes that OpenStack services give it: Keystone's and its middleware's
 // {"error": {"message": ...}}, Neutron's {"NeutronError": {"message": ...}} (or a

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/vitals-health/vitals/internal/redact"
@@ -34,16 +32,6 @@ type scrape struct {
 	// families are the metrics of the last scrape, none after a failed one.
 	families []Desc
 }
-
-// scrapeError is an error that knows its reason.
-type scrapeError struct {
-	reason Reason
-	err    error
-}
-
-func (e *scrapeError) Error() string { return e.err.Error() }
-
-func (e *scrapeError) Unwrap() error { return e.err }
 
 // Collect scrapes once. A scrape that fails in any way yields none of the target's
 // samples, so their series go stale together, as they do in Prometheus.
@@ -85,26 +73,4 @@ func (s *scrape) scrape(ctx context.Context, at time.Time) (exposition, error) {
 		return exposition{}, err
 	}
 	return parsed, nil
-}
-
-// scrapeReason returns the reason that the error knows, or else that of a
-// transport error.
-func scrapeReason(err error) Reason {
-	if known, ok := errors.AsType[*scrapeError](err); ok {
-		return known.reason
-	}
-	return reasonOfError(err)
-}
-
-// withoutURL takes the URL out of an error of net/http: its query may hold a token.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
-}
-
-// failed makes an error with a reason.
-func failed(reason Reason, format string, args ...any) error {
-	return &scrapeError{reason, fmt.Errorf(format, args...)}
 }

@@ -33,13 +33,6 @@ func localTarget(t testing.TB, contentType, body string) *httptest.Server {
 	})
 }
 
-func localServe(t testing.TB, handle http.HandlerFunc) *httptest.Server {
-	t.Helper()
-	server := httptest.NewServer(handle)
-	t.Cleanup(server.Close)
-	return server
-}
-
 func localScraper(t testing.TB, url, more string) collectors.Collector {
 	t.Helper()
 	return localNew(t, "target", "{url: '"+url+"'"+more+"}", &collectors.ScrapeConfig{})

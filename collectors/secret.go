@@ -48,6 +48,3 @@ func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
 // LogValue returns what String returns, for log/slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
-
-// shownText is a text of the configuration as people may see it.
-func shownText(text string) string { return redact.Config([]string{text})[0] }

@@ -134,10 +134,8 @@ func (c *SupervisorConfig) New(env Env) (Collector, error) {
 		return s, nil
 	}
 	s.critical.watch(c.CriticalFile)
-	if err := s.critical.take(s.critical.file.look.now(fileSeen{})); err != nil {
-		return nil, err
-	}
-	return s, nil
+	data, err := ReadFile(c.CriticalFile, maxCriticalFile)
+	return s, s.critical.update(data, true, err)
 }
 
 // supervisorReason says why the programs are not known. The set is closed, because it

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -14,15 +14,15 @@ import (
 type criticalPrograms struct {
 	// fixed are the configuration's, read those of the file as it last was in order.
 	fixed, read []supervisorName
-	// file is nil without one; err is what is wrong with it now.
-	file *file
+	// file is nil without one; err is what is wrong with its content.
+	file *FileWatcher
+	path string
 	err  error
 }
 
 // watch sets the file.
 func (c *criticalPrograms) watch(path string) {
-	look := fileLook{path: path, read: true, limit: maxCriticalFile, stat: os.Stat, open: openWithoutWaiting}
-	c.file = &file{config: FileConfig{Path: path}, look: look}
+	c.path, c.file = path, NewFileWatcher(path, maxCriticalFile)
 }
 
 // refresh looks whether the file has changed. A broken one leaves what was read before.
@@ -30,34 +30,33 @@ func (c *criticalPrograms) refresh(ctx context.Context) error {
 	if c.file == nil {
 		return nil
 	}
-	seen, err := c.file.ask(ctx)
-	if err != nil {
-		return &supervisorError{supervisorCritical, fmt.Errorf("read critical programs: %w", err)}
-	}
-	return c.take(seen)
+	return c.update(c.file.Read(ctx))
 }
 
-// take reads the file's content unless it is known already.
-func (c *criticalPrograms) take(seen fileSeen) error {
-	path := c.file.config.Path
+// update takes over what a read of the file returned.
+func (c *criticalPrograms) update(data []byte, changed bool, err error) error {
 	switch {
-	case seen.missing:
-		c.err = fmt.Errorf("%s: there is no such file, expected one that is empty where nothing is critical", path)
-	case seen.err != nil:
-		c.err = seen.err
-	case !seen.same:
-		var names []supervisorName
-		if names, c.err = parseCriticalFile(path, seen.data); c.err == nil {
-			c.read = names
-		}
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%s: there is no such file, expected one that is empty where nothing is critical", c.path)
+	case err == nil && changed:
+		err = c.take(data)
+	case err == nil:
+		err = c.err
 	}
-	seen.data = nil
-	c.file.seen = seen
-	if c.err == nil {
+	if err == nil {
 		return nil
 	}
-	text := "read critical programs: " + strings.ReplaceAll(c.err.Error(), "\n", "; ")
+	text := "read critical programs: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	return &supervisorError{supervisorCritical, errors.New(oneLine(text, maxReason))}
+}
+
+// take reads the file's content.
+func (c *criticalPrograms) take(data []byte) error {
+	names, err := parseCriticalFile(c.path, data)
+	if c.err = err; err == nil {
+		c.read = names
+	}
+	return err
 }
 
 // names are all critical programs.

@@ -95,20 +95,18 @@ func TestParseXMLRPC(t *testing.T) {
 	}
 }
 
-// A file that has not changed is not read again, and what it said holds.
-func TestCriticalProgramsOfAFileThatIsTheSame(t *testing.T) {
+// A file that is not in order leaves the programs that were read before.
+func TestCriticalProgramsOfABrokenFile(t *testing.T) {
 	var c criticalPrograms
 	c.watch("/f")
-	for _, seen := range []fileSeen{{data: []byte("program:a\n"), settled: true}, {same: true, settled: true}} {
-		if err := c.take(seen); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.names(); len(got) != 1 || got[0].program != "a" {
-			t.Errorf("names() = %v, want a", got)
-		}
-		if now := c.file.seen; !now.settled || now.data != nil {
-			t.Errorf("seen = %+v, want what was seen last, without its content", now)
-		}
+	if err := c.take([]byte("program:a\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.take([]byte("nonsense\n")); err == nil || c.err == nil {
+		t.Errorf("take() = %v, err = %v, want errors", err, c.err)
+	}
+	if got := c.names(); len(got) != 1 || got[0].program != "a" {
+		t.Errorf("names() = %v, want a", got)
 	}
 }
 

@@ -19,9 +19,6 @@ var (
 	tcpMysqlReadOnlyMetric        = newGauge("vitals_mysql_read_only", "Whether the server refuses to be written to (1) or not (0); absent without galera.", "dependency")
 )
 
-// maxNote is the length in bytes at which a note is cut.
-const maxNote = 200
-
 // tcp is the collector of the kind tcp.
 type tcp struct {
 	name     string

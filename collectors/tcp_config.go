@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // tcpAnyFamily is the value of ip_family that leaves the choice to the resolver.
@@ -191,3 +193,6 @@ func (c *TCPConfig) New(env Env) (Collector, error) {
 	}
 	return t, nil
 }
+
+// shownText is a text of the configuration as people may see it.
+func shownText(text string) string { return redact.Config([]string{text})[0] }

@@ -8,4 +8,5 @@ type reasonError[R ~string] struct {
 }
 
 func (e *reasonError[R]) Error() string { return e.err.Error() }
+
 func (e *reasonError[R]) Unwrap() error { return e.err }

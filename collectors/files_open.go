@@ -1,0 +1,19 @@
+package collectors
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// isMissingFile says whether an error means that there is no such file.
+func isMissingFile(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// openWithoutWaiting opens a file to read it, without ever waiting: a FIFO has no
+// writer, and a lease may be held (O_NONBLOCK in open(2)).
+func openWithoutWaiting(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+}
