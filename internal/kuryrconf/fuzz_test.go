@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzInterpret checks that no text upsets the reader, that what it returns holds
-// its own promises, and that mistakes lie within the file and are short.
+// FuzzInterpret checks that numbers are within their bounds for any text, and that
+// mistakes are short and within the file.
 func FuzzInterpret(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.conf")
 	if err != nil || len(files) == 0 {
@@ -27,13 +27,13 @@ func FuzzInterpret(f *testing.F) {
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		before := 0
 		for _, m := range mistakes {
-			if m.line < before || m.line < 1 || m.line > lines {
-				t.Errorf("mistake in line %d after one in line %d, want them in order from 1 to %d", m.line, before, lines)
+			if m.Line < before || m.Line < 1 || m.Line > lines {
+				t.Errorf("mistake in line %d after one in line %d, want them in order from 1 to %d", m.Line, before, lines)
 			}
-			if m.text == "" || len(m.text) > 512 || !strings.Contains(m.text, "expected") {
-				t.Errorf("mistake %q, want at most 512 bytes that say what is expected", m.text)
+			if m.Text == "" || len(m.Text) > 512 || !strings.Contains(m.Text, "expected") {
+				t.Errorf("mistake %q, want at most 512 bytes with what is expected", m.Text)
 			}
-			before = m.line
+			before = m.Line
 		}
 		for _, port := range []int{
 			config.Health.Port, config.CNIHealth.Port, config.Kubernetes.ControllerHAElectorPort,

@@ -7,15 +7,17 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/vitals-health/vitals/internal/oslo"
 )
 
 // maxSize bounds a file, in bytes. The sample that Kuryr generates, with every
 // option explained, is a twentieth of it.
 const maxSize = 1 << 20
 
-// Load reads a kuryr.conf. It returns the whole configuration, or every mistake in
-// the file, each as "file:line: what, and what is expected" and in the order of the
-// lines. No error holds a password.
+// Load reads a kuryr.conf. It returns the whole configuration, or every mistake in the
+// file in the order of the lines, each as "file:line: mistake: expected ...". No error
+// contains a password.
 func Load(path string) (*Config, []error) {
 	text, err := read(path)
 	if err != nil {
@@ -27,22 +29,22 @@ func Load(path string) (*Config, []error) {
 	}
 	errs := make([]error, 0, len(mistakes))
 	for _, m := range mistakes {
-		errs = append(errs, fmt.Errorf("%s:%d: %s", path, m.line, m.text))
+		errs = append(errs, errors.New(m.In(path)))
 	}
 	return nil, errs
 }
 
-// interpret is the configuration that a file's text means, and the mistakes in it.
-func interpret(text string) (*Config, []mistake) {
-	parsed, mistakes := parse(text)
+// interpret returns the configuration of a file's text and the mistakes in it.
+func interpret(text string) (*Config, []oslo.Error) {
+	parsed, mistakes := oslo.Parse(text)
 	r := &reader{file: parsed, mistakes: mistakes}
 	config := Default()
 	config.read(r)
-	slices.SortStableFunc(r.mistakes, func(a, b mistake) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(r.mistakes, func(a, b oslo.Error) int { return cmp.Compare(a.Line, b.Line) })
 	return config, r.mistakes
 }
 
-// read returns the content of a regular file of a sane size.
+// read returns the content of a regular file of at most maxSize bytes.
 func read(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,7 +74,7 @@ func kindOf(info os.FileInfo) string {
 	return "device, pipe or socket"
 }
 
-// read takes every option over.
+// read reads all options.
 func (c *Config) read(r *reader) {
 	r.port(&c.Health.Port, "health_server", "port")
 	r.port(&c.CNIHealth.Port, "cni_health_server", "port")
@@ -122,11 +124,10 @@ func (n *Neutron) read(r *reader) {
 	r.seconds(&n.Timeout, section, "timeout")
 }
 
-// readAuth takes the options of keystoneauth's plugins, under their names of today
-// and of the past.
+// readAuth reads the options of keystoneauth's plugins, by their current and former
+// names.
 func (n *Neutron) readAuth(r *reader, section string) {
 	r.text(&section, section, "auth_section")
-	section = normal(section)
 	r.text(&n.AuthType, section, "auth_type", "auth_plugin")
 	r.link(&n.AuthURL, section, "auth_url")
 	r.text(&n.Username, section, "username", "user_name", "user-name")

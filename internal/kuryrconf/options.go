@@ -8,35 +8,37 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/oslo"
 )
 
-// reader takes options out of a file. Every method leaves what it is pointed to
-// alone where the file says nothing, and notes a mistake where it says nonsense.
+// reader reads options of a file. Its methods do not change the target of an option that
+// the file does not set, and record a mistake for an invalid value.
 type reader struct {
-	file     file
-	mistakes []mistake
+	file     oslo.File
+	mistakes []oslo.Error
 }
 
 // value is an option that the file sets.
 type value struct {
-	assignment
+	oslo.Option
 
-	name string // as messages have it
-	text string // with its references resolved
+	name string // for messages
+	text string // with references replaced
 }
 
-// get returns the first of the names that the file sets: an option's own name, and
-// then the ones that it had before, which oslo.config writes with - or _.
+// get returns the first of the names that the file sets: the option's current name, then
+// its former names, which oslo.config writes with - or _.
 func (r *reader) get(section string, names ...string) (value, bool) {
 	for _, name := range names {
-		a, ok := r.file[section][name]
+		o, ok := r.file.Option(section, name)
 		if !ok {
 			continue
 		}
-		v := value{assignment: a, name: "[" + section + "] " + name}
-		text, err := r.file.substitute(section, a.value)
+		v := value{Option: o, name: "[" + section + "] " + name}
+		text, err := r.file.Resolve(section, o)
 		if err != nil {
-			r.mistakes = append(r.mistakes, mistake{a.line, v.name + " " + err.Error()})
+			r.add(v, " "+err.Error())
 			return value{}, false
 		}
 		v.text = text
@@ -45,10 +47,14 @@ func (r *reader) get(section string, names ...string) (value, bool) {
 	return value{}, false
 }
 
-// fail notes that a value is not what is expected. It shows the value as it is
-// written, so that a reference to a secret does not show the secret.
+// fail records that a value is not what is expected. It shows the value as written,
+// because a reference may be replaced by a secret.
 func (r *reader) fail(v value, expected string) {
-	r.mistakes = append(r.mistakes, mistake{v.line, fmt.Sprintf("%s %.32q: expected %s", v.name, v.value, expected)})
+	r.add(v, fmt.Sprintf(" %.32q: expected %s", v.Value, expected))
+}
+
+func (r *reader) add(v value, text string) {
+	r.mistakes = append(r.mistakes, oslo.Error{Line: v.Line, Text: v.name + text})
 }
 
 func (r *reader) text(to *string, section string, names ...string) {
@@ -57,7 +63,7 @@ func (r *reader) text(to *string, section string, names ...string) {
 	}
 }
 
-// path takes the absolute path of a file or a directory.
+// path reads the absolute path of a file or a directory.
 func (r *reader) path(to *string, section, name string) {
 	v, ok := r.get(section, name)
 	switch {
@@ -75,7 +81,7 @@ func (r *reader) secret(to *Secret, section string, names ...string) {
 	}
 }
 
-// choice takes one of a few words.
+// choice reads one of a few words.
 func (r *reader) choice(to *string, section, name string, words ...string) {
 	v, ok := r.get(section, name)
 	switch {
@@ -87,7 +93,7 @@ func (r *reader) choice(to *string, section, name string, words ...string) {
 	}
 }
 
-// link takes the URL of a service. The value is not shown: it may hold a password.
+// link reads the URL of a service. No error shows the value: it may contain a password.
 func (r *reader) link(to *string, section, name string) {
 	v, ok := r.get(section, name)
 	if !ok || v.text == "" {
@@ -95,13 +101,13 @@ func (r *reader) link(to *string, section, name string) {
 	}
 	u, err := url.Parse(v.text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		r.mistakes = append(r.mistakes, mistake{v.line, v.name + ": expected a URL such as https://host:port/path"})
+		r.add(v, ": expected a URL such as https://host:port/path")
 		return
 	}
 	*to = v.text
 }
 
-// boolean takes the spellings of oslo.config, in any case.
+// boolean reads the spellings of oslo.config, in any case.
 func (r *reader) boolean(to *bool, section, name string) {
 	v, ok := r.get(section, name)
 	if !ok {
@@ -117,15 +123,15 @@ func (r *reader) boolean(to *bool, section, name string) {
 	}
 }
 
-// number takes an integer that suits. An empty value is none, as in oslo.config.
-func (r *reader) number(to *int, section, name string, suits func(int) bool, expected string) {
+// number reads an integer that is valid. An empty value is not set, as in oslo.config.
+func (r *reader) number(to *int, section, name string, valid func(int) bool, expected string) {
 	v, ok := r.get(section, name)
 	text := strings.TrimSpace(v.text)
 	if !ok || text == "" {
 		return
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || !suits(n) {
+	if err != nil || !valid(n) {
 		r.fail(v, expected)
 		return
 	}
@@ -136,7 +142,7 @@ func (r *reader) port(to *int, section, name string) {
 	r.number(to, section, name, func(n int) bool { return n >= 1 && n <= 65535 }, "a port from 1 to 65535")
 }
 
-// seconds takes a duration in whole seconds.
+// seconds reads a duration in whole seconds.
 func (r *reader) seconds(to *time.Duration, section, name string) {
 	const most = 1 << 30 // 34 years
 	n := int(*to / time.Second)
@@ -144,7 +150,7 @@ func (r *reader) seconds(to *time.Duration, section, name string) {
 	*to = time.Duration(n) * time.Second
 }
 
-// list takes items that commas separate. Items that are empty are left out.
+// list reads items separated by commas. Empty items are left out.
 func (r *reader) list(to *[]string, section, name string) {
 	v, ok := r.get(section, name)
 	if !ok {
