@@ -52,15 +52,18 @@ func TestHTTPEndpointOfOptions(t *testing.T) {
 		{"option that refers to another", "[DEFAULT]\nmy_ip = 10.0.0.7\n[vnc]\nnovncproxy_host = $my_ip\n", vnc, "http://10.0.0.7:6080/"},
 		{"option that refers to another section's", "[a]\nip = 10.0.0.7\n[vnc]\nnovncproxy_host = ${A.ip}\n", vnc, "http://10.0.0.7:6080/"},
 
-		{"option that refers to nothing", "[DEFAULT]\n[vnc]\nnovncproxy_host = $my_ip\n", vnc, "error: FILE:3: option vnc.novncproxy_host refers to DEFAULT.my_ip, which is not known here"},
-		{"option that refers in a circle", "[DEFAULT]\na = $a\n[vnc]\nnovncproxy_host = ${a}\n", vnc, "error: FILE:4: option vnc.novncproxy_host refers to DEFAULT.a, which is not known here"},
+		{"option that refers to its own section first", "[DEFAULT]\nmy_ip = 10.0.0.7\n[vnc]\nmy_ip = 10.0.0.8\nnovncproxy_host = $my_ip\n", vnc, "http://10.0.0.8:6080/"},
+		{"option that refers to one that refers", "[DEFAULT]\nmy_ip = 10.0.0.7\nhost = $my_ip\n[vnc]\nnovncproxy_host = $host\n", vnc, "http://10.0.0.7:6080/"},
+
+		{"option that refers to nothing", "[DEFAULT]\n[vnc]\nnovncproxy_host = $my_ip\n", vnc, "error: FILE:3: option vnc.novncproxy_host refers to $my_ip, which this file does not set: expected a value (a dollar sign is written $$)"},
+		{"option that refers in a circle", "[DEFAULT]\na = $a\n[vnc]\nnovncproxy_host = ${a}\n", vnc, "error: FILE:4: option vnc.novncproxy_host refers to too many other options, or in a circle: expected a value (a dollar sign is written $$)"},
 		{"host that is none", "[DEFAULT]\nbind_host = http://x/\n", glance, "error: FILE:2: option DEFAULT.bind_host: expected a host's name or address"},
 		{"host of two lines", "[DEFAULT]\nbind_host = a\n  b\n", glance, "error: FILE:2: option DEFAULT.bind_host: expected a host's name or address"},
 		{"port that is none", "[DEFAULT]\n\nbind_port = 9292x\n", glance, "error: FILE:3: option DEFAULT.bind_port: expected a port, 1 to 65535"},
 		{"port beyond", "[DEFAULT]\nbind_port = 0\n", glance, "error: FILE:2: option DEFAULT.bind_port: expected a port, 1 to 65535"},
 		{"no port", "[DEFAULT]\n", "port: DEFAULT.bind_port", "error: FILE: option DEFAULT.bind_port is not set: expected a port, as there is no default_port"},
 		{"neither true nor false", "[DEFAULT]\nssl_only = maybe\n", vnc, "error: FILE:2: option DEFAULT.ssl_only: expected true or false"},
-		{"no INI", "[DEFAULT]\nbind_host\n", glance, `error: FILE:2: not valid INI: no "=" or ":": expected "name = value"`},
+		{"no INI", "[DEFAULT]\nbind_host\n", glance, `error: FILE:2: not valid INI: no "=" or ":": expected a section, "name = value", a comment or an indented continuation of the value above`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,19 +5,20 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/oslo"
 )
 
-// fromINI makes the URL out of the options of an INI file.
+// fromINI returns the URL that the options of an INI file describe.
 func (f *HTTPURLFrom) fromINI(data []byte) (*url.URL, *fileMistake) {
-	options, wrong := readINI(data)
+	file, wrong := readINI(data)
 	if wrong != nil {
 		return nil, wrong
 	}
-	host, line, wrong := options.text(f.Host, f.DefaultHost)
+	host, line, wrong := iniOption(file, f.Host, f.DefaultHost)
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -29,7 +30,7 @@ func (f *HTTPURLFrom) fromINI(data []byte) (*url.URL, *fileMistake) {
 	if f.DefaultPort != 0 {
 		fallback = strconv.Itoa(f.DefaultPort)
 	}
-	port, line, wrong := options.text(f.Port, fallback)
+	port, line, wrong := iniOption(file, f.Port, fallback)
 	switch {
 	case wrong != nil:
 		return nil, wrong
@@ -38,7 +39,7 @@ func (f *HTTPURLFrom) fromINI(data []byte) (*url.URL, *fileMistake) {
 	case !validPort(port):
 		return nil, &fileMistake{line: line, text: fmt.Sprintf("option %s: expected a port, 1 to 65535", f.Port)}
 	}
-	https, line, wrong := options.text(f.HTTPS, "false")
+	https, line, wrong := iniOption(file, f.HTTPS, "false")
 	if wrong != nil {
 		return nil, wrong
 	}
@@ -56,46 +57,30 @@ func (f *HTTPURLFrom) fromINI(data []byte) (*url.URL, *fileMistake) {
 	return u, nil
 }
 
-// text returns an option's value and its line, and the fallback where it is not set or
-// empty. A value may refer to other options, as oslo.config's do: $name and ${name} of
-// the section DEFAULT, ${section.name}; $$ is $.
-func (o iniOptions) text(option, fallback string) (value string, line int, wrong *fileMistake) {
+// iniOption returns the value of an option, with references replaced, and its line. It
+// returns the fallback if the option is not configured, not set or empty.
+func iniOption(file oslo.File, option, fallback string) (value string, line int, wrong *fileMistake) {
 	key, err := parseFileKey(option)
-	if err != nil {
-		return fallback, 0, nil // no option is configured
+	if err != nil || len(key) != 2 {
+		return fallback, 0, nil
 	}
-	found, ok := o.find(key)
+	found, ok := file.Option(key[0].name, key[1].name)
 	if !ok {
 		return fallback, 0, nil
 	}
-	missing := ""
-	value = os.Expand(found.value(), func(name string) string {
-		if name == "$" {
-			return "$"
-		}
-		section, name, ok := strings.Cut(name, ".")
-		if !ok {
-			section, name = "DEFAULT", section
-		}
-		other, ok := o.find(fileKey{{name: section}, {name: name}})
-		if !ok || strings.Contains(other.value(), "$") {
-			missing = section + "." + name
-			return ""
-		}
-		return other.value()
-	})
-	if missing != "" {
-		return "", 0, &fileMistake{line: found.line, text: fmt.Sprintf("option %s refers to %s, which is not known here", option, oneLine(missing, 80))}
-	}
-	if value == "" {
+	value, err = file.Resolve(key[0].name, found)
+	switch {
+	case err != nil:
+		return "", 0, &fileMistake{line: found.Line, text: fmt.Sprintf("option %s %v", option, err)}
+	case value == "":
 		return fallback, 0, nil
 	}
-	return value, found.line, nil
+	return value, found.Line, nil
 }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})$`)
 
-// validHost says whether text is an address or can be a host's name.
+// validHost reports whether text is an address or a valid host name.
 func validHost(text string) bool {
 	if _, err := netip.ParseAddr(text); err == nil {
 		return true
@@ -103,8 +88,8 @@ func validHost(text string) bool {
 	return hostName.MatchString(text) && !strings.Contains(text, "..")
 }
 
-// reachable is where to reach a server that listens on host: one that listens on all
-// addresses is reached on loopback.
+// reachable returns the host to connect to for a server that listens on host: loopback
+// for one that listens on all addresses.
 func reachable(host string) string {
 	if host == "" {
 		return "127.0.0.1"

@@ -24,7 +24,7 @@ func layers() map[string]neighbours {
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
-		"collectors":            {[]string{"internal/redact"}, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
+		"collectors":            {[]string{"internal/oslo", "internal/redact"}, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"rules/lint":            {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
