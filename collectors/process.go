@@ -17,15 +17,15 @@ type ProcessConfig struct {
 
 // UnmarshalYAML decodes the keys as ProcessSelector does.
 func (c *ProcessConfig) UnmarshalYAML(unmarshal func(any) error) error {
-	type Selector ProcessSelector // without its UnmarshalYAML
+	type Plain ProcessSelector // without its UnmarshalYAML
 	plain := struct {
-		Selector       `yaml:",inline"`
+		Plain          `yaml:",inline"`
 		ProcessSockets `yaml:",inline"`
-	}{Selector(c.ProcessSelector), c.ProcessSockets}
+	}{Plain(c.ProcessSelector), c.ProcessSockets}
 	if err := unmarshal(&plain); err != nil {
 		return err
 	}
-	c.ProcessSelector, c.ProcessSockets = ProcessSelector(plain.Selector), plain.ProcessSockets
+	c.ProcessSelector, c.ProcessSockets = ProcessSelector(plain.Plain), plain.ProcessSockets
 	return refuseEmpty(unmarshal)
 }
 
