@@ -5,13 +5,13 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// batch collects the samples of one collection. Its zero value is empty. It is not safe
+// Batch collects the samples of one collection. Its zero value is empty. It is not safe
 // for concurrent use.
-type batch struct{ samples []Sample }
+type Batch struct{ Samples []Sample }
 
-// set appends a sample of the metric. The values belong to the metric's labels, in the
+// Set appends a sample of the metric. The values belong to the metric's labels, in the
 // order of their declaration; without a value for the last labels, the series lacks them.
-func (b *batch) set(d *Def, value float64, values ...string) {
+func (b *Batch) Set(d *Def, value float64, values ...string) {
 	if len(values) > len(d.labels) {
 		panic("internal error: more values than labels of " + d.name)
 	}
@@ -19,14 +19,14 @@ func (b *batch) set(d *Def, value float64, values ...string) {
 	for i, v := range values {
 		pairs = append(pairs, d.labels[i], v)
 	}
-	b.samples = append(b.samples, Sample{
+	b.Samples = append(b.Samples, Sample{
 		Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, d.name)...),
 		Value:  value,
 	})
 }
 
-// number returns 1 for true and 0 for false.
-func number(ok bool) float64 {
+// Number returns 1 for true and 0 for false.
+func Number(ok bool) float64 {
 	if ok {
 		return 1
 	}

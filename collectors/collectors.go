@@ -81,6 +81,6 @@ type Env struct {
 	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
 
-// epochSeconds is a moment in seconds since the epoch, with microseconds: the
+// EpochSeconds is a moment in seconds since the epoch, with microseconds: the
 // resolution that a float64 holds for the present.
-func epochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+func EpochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -35,9 +35,9 @@ type Problem struct {
 	Text string
 }
 
-// nameProblem checks a name that becomes a label and a part of a path: at most 63
+// NameProblem checks a name that becomes a label and a part of a path: at most 63
 // characters, as Kubernetes limits label values.
-func nameProblem(path, name string) []Problem {
+func NameProblem(path, name string) []Problem {
 	if validName.MatchString(name) {
 		return nil
 	}

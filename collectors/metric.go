@@ -14,21 +14,21 @@ type Def struct {
 	labels     []string
 }
 
-// newGauge declares a gauge. The help is one sentence, with the unit where the name has none.
-func newGauge(name, help string, labels ...string) *Def {
+// NewGauge declares a gauge. The help is one sentence, with the unit where the name has none.
+func NewGauge(name, help string, labels ...string) *Def {
 	return &Def{name, help, model.MetricTypeGauge, labels}
 }
 
-// newCounter declares a counter.
-func newCounter(name, help string, labels ...string) *Def {
+// NewCounter declares a counter.
+func NewCounter(name, help string, labels ...string) *Def {
 	return &Def{name, help, model.MetricTypeCounter, labels}
 }
 
 // Desc returns the metric as the exposition formats need it.
 func (d *Def) Desc() Desc { return Desc{d.name, d.help, d.kind} }
 
-// describe returns the descriptions of metrics, as Collector.Describe returns them.
-func describe(defs []*Def) []Desc {
+// Describe returns the descriptions of metrics, as Collector.Describe returns them.
+func Describe(defs []*Def) []Desc {
 	var descs []Desc
 	for _, d := range defs {
 		descs = append(descs, d.Desc())
@@ -51,11 +51,11 @@ type Metric struct {
 	Bool bool
 }
 
-// catalog collects what a configuration exports. Its methods apply to the metrics that
+// Catalog collects what a configuration exports. Its methods apply to the metrics that
 // they are given, and without any to all metrics of the catalog.
-type catalog struct {
+type Catalog struct {
 	// any says that there is no configuration: what one would decide is open.
-	any     bool
+	Any     bool
 	entries []catalogEntry
 }
 
@@ -66,22 +66,22 @@ type catalogEntry struct {
 	off bool
 }
 
-// newCatalog returns a catalog of the metrics. The collector's name is the value of the identity
+// NewCatalog returns a catalog of the metrics. The collector's name is the value of the identity
 // label, which all series have if there is one; an empty name stands for any configuration.
-func newCatalog(defs []*Def, identity, name string) *catalog {
-	c := &catalog{any: name == ""}
+func NewCatalog(defs []*Def, identity, name string) *Catalog {
+	c := &Catalog{Any: name == ""}
 	for _, d := range defs {
 		c.entries = append(c.entries, catalogEntry{def: d, Metric: Metric{Desc: d.Desc(), Labels: map[string][]string{}}})
 	}
 	if identity != "" {
-		c.configured(identity, []string{name})
+		c.Configured(identity, []string{name})
 	}
 	return c
 }
 
-// list returns the metrics that the configuration exports, in the order of their
+// List returns the metrics that the configuration exports, in the order of their
 // descriptions.
-func (c *catalog) list() []Metric {
+func (c *Catalog) List() []Metric {
 	var metrics []Metric
 	for _, e := range c.entries {
 		if !e.off {
@@ -91,8 +91,8 @@ func (c *catalog) list() []Metric {
 	return metrics
 }
 
-// closed adds a label whose values are the same under any configuration; nil allows any.
-func (c *catalog) closed(label string, values []string, metrics ...*Def) {
+// Closed adds a label whose values are the same under any configuration; nil allows any.
+func (c *Catalog) Closed(label string, values []string, metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) {
 		if !slices.Contains(e.def.labels, label) {
 			panic("internal error: no label " + label + " of " + e.Name)
@@ -101,45 +101,45 @@ func (c *catalog) closed(label string, values []string, metrics ...*Def) {
 	})
 }
 
-// open adds a label whose values the configuration may decide; nil allows any.
-func (c *catalog) open(label string, values []string, metrics ...*Def) {
-	if c.any {
+// Open adds a label whose values the configuration may decide; nil allows any.
+func (c *Catalog) Open(label string, values []string, metrics ...*Def) {
+	if c.Any {
 		values = nil
 	}
-	c.closed(label, values, metrics...)
+	c.Closed(label, values, metrics...)
 }
 
-// configured adds a label whose values the configuration decides. Without a value there
+// Configured adds a label whose values the configuration decides. Without a value there
 // are no series.
-func (c *catalog) configured(label string, values []string, metrics ...*Def) {
-	c.chosen(label, values, nil, metrics...)
+func (c *Catalog) Configured(label string, values []string, metrics ...*Def) {
+	c.Chosen(label, values, nil, metrics...)
 }
 
-// chosen adds a label whose values the configuration takes out of a closed set.
-func (c *catalog) chosen(label string, values, from []string, metrics ...*Def) {
-	c.without(len(values) == 0, metrics...)
-	if c.any {
+// Chosen adds a label whose values the configuration takes out of a closed set.
+func (c *Catalog) Chosen(label string, values, from []string, metrics ...*Def) {
+	c.Without(len(values) == 0, metrics...)
+	if c.Any {
 		values = from
 	}
-	c.closed(label, values, metrics...)
+	c.Closed(label, values, metrics...)
 }
 
-// without leaves metrics out under a condition that the configuration decides.
-func (c *catalog) without(condition bool, metrics ...*Def) {
-	c.each(metrics, func(e *catalogEntry) { e.off = e.off || condition && !c.any })
+// Without leaves metrics out under a condition that the configuration decides.
+func (c *Catalog) Without(condition bool, metrics ...*Def) {
+	c.each(metrics, func(e *catalogEntry) { e.off = e.off || condition && !c.Any })
 }
 
-// vanishing marks metrics whose series may be absent.
-func (c *catalog) vanishing(metrics ...*Def) {
+// Vanishing marks metrics whose series may be absent.
+func (c *Catalog) Vanishing(metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.Vanishes = true })
 }
 
-// bools marks metrics that are always 0 or 1.
-func (c *catalog) bools(metrics ...*Def) {
+// Bools marks metrics that are always 0 or 1.
+func (c *Catalog) Bools(metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.Bool = true })
 }
 
-func (c *catalog) each(metrics []*Def, do func(*catalogEntry)) {
+func (c *Catalog) each(metrics []*Def, do func(*catalogEntry)) {
 	for _, d := range metrics {
 		if !slices.ContainsFunc(c.entries, func(e catalogEntry) bool { return e.def == d }) {
 			panic("internal error: the catalog lacks " + d.name)
@@ -152,8 +152,8 @@ func (c *catalog) each(metrics []*Def, do func(*catalogEntry)) {
 	}
 }
 
-// unique returns the values, each once and in their order.
-func unique(values []string) []string {
+// Unique returns the values, each once and in their order.
+func Unique(values []string) []string {
 	var all []string
 	for _, v := range values {
 		if !slices.Contains(all, v) {
@@ -163,8 +163,8 @@ func unique(values []string) []string {
 	return all
 }
 
-// texts are the values of a closed set, as a label has them.
-func texts[T ~string](values []T) []string {
+// Texts are the values of a closed set, as a label has them.
+func Texts[T ~string](values []T) []string {
 	var all []string
 	for _, v := range values {
 		all = append(all, string(v))

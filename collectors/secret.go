@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-
-	"github.com/vitals-health/vitals/internal/redact"
 )
+
+// hiddenSecret is shown in place of a secret.
+const hiddenSecret = "<secret>"
 
 // Secret is a string that never shows itself: printing, logging or marshalling
 // it in any format gives "<secret>", or nothing while it is empty. Only Value
@@ -24,7 +25,7 @@ func (s Secret) String() string {
 	if s == "" {
 		return ""
 	}
-	return redact.Hidden
+	return hiddenSecret
 }
 
 // GoString returns what String returns, for the verb %#v.

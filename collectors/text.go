@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// oneLine makes text of others fit to be shown: one line of valid UTF-8 without
+// OneLine makes text of others fit to be shown: one line of valid UTF-8 without
 // control characters, at most limit bytes.
-func oneLine(text string, limit int) string {
+func OneLine(text string, limit int) string {
 	// What is beyond the limit cannot show in the result, so it is not looked at.
 	text = strings.ToValidUTF8(cutRunes(text, limit), string(utf8.RuneError))
 	text = strings.Map(func(r rune) rune {
@@ -31,8 +31,25 @@ func cutRunes(text string, limit int) string {
 	return text[:limit]
 }
 
-// maxReason is the length in bytes at which a reason is cut.
-const maxReason = 512
+// MaxReason is the length in bytes at which a reason is cut.
+const MaxReason = 512
 
-// maxNote is the length in bytes at which a note is cut.
-const maxNote = 200
+// MaxNote is the length in bytes at which a note is cut.
+const MaxNote = 200
+
+// ShortNote cuts a note at the 200 bytes that Noter allows.
+func ShortNote(text string) string {
+	const most = MaxNote
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
+}
+
+// Either returns yes if holds, else no.
+func Either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/window"
@@ -168,7 +169,7 @@ func goldens(t *testing.T) map[string][]collectors.Sample {
 			all[instance] = exposition(t, name, strings.ReplaceAll(string(text), " unknown\n", " untyped\n"))
 		}
 	}
-	if len(all) < len(collectors.KindNames()) {
+	if len(all) < len(kinds.Names()) {
 		t.Fatalf("%d golden expositions found, want one a kind", len(all))
 	}
 	return all

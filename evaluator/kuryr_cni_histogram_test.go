@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/scrape"
 )
 
 // The scripts are what happens, with what is then known: =2 are two failures in a
@@ -166,7 +167,7 @@ func TestCNIHistogramOfTheExporter(t *testing.T) {
 		fmt.Fprint(rw, page())
 	}))
 	defer exporter.Close()
-	config := &collectors.ScrapeConfig{}
+	config := &scrape.Config{}
 	config.SetDefaults()
 	config.URL, config.Keep = exporter.URL, []string{"kuryr_cni_request_duration_seconds_(bucket|count|sum)"}
 	c, err := config.New(collectors.Env{Name: "cni-metrics"})

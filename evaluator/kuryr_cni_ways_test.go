@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -54,14 +55,14 @@ type cniWays struct {
 	*cniWatch
 	events *core
 	heard  *fakeCollector
-	parts  *collectors.Components
+	parts  *components.Collector
 }
 
 // newCNIWays takes over how the profile kuryr-cni judges events.
 func newCNIWays(t *testing.T, limit int) *cniWays {
 	t.Helper()
 	excused := []string{"malformed", "pod_gone", "timeout", "exists"}
-	config := &collectors.ComponentsConfig{Expect: []string{"server"}, Events: map[string]collectors.ComponentEvents{
+	config := &components.Config{Expect: []string{"server"}, Events: map[string]components.Events{
 		"cni_add": {Limit: &limit, Errors: []string{"netlink", "internal"}, Excused: excused},
 		"cni_del": {Errors: []string{"netlink", "internal"}, Excused: excused},
 	}}
@@ -71,7 +72,7 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 	}
 	file := shippedRules(t, "kuryr-cni.yml")
 	file.Groups = slices.DeleteFunc(file.Groups, func(g rules.Group) bool { return g.Name != "kuryr-cni-requests" })
-	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit)), heard: &fakeCollector{"components"}, parts: c.(*collectors.Components)}
+	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit)), heard: &fakeCollector{"components"}, parts: c.(*components.Collector)}
 	cfg := Config{Interval: cniPatience, Files: []*rules.File{file}, Sources: []Source{{Name: "components", Interval: 10 * time.Second, Timeout: time.Second, Collector: w.heard}}}
 	if w.events, err = newCore(cfg, Options{}, w.at); err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 func (w *cniWays) request(o cniOutcome) {
 	w.t.Helper()
 	f := append(strings.Fields(o.event), "")
-	report := collectors.Report{Events: []collectors.ComponentEvent{{Event: f[0], Result: f[1], Error: f[2]}}}
+	report := collectors.Report{Events: []collectors.Event{{Event: f[0], Result: f[1], Error: f[2]}}}
 	if err := w.parts.Report("server", report); err != nil {
 		w.t.Fatal(err)
 	}

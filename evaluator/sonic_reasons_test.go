@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/script"
+	"github.com/vitals-health/vitals/collectors/supervisor"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -36,8 +38,8 @@ func reasonsOf(t *testing.T, kind collectors.Kind, name, metric string) []labels
 // Whatever the reason is why the supervisor or the hook tells nothing, a SONiC container
 // is not ready; but for the two that are warnings.
 func TestSonicReadyKnowsEveryReason(t *testing.T) {
-	all := append(reasonsOf(t, &collectors.SupervisorConfig{Socket: "/no/such/socket", Limit: 1}, "supervisor", "vitals_supervisor_failure"),
-		reasonsOf(t, &collectors.ScriptConfig{Command: []string{"/no/such/hook"}, Convention: "sonic-hook", Missing: "fail", OutputLimit: 1, ObjectLimit: 1}, "hook", "vitals_script_failure")...)
+	all := append(reasonsOf(t, &supervisor.Config{Socket: "/no/such/socket", Limit: 1}, "supervisor", "vitals_supervisor_failure"),
+		reasonsOf(t, &script.Config{Command: []string{"/no/such/hook"}, Convention: "sonic-hook", Missing: "fail", OutputLimit: 1, ObjectLimit: 1}, "hook", "vitals_script_failure")...)
 	for _, holds := range all {
 		source := &fakeCollector{"container"}
 		cfg := Config{Interval: time.Minute, Sources: []Source{{Name: source.name, Interval: time.Minute, Timeout: time.Minute, Collector: source}},

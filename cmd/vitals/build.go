@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/rules"
@@ -26,7 +27,7 @@ type builder struct {
 
 // built is a collector and the configuration that it was made from.
 type built struct {
-	cfg       collectors.Config
+	cfg       kinds.Config
 	collector collectors.Collector
 }
 
@@ -64,7 +65,7 @@ func (b *builder) build(l *loaded) (cfg evaluator.Config, commit func(), err err
 
 // collector makes a collector, or takes over the one that was made from the same
 // configuration and from the same others.
-func (b *builder) collector(c collectors.Config, next map[string]built) (built, error) {
+func (b *builder) collector(c kinds.Config, next map[string]built) (built, error) {
 	_, kind := c.Kind()
 	old, known := b.built[c.Name]
 	same := known && reflect.DeepEqual(old.cfg.Kinds, c.Kinds)
@@ -87,7 +88,7 @@ func (b *builder) collector(c collectors.Config, next map[string]built) (built, 
 }
 
 // inOrderOfUse returns the indexes of all, those that use others behind them.
-func inOrderOfUse(all []collectors.Config) []int {
+func inOrderOfUse(all []kinds.Config) []int {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -96,7 +97,7 @@ func inOrderOfUse(all []collectors.Config) []int {
 	return order
 }
 
-func uses(c collectors.Config) []string {
+func uses(c kinds.Config) []string {
 	_, kind := c.Kind()
 	return kind.Uses()
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/cgroup"
+	"github.com/vitals-health/vitals/collectors/process"
 )
 
 // exhibitCgroup is a cgroup of version 2 below a directory of the test: what the own
 // one is depends on the machine.
-func exhibitCgroup(t *testing.T) *collectors.CgroupConfig {
+func exhibitCgroup(t *testing.T) *cgroup.Config {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join(docsRoot, "collectors/testdata/cgroup/v2.txtar"))
 	if err != nil {
@@ -38,5 +40,5 @@ func exhibitCgroup(t *testing.T) *collectors.CgroupConfig {
 		}
 	}
 	limit := collectors.Size(512 << 20)
-	return &collectors.CgroupConfig{Process: &collectors.ProcessSelector{ProcFS: filepath.Join(dir, "proc")}, Limit: &limit}
+	return &cgroup.Config{Process: &process.Selector{ProcFS: filepath.Join(dir, "proc")}, Limit: &limit}
 }

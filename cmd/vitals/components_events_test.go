@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
@@ -23,11 +24,11 @@ import (
 // documentation. It belongs into a synctest bubble.
 type eventsLab struct {
 	t     *testing.T
-	parts *collectors.Components
+	parts *components.Collector
 	eval  *evaluator.Evaluator
 }
 
-func startEventsLab(t *testing.T, config *collectors.ComponentsConfig) *eventsLab {
+func startEventsLab(t *testing.T, config *components.Config) *eventsLab {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/testdata/components/rules.yml"))
 	if err != nil {
@@ -56,7 +57,7 @@ func startEventsLab(t *testing.T, config *collectors.ComponentsConfig) *eventsLa
 		cancel()
 		<-done
 	})
-	parts, _ := c.(*collectors.Components)
+	parts, _ := c.(*components.Collector)
 	return &eventsLab{t, parts, eval}
 }
 
@@ -64,7 +65,7 @@ func startEventsLab(t *testing.T, config *collectors.ComponentsConfig) *eventsLa
 func (l *eventsLab) say(times int, result, class string) {
 	l.t.Helper()
 	for range times {
-		report := collectors.Report{Events: []collectors.ComponentEvent{{Event: "cni_add", Result: result, Error: class}}}
+		report := collectors.Report{Events: []collectors.Event{{Event: "cni_add", Result: result, Error: class}}}
 		if err := l.parts.Report("server", report); err != nil {
 			l.t.Fatal(err)
 		}
@@ -87,8 +88,8 @@ func (l *eventsLab) want(situation string, rule evaluator.Status, alive evaluato
 	}
 }
 
-func cniAdd(limit int) *collectors.ComponentsConfig {
-	return &collectors.ComponentsConfig{Expect: []string{"server"}, Events: map[string]collectors.ComponentEvents{
+func cniAdd(limit int) *components.Config {
+	return &components.Config{Expect: []string{"server"}, Events: map[string]components.Events{
 		"cni_add": {Limit: &limit, Errors: []string{"netlink"}, Excused: []string{"timeout"}},
 	}}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/redact"
@@ -32,7 +33,7 @@ type Config struct {
 	RuleFiles []string `yaml:"rule_files,omitempty"`
 	// States are added to ready, alive and started, or change what no data means for those.
 	States     map[string]StateConfig `yaml:"states,omitempty"`
-	Collectors []collectors.Config    `yaml:"collectors,omitempty"`
+	Collectors []kinds.Config         `yaml:"collectors,omitempty"`
 	Server     ServerConfig           `yaml:"server,omitempty"`
 }
 
@@ -115,7 +116,7 @@ var kindValue = regexp.MustCompile(`^collectors\[\d+\]\.(\w+)(?:\.?)(.*)$`)
 // not decide, by the name of its key.
 func secretKey(path, key string) bool {
 	if m := kindValue.FindStringSubmatch(path); m != nil {
-		if kind, ok := collectors.AnyKind(m[1]).(collectors.SecretFinder); ok {
+		if kind, ok := kinds.New(m[1]).(collectors.SecretFinder); ok {
 			if secret, decided := kind.SecretValue(m[2]); decided {
 				return secret
 			}
@@ -204,13 +205,13 @@ func isListenAddress(a string) bool {
 }
 
 // checkUses checks that what a collector shares with others exists.
-func (c *Config) checkUses(col collectors.Config, report func(string)) {
+func (c *Config) checkUses(col kinds.Config, report func(string)) {
 	_, kind := col.Kind()
 	if kind == nil {
 		return
 	}
 	for _, name := range kind.Uses() {
-		known := slices.ContainsFunc(c.Collectors, func(o collectors.Config) bool { return o.Name == name && o.Name != col.Name })
+		known := slices.ContainsFunc(c.Collectors, func(o kinds.Config) bool { return o.Name == name && o.Name != col.Name })
 		if !known {
 			report(fmt.Sprintf("collector %q uses %q: expected the name of another collector", col.Name, name))
 		}

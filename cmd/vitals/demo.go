@@ -96,7 +96,7 @@ func pointAt(c *Config, cloud *standin.Cloud, kubeconfig string) {
 			col.Kubernetes.Kubeconfig = kubeconfig
 			col.Kubernetes.WatchIdleTimeout = demoIdle
 		case col.Keystone != nil:
-			auth := &col.Keystone.OpenStackAuth
+			auth := &col.Keystone.Auth
 			auth.AuthURL, auth.Region = cloud.KeystoneURL(), cloud.Region()
 			auth.Username, auth.Password = cloud.Username(), collectors.Secret(cloud.Password())
 			auth.ProjectName = cloud.Project()

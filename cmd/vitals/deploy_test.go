@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
 )
 
 // deployment is a file of deploy/kubernetes, and what Vitals runs there.
@@ -166,7 +166,7 @@ func grants(all []manifestRule) []string {
 // needs are the rights that a collector uses itself. What it asks about the workload
 // is not among them: a right that came with Vitals would hide that the workload's
 // own roles lack it.
-func needs(k *collectors.KubernetesConfig) []string {
+func needs(k *kubernetes.Config) []string {
 	var lines []string
 	for _, resource := range k.Watch {
 		if !strings.Contains(resource, "/") {

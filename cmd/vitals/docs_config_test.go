@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
 // docKey is a key of a configuration: its path as the pages write it, such as
@@ -31,7 +31,7 @@ func docKeys(path string, v reflect.Value) []docKey {
 	for f, value := range v.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
-		case f.Type == reflect.TypeFor[collectors.Kinds]():
+		case f.Type == reflect.TypeFor[kinds.Kinds]():
 			keys = append(keys, docKey{path + "KIND", true, value})
 		case strings.Contains(options, "inline"):
 			keys = append(keys, docKeys(path, value)...)
@@ -59,12 +59,12 @@ func docBlock(path string, v reflect.Value) []docKey {
 
 // docKinds are the kinds of collectors and their keys.
 func docKinds() map[string][]docKey {
-	kinds := map[string][]docKey{}
-	for f := range reflect.TypeFor[collectors.Kinds]().Fields() {
+	listed := map[string][]docKey{}
+	for f := range reflect.TypeFor[kinds.Kinds]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		kinds[name] = docKeys("", reflect.New(f.Type.Elem()).Elem())
+		listed[name] = docKeys("", reflect.New(f.Type.Elem()).Elem())
 	}
-	return kinds
+	return listed
 }
 
 // checkDefault compares the default that a row tells with the one that is set.
@@ -139,19 +139,19 @@ func TestConfigPages(t *testing.T) {
 func TestCollectorsPage(t *testing.T) {
 	const page = "docs/collectors.md"
 	text := readDoc(t, page)
-	var kinds []string
+	var listed []string
 	for _, table := range docTables(text, "kind") {
 		for _, row := range table.rows {
 			kind := codeSpans(row[0])[0]
-			kinds = append(kinds, kind)
+			listed = append(listed, kind)
 			if link := fmt.Sprintf("[`%s`](collectors/%s.md)", kind, kind); row[0] != link {
 				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
 			}
 			checkExample(t, page, kind, row[len(row)-1])
 		}
 	}
-	if !slices.Equal(kinds, collectors.KindNames()) {
-		t.Errorf("%s lists the kinds %v, want %v", page, kinds, collectors.KindNames())
+	if !slices.Equal(listed, kinds.Names()) {
+		t.Errorf("%s lists the kinds %v, want %v", page, listed, kinds.Names())
 	}
 }
 

@@ -15,6 +15,19 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/capability"
+	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/file"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/netlink"
+	"github.com/vitals-health/vitals/collectors/openstack"
+	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/scrape"
+	"github.com/vitals-health/vitals/collectors/script"
+	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/standin"
 	"github.com/vitals-health/vitals/rules"
@@ -47,44 +60,44 @@ func newExhibit(t *testing.T) *exhibit {
 	if err := os.WriteFile(kubeconfig, cloud.Kubeconfig(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kinds := []collectors.Kinds{
-		{Kubernetes: &collectors.KubernetesConfig{
+	listed := []kinds.Kinds{
+		{Kubernetes: &kubernetes.Config{
 			Kubeconfig: kubeconfig, Watch: []string{"pods"}, WatchIdleTimeout: model.Duration(time.Minute),
-			Access: []collectors.KubernetesAccess{{Verb: "list", Resource: "pods", Namespace: "default"}},
+			Access: []kubernetes.Access{{Verb: "list", Resource: "pods", Namespace: "default"}},
 			CRDs:   []string{"kuryrports.openstack.org"},
 		}},
-		{Keystone: &collectors.KeystoneConfig{Endpoints: []string{"network"}, OpenStackAuth: collectors.OpenStackAuth{
+		{Keystone: &openstack.KeystoneConfig{Endpoints: []string{"network"}, Auth: openstack.Auth{
 			AuthURL: cloud.KeystoneURL(), Region: cloud.Region(), Username: cloud.Username(),
 			Password: collectors.Secret(cloud.Password()), ProjectName: cloud.Project(), Reauthenticate: model.Duration(time.Hour),
 			UserDomainName: cloud.Domain(), ProjectDomainName: cloud.Domain(),
 		}}},
-		{Neutron: &collectors.NeutronConfig{Keystone: "keystone", Extensions: []string{"trunk"}, Agents: []string{"DHCP agent"}}},
-		{HTTP: &collectors.HTTPConfig{URL: target.URL, IPFamily: "any", Method: "GET", Status: []string{"200"}, BodySizeLimit: 1 << 20}},
-		{Components: &collectors.ComponentsConfig{Expect: []string{"watcher"}, Events: map[string]collectors.ComponentEvents{"cni_add": {Limit: new(3)}}}},
-		{Scrape: &collectors.ScrapeConfig{
+		{Neutron: &openstack.NeutronConfig{Keystone: "keystone", Extensions: []string{"trunk"}, Agents: []string{"DHCP agent"}}},
+		{HTTP: &httpkind.Config{URL: target.URL, IPFamily: "any", Method: "GET", Status: []string{"200"}, BodySizeLimit: 1 << 20}},
+		{Components: &components.Config{Expect: []string{"watcher"}, Events: map[string]components.Events{"cni_add": {Limit: new(3)}}}},
+		{Scrape: &scrape.Config{
 			URL: target.URL, BodySizeLimit: 1 << 20, SampleLimit: 10, LabelLimit: 10, LabelValueLengthLimit: 100,
 		}},
-		{TCP: &collectors.TCPConfig{
-			Address: strings.TrimPrefix(secured.URL, "https://"), TLS: &collectors.ClientTLS{InsecureSkipVerify: true},
-			QueryResponse: []collectors.TCPStep{{Send: "GET / HTTP/1.0\r\n\r\n"}, {Expect: "^HTTP"}},
+		{TCP: &tcp.Config{
+			Address: strings.TrimPrefix(secured.URL, "https://"), TLS: &remote.ClientTLS{InsecureSkipVerify: true},
+			QueryResponse: []tcp.Step{{Send: "GET / HTTP/1.0\r\n\r\n"}, {Expect: "^HTTP"}},
 		}},
-		{Process: &collectors.ProcessConfig{}},
-		{Capability: &collectors.CapabilityConfig{Capabilities: []string{"NET_ADMIN"}}},
-		{Netlink: &collectors.NetlinkConfig{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
+		{Process: &process.Config{}},
+		{Capability: &capability.Config{Capabilities: []string{"NET_ADMIN"}}},
+		{Netlink: &netlink.Config{Interfaces: []string{"lo"}, Socket: "fresh", WriteTest: "off"}},
 		{Cgroup: exhibitCgroup(t)},
 		{Supervisor: exhibitSupervisor(t)},
-		{Script: &collectors.ScriptConfig{Command: []string{"/bin/true"}, Convention: "plain", Missing: "fail", OutputLimit: 1 << 10, ObjectLimit: 1}},
-		{File: &collectors.FileConfig{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
+		{Script: &script.Config{Command: []string{"/bin/true"}, Convention: "plain", Missing: "fail", OutputLimit: 1 << 10, ObjectLimit: 1}},
+		{File: &file.Config{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 		{Systemd: exhibitSystemd(t)},
 	}
 	e := &exhibit{loaded: &loaded{files: []*rules.File{exhibitRules(t)}}}
-	for _, k := range kinds {
+	for _, k := range listed {
 		name, kind := k.Kind()
 		c, err := kind.New(collectors.Env{Name: name, Logger: discard(), Peer: e.collector})
 		if err != nil {
 			t.Fatalf("New() of %s = %v, want no error", name, err)
 		}
-		e.loaded.cfg.Collectors = append(e.loaded.cfg.Collectors, collectors.Config{Name: name, Interval: model.Duration(100 * time.Millisecond), Kinds: k})
+		e.loaded.cfg.Collectors = append(e.loaded.cfg.Collectors, kinds.Config{Name: name, Interval: model.Duration(100 * time.Millisecond), Kinds: k})
 		e.sources = append(e.sources, evaluator.Source{
 			Name: name, Kind: name, External: kind.External(), Interval: 100 * time.Millisecond, Timeout: 5 * time.Second, Collector: c,
 		})
@@ -132,7 +145,7 @@ func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 		<-done
 	}()
 	alive := true
-	parts, _ := e.collector("components").(*collectors.Components)
+	parts, _ := e.collector("components").(*components.Collector)
 	if err := parts.Report("watcher", collectors.Report{Alive: &alive, Ready: &alive}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -35,21 +36,21 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 	for _, mf := range ownFamilies(t) {
 		parts[partVitals] = append(parts[partVitals], collectors.Desc{Name: mf.GetName(), Help: mf.GetHelp(), Type: kindOf(mf)})
 	}
-	kinds := map[string]int{}
+	listed := map[string]int{}
 	byKind := map[string][]collectors.Desc{}
 	for _, src := range newExhibit(t).sources {
 		byKind[src.Kind] = src.Collector.Describe()
 		for _, d := range byKind[src.Kind] {
-			kinds[d.Name]++
+			listed[d.Name]++
 		}
 	}
-	for _, kind := range collectors.KindNames() {
+	for _, kind := range kinds.Names() {
 		if byKind[kind] == nil {
 			t.Fatalf("there is no collector of the kind %s, want one of each in newExhibit", kind)
 		}
 		for _, d := range byKind[kind] {
 			part := kind
-			if kinds[d.Name] > 1 {
+			if listed[d.Name] > 1 {
 				part = partShared
 			}
 			if !slices.ContainsFunc(parts[part], func(o collectors.Desc) bool { return o.Name == d.Name }) {
@@ -119,7 +120,7 @@ func goldens(t *testing.T) []map[string]*dto.MetricFamily {
 			all = append(all, parseExposition(t, name, strings.ReplaceAll(string(text), " unknown\n", " untyped\n")))
 		}
 	}
-	if len(all) < len(collectors.KindNames()) {
+	if len(all) < len(kinds.Names()) {
 		t.Fatalf("%d golden expositions found, want one a kind", len(all))
 	}
 	return all

@@ -16,13 +16,14 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
 // judgeFile collects a file for ten seconds, and returns what the example rule of the
 // documentation then says. It belongs into a synctest bubble.
-func judgeFile(t *testing.T, name, rule string, config *collectors.FileConfig) string {
+func judgeFile(t *testing.T, name, rule string, config *file.Config) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/testdata/file/rules.yml"))
 	if err != nil {
@@ -113,7 +114,7 @@ func TestFileRules(t *testing.T) {
 				if err := tt.write(path); err != nil {
 					t.Fatal(err)
 				}
-				config := &collectors.FileConfig{Path: path, SizeLimit: 1 << 20}
+				config := &file.Config{Path: path, SizeLimit: 1 << 20}
 				switch tt.file {
 				case "heartbeat":
 					config.AgeLimit = model.Duration(time.Minute)

@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/openstack"
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 	"github.com/vitals-health/vitals/internal/redact"
 )
@@ -52,7 +56,7 @@ func adjustKuryrController(p *program, from *sources, c *Config) []error {
 	}
 	if conf.Kubernetes.VIFPoolDriver != "noop" {
 		c.RuleFiles = append(c.RuleFiles, builtinPrefix+"kuryr-controller-pools")
-		pools := collectors.Config{Name: "pools", Kinds: collectors.Kinds{File: &collectors.FileConfig{Path: poolsMarker}}}
+		pools := kinds.Config{Name: "pools", Kinds: kinds.Kinds{File: &file.Config{Path: poolsMarker}}}
 		pools.SetDefaults()
 		c.Collectors = append(c.Collectors, pools)
 	}
@@ -67,14 +71,14 @@ func (p *program) loadKuryrConf(from *sources) (*kuryrconf.Config, []error) {
 
 // useKuryrConf takes over what a collector needs of kuryr.conf, and returns what is
 // wrong with it.
-func useKuryrConf(k *collectors.Kinds, conf *kuryrconf.Config) []string {
+func useKuryrConf(k *kinds.Kinds, conf *kuryrconf.Config) []string {
 	switch {
 	case k.Kubernetes != nil:
-		return takeOver("kubernetes", k.Kubernetes, func(k *collectors.KubernetesConfig) { useKuryrKubernetes(k, conf.Kubernetes) })
+		return takeOver("kubernetes", k.Kubernetes, func(k *kubernetes.Config) { useKuryrKubernetes(k, conf.Kubernetes) })
 	case k.Keystone != nil:
-		return takeOver("neutron", k.Keystone, func(k *collectors.KeystoneConfig) { useKuryrNeutron(&k.OpenStackAuth, conf.Neutron) })
+		return takeOver("neutron", k.Keystone, func(k *openstack.KeystoneConfig) { useKuryrNeutron(&k.Auth, conf.Neutron) })
 	case k.Neutron != nil:
-		return takeOver("neutron_defaults", k.Neutron, func(k *collectors.NeutronConfig) { k.Project = conf.NeutronDefaults.Project })
+		return takeOver("neutron_defaults", k.Neutron, func(k *openstack.NeutronConfig) { k.Project = conf.NeutronDefaults.Project })
 	}
 	return nil
 }
@@ -103,13 +107,13 @@ func takeOver[C any, K configOf[C]](section string, kind K, change func(K)) []st
 
 // useKuryrKubernetes takes over how the controller reaches the Kubernetes API, and
 // which custom resources its handlers need.
-func useKuryrKubernetes(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
+func useKuryrKubernetes(k *kubernetes.Config, conf kuryrconf.Kubernetes) {
 	useKuryrHandlers(k, conf.EnabledHandlers)
 	useKuryrAPI(k, conf)
 }
 
 // useKuryrAPI takes over how Kuryr reaches the Kubernetes API.
-func useKuryrAPI(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
+func useKuryrAPI(k *kubernetes.Config, conf kuryrconf.Kubernetes) {
 	if k.Kubeconfig != "" {
 		return // --set kubeconfig says how
 	}
@@ -127,19 +131,19 @@ func useKuryrAPI(k *collectors.KubernetesConfig, conf kuryrconf.Kubernetes) {
 
 // useKuryrHandlers replaces the custom resources of the profile by those of the
 // enabled handlers: their definitions, and the rights on their objects.
-func useKuryrHandlers(k *collectors.KubernetesConfig, handlers []string) {
+func useKuryrHandlers(k *kubernetes.Config, handlers []string) {
 	k.CRDs = nil
 	needed := func(resource string) bool { return slices.Contains(k.CRDs, resource+"."+kuryrGroup) }
-	var lists []collectors.KubernetesAccess
+	var lists []kubernetes.Access
 	for _, handler := range handlers {
 		resource, ok := kuryrResources()[handler]
 		if !ok || needed(resource) {
 			continue
 		}
 		k.CRDs = append(k.CRDs, resource+"."+kuryrGroup)
-		lists = append(lists, collectors.KubernetesAccess{Verb: "list", Resource: kuryrGroup + "/" + resource})
+		lists = append(lists, kubernetes.Access{Verb: "list", Resource: kuryrGroup + "/" + resource})
 	}
-	k.Access = slices.DeleteFunc(slices.Clone(k.Access), func(a collectors.KubernetesAccess) bool {
+	k.Access = slices.DeleteFunc(slices.Clone(k.Access), func(a kubernetes.Access) bool {
 		resource, custom := strings.CutPrefix(a.Resource, kuryrGroup+"/")
 		return custom && (a.Verb == "list" || !needed(resource))
 	})
@@ -147,7 +151,7 @@ func useKuryrHandlers(k *collectors.KubernetesConfig, handlers []string) {
 }
 
 // useKuryrNeutron takes over the credentials of the section [neutron].
-func useKuryrNeutron(a *collectors.OpenStackAuth, conf kuryrconf.Neutron) {
+func useKuryrNeutron(a *openstack.Auth, conf kuryrconf.Neutron) {
 	if conf.AuthURL == "" {
 		return // nothing is configured there: the environment may say it
 	}

@@ -11,6 +11,11 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/cgroup"
+	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/process"
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 )
 
@@ -46,12 +51,12 @@ func adjustKuryrCNI(p *program, from *sources, c *Config) []error {
 
 // useKuryrCNIConf takes over what a collector of the CNI daemon's profile needs of
 // kuryr.conf, and returns what is wrong with it.
-func (p *program) useKuryrCNIConf(c *collectors.Config, conf *kuryrconf.Config) []string {
+func (p *program) useKuryrCNIConf(c *kinds.Config, conf *kuryrconf.Config) []string {
 	switch c.Name {
 	case "kubernetes":
-		return takeOver(c.Name, c.Kubernetes, func(k *collectors.KubernetesConfig) { useKuryrAPI(k, conf.Kubernetes) })
+		return takeOver(c.Name, c.Kubernetes, func(k *kubernetes.Config) { useKuryrAPI(k, conf.Kubernetes) })
 	case "memory":
-		return takeOver("cni_health_server", c.Cgroup, func(k *collectors.CgroupConfig) { useKuryrMemory(k, conf.CNIHealth) })
+		return takeOver("cni_health_server", c.Cgroup, func(k *cgroup.Config) { useKuryrMemory(k, conf.CNIHealth) })
 	case "components":
 		for name, event := range c.Components.Events {
 			if event.Limit != nil {
@@ -71,7 +76,7 @@ func (p *program) useKuryrCNIConf(c *collectors.Config, conf *kuryrconf.Config) 
 
 // useKuryrMemory takes over the limit of the memory, and whose memory it is unless
 // --set process says that.
-func useKuryrMemory(k *collectors.CgroupConfig, conf kuryrconf.CNIHealth) {
+func useKuryrMemory(k *cgroup.Config, conf kuryrconf.CNIHealth) {
 	const mebibyte = 1 << 20
 	if conf.MaxMemoryUsage > 0 {
 		k.Limit = new(collectors.Size(conf.MaxMemoryUsage) * mebibyte)
@@ -84,7 +89,7 @@ func useKuryrMemory(k *collectors.CgroupConfig, conf kuryrconf.CNIHealth) {
 // interfacesVariable names the interfaces that have to exist.
 func interfacesVariable() variable {
 	return variable{"interfaces", func(c *Config, value string) error {
-		c.eachKind(func(k *collectors.Kinds) {
+		c.eachKind(func(k *kinds.Kinds) {
 			if k.Netlink != nil {
 				k.Netlink.Interfaces = strings.Split(value, ",")
 			}
@@ -97,8 +102,8 @@ func interfacesVariable() variable {
 // and whether they run is measured then, and not what Vitals itself does.
 func processVariable() variable {
 	return variable{"process", func(c *Config, value string) error {
-		daemon := collectors.ProcessSelector{Name: value, PIDNamespace: "any"} // with hostPID, another container
-		c.eachKind(func(k *collectors.Kinds) {
+		daemon := process.Selector{Name: value, PIDNamespace: "any"} // with hostPID, another container
+		c.eachKind(func(k *kinds.Kinds) {
 			switch {
 			case k.Capability != nil:
 				k.Capability.Process = &daemon
@@ -106,7 +111,7 @@ func processVariable() variable {
 				k.Cgroup.Process = &daemon
 			}
 		})
-		process := collectors.Config{Name: "daemon", Kinds: collectors.Kinds{Process: &collectors.ProcessConfig{ProcessSelector: daemon}}}
+		process := kinds.Config{Name: "daemon", Kinds: kinds.Kinds{Process: &process.Config{Selector: daemon}}}
 		process.SetDefaults()
 		c.Collectors = append(c.Collectors, process)
 		return nil
@@ -117,7 +122,7 @@ func processVariable() variable {
 // are alive.
 func sharedBooleansVariable() variable {
 	return variable{"shared_booleans", func(c *Config, value string) error {
-		shared := map[string]collectors.SharedBoolean{}
+		shared := map[string]components.SharedBoolean{}
 		for text := range strings.SplitSeq(value, ",") {
 			name, boolean, err := parseSharedBoolean(text)
 			if err != nil {
@@ -125,7 +130,7 @@ func sharedBooleansVariable() variable {
 			}
 			shared[name] = boolean
 		}
-		c.eachKind(func(k *collectors.Kinds) {
+		c.eachKind(func(k *kinds.Kinds) {
 			if k.Components != nil {
 				k.Components.SharedBooleans = shared
 			}
@@ -136,7 +141,7 @@ func sharedBooleansVariable() variable {
 
 // parseSharedBoolean reads NAME:PATH or NAME:PATH:DEADLINE. What stands behind the last
 // colon without a slash is a deadline, or is meant to be one.
-func parseSharedBoolean(text string) (name string, b collectors.SharedBoolean, err error) {
+func parseSharedBoolean(text string) (name string, b components.SharedBoolean, err error) {
 	name, b.Path, _ = strings.Cut(text, ":")
 	if i := strings.LastIndex(b.Path, ":"); i >= 0 && !strings.Contains(b.Path[i:], "/") {
 		if b.Deadline, err = model.ParseDuration(b.Path[i+1:]); err != nil {

@@ -11,6 +11,10 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/cgroup"
+	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/process"
 )
 
 // loadCNI loads the CNI daemon's profile with a kuryr.conf and with --set.
@@ -37,21 +41,21 @@ func cniConfChecks() []scenarioCheck {
 	return []scenarioCheck{
 		{"N10", "`cg_path` is set", "that cgroup is measured", func(t *testing.T) {
 			const path = "/sys/fs/cgroup/system.slice/kuryr-cni.service"
-			checkCgroup(t, mustLoadCNI(t, "[cni_health_server]\ncg_path = "+path+"\n", nil), collectors.CgroupConfig{Path: path})
+			checkCgroup(t, mustLoadCNI(t, "[cni_health_server]\ncg_path = "+path+"\n", nil), cgroup.Config{Path: path})
 		}},
 		{"N11", "`cg_path` is not set", "the own cgroup is measured", func(t *testing.T) {
-			checkCgroup(t, mustLoadCNI(t, "[cni_health_server]\nport = 8090\n", nil), collectors.CgroupConfig{})
+			checkCgroup(t, mustLoadCNI(t, "[cni_health_server]\nport = 8090\n", nil), cgroup.Config{})
 		}},
 		{"N11", "`cg_path` is set, and `--set process`", "the cgroup of that process is measured", func(t *testing.T) {
 			l := mustLoadCNI(t, "[cni_health_server]\ncg_path = /sys/fs/cgroup/x\n", map[string]string{"process": "kuryr-daemon"})
-			checkCgroup(t, l, collectors.CgroupConfig{Process: &collectors.ProcessSelector{Name: "kuryr-daemon", PIDNamespace: "any"}})
+			checkCgroup(t, l, cgroup.Config{Process: &process.Selector{Name: "kuryr-daemon", PIDNamespace: "any"}})
 		}},
 		{"N16", "`max_memory_usage` is 0", "an error that names file and line, exit code 3", memoryMistake("0")},
 		{"N17", "`max_memory_usage` is -2", "an error that names file and line, exit code 3", memoryMistake("-2")},
 	}
 }
 
-func checkCgroup(t *testing.T, l *loaded, want collectors.CgroupConfig) {
+func checkCgroup(t *testing.T, l *loaded, want cgroup.Config) {
 	t.Helper()
 	if diff := cmp.Diff(&want, l.collector("memory").Cgroup); diff != "" {
 		t.Errorf("memory (-want +got):\n%s", diff)
@@ -104,15 +108,15 @@ cni_exporter_port = 19655
 	if got, want := l.cfg.Server, (ServerConfig{ListenAddress: ":8190", FailingStatus: 500}); got != want {
 		t.Errorf("server = %+v, want %+v", got, want)
 	}
-	wantKubernetes := &collectors.KubernetesConfig{
+	wantKubernetes := &kubernetes.Config{
 		Server: "https://192.0.2.10:6443", TokenFile: "/etc/kuryr/token", CAFile: "/etc/kuryr/ca.crt",
 		WatchIdleTimeout: model.Duration(90 * time.Second),
-		Access:           []collectors.KubernetesAccess{{Verb: "watch", Resource: "pods"}, {Verb: "watch", Resource: "openstack.org/kuryrports"}},
+		Access:           []kubernetes.Access{{Verb: "watch", Resource: "pods"}, {Verb: "watch", Resource: "openstack.org/kuryrports"}},
 	}
 	if diff := cmp.Diff(wantKubernetes, l.collector("kubernetes").Kubernetes); diff != "" {
 		t.Errorf("kubernetes (-want +got):\n%s", diff)
 	}
-	checkCgroup(t, l, collectors.CgroupConfig{Limit: new(collectors.Size(1024 * mebibyte))})
+	checkCgroup(t, l, cgroup.Config{Limit: new(collectors.Size(1024 * mebibyte))})
 	events := l.collector("components").Components.Events
 	if got := events["cni_add"].Limit; got == nil || *got != 7 {
 		t.Errorf("limit of cni_add = %v, want 7", got)
@@ -176,11 +180,11 @@ func TestCNIVariables(t *testing.T) {
 		"components": "watcher,server", "interfaces": "br-int,eth0", "kubeconfig": "/etc/kubeconfig", "process": "kuryr-daemon",
 		"shared_booleans": "watcher:/dev/shm/kuryr/watcher,server:/dev/shm/kuryr/server:30s",
 	})
-	daemon := collectors.ProcessSelector{Name: "kuryr-daemon", PIDNamespace: "any"}
+	daemon := process.Selector{Name: "kuryr-daemon", PIDNamespace: "any"}
 	want := map[string]any{
 		"interfaces": []string{"br-int", "eth0"}, "expect": []string{"watcher", "server"}, "kubeconfig": "/etc/kubeconfig", "server": "",
-		"capability": &daemon, "process": &collectors.ProcessConfig{ProcessSelector: daemon},
-		"booleans": map[string]collectors.SharedBoolean{
+		"capability": &daemon, "process": &process.Config{Selector: daemon},
+		"booleans": map[string]components.SharedBoolean{
 			"watcher": {Path: "/dev/shm/kuryr/watcher"}, "server": {Path: "/dev/shm/kuryr/server", Deadline: model.Duration(30 * time.Second)},
 		},
 	}
@@ -193,7 +197,7 @@ func TestCNIVariables(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what --set set (-want +got):\n%s", diff)
 	}
-	checkCgroup(t, l, collectors.CgroupConfig{Process: &daemon})
+	checkCgroup(t, l, cgroup.Config{Process: &daemon})
 }
 
 func TestCNIVariableMistakes(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/process"
 )
 
 // TestCNIDayGrowsNothing runs the profile kuryr-cni for a day of simulated time, with
@@ -90,11 +92,11 @@ func loadNode(t *testing.T) *program {
 			}
 			switch col.Name {
 			case "memory":
-				col.Cgroup.Process = &collectors.ProcessSelector{PID: 4711, ProcFS: n.path("proc")}
+				col.Cgroup.Process = &process.Selector{PID: 4711, ProcFS: n.path("proc")}
 			case "net-admin":
 				col.Capability.Process = nil
 			case "daemon":
-				col.Process.ProcessSelector = collectors.ProcessSelector{}
+				col.Process.Selector = process.Selector{}
 			case "cni-config":
 				col.File.Path = n.path("cni/net.d/10-kuryr.conflist")
 			case "cni-plugin":
@@ -103,7 +105,7 @@ func loadNode(t *testing.T) *program {
 				col.File.Path = n.path("kuryr/kuryr.conf")
 			}
 		}
-		c.Collectors = slices.DeleteFunc(c.Collectors, func(col collectors.Config) bool {
+		c.Collectors = slices.DeleteFunc(c.Collectors, func(col kinds.Config) bool {
 			return col.Kubernetes != nil || col.Scrape != nil
 		})
 	}
@@ -114,12 +116,12 @@ func loadNode(t *testing.T) *program {
 // every five minutes a scrape. Every tenth request of the container runtime fails.
 func (d *daemon) useForTenSeconds(t *testing.T, handler http.Handler, i int) {
 	t.Helper()
-	event := collectors.ComponentEvent{Event: "cni_add", Result: "success"}
+	event := collectors.Event{Event: "cni_add", Result: "success"}
 	if i%10 == 0 {
 		event.Result, event.Error = "failure", "netlink"
 	}
 	for _, name := range []string{"watcher", "server"} {
-		if err := d.report(name, collectors.Report{Ready: new(true), Events: []collectors.ComponentEvent{event}}); err != nil {
+		if err := d.report(name, collectors.Report{Ready: new(true), Events: []collectors.Event{event}}); err != nil {
 			t.Fatalf("report of %s = %v, want nil", name, err)
 		}
 	}

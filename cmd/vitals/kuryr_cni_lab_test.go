@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/collectors/scrape"
 )
 
 // newCNILab loads the profile kuryr-cni for a node on which all is well, and starts
@@ -42,7 +45,7 @@ func startCNILab(t *testing.T, o labOptions) *kuryrLab {
 
 // adjust points the profile at the node.
 func (n *node) adjust(c *Config) {
-	daemon := &collectors.ProcessSelector{PID: 4711, ProcFS: n.path("proc")}
+	daemon := &process.Selector{PID: 4711, ProcFS: n.path("proc")}
 	for i := range c.Collectors {
 		switch col := &c.Collectors[i]; col.Name {
 		case "net-admin":
@@ -50,10 +53,10 @@ func (n *node) adjust(c *Config) {
 		case "memory":
 			col.Cgroup.Path, col.Cgroup.Process = "", daemon
 		case "netlink":
-			played := &collectors.ScrapeConfig{}
+			played := &scrape.Config{}
 			played.SetDefaults()
 			played.URL = n.exporter.URL + "/netlink"
-			col.Kinds = collectors.Kinds{Scrape: played}
+			col.Kinds = kinds.Kinds{Scrape: played}
 		case "cni-metrics":
 			col.Scrape.URL = n.exporter.URL + "/metrics"
 		case "cni-config":
@@ -79,9 +82,9 @@ func requests(count int, event, result, class string) step {
 // requests reports as the server of the daemon would.
 func (l *kuryrLab) requests(t *testing.T, count int, event, result, class string) {
 	t.Helper()
-	events := make([]collectors.ComponentEvent, count)
+	events := make([]collectors.Event, count)
 	for i := range events {
-		events[i] = collectors.ComponentEvent{Event: event, Result: result, Error: class}
+		events[i] = collectors.Event{Event: event, Result: result, Error: class}
 	}
 	body, err := json.Marshal(map[string]any{"ready": true, "events": events})
 	if err != nil {

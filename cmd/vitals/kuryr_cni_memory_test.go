@@ -39,7 +39,7 @@ func cniMemoryCases() []kuryrCase {
 			alive: warns(unmeasured), check: failureOfMemory("no_memory_controller")},
 		{id: "N18", name: "the cgroup is gone", given: []step{noFile("cgroup/kuryr")},
 			alive: warns(unmeasured), check: failureOfMemory("missing")},
-		{id: "N18", name: "the file with the memory makes no sense", given: []step{file("cgroup/kuryr/memory.current", "much\n")},
+		{id: "N18", name: "the file with the memory makes no sense", given: []step{nodeFile("cgroup/kuryr/memory.current", "much\n")},
 			alive: warns(unmeasured), check: failureOfMemory("unreadable")},
 	}
 }
@@ -53,7 +53,7 @@ func failureOfMemory(reason string) func(*testing.T, *kuryrLab) {
 // container by words in the text, and looks elsewhere if it finds none.
 func cniCgroupCases() []kuryrCase {
 	in := func(id, name, cgroup string, mebibytes int) kuryrCase {
-		return kuryrCase{id: id, name: name, given: []step{file("proc/4711/cgroup", cgroup+"\n")},
+		return kuryrCase{id: id, name: name, given: []step{nodeFile("proc/4711/cgroup", cgroup+"\n")},
 			check: series(`vitals_cgroup_memory_usage_bytes{cgroup="memory"}`, fmt.Sprintf("%g", float64(mebibytes*mebibyte)))}
 	}
 	return []kuryrCase{

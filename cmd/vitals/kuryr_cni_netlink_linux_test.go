@@ -3,7 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/netlink"
 )
 
 // startKernelLab runs the profile with what the kernel itself says by netlink.
@@ -12,10 +13,10 @@ func startKernelLab(t *testing.T, interfaces []string, netns string) *kuryrLab {
 	return startCNILab(t, labOptions{adjust: func(c *Config) {
 		for i := range c.Collectors {
 			if c.Collectors[i].Name == "netlink" {
-				n := &collectors.NetlinkConfig{}
+				n := &netlink.Config{}
 				n.SetDefaults()
 				n.Interfaces, n.NetNS = interfaces, netns
-				c.Collectors[i].Kinds = collectors.Kinds{Netlink: n}
+				c.Collectors[i].Kinds = kinds.Kinds{Netlink: n}
 			}
 		}
 	}})

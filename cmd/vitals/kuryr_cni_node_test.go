@@ -196,7 +196,7 @@ func (n *node) netlink() string {
 }
 
 // file replaces a file of the node.
-func file(name, text string) step {
+func nodeFile(name, text string) step {
 	return func(t *testing.T, l *kuryrLab) func() {
 		t.Helper()
 		before := l.node.read(t, name)
@@ -247,7 +247,7 @@ func capabilities(lines ...string) step {
 		status := slices.DeleteFunc(strings.SplitAfter(l.node.read(t, name), "\n"), func(line string) bool {
 			return strings.HasPrefix(line, "Cap")
 		})
-		return file(name, strings.Join(append(status, lines...), ""))(t, l)
+		return nodeFile(name, strings.Join(append(status, lines...), ""))(t, l)
 	}
 }
 

@@ -54,19 +54,19 @@ func cniConfigurationCases() []kuryrCase {
 	return []kuryrCase{
 		{id: "N01", name: "the CNI configuration is gone", given: []step{noFile(config)},
 			ready: fails("CNIConfigBroken failing: The CNI configuration is missing.")},
-		{id: "N01", name: "the CNI configuration is cut off", given: []step{file(config, `{"name": "kuryr", "plugins": [`)},
+		{id: "N01", name: "the CNI configuration is cut off", given: []step{nodeFile(config, `{"name": "kuryr", "plugins": [`)},
 			ready: fails("CNIConfigBroken failing: The CNI configuration cannot be read or parsed, or names no plugin.")},
-		{id: "N01", name: "the CNI configuration names no plugin", given: []step{file(config, `{"name": "kuryr", "plugins": []}`)},
+		{id: "N01", name: "the CNI configuration names no plugin", given: []step{nodeFile(config, `{"name": "kuryr", "plugins": []}`)},
 			ready: fails("CNIConfigBroken failing: The CNI configuration cannot be read or parsed, or names no plugin.")},
 		{id: "N01", name: "the plugin is gone", given: []step{noFile(plugin)},
 			ready: fails("CNIPluginBroken failing: The CNI plugin is missing.")},
 		{id: "N01", name: "the plugin may not be executed", given: []step{mode(plugin, 0o644)},
 			ready: fails("CNIPluginBroken failing: The CNI plugin is no program that can be executed.")},
-		{id: "N01", name: "the plugin was copied by half", given: []step{file(plugin, "")},
+		{id: "N01", name: "the plugin was copied by half", given: []step{nodeFile(plugin, "")},
 			ready: fails("CNIPluginBroken failing: The CNI plugin is no program that can be executed.")},
 		{id: "N01", name: "kuryr.conf is gone", given: []step{noFile(conf)},
 			ready: fails("KuryrConfBroken failing: kuryr.conf is missing.")},
-		{id: "N01", name: "kuryr.conf makes no sense", given: []step{file(conf, "[DEFAULT\n")},
+		{id: "N01", name: "kuryr.conf makes no sense", given: []step{nodeFile(conf, "[DEFAULT\n")},
 			ready: fails("KuryrConfBroken failing: kuryr.conf cannot be read or parsed.")},
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
 )
 
 func testdata(t *testing.T, name string) string {
@@ -39,13 +40,13 @@ func loadKuryr(t *testing.T, conf string) *loaded {
 }
 
 // collector returns the configuration of the collector of a name.
-func (l *loaded) collector(name string) collectors.Config {
+func (l *loaded) collector(name string) kinds.Config {
 	for _, c := range l.cfg.Collectors {
 		if c.Name == name {
 			return c
 		}
 	}
-	return collectors.Config{}
+	return kinds.Config{}
 }
 
 func TestKuryrConfIsTakenOver(t *testing.T) {
@@ -56,13 +57,13 @@ func TestKuryrConfIsTakenOver(t *testing.T) {
 	if got, want := l.cfg.Server.ListenAddress, ":8191"; got != want {
 		t.Errorf("listen address = %q, want %q", got, want)
 	}
-	list := func(resource string) collectors.KubernetesAccess {
-		return collectors.KubernetesAccess{Verb: "list", Resource: resource}
+	list := func(resource string) kubernetes.Access {
+		return kubernetes.Access{Verb: "list", Resource: resource}
 	}
-	wantKubernetes := collectors.KubernetesConfig{
+	wantKubernetes := kubernetes.Config{
 		Server: "https://192.0.2.10:6443", TokenFile: "/etc/kuryr/token", CAFile: "/etc/kuryr/ca.crt",
 		Watch: []string{"pods", "services"},
-		Access: []collectors.KubernetesAccess{
+		Access: []kubernetes.Access{
 			list("pods"), {Verb: "watch", Resource: "pods"}, {Verb: "watch", Resource: "services"},
 			{Verb: "patch", Resource: "openstack.org/kuryrports"},
 			list("openstack.org/kuryrports"), list("openstack.org/kuryrloadbalancers"),
@@ -77,7 +78,7 @@ func TestKuryrConfIsTakenOver(t *testing.T) {
 	if diff := cmp.Diff(&wantKubernetes, l.collector("kubernetes").Kubernetes); diff != "" {
 		t.Errorf("kubernetes (-want +got):\n%s", diff)
 	}
-	auth := l.collector("keystone").Keystone.OpenStackAuth
+	auth := l.collector("keystone").Keystone.Auth
 	if auth.AuthURL != "https://keystone.example.org:5000/v3" || auth.Username != "kuryr" || auth.Password.Value() != "s3cret" ||
 		auth.UserDomainName != "Default" || auth.ProjectName != "k8s" || auth.ProjectDomainName != "Default" ||
 		auth.Region != "RegionOne" || auth.Interface != "public" {

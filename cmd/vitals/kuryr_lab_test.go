@@ -18,7 +18,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/standin"
@@ -199,7 +199,7 @@ func dropPatience(files []*rules.File) {
 }
 
 // componentsOf is the configuration of the profile's components.
-func componentsOf(t *testing.T, c *Config) *collectors.ComponentsConfig {
+func componentsOf(t *testing.T, c *Config) *components.Config {
 	t.Helper()
 	for i := range c.Collectors {
 		if comps := c.Collectors[i].Components; comps != nil {

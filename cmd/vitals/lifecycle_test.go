@@ -47,7 +47,7 @@ func markerConfig(t *testing.T) (dir, config string) {
 }
 
 // waitReady waits until the state ready passes.
-func (p *process) waitReady() {
+func (p *runningVitals) waitReady() {
 	p.t.Helper()
 	eventually(p.t, "ready to pass", func() bool { code, _ := p.get("/ready"); return code == 200 })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules/lint"
 )
@@ -147,7 +148,7 @@ func TestMetricsAreThoseDescribed(t *testing.T) {
 		if diff := cmp.Diff(described, descsOf(kind.Metrics(""))); diff != "" {
 			t.Errorf("kind %s: Metrics(\"\") are not what Describe() returns (-Describe +Metrics):\n%s", key, diff)
 		}
-		if diff := cmp.Diff(described, descsOf(collectors.AnyKind(key).Metrics(""))); diff != "" {
+		if diff := cmp.Diff(described, descsOf(kinds.New(key).Metrics(""))); diff != "" {
 			t.Errorf("kind %s: Metrics(\"\") of no configuration are not what Describe() returns (-Describe +Metrics):\n%s", key, diff)
 		}
 		for _, d := range descsOf(kind.Metrics(c.Name)) {
@@ -186,8 +187,8 @@ func TestMetricsAreAsTheirHelpSays(t *testing.T) {
 
 func allDescs() []collectors.Desc {
 	all := evaluator.Descs()
-	for _, key := range collectors.KindNames() {
-		all = append(all, descsOf(collectors.AnyKind(key).Metrics(""))...)
+	for _, key := range kinds.Names() {
+		all = append(all, descsOf(kinds.New(key).Metrics(""))...)
 	}
 	return all
 }

@@ -15,7 +15,7 @@ import (
 
 // views are the ways to ask a daemon whether it is ready: each returns the generation
 // that answered, and what it said.
-func (p *process) views() map[string]func() (generation string, ready bool, err error) {
+func (p *runningVitals) views() map[string]func() (generation string, ready bool, err error) {
 	get := func(path string) (*http.Response, string, error) {
 		r, err := http.Get(p.url + path)
 		if err != nil {

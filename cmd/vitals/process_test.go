@@ -58,8 +58,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// process is the real program, started as a user would.
-type process struct {
+// runningVitals is the real program, started as a user would.
+type runningVitals struct {
 	t    testing.TB
 	cmd  *exec.Cmd
 	log  *lines
@@ -70,21 +70,21 @@ type process struct {
 }
 
 // launch starts the program without waiting for anything.
-func launch(t testing.TB, args ...string) *process {
+func launch(t testing.TB, args ...string) *runningVitals {
 	t.Helper()
 	return launchWith(t, nil, args...)
 }
 
 // launchWith has the process inherit a file as its descriptor 3.
-func launchWith(t testing.TB, inherit *os.File, args ...string) *process {
+func launchWith(t testing.TB, inherit *os.File, args ...string) *runningVitals {
 	t.Helper()
 	return launchProgram(t, "vitals", inherit, args...)
 }
 
 // launchProgram starts it by one of its names, see TestMain.
-func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) *process {
+func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) *runningVitals {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(name, args...), log: &lines{}, done: make(chan struct{})}
+	p := &runningVitals{t: t, cmd: exec.Command(name, args...), log: &lines{}, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	// The race detector would wait for a second at the end of each process.
 	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
@@ -115,12 +115,12 @@ func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) 
 }
 
 // runVitals starts the daemon on free ports and waits until it listens.
-func runVitals(t testing.TB, config string, more ...string) *process {
+func runVitals(t testing.TB, config string, more ...string) *runningVitals {
 	t.Helper()
 	return runVitalsWith(t, nil, config, more...)
 }
 
-func runVitalsWith(t testing.TB, inherit *os.File, config string, more ...string) *process {
+func runVitalsWith(t testing.TB, inherit *os.File, config string, more ...string) *runningVitals {
 	t.Helper()
 	socket := filepath.Join(shortDir(t), "v.sock")
 	args := []string{"run", "--config.file=" + config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=" + socket}
@@ -142,7 +142,7 @@ func runVitalsWith(t testing.TB, inherit *os.File, config string, more ...string
 }
 
 // running ends the test if the process has ended.
-func (p *process) running() {
+func (p *runningVitals) running() {
 	p.t.Helper()
 	select {
 	case <-p.done:
@@ -152,7 +152,7 @@ func (p *process) running() {
 }
 
 // exit waits for the end and returns the exit code.
-func (p *process) exit() int {
+func (p *runningVitals) exit() int {
 	p.t.Helper()
 	eventually(p.t, "the process to end", func() bool {
 		select {
@@ -165,7 +165,7 @@ func (p *process) exit() int {
 	return p.code
 }
 
-func (p *process) signal(s syscall.Signal) {
+func (p *runningVitals) signal(s syscall.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
@@ -173,7 +173,7 @@ func (p *process) signal(s syscall.Signal) {
 }
 
 // get asks the process; body and code are of the answer.
-func (p *process) get(path string) (int, string) {
+func (p *runningVitals) get(path string) (int, string) {
 	p.t.Helper()
 	return request(p.t, http.DefaultTransport, http.MethodGet, p.url+path, "")
 }
@@ -198,7 +198,7 @@ type ruleStatus struct {
 	}
 }
 
-func (p *process) status() status {
+func (p *runningVitals) status() status {
 	p.t.Helper()
 	_, body := p.get("/api/v1/status")
 	var s status
@@ -209,13 +209,13 @@ func (p *process) status() status {
 }
 
 // metric says whether /metrics has a line.
-func (p *process) metric(line string) bool {
+func (p *runningVitals) metric(line string) bool {
 	p.t.Helper()
 	_, body := p.get("/metrics")
 	return strings.Contains("\n"+body, "\n"+line+"\n")
 }
 
-func (p *process) rule(name string) ruleStatus {
+func (p *runningVitals) rule(name string) ruleStatus {
 	p.t.Helper()
 	for _, r := range p.status().Rules {
 		if r.Name == name {
@@ -225,7 +225,7 @@ func (p *process) rule(name string) ruleStatus {
 	return ruleStatus{}
 }
 
-func (p *process) collector(name string) server.CollectorStatus {
+func (p *runningVitals) collector(name string) server.CollectorStatus {
 	p.t.Helper()
 	for _, c := range p.status().Collectors {
 		if c.Name == name {

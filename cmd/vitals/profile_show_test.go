@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
 // withoutPasswords takes the passwords away, and says how many there were.
 func withoutPasswords(c *Config) int {
 	n := 0
-	c.eachKind(func(k *collectors.Kinds) {
+	c.eachKind(func(k *kinds.Kinds) {
 		if k.TCP != nil && k.TCP.Password != "" {
 			k.TCP.Password = ""
 			n++
@@ -72,16 +73,16 @@ func TestTripleoPlainFiles(t *testing.T) {
 
 // What looks like a reference in a value stays as it is.
 func TestMadeConfigKeepsDollars(t *testing.T) {
-	file := &collectors.FileConfig{Path: "/${HOME}/$${x}"}
-	file.SetDefaults()
-	entry := collectors.Config{Name: "f", Kinds: collectors.Kinds{File: file}}
+	f := &file.Config{Path: "/${HOME}/$${x}"}
+	f.SetDefaults()
+	entry := kinds.Config{Name: "f", Kinds: kinds.Kinds{File: f}}
 	entry.SetDefaults()
-	text, err := profile{name: "tripleo"}.madeConfig(&Config{Collectors: []collectors.Config{entry}})
+	text, err := profile{name: "tripleo"}.madeConfig(&Config{Collectors: []kinds.Config{entry}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, errs := load(newSources(), "vitals.yml", []byte(text), nil)
-	if len(errs) > 0 || len(l.cfg.Collectors) != 1 || l.cfg.Collectors[0].File.Path != file.Path {
-		t.Errorf("load(%s) = %+v, %v, want the path %s", text, l.cfg.Collectors, errs, file.Path)
+	if len(errs) > 0 || len(l.cfg.Collectors) != 1 || l.cfg.Collectors[0].File.Path != f.Path {
+		t.Errorf("load(%s) = %+v, %v, want the path %s", text, l.cfg.Collectors, errs, f.Path)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
 // variable is something that --set NAME=VALUE may say to a profile.
@@ -91,7 +91,7 @@ func variableNames(known []variable) string {
 // componentsVariable names the components that have to report.
 func componentsVariable() variable {
 	return variable{"components", func(c *Config, value string) error {
-		c.eachKind(func(k *collectors.Kinds) {
+		c.eachKind(func(k *kinds.Kinds) {
 			if k.Components != nil {
 				k.Components.Expect = strings.Split(value, ",")
 			}
@@ -103,7 +103,7 @@ func componentsVariable() variable {
 // kubeconfigVariable names the file that says how to reach the Kubernetes API.
 func kubeconfigVariable() variable {
 	return variable{"kubeconfig", func(c *Config, value string) error {
-		c.eachKind(func(k *collectors.Kinds) {
+		c.eachKind(func(k *kinds.Kinds) {
 			if k.Kubernetes != nil {
 				k.Kubernetes.Kubeconfig = value
 			}
@@ -113,7 +113,7 @@ func kubeconfigVariable() variable {
 }
 
 // eachKind calls f with the kind of every collector.
-func (c *Config) eachKind(f func(*collectors.Kinds)) {
+func (c *Config) eachKind(f func(*kinds.Kinds)) {
 	for i := range c.Collectors {
 		f(&c.Collectors[i].Kinds)
 	}

@@ -92,7 +92,7 @@ func TestReloadOfAChangedCollector(t *testing.T) {
 }
 
 // line is the line of /metrics that begins like this; empty without one.
-func (p *process) line(begin string) string {
+func (p *runningVitals) line(begin string) string {
 	p.t.Helper()
 	_, body := p.get("/metrics")
 	for line := range strings.Lines(body) {

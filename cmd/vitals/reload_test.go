@@ -13,13 +13,13 @@ import (
 
 // reloadWays are the ways in which a running process can be told that dir/vitals.yml
 // has become another; text is the new one.
-func reloadWays() map[string]func(t *testing.T, p *process, dir, text string) {
-	return map[string]func(t *testing.T, p *process, dir, text string){
-		"SIGHUP": func(t *testing.T, p *process, dir, text string) {
+func reloadWays() map[string]func(t *testing.T, p *runningVitals, dir, text string) {
+	return map[string]func(t *testing.T, p *runningVitals, dir, text string){
+		"SIGHUP": func(t *testing.T, p *runningVitals, dir, text string) {
 			write(t, dir, "vitals.yml", text)
 			p.signal(syscall.SIGHUP)
 		},
-		"POST": func(t *testing.T, p *process, dir, text string) {
+		"POST": func(t *testing.T, p *runningVitals, dir, text string) {
 			write(t, dir, "vitals.yml", text)
 			want := 200
 			if strings.Contains(text, "unknown_key") {
@@ -30,8 +30,8 @@ func reloadWays() map[string]func(t *testing.T, p *process, dir, text string) {
 				t.Errorf("POST /-/reload = %d %q, want %d", code, body, want)
 			}
 		},
-		"file change": func(t *testing.T, _ *process, dir, text string) { write(t, dir, "vitals.yml", text) },
-		"symlink swap": func(t *testing.T, _ *process, dir, text string) {
+		"file change": func(t *testing.T, _ *runningVitals, dir, text string) { write(t, dir, "vitals.yml", text) },
+		"symlink swap": func(t *testing.T, _ *runningVitals, dir, text string) {
 			mount(t, dir, map[string]string{"vitals.yml": text, "rules.yml": markerRules})
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/server"
@@ -60,7 +61,7 @@ type daemon struct {
 	logger *slog.Logger
 	loaded atomic.Pointer[loaded]
 	// components is the collector that takes reports; nil where none is configured.
-	components atomic.Pointer[collectors.Components]
+	components atomic.Pointer[components.Collector]
 	eval       *evaluator.Evaluator
 	reloader   *reloader
 	// notifier tells the service manager; nil where there is none.
@@ -92,13 +93,13 @@ func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
 // use notes the configuration that has become the running one.
 func (d *daemon) use(l *loaded, b *builder) {
 	d.loaded.Store(l)
-	var components *collectors.Components
+	var found *components.Collector
 	for _, made := range b.built {
-		if c, ok := made.collector.(*collectors.Components); ok {
-			components = c
+		if c, ok := made.collector.(*components.Collector); ok {
+			found = c
 		}
 	}
-	d.components.Store(components)
+	d.components.Store(found)
 	if d.lint != nil {
 		d.lint.look(l)
 	}

@@ -14,6 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/vitals-health/vitals/collectors"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
@@ -55,7 +57,7 @@ func secretsIn(typ reflect.Type, key string) []any {
 	case typ.Kind() == reflect.Struct:
 		for f := range typ.Fields() {
 			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			if typ == reflect.TypeFor[collectors.HTTPExpect]() {
+			if typ == reflect.TypeFor[httpkind.Expect]() {
 				name = "expected " + name // and not sent
 			}
 			for _, v := range secretsIn(f.Type, name) {
@@ -101,10 +103,10 @@ func plainBlocks() map[string]string {
 // the collector says where nothing answers.
 func TestNothingShowsWhatAConfigurationHides(t *testing.T) {
 	blocks := plainBlocks()
-	if kinds := collectors.KindNames(); len(blocks) != len(kinds) {
-		t.Fatalf("blocks of %d kinds, want one of each of %v", len(blocks), kinds)
+	if listed := kinds.Names(); len(blocks) != len(listed) {
+		t.Fatalf("blocks of %d kinds, want one of each of %v", len(blocks), listed)
 	}
-	for f := range reflect.TypeFor[collectors.Kinds]().Fields() {
+	for f := range reflect.TypeFor[kinds.Kinds]().Fields() {
 		kind, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

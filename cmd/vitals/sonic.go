@@ -8,7 +8,11 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/script"
+	"github.com/vitals-health/vitals/collectors/supervisor"
 )
 
 // sonicChoices are what --set says to the profile sonic beside the places of things. An
@@ -41,15 +45,15 @@ func adjustSonic(p *program, from *sources, c *Config) []error {
 
 // sonicKinds are the collectors of the profile.
 type sonicKinds struct {
-	supervisor *collectors.SupervisorConfig
-	critical   *collectors.FileConfig
-	hook       *collectors.ScriptConfig
-	components *collectors.ComponentsConfig
+	supervisor *supervisor.Config
+	critical   *file.Config
+	hook       *script.Config
+	components *components.Config
 }
 
 func sonicParts(c *Config) sonicKinds {
 	var parts sonicKinds
-	c.eachKind(func(k *collectors.Kinds) {
+	c.eachKind(func(k *kinds.Kinds) {
 		switch {
 		case k.Supervisor != nil:
 			parts.supervisor = k.Supervisor
@@ -112,7 +116,7 @@ func parseWatchdogProcesses(path, text string) (programs []string, errs []error)
 			continue
 		}
 		key, name, _ := strings.Cut(line, ":")
-		component := collectors.ComponentsConfig{Expect: []string{name}}
+		component := components.Config{Expect: []string{name}}
 		switch problems := component.Problems(); {
 		case key != "program" || name == "" || strings.Contains(name, ":"):
 			errs = append(errs, fmt.Errorf("%s:%d: %.64q: expected program:NAME", path, number, line))

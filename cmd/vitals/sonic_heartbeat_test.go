@@ -16,13 +16,14 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
 // heartbeats is a container in which only heartbeats matter, with the profile's own pace.
 // It belongs into a synctest bubble.
 type heartbeats struct {
-	parts *collectors.Components
+	parts *components.Collector
 	eval  *evaluator.Evaluator
 	// supervisord tells of orchagent; an empty state is that nothing is known of it.
 	supervisord *toldOf
@@ -115,7 +116,7 @@ func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.parts, _ = c.(*collectors.Components)
+			h.parts, _ = c.(*components.Collector)
 			source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
 			return evaluator.Config{Files: l.files, Sources: []evaluator.Source{source, supervisord}}
 		}

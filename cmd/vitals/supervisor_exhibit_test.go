@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/supervisor"
 )
 
 // exhibitSupervisor is a supervisord that answers as a real one did.
-func exhibitSupervisor(t *testing.T) *collectors.SupervisorConfig {
+func exhibitSupervisor(t *testing.T) *supervisor.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v") // short enough for a socket
 	if err != nil {
@@ -29,5 +29,5 @@ func exhibitSupervisor(t *testing.T) *collectors.SupervisorConfig {
 	})}}
 	server.Start()
 	t.Cleanup(server.Close)
-	return &collectors.SupervisorConfig{Socket: socket, Programs: []string{"start"}, Critical: []string{"program:running"}, Limit: 200}
+	return &supervisor.Config{Socket: socket, Programs: []string{"start"}, Critical: []string{"program:running"}, Limit: 200}
 }

@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/systemd"
 	"github.com/vitals-health/vitals/internal/standin"
 )
 
 // exhibitSystemd is one service behind a stand-in: there need not be a systemd here.
-func exhibitSystemd(t *testing.T) *collectors.SystemdConfig {
+func exhibitSystemd(t *testing.T) *systemd.Config {
 	t.Helper()
 	const unit = "nova-compute.service"
 	socket := filepath.Join(shortDir(t), "bus")
@@ -20,5 +20,5 @@ func exhibitSystemd(t *testing.T) *collectors.SystemdConfig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &collectors.SystemdConfig{Units: []string{unit}, Bus: socket}
+	return &systemd.Config{Units: []string{unit}, Bus: socket}
 }

@@ -15,6 +15,12 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
@@ -23,7 +29,7 @@ type tripleoBuilder struct {
 	settings   tripleoSettings
 	service    tripleo.Service
 	from       *sources
-	collectors []collectors.Config
+	collectors []kinds.Config
 }
 
 // build makes the collectors, and returns why some cannot be made. A file that may be
@@ -114,10 +120,10 @@ func (b *tripleoBuilder) number(o *tripleo.Option) (int, error) {
 
 // add adds a collector that is right. One that is not would be blamed on the profile,
 // which is innocent.
-func (b *tripleoBuilder) add(name string, kinds collectors.Kinds) error {
-	c := collectors.Config{Name: name, Kinds: kinds}
+func (b *tripleoBuilder) add(name string, kind kinds.Kinds) error {
+	c := kinds.Config{Name: name, Kinds: kind}
 	c.SetDefaults()
-	if kinds.HTTP != nil && b.settings.curl.maxTime > 0 {
+	if kind.HTTP != nil && b.settings.curl.maxTime > 0 {
 		c.Timeout = model.Duration(b.settings.curl.maxTime)
 		c.Interval = max(c.Interval, c.Timeout)
 	}
@@ -129,7 +135,7 @@ func (b *tripleoBuilder) add(name string, kinds collectors.Kinds) error {
 }
 
 func (b *tripleoBuilder) process(p tripleo.Process) error {
-	k := &collectors.ProcessConfig{}
+	k := &process.Config{}
 	k.Name, k.Argument = p.Comm, p.Argument
 	if b.settings.root != "" {
 		k.PIDNamespace = "any" // the container is seen from its host
@@ -142,11 +148,11 @@ func (b *tripleoBuilder) process(p tripleo.Process) error {
 		}
 		k.UDP = []int{port}
 	}
-	return b.add(p.Name, collectors.Kinds{Process: k})
+	return b.add(p.Name, kinds.Kinds{Process: k})
 }
 
 func (b *tripleoBuilder) http(h tripleo.HTTP) error {
-	k := &collectors.HTTPConfig{}
+	k := &httpkind.Config{}
 	k.SetDefaults()
 	k.Status = []string{"200-399"} // what curl --fail takes for a success
 	k.UserAgent, k.UseProxy = b.settings.curl.userAgent, b.settings.curl.useProxy
@@ -156,7 +162,7 @@ func (b *tripleoBuilder) http(h tripleo.HTTP) error {
 	var err error
 	switch {
 	case h.VHost != "":
-		k.URLFrom = &collectors.HTTPURLFrom{VHost: b.path(h.VHost)}
+		k.URLFrom = &httpkind.URLFrom{VHost: b.path(h.VHost)}
 	case h.INI != "":
 		err = b.fromINI(k, h)
 	default:
@@ -169,12 +175,12 @@ func (b *tripleoBuilder) http(h tripleo.HTTP) error {
 	if _, err := k.Endpoint(); err != nil {
 		return err
 	}
-	return b.add(h.Name, collectors.Kinds{HTTP: k})
+	return b.add(h.Name, kinds.Kinds{HTTP: k})
 }
 
 // fromINI takes the address from options of an INI file.
-func (b *tripleoBuilder) fromINI(k *collectors.HTTPConfig, h tripleo.HTTP) error {
-	k.URLFrom = &collectors.HTTPURLFrom{
+func (b *tripleoBuilder) fromINI(k *httpkind.Config, h tripleo.HTTP) error {
+	k.URLFrom = &httpkind.URLFrom{
 		INI: b.path(h.INI), Host: h.Host, Port: h.Port, HTTPS: h.HTTPS, DefaultPort: h.DefaultPort, Path: h.Path,
 	}
 	if h.Listen != "" {
@@ -200,7 +206,7 @@ func (b *tripleoBuilder) fromINI(k *collectors.HTTPConfig, h tripleo.HTTP) error
 }
 
 // clustercheck takes the address from the options of socat.
-func (b *tripleoBuilder) clustercheck(k *collectors.HTTPConfig, file string) error {
+func (b *tripleoBuilder) clustercheck(k *httpkind.Config, file string) error {
 	data, err := b.read(file)
 	if err != nil {
 		return err
@@ -215,9 +221,9 @@ func (b *tripleoBuilder) clustercheck(k *collectors.HTTPConfig, file string) err
 
 // tls is what a connection with TLS needs by --set and by the server's own files; nil
 // where nobody says anything.
-func (b *tripleoBuilder) tls(of *tripleo.TLS) *collectors.ClientTLS {
-	t := collectors.ClientTLS{CAFile: b.settings.caFile, ServerName: b.settings.serverName, InsecureSkipVerify: b.settings.insecure}
-	if of == nil && t == (collectors.ClientTLS{}) {
+func (b *tripleoBuilder) tls(of *tripleo.TLS) *remote.ClientTLS {
+	t := remote.ClientTLS{CAFile: b.settings.caFile, ServerName: b.settings.serverName, InsecureSkipVerify: b.settings.insecure}
+	if of == nil && t == (remote.ClientTLS{}) {
 		return nil
 	}
 	if of != nil {
@@ -243,7 +249,7 @@ func (b *tripleoBuilder) query(q tripleo.Query) error {
 		}
 	}
 	for i, e := range endpoints {
-		k := &collectors.TCPConfig{}
+		k := &tcp.Config{}
 		k.SetDefaults()
 		k.Address, k.Protocol = e.Address, q.Protocol
 		if socket, ok := strings.CutPrefix(e.Address, "unix:/"); ok {
@@ -254,13 +260,13 @@ func (b *tripleoBuilder) query(q tripleo.Query) error {
 			k.TLS = b.tls(e.TLS)
 		}
 		for _, s := range q.Dialogue {
-			k.QueryResponse = append(k.QueryResponse, collectors.TCPStep{Send: s.Send, Expect: s.Expect})
+			k.QueryResponse = append(k.QueryResponse, tcp.Step{Send: s.Send, Expect: s.Expect})
 		}
 		name := q.Name
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d", q.Name, i+1)
 		}
-		if err := b.add(name, collectors.Kinds{TCP: k}); err != nil {
+		if err := b.add(name, kinds.Kinds{TCP: k}); err != nil {
 			return err
 		}
 	}
@@ -290,7 +296,7 @@ func (b *tripleoBuilder) endpoints(q tripleo.Query) ([]tripleo.Endpoint, error) 
 }
 
 func (b *tripleoBuilder) file(f tripleo.File) error {
-	k := &collectors.FileConfig{}
+	k := &file.Config{}
 	k.SetDefaults()
 	k.Path = b.path(f.Path)
 	if f.Crontab {
@@ -303,5 +309,5 @@ func (b *tripleoBuilder) file(f tripleo.File) error {
 		}
 		k.Format, k.Epoch, k.AgeLimit = "json", f.Epoch, model.Duration(time.Duration(seconds)*time.Second)
 	}
-	return b.add(f.Name, collectors.Kinds{File: k})
+	return b.add(f.Name, kinds.Kinds{File: k})
 }

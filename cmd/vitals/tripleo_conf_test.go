@@ -11,11 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/collectors"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/tcp"
 )
 
 // httpOf is the first collector of the kind http.
-func httpOf(t *testing.T, c *Config) (collectors.Config, *collectors.HTTPConfig) {
+func httpOf(t *testing.T, c *Config) (kinds.Config, *httpkind.Config) {
 	t.Helper()
 	for _, col := range c.Collectors {
 		if col.HTTP != nil {
@@ -23,7 +26,7 @@ func httpOf(t *testing.T, c *Config) (collectors.Config, *collectors.HTTPConfig)
 		}
 	}
 	t.Fatal("the profile asks nothing over HTTP, want it to")
-	return collectors.Config{}, nil
+	return kinds.Config{}, nil
 }
 
 // The variables of TripleO's scripts mean what they meant.
@@ -153,14 +156,14 @@ func TestTripleoTLS(t *testing.T) {
 		name     string
 		settings []string
 		http     bool
-		want     *collectors.ClientTLS
+		want     *remote.ClientTLS
 	}{
 		{"an API, and nothing is said", []string{"service=keystone"}, true, nil},
-		{"an API behind a CA", []string{"service=keystone", "ca_file=/ca", "server_name=c0"}, true, &collectors.ClientTLS{CAFile: "/ca", ServerName: "c0"}},
-		{"an API that is not verified", []string{"service=keystone", "tls=skip"}, true, &collectors.ClientTLS{InsecureSkipVerify: true}},
+		{"an API behind a CA", []string{"service=keystone", "ca_file=/ca", "server_name=c0"}, true, &remote.ClientTLS{CAFile: "/ca", ServerName: "c0"}},
+		{"an API that is not verified", []string{"service=keystone", "tls=skip"}, true, &remote.ClientTLS{InsecureSkipVerify: true}},
 		{"an API that is verified", []string{"service=keystone", "tls=verify"}, true, nil},
-		{"etcd with files of its own", []string{"service=etcd"}, false, &collectors.ClientTLS{CAFile: "ROOT/etc/ipa/ca.crt", CertFile: "ROOT/c", KeyFile: "ROOT/k"}},
-		{"etcd behind another CA", []string{"service=etcd", "ca_file=/ca"}, false, &collectors.ClientTLS{CAFile: "/ca", CertFile: "ROOT/c", KeyFile: "ROOT/k"}},
+		{"etcd with files of its own", []string{"service=etcd"}, false, &remote.ClientTLS{CAFile: "ROOT/etc/ipa/ca.crt", CertFile: "ROOT/c", KeyFile: "ROOT/k"}},
+		{"etcd behind another CA", []string{"service=etcd", "ca_file=/ca"}, false, &remote.ClientTLS{CAFile: "/ca", CertFile: "ROOT/c", KeyFile: "ROOT/k"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lab := newContainer(t)
@@ -174,8 +177,8 @@ func TestTripleoTLS(t *testing.T) {
 				}
 				return
 			}
-			var got *collectors.TCPConfig
-			cfg.eachKind(func(k *collectors.Kinds) {
+			var got *tcp.Config
+			cfg.eachKind(func(k *kinds.Kinds) {
 				if k.TCP != nil {
 					got = k.TCP
 				}

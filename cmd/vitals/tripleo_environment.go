@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vitals-health/vitals/collectors"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
 )
 
 // curlEnvironment is what TripleO's scripts take from the environment for HTTP.
@@ -60,7 +60,7 @@ func (e *curlEnvironment) read() []error {
 		e.userAgent = cmp.Or(os.Getenv("HEALTHCHECK_CURL_PY_USER_AGENT"), "pyrequests-healthcheck")
 	}
 	if e.writeOut = os.Getenv(writeOutVariable); e.writeOut != "" {
-		check := collectors.HTTPConfig{}
+		check := httpkind.Config{}
 		check.SetDefaults()
 		check.URL, check.NoteFormat = "http://localhost/", e.writeOut
 		for _, p := range check.Problems() {

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/promslog"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
@@ -149,7 +149,7 @@ func (c *container) config(t *testing.T, settings ...string) *Config {
 
 // pointAt has the profile look at the container's own processes and sockets.
 func (c *container) pointAt(cfg *Config) {
-	cfg.eachKind(func(k *collectors.Kinds) {
+	cfg.eachKind(func(k *kinds.Kinds) {
 		switch {
 		case k.Process != nil:
 			k.Process.ProcFS = filepath.Join(c.dir, "proc")

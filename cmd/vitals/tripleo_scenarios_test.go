@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
@@ -89,7 +89,7 @@ func TestTripleoScenarios(t *testing.T) {
 // urlOf is the URL that the profile asks, or "" if it asks none.
 func urlOf(t *testing.T, cfg *Config) (url string) {
 	t.Helper()
-	cfg.eachKind(func(k *collectors.Kinds) {
+	cfg.eachKind(func(k *kinds.Kinds) {
 		if k.HTTP != nil {
 			var err error
 			if url, err = k.HTTP.Endpoint(); err != nil {

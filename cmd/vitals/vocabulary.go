@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
@@ -44,8 +45,8 @@ const ownKind = "vitals"
 // anyVocabulary is what rules can match under some configuration.
 func anyVocabulary() *lint.Vocabulary {
 	v := &lint.Vocabulary{}
-	for _, key := range collectors.KindNames() {
-		kind := collectors.AnyKind(key)
+	for _, key := range kinds.Names() {
+		kind := kinds.New(key)
 		metrics := kind.Metrics("")
 		// A dependency is on another host unless its kind has a target that may be here.
 		external := slices.ContainsFunc(metrics, func(m collectors.Metric) bool { return m.Name == "vitals_dependency_up" })

@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/collectors/scrape"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
@@ -102,9 +103,9 @@ func TestVocabularyOfAProfile(t *testing.T) {
 }
 
 func TestVocabularyOfAScrape(t *testing.T) {
-	l := &loaded{cfg: Config{Collectors: []collectors.Config{
-		{Name: "here", Interval: 15e9, Kinds: collectors.Kinds{Scrape: &collectors.ScrapeConfig{URL: "http://127.0.0.1:9100/metrics"}}},
-		{Name: "there", Interval: 20e9, Kinds: collectors.Kinds{Scrape: &collectors.ScrapeConfig{URL: "http://192.0.2.1:9100/metrics"}}},
+	l := &loaded{cfg: Config{Collectors: []kinds.Config{
+		{Name: "here", Interval: 15e9, Kinds: kinds.Kinds{Scrape: &scrape.Config{URL: "http://127.0.0.1:9100/metrics"}}},
+		{Name: "there", Interval: 20e9, Kinds: kinds.Kinds{Scrape: &scrape.Config{URL: "http://192.0.2.1:9100/metrics"}}},
 	}}}
 	want := []string{"{component=here}  of scrape here 15s", "{component=there}  of scrape there 20s external"}
 	if diff := cmp.Diff(want, entries(vocabulary(l), "")); diff != "" {

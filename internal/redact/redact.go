@@ -131,3 +131,6 @@ func Values(text string, secrets []string) string {
 	}
 	return text
 }
+
+// Setting returns a text of the configuration without the secrets in it.
+func Setting(text string) string { return Config([]string{text})[0] }

@@ -18,10 +18,10 @@ const maxReport = 4 << 10
 
 // report is the body of PUT /api/v1/components/NAME. What is left out stays as it was.
 type report struct {
-	Alive  *bool                       `json:"alive"`
-	Ready  *bool                       `json:"ready"`
-	Reason string                      `json:"reason"`
-	Events []collectors.ComponentEvent `json:"events"`
+	Alive  *bool              `json:"alive"`
+	Ready  *bool              `json:"ready"`
+	Reason string             `json:"reason"`
+	Events []collectors.Event `json:"events"`
 }
 
 // component takes a component's report.

@@ -48,7 +48,7 @@ func TestReports(t *testing.T) {
 		{"all of it", "watcher", `{"alive": true, "ready": false, "reason": "resync"}`, 204, "", &collectors.Report{Alive: &yes, Ready: &no, Reason: "resync"}},
 		{"a part", "pod-watcher.0", ` {"alive": false} `, 204, "", &collectors.Report{Alive: &no}},
 		{"events", "watcher", `{"events": [{"event": "cni_add", "result": "failure", "error": "netlink"}, {"event": "cni_add", "result": "success"}]}`, 204, "",
-			&collectors.Report{Events: []collectors.ComponentEvent{{Event: "cni_add", Result: "failure", Error: "netlink"}, {Event: "cni_add", Result: "success"}}}},
+			&collectors.Report{Events: []collectors.Event{{Event: "cni_add", Result: "failure", Error: "netlink"}, {Event: "cni_add", Result: "success"}}}},
 		{"an unknown field of an event", "watcher", `{"events": [{"name": "cni_add"}]}`, 400, "read report: json: unknown field \"name\": expected JSON such as {\"alive\": true, \"ready\": false, \"reason\": \"...\"}\n", nil},
 		{"nothing", "watcher", `{}`, 204, "", &collectors.Report{}},
 		{"an unknown component", "stranger", `{"alive": true}`, 404, "component \"stranger\": unknown component: no components collector expects stranger\n", nil},

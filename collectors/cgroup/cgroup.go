@@ -1,0 +1,165 @@
+// Package cgroup measures the memory of a control group, of version 1 or 2.
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/process"
+)
+
+// Config configures the kind cgroup: the memory of one cgroup, of version 1 or 2
+// of the kernel's interface. Without Path and Process it is the cgroup of the process
+// that asks.
+type Config struct {
+	// Path is the absolute path of the cgroup's directory, or the cgroup as
+	// /proc/PID/cgroup has it: /system.slice/kuryr-cni.service.
+	Path string `yaml:"path,omitempty"`
+	// Process has the cgroup; of several processes it is the oldest's. Its procfs is also
+	// where the mount table is read.
+	Process *process.Selector `yaml:"process,omitempty"`
+	// Limit is exported as it is, for rules that compare with it; nil exports none.
+	Limit *collectors.Size `yaml:"limit,omitempty"`
+	// CgroupFS is the directory at or below which the cgroups are mounted that are
+	// looked at; empty means wherever they are mounted.
+	CgroupFS string `yaml:"cgroupfs,omitempty"`
+}
+
+// Problems implements Kind.
+func (c *Config) Problems() []collectors.Problem {
+	var problems []collectors.Problem
+	if c.Path != "" && c.Process != nil && len(c.Process.Keys()) > 0 {
+		problems = append(problems, collectors.Problem{Path: "process", Text: "a process beside path: expected one of them, or procfs alone"})
+	}
+	for _, p := range []struct{ key, path string }{{"path", c.Path}, {"cgroupfs", c.CgroupFS}} {
+		if p.path != "" && (!filepath.IsAbs(p.path) || strings.Contains(p.path+"/", "/../")) {
+			problems = append(problems, collectors.Problem{Path: p.key, Text: fmt.Sprintf("path %q: expected an absolute path without ..", p.path)})
+		}
+	}
+	if c.Limit != nil && *c.Limit < 1<<20 { // less is a forgotten unit
+		problems = append(problems, collectors.Problem{Path: "limit", Text: fmt.Sprintf("limit %s: expected 1MiB or more, with a unit such as MiB, or no limit", *c.Limit)})
+	}
+	if c.Process != nil {
+		problems = append(problems, c.Process.Problems("process.")...)
+	}
+	return problems
+}
+
+// External implements Kind: a cgroup is on this host.
+func (c *Config) External() bool { return false }
+
+// Uses implements Kind.
+func (c *Config) Uses() []string { return nil }
+
+// New implements Kind.
+func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
+	return &collector{name: env.Name, limit: c.Limit, finder: newCgroupFinder(c)}, nil
+}
+
+// reason says why something is not known of a cgroup. The set is closed, because
+// it is a label.
+type reason string
+
+const (
+	missing      reason = "missing"              // no such cgroup, or it was removed
+	forbidden    reason = "forbidden"            // the kernel refuses to show it
+	noController reason = "no_memory_controller" // its memory is not accounted for
+	noProcess    reason = "process"              // the process whose cgroup it is was not found
+	unreadable   reason = "unreadable"           // what the kernel shows makes no sense
+)
+
+// reasons returns all reasons, in the order of the documentation.
+func reasons() []reason {
+	return []reason{missing, forbidden, noController, noProcess, unreadable}
+}
+
+// cgroupError is an error with its reason.
+type cgroupError = collectors.Error[reason]
+
+// reasonOfCgroup is the reason why something could not be measured; nil is no reason.
+// ENODEV is what reading a file of a removed cgroup yields.
+func reasonOfCgroup(err error) reason {
+	return collectors.ReasonOf(err, func(err error) reason {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return forbidden
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ESRCH):
+			return missing
+		}
+		return unreadable
+	})
+}
+
+type collector struct {
+	name   string
+	limit  *collectors.Size
+	finder *finder
+	reader reader
+}
+
+// Collect reads the cgroup's files. What one of them does not say is absent, and the
+// others count.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	var b collectors.Batch
+	if c.limit != nil {
+		b.Set(configuredLimitMetric, float64(*c.limit), c.name)
+	}
+	err := c.measure(ctx, &b)
+	reason := reasonOfCgroup(err)
+	for _, r := range reasons() {
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
+	}
+	return b.Samples, err
+}
+
+// measure finds the cgroup and reads it. After a failure it is looked for again.
+func (c *collector) measure(ctx context.Context, b *collectors.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("find cgroup: %w", err)
+	}
+	at, err := c.finder.find(ctx, &c.reader)
+	if err != nil {
+		return fmt.Errorf("find cgroup: %w", err)
+	}
+	b.Set(infoMetric, 1, c.name, at.version)
+	m, err := at.read(&c.reader)
+	c.add(b, m)
+	if err != nil {
+		c.finder.forget()
+		return fmt.Errorf("read cgroup: %w", err)
+	}
+	return nil
+}
+
+// add exports what is known.
+func (c *collector) add(b *collectors.Batch, m memory) {
+	for _, g := range []struct {
+		metric *collectors.Def
+		value  *float64
+	}{
+		{memoryUsageMetric, m.usage},
+		{memoryWorkingSetMetric, m.workingSet},
+		{memorySwapMetric, m.swap},
+		{memoryLimitMetric, m.limit},
+		{memoryOOMKillsMetric, m.oomKills},
+	} {
+		if g.value != nil {
+			b.Set(g.metric, *g.value, c.name)
+		}
+	}
+	for _, p := range m.pressure {
+		b.Set(memoryPressureRatioMetric, p.avg10/100, c.name, p.kind, "10s")
+		b.Set(memoryPressureRatioMetric, p.avg60/100, c.name, p.kind, "60s")
+		b.Set(memoryPressureRatioMetric, p.avg300/100, c.name, p.kind, "300s")
+		b.Set(memoryPressureSecondsTotalMetric, p.total/1e6, c.name, p.kind)
+	}
+}
+
+// Describe implements Collector.
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }

@@ -1,0 +1,106 @@
+package cgroup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// pressure is one line of memory.pressure.
+type pressure struct {
+	// kind is some or full.
+	kind string
+	// avg10, avg60 and avg300 are percentages of the last 10, 60 and 300 seconds.
+	avg10, avg60, avg300 float64
+	// total is in microseconds.
+	total float64
+}
+
+// parseCgroupBytes reads a file with one number, such as memory.current and
+// memory.usage_in_bytes.
+func parseCgroupBytes(data []byte) (float64, error) {
+	text := bytes.TrimSuffix(data, []byte("\n"))
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.32q is no number of bytes", text)
+	}
+	return float64(n), nil
+}
+
+// parseCgroupLimit reads a limit: memory.max of version 2, in which max means none,
+// or a limit of version 1.
+func parseCgroupLimit(data []byte) (float64, error) {
+	if string(bytes.TrimSuffix(data, []byte("\n"))) == "max" {
+		return math.Inf(1), nil
+	}
+	n, err := parseCgroupBytes(data)
+	return cgroupLimit(n), err
+}
+
+// cgroupLimit is a limit of version 1, where none is the largest number of whole pages
+// in 63 bits: PAGE_COUNTER_MAX in include/linux/page_counter.h. Pages are at most 256
+// KiB, and no machine has so much memory that the distance matters.
+func cgroupLimit(bytes float64) float64 {
+	if bytes >= math.MaxInt64-1<<20 {
+		return math.Inf(1)
+	}
+	return bytes
+}
+
+// errNoKey is that a file does not have the line that is looked for.
+var errNoKey = errors.New("no such line")
+
+// parseCgroupKey reads the number of one line of a flat keyed file, such as
+// memory.stat: see Documentation/admin-guide/cgroup-v2.rst. It returns errNoKey where
+// the line is not there.
+func parseCgroupKey(data []byte, key string) (float64, error) {
+	for line := range bytes.Lines(data) {
+		name, value, ok := bytes.Cut(line, []byte(" "))
+		if !ok || string(name) != key {
+			continue
+		}
+		n, err := parseCgroupBytes(value)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", key, err)
+		}
+		return n, nil
+	}
+	return 0, fmt.Errorf("%s: %w", key, errNoKey)
+}
+
+// parseCgroupPressure reads memory.pressure, a line for some and one for full: see
+// Documentation/accounting/psi.rst. Lines of another kind are left out.
+func parseCgroupPressure(data []byte) ([]pressure, error) {
+	var all []pressure
+	for line := range bytes.Lines(data) {
+		kind, values, _ := bytes.Cut(line, []byte(" "))
+		if k := string(kind); k != "some" && k != "full" || slices.ContainsFunc(all, func(p pressure) bool { return p.kind == k }) {
+			continue
+		}
+		p := pressure{kind: string(kind)}
+		fields := bytes.Fields(values)
+		for i, v := range []struct {
+			name string
+			into *float64
+			most float64
+		}{{"avg10=", &p.avg10, 100}, {"avg60=", &p.avg60, 100}, {"avg300=", &p.avg300, 100}, {"total=", &p.total, math.MaxUint64}} {
+			var text []byte
+			if i < len(fields) {
+				text, _ = bytes.CutPrefix(fields[i], []byte(v.name))
+			}
+			n, err := strconv.ParseFloat(string(text), 64)
+			if err != nil || !(n >= 0 && n <= v.most) {
+				return nil, fmt.Errorf("pressure: %.80q: expected %s and a number", line, v.name)
+			}
+			*v.into = n
+		}
+		all = append(all, p)
+	}
+	if all == nil {
+		return nil, errors.New("pressure: neither some nor full")
+	}
+	return all, nil
+}

@@ -1,0 +1,16 @@
+package collectortest
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// CPU is the processor time that the process has used.
+func CPU(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

@@ -1,0 +1,315 @@
+package components_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
+	"github.com/vitals-health/vitals/collectors/components"
+)
+
+func localComponents(t testing.TB, config string) *components.Collector {
+	t.Helper()
+	return collectortest.New(t, "components", config, &components.Config{}).(*components.Collector)
+}
+
+// localStatus renders what is known of one component.
+func localStatus(c *components.Collector, name string) string {
+	for _, s := range c.Status() {
+		if s.Name == name {
+			return fmt.Sprintf("alive %s, ready %s: %s", localTri(s.Alive), localTri(s.Ready), s.Reason)
+		}
+	}
+	return "no such component"
+}
+
+func localTri(b *bool) string {
+	if b == nil {
+		return "?"
+	}
+	return fmt.Sprint(*b)
+}
+
+func localReport(t testing.TB, c *components.Collector, name string, r collectors.Report) {
+	t.Helper()
+	if err := c.Report(name, r); err != nil {
+		t.Fatalf("Report(%q) = %v, want no error", name, err)
+	}
+}
+
+func TestReport(t *testing.T) {
+	yes, no := new(true), new(false)
+	type reports []collectors.Report
+	tests := []struct {
+		name  string
+		given reports
+		want  string
+	}{
+		{"nothing yet", nil, "alive ?, ready ?: never reported"},
+		{"an empty report is a sign of life", reports{{}}, "alive true, ready ?: "},
+		{"alive and ready", reports{{Alive: yes, Ready: yes, Reason: "synced"}}, "alive true, ready true: synced"},
+		{"not ready yet", reports{{Ready: no, Reason: "loading"}}, "alive true, ready false: loading"},
+		{"what is not said stays", reports{{Alive: yes, Ready: yes}, {Reason: "busy"}}, "alive true, ready true: busy"},
+		{"a heartbeat leaves the reason", reports{{Ready: yes, Reason: "synced"}, {Alive: yes}}, "alive true, ready true: synced"},
+		{"a word about ready replaces the reason", reports{{Ready: no, Reason: "loading"}, {Ready: yes}}, "alive true, ready true: "},
+		{"a component that is not alive is not ready", reports{{Alive: yes, Ready: yes}, {Alive: no, Reason: "deadlock"}}, "alive false, ready false: deadlock"},
+		{"dead stays dead until it says otherwise", reports{{Alive: no, Reason: "deadlock"}, {Ready: yes, Reason: "hm"}}, "alive false, ready false: hm"},
+		{"it recovers", reports{{Alive: no, Ready: yes, Reason: "deadlock"}, {Alive: yes}}, "alive true, ready true: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localComponents(t, "expect: [watcher]")
+			for _, r := range tt.given {
+				localReport(t, c, "watcher", r)
+			}
+			if got := localStatus(c, "watcher"); got != tt.want {
+				t.Errorf("Status() = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReportDoesNotKeepTheCallersMemory(t *testing.T) {
+	c := localComponents(t, "expect: [watcher]")
+	alive := true
+	localReport(t, c, "watcher", collectors.Report{Alive: &alive})
+	alive = false
+	if got, want := localStatus(c, "watcher"), "alive true, ready ?: "; got != want {
+		t.Errorf("Status() = %s, want %s", got, want)
+	}
+}
+
+func TestReportNames(t *testing.T) {
+	tests := []struct {
+		name, config, component string
+		want                    error
+	}{
+		{"an expected one", "expect: [a]", "a", nil},
+		{"a stranger where some are expected", "expect: [a]", "b", collectors.ErrUnknownComponent},
+		{"a stranger where any is accepted", "{expect: [a], accept: any}", "b", nil},
+		{"anybody where nobody is expected", "{}", "b", nil},
+		{"one with a shared boolean is expected", "shared_booleans: {a: /dev/shm/a}", "a", nil},
+		{"a stranger beside a shared boolean", "shared_booleans: {a: /dev/shm/a}", "b", collectors.ErrUnknownComponent},
+		{"no name", "{}", "", collectors.ErrInvalidReport},
+		{"a path", "{}", "../a", collectors.ErrInvalidReport},
+		{"a long name", "{}", strings.Repeat("a", 64), collectors.ErrInvalidReport},
+		{"a name that is not UTF-8", "{}", "a\xff", collectors.ErrInvalidReport},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localComponents(t, tt.config)
+			if err := c.Report(tt.component, collectors.Report{}); !errors.Is(err, tt.want) {
+				t.Errorf("Report(%q) = %v, want %v", tt.component, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestBoundTheNames(t *testing.T) {
+	c := localComponents(t, "accept: any")
+	for i := range 1000 {
+		localReport(t, c, fmt.Sprint("c", i), collectors.Report{})
+	}
+	if err := c.Report("one-more", collectors.Report{}); !errors.Is(err, collectors.ErrUnknownComponent) {
+		t.Errorf("Report() of the 1001st name = %v, want %v", err, collectors.ErrUnknownComponent)
+	}
+	localReport(t, c, "c0", collectors.Report{})
+	if got := len(c.Status()); got != 1000 {
+		t.Errorf("len(Status()) = %d, want 1000", got)
+	}
+}
+
+func TestReasonIsCleaned(t *testing.T) {
+	tests := []struct{ name, reason, want string }{
+		{"line breaks and control characters", "a\nb\tc\x00d", "a b c d"},
+		{"invalid UTF-8", "caf\xe9 au lait", "caf\uFFFD au lait"},
+		{"too long", strings.Repeat("x", 600), strings.Repeat("x", 512)},
+		{"too long, cut inside a rune", "x" + strings.Repeat("é", 300), "x" + strings.Repeat("é", 255)},
+		{"too long after the replacement", strings.Repeat("a\xff", 300), strings.Repeat("a\uFFFD", 128)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := localComponents(t, "expect: [a]")
+			localReport(t, c, "a", collectors.Report{Reason: tt.reason})
+			got := c.Status()[0].Reason
+			if got != tt.want || len(got) > 512 || !utf8.ValidString(got) {
+				t.Errorf("Reason = %q (%d bytes), want %q", got, len(got), tt.want)
+			}
+		})
+	}
+}
+
+func TestStatusOrder(t *testing.T) {
+	c := localComponents(t, "{expect: [z, a], accept: any, shared_booleans: {m: /dev/shm/m}}")
+	for _, name := range []string{"y", "b"} {
+		localReport(t, c, name, collectors.Report{})
+	}
+	var got []string
+	for _, s := range c.Status() {
+		got = append(got, fmt.Sprint(s.Name, " ", s.Expected, " ", s.Via))
+	}
+	want := []string{"z true ", "a true ", "m true ", "b false call", "y false call"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Status() differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestExposition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := localComponents(t, "{expect: [watcher, server, handler, silent], accept: any, deadlines: {handler: 30s}, events: {cni_add: {limit: 3, errors: [netlink], excused: [timeout]}, cni_del: {}}}")
+		localReport(t, c, "watcher", collectors.Report{Alive: new(true), Ready: new(true)})
+		localReport(t, c, "server", collectors.Report{Alive: new(false), Ready: new(true), Reason: "not a label"})
+		localReport(t, c, "handler", collectors.Report{})
+		localReport(t, c, "extra", collectors.Report{Ready: new(false), Events: localEvents("cni_add success, cni_add failure timeout, cni_add failure netlink, cni_add failure")})
+		time.Sleep(31500 * time.Millisecond)
+		localReport(t, c, "watcher", collectors.Report{})
+
+		samples, err := collectortest.Collect(t, c)
+		if err != nil {
+			t.Fatalf("Collect() = %v, want no error", err)
+		}
+		collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, c.Describe()))
+		if got, want := localStatus(c, "handler"), "alive false, ready ?: no report for 31s"; got != want {
+			t.Errorf("Status() = %s, want %s", got, want)
+		}
+	})
+}
+
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := localComponents(t, "{expect: [watcher, server, patient], deadline: 30s, deadlines: {server: 60s, patient: 0s}}")
+		stop, rounds := collectortest.Run(t, c)
+		defer stop()
+		expect := func(asked int, watcher, server string) {
+			t.Helper()
+			synctest.Wait()
+			if got := len(rounds); got != asked {
+				t.Errorf("%d rounds were asked for, want %d", got, asked)
+			}
+			for len(rounds) > 0 {
+				<-rounds
+			}
+			for name, want := range map[string]string{"watcher": watcher, "server": server} {
+				if got := localStatus(c, name); got != want {
+					t.Errorf("%s: %s, want %s", name, got, want)
+				}
+			}
+		}
+		yes := collectors.Report{Ready: new(true)}
+		expect(0, "alive ?, ready ?: never reported", "alive ?, ready ?: never reported")
+
+		time.Sleep(time.Hour) // nobody is late before its first report
+		expect(0, "alive ?, ready ?: never reported", "alive ?, ready ?: never reported")
+
+		for _, name := range []string{"watcher", "server", "patient"} {
+			localReport(t, c, name, yes)
+		}
+		expect(3, "alive true, ready true: ", "alive true, ready true: ")
+
+		time.Sleep(29 * time.Second)
+		localReport(t, c, "watcher", collectors.Report{})
+		expect(0, "alive true, ready true: ", "alive true, ready true: ")
+
+		time.Sleep(29*time.Second + 999*time.Millisecond)
+		expect(0, "alive true, ready true: ", "alive true, ready true: ")
+		time.Sleep(time.Millisecond)
+		expect(1, "alive false, ready false: no report for 30s", "alive true, ready true: ")
+		time.Sleep(time.Second)
+		expect(1, "alive false, ready false: no report for 31s", "alive false, ready false: no report for 1m0s")
+
+		localReport(t, c, "watcher", collectors.Report{})
+		expect(1, "alive true, ready true: ", "alive false, ready false: no report for 1m0s")
+		time.Sleep(30 * time.Second) // the deadline is armed again
+		expect(1, "alive false, ready false: no report for 30s", "alive false, ready false: no report for 1m30s")
+		if got, want := localStatus(c, "patient"), "alive true, ready true: "; got != want {
+			t.Errorf("patient: %s, want %s", got, want)
+		}
+	})
+}
+
+func TestAskForARoundOnlyWhenAVerdictMayChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := localComponents(t, "expect: [a]")
+		stop, rounds := collectortest.Run(t, c)
+		defer stop()
+		steps := []struct {
+			name   string
+			report collectors.Report
+			want   int
+		}{
+			{"first report", collectors.Report{}, 1},
+			{"heartbeat", collectors.Report{Alive: new(true)}, 0},
+			{"other reason", collectors.Report{Reason: "busy"}, 0},
+			{"ready", collectors.Report{Ready: new(true)}, 1},
+			{"ready still", collectors.Report{Ready: new(true)}, 0},
+			{"not ready", collectors.Report{Ready: new(false)}, 1},
+			{"dead", collectors.Report{Alive: new(false)}, 1},
+			{"dead and ready, which counts for nothing", collectors.Report{Ready: new(true)}, 0},
+			{"alive", collectors.Report{Alive: new(true)}, 1},
+		}
+		synctest.Wait()
+		for _, step := range steps {
+			localReport(t, c, "a", step.report)
+			if got := len(rounds); got != step.want {
+				t.Errorf("%s: %d rounds were asked for, want %d", step.name, got, step.want)
+			}
+			for len(rounds) > 0 {
+				<-rounds
+			}
+		}
+	})
+}
+
+func TestReportBeforeRunIsNotLost(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := localComponents(t, "expect: [a]")
+	localReport(t, c, "a", collectors.Report{})
+	stop, rounds := collectortest.Run(t, c)
+	<-rounds
+	stop()
+}
+
+func TestTimesAreMonotonic(t *testing.T) {
+	c := localComponents(t, "{expect: [a], deadline: 1s}")
+	localReport(t, c, "a", collectors.Report{})
+	if last := c.Status()[0].LastReport.String(); !strings.Contains(last, " m=") {
+		t.Errorf("LastReport = %s, want a monotonic reading", last)
+	}
+}
+
+func TestUnderManyReporters(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	c := localComponents(t, "{accept: any, deadline: 1ms}")
+	stop, _ := collectortest.Run(t, c)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 200 {
+				_ = c.Report(fmt.Sprint("c", (i+n)%10), collectors.Report{Alive: new(n%2 == 0), Reason: "r"})
+				_ = c.Status()
+				_, _ = c.Collect(t.Context())
+			}
+		})
+	}
+	wg.Wait()
+	stop()
+	samples, _ := c.Collect(t.Context())
+	var total float64
+	for i := range 10 {
+		v, _ := collectortest.Value(samples, fmt.Sprintf(`vitals_component_reports_total{component="c%d"}`, i))
+		total += v
+	}
+	if total != 1600 {
+		t.Errorf("reports = %v, want 1600", total)
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package collectors
-
-import "syscall"
-
-// ownersAlone leaves the socket to the umask until it has its mode.
-func ownersAlone(_, _ string, _ syscall.RawConn) error { return nil }

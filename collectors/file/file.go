@@ -1,0 +1,112 @@
+// Package file measures a file: that it exists, its age, its permissions and whether its content
+// is valid.
+package file
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// The formats in which the kind file can read a file.
+const (
+	formatYAML = "yaml"
+	FormatJSON = "json"
+	formatINI  = "ini"
+	// formatCrontab is a user's table as crontab(5) has it.
+	formatCrontab = "crontab"
+)
+
+// keyedFormats are the formats whose contents have keys.
+func keyedFormats() []string { return []string{formatYAML, FormatJSON, formatINI} }
+
+// Config configures the kind file: whether a file is there, whose it is, how
+// large it is and when it was last written; and, where a format is set, whether it
+// can be read in it, has certain keys and what it says of a time. Without a format the
+// file is never opened.
+type Config struct {
+	// Path is absolute. A symbolic link is followed, as a mounted ConfigMap needs.
+	Path string `yaml:"path"`
+	// Format is yaml, json, ini or crontab; empty where the content does not matter.
+	Format string `yaml:"format,omitempty"`
+	// Keys are paths into the content, see ParseFileKey. They become labels.
+	Keys []string `yaml:"keys,omitempty"`
+	// Epoch is the path of a key of a JSON file whose value is a time in seconds since
+	// the epoch. It becomes a label.
+	Epoch string `yaml:"epoch,omitempty"`
+	// AgeLimit is exported as it is, for rules that compare with it; zero exports none.
+	AgeLimit model.Duration `yaml:"age_limit,omitempty"`
+	// SizeLimit is the largest file that is read; 1MiB by default.
+	SizeLimit collectors.Size `yaml:"size_limit"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *Config) SetDefaults() { c.SizeLimit = 1 << 20 }
+
+// Problems implements Kind.
+func (c *Config) Problems() []collectors.Problem {
+	var problems []collectors.Problem
+	if !filepath.IsAbs(c.Path) {
+		problems = append(problems, collectors.Problem{Path: "path", Text: fmt.Sprintf("path %q: expected an absolute path", c.Path)})
+	}
+	if c.Format != "" && c.Format != formatCrontab && !slices.Contains(keyedFormats(), c.Format) {
+		problems = append(problems, collectors.Problem{Path: "format", Text: fmt.Sprintf("format %q: expected yaml, json, ini or crontab", c.Format)})
+	}
+	if c.Format != "" && c.SizeLimit <= 0 {
+		problems = append(problems, collectors.Problem{Path: "size_limit", Text: fmt.Sprintf("size_limit %s: expected more than 0B", c.SizeLimit)})
+	}
+	if len(c.Keys) > 0 && (c.Format == "" || c.Format == formatCrontab) {
+		problems = append(problems, collectors.Problem{Path: "keys", Text: "keys without a format that has any: expected format, too: yaml, json or ini"})
+	}
+	if _, err := ParseFileKey(c.Epoch); c.Epoch != "" && err != nil {
+		problems = append(problems, collectors.Problem{Path: "epoch", Text: err.Error()})
+	}
+	if c.Epoch != "" && c.Format != FormatJSON {
+		problems = append(problems, collectors.Problem{Path: "epoch", Text: "epoch of a file that is not JSON: expected format json, too"})
+	}
+	for i, text := range c.Keys {
+		path := fmt.Sprintf("keys[%d]", i)
+		key, err := ParseFileKey(text)
+		switch {
+		case err != nil:
+			problems = append(problems, collectors.Problem{Path: path, Text: err.Error()})
+		case c.Format == formatINI && len(key) != 2:
+			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("key %q: expected section.option, as the format is ini", text)})
+		case slices.Index(c.Keys, text) < i:
+			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("key %q: expected each key once", text)})
+		}
+	}
+	return problems
+}
+
+// External implements Kind: a file is on this host.
+func (c *Config) External() bool { return false }
+
+// Uses implements Kind.
+func (c *Config) Uses() []string { return nil }
+
+// New implements Kind.
+func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
+	f := &collector{name: env.Name, config: *c}
+	for _, text := range c.Keys {
+		key, err := ParseFileKey(text)
+		if err != nil {
+			return nil, err
+		}
+		f.keys = append(f.keys, key)
+	}
+	if c.Epoch != "" {
+		key, err := ParseFileKey(c.Epoch)
+		if err != nil {
+			return nil, err
+		}
+		f.epoch = key
+	}
+	f.look = look{path: c.Path, read: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: openFileWithoutWaiting}
+	return f, nil
+}

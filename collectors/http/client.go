@@ -1,0 +1,254 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/redact"
+)
+
+const (
+	// maxHTTPHeader bounds an answer's header in bytes.
+	maxHTTPHeader = 64 << 10
+	// maxHTTPRedirects is how many redirects are followed, as Go programs do.
+	maxHTTPRedirects = 10
+	// minSent is the length in bytes from which a query or a body may be a secret as a
+	// whole. A shorter one would be found in texts that have nothing to do with it.
+	minSent = 8
+)
+
+// client makes requests on connections of their own. It is not safe for concurrent use.
+type client struct {
+	config Config
+	// settings trust ca; nil before the first round.
+	settings *tls.Config
+	ca       []byte
+}
+
+// request makes the request, with the secrets as their files hold them now. It returns
+// what must not be shown, too.
+func (c *client) request(ctx context.Context, target string) (*http.Request, []string, error) {
+	var secrets []string
+	body := []byte(c.config.Body)
+	if c.config.BodyFile != "" {
+		var err error
+		if body, err = remote.ReadClientFile(c.config.BodyFile); err != nil {
+			return nil, nil, collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", err)
+		}
+		secrets = append(secrets, string(bytes.TrimSpace(body)))
+	}
+	req, err := http.NewRequestWithContext(ctx, c.config.Method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", remote.WithoutURL(err))
+	}
+	req.Header.Set("User-Agent", c.config.UserAgent)
+	for name, value := range c.config.Headers {
+		setHTTPHeader(req, name, value)
+		secrets = append(secrets, redact.Secrets(name+": "+value)...)
+	}
+	for _, sent := range []string{req.URL.RawQuery, strings.TrimSpace(c.config.Body)} {
+		if len(sent) >= minSent {
+			secrets = append(secrets, sent)
+		}
+	}
+	secrets = append(secrets, redact.Secrets(target, c.config.Body)...)
+	for name, file := range c.config.HeaderFiles {
+		value, err := remote.ReadClientFile(file)
+		if err != nil {
+			return nil, nil, collectors.Errorf(remote.ReasonAuth, "read header %s: %w", name, err)
+		}
+		text := string(bytes.TrimSpace(value))
+		if control.MatchString(text) {
+			return nil, nil, collectors.Errorf(remote.ReasonAuth, "read header %s: %s: expected one line", name, file)
+		}
+		setHTTPHeader(req, name, text)
+		secrets = append(secrets, text)
+	}
+	if err := c.authorize(req); err != nil {
+		return nil, nil, collectors.Errorf(remote.ReasonAuth, "read credentials: %w", err)
+	}
+	if scheme, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok && scheme != "" {
+		secrets = append(secrets, credentials)
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		secrets = append(secrets, password)
+	}
+	return req, secrets, nil
+}
+
+// authorize puts credentials into a request that has none in its headers.
+func (c *client) authorize(req *http.Request) error {
+	if file := c.config.BearerTokenFile; file != "" {
+		token, err := remote.ReadClientFile(file)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	}
+	return c.config.BasicAuth.Set(req)
+}
+
+// setHTTPHeader sets a header; net/http keeps the host elsewhere.
+func setHTTPHeader(req *http.Request, name, value string) {
+	if http.CanonicalHeaderKey(name) == "Host" {
+		req.Host = value
+		return
+	}
+	req.Header.Set(name, value)
+}
+
+// do sends a request and counts the redirects that are followed. The answer's body ends
+// with ctx, and so does everything that net/http has begun for it.
+func (c *client) do(ctx context.Context, req *http.Request, trace *trace, redirects *int) (*http.Response, error) {
+	settings, err := c.trust()
+	if err != nil {
+		return nil, collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
+	}
+	route := &route{origin: origin(req), trace: trace, own: c.transport(ctx, trace.certificates(settings))}
+	// Neither the client's certificate nor the name that the server is known by is
+	// meant for another server.
+	foreign := settings.Clone()
+	foreign.GetClientCertificate, foreign.ServerName = nil, ""
+	route.foreign = c.transport(ctx, trace.certificates(foreign))
+	client := http.Client{Transport: route, CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		if !c.config.FollowRedirects {
+			return http.ErrUseLastResponse
+		}
+		if err := route.follow(next, via); err != nil {
+			return err
+		}
+		*redirects = len(via)
+		return nil
+	}}
+	return client.Do(req.WithContext(httptrace.WithClientTrace(ctx, trace.client())))
+}
+
+// trust returns the settings of TLS, new ones when the trusted certificates have changed.
+func (c *client) trust() (*tls.Config, error) {
+	ca, err := c.config.TLS.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	if c.settings == nil || !bytes.Equal(ca, c.ca) {
+		settings, err := c.config.TLS.Config(ca)
+		if err != nil {
+			return nil, err
+		}
+		c.settings, c.ca = settings, ca
+	}
+	return c.settings, nil
+}
+
+// transport makes connections for one round. None is used twice, so that every phase is
+// measured in every round.
+func (c *client) transport(round context.Context, settings *tls.Config) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return c.dial(ctx, round, network, address)
+		},
+		TLSClientConfig:   settings,
+		Protocols:         protocols,
+		DisableKeepAlives: true,
+		// What is not asked for need not be unpacked; a header of the configuration may ask.
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHTTPHeader,
+	}
+	if c.config.UseProxy {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t
+}
+
+// dial connects. net/http lets an attempt, and the handshake on it, outlive the request
+// that wanted it; what is made here ends with the round.
+func (c *client) dial(ctx, round context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(round, cancel)()
+	switch {
+	case c.config.UnixSocket != "":
+		network, address = "unix", c.config.UnixSocket
+	case c.config.IPFamily != familyAny:
+		network = "tcp" + c.config.IPFamily
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, address)
+	switch {
+	case err != nil && round.Err() != nil:
+		return nil, round.Err() // the deadline, where the dial knows only that it was canceled
+	case err != nil:
+		return nil, err
+	}
+	context.AfterFunc(round, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return conn, nil
+}
+
+// route sends the requests of one round: those to the configured server, and those to
+// others that redirects lead to.
+type route struct {
+	origin       string
+	own, foreign *http.Transport
+	trace        *trace
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.trace.begin(hostAndPort(req))
+	if origin(req) == r.origin {
+		return r.own.RoundTrip(req)
+	}
+	return r.foreign.RoundTrip(req)
+}
+
+// follow prepares the request that a redirect leads to. Once it has led to another
+// server, the request carries nothing of the configuration but method and user agent,
+// even if it leads back: headers and the body may hold credentials. The same holds for
+// another scheme or port of the host, which may be somebody else's.
+func (r *route) follow(next *http.Request, via []*http.Request) error {
+	if len(via) > maxHTTPRedirects {
+		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxHTTPRedirects)
+	}
+	next.Header.Del("Referer") // net/http puts the URL with its query there
+	away := origin(next) != r.origin
+	for _, before := range via {
+		away = away || origin(before) != r.origin
+	}
+	if !away {
+		return nil
+	}
+	if next.ContentLength != 0 {
+		return collectors.Errorf(remote.ReasonProtocol, "redirect with status %d to another server: expected none for a request with a body", next.Response.StatusCode)
+	}
+	next.Header = http.Header{"User-Agent": next.Header.Values("User-Agent")}
+	next.Host = ""
+	return nil
+}
+
+// origin is whom a request asks: scheme, host and port.
+func origin(req *http.Request) string {
+	return strings.ToLower(fmt.Sprintf("%s://%s", req.URL.Scheme, hostAndPort(req)))
+}
+
+// hostAndPort is where a request goes, with the port that the scheme implies.
+func hostAndPort(req *http.Request) string {
+	port := req.URL.Port()
+	if port == "" {
+		port = "80"
+		if req.URL.Scheme == "https" {
+			port = "443"
+		}
+	}
+	return net.JoinHostPort(req.URL.Hostname(), port)
+}

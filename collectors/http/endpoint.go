@@ -1,0 +1,134 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+// maxEndpointFile bounds a file that names an endpoint, in bytes.
+const maxEndpointFile = 1 << 20
+
+// URLFrom is the file in which a server's own configuration says where it listens.
+// Exactly one of VHost and INI is set; the rest belongs to INI.
+type URLFrom struct {
+	// VHost is the file of an Apache virtual host.
+	VHost string `yaml:"vhost,omitempty"`
+	// INI is a file as oslo.config reads it. Host, Port and HTTPS are options of it,
+	// written section.option.
+	INI   string `yaml:"ini,omitempty"`
+	Host  string `yaml:"host,omitempty"`
+	Port  string `yaml:"port,omitempty"`
+	HTTPS string `yaml:"https,omitempty"`
+	// Path of the URL; "/" where it is not set.
+	Path string `yaml:"path,omitempty"`
+	// DefaultHost and DefaultPort stand in for options that are not set, or empty.
+	// 127.0.0.1 stands in for the host where neither is.
+	DefaultHost string `yaml:"default_host,omitempty"`
+	DefaultPort int    `yaml:"default_port,omitempty"`
+}
+
+func (f *URLFrom) problems(path string) []collectors.Problem {
+	switch {
+	case (f.VHost == "") == (f.INI == ""):
+		return []collectors.Problem{{Path: path, Text: "expected exactly one of vhost and ini"}}
+	case f.VHost != "":
+		if *f != (URLFrom{VHost: f.VHost}) {
+			return []collectors.Problem{{Path: path, Text: "options beside vhost: expected them beside ini only"}}
+		}
+		return remote.PathProblem(path+".vhost", f.VHost)
+	}
+	problems := remote.PathProblem(path+".ini", f.INI)
+	for _, o := range []struct{ key, text string }{{"host", f.Host}, {"port", f.Port}, {"https", f.HTTPS}} {
+		if key, err := file.ParseFileKey(o.text); o.text != "" && (err != nil || len(key) != 2) {
+			problems = append(problems, collectors.Problem{Path: path + "." + o.key, Text: fmt.Sprintf("option %q: expected section.option", o.text)})
+		}
+	}
+	if f.Port == "" && f.DefaultPort == 0 {
+		problems = append(problems, collectors.Problem{Path: path, Text: "no port: expected port, default_port or both"})
+	}
+	if f.DefaultPort != 0 && !remote.ValidPort(strconv.Itoa(f.DefaultPort)) {
+		problems = append(problems, collectors.Problem{Path: path + ".default_port", Text: fmt.Sprintf("port %d: expected 1 to 65535", f.DefaultPort)})
+	}
+	if f.DefaultHost != "" && !validHost(f.DefaultHost) {
+		problems = append(problems, collectors.Problem{Path: path + ".default_host", Text: fmt.Sprintf("host %q: expected a name or an address", f.DefaultHost)})
+	}
+	if f.Path != "" && !strings.HasPrefix(f.Path, "/") {
+		problems = append(problems, collectors.Problem{Path: path + ".path", Text: fmt.Sprintf("path %q: expected one that begins with /", f.Path)})
+	}
+	return problems
+}
+
+// file is where the URL comes from.
+func (f *URLFrom) file() string {
+	if f.VHost != "" {
+		return f.VHost
+	}
+	return f.INI
+}
+
+// Endpoint returns the URL that is asked. Where a file names it, the file is read now, and
+// an error names the file and, where it is known, the line.
+func (c *Config) Endpoint() (string, error) {
+	if c.URLFrom == nil {
+		return c.URL, nil
+	}
+	data, err := file.ReadFile(c.URLFrom.file(), maxEndpointFile)
+	if err != nil {
+		return "", missingEndpoint(c.URLFrom.file(), err)
+	}
+	return c.URLFrom.endpoint(data)
+}
+
+// missingEndpoint words the error of a file that does not exist.
+func missingEndpoint(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file", path)
+	}
+	return err
+}
+
+// endpoint makes the URL out of the content of the file.
+func (f *URLFrom) endpoint(data []byte) (string, error) {
+	read := f.fromINI
+	if f.VHost != "" {
+		read = parseVHost
+	}
+	u, wrong := read(data)
+	if wrong != nil {
+		return "", errors.New(wrong.In(f.file()))
+	}
+	return u.String(), nil
+}
+
+// endpoint finds the URL in a file, which it reads again when it has changed.
+type endpoint struct {
+	from   *URLFrom
+	source *file.Watcher
+	url    string
+	err    error
+}
+
+func newHTTPEndpoint(from *URLFrom) *endpoint {
+	return &endpoint{from: from, source: file.NewFileWatcher(from.file(), maxEndpointFile)}
+}
+
+// find returns the URL, or why there is none. A file system that hangs does not hold it
+// beyond ctx.
+func (e *endpoint) find(ctx context.Context) (string, error) {
+	data, changed, err := e.source.Read(ctx)
+	if err != nil {
+		return "", missingEndpoint(e.from.file(), err)
+	}
+	if changed {
+		e.url, e.err = e.from.endpoint(data)
+	}
+	return e.url, e.err
+}

@@ -1,0 +1,61 @@
+package http_test
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
+)
+
+// fullPort is a port whose queue of connections is full and that nobody serves, so that
+// connecting neither succeeds nor fails.
+func fullPort(t testing.TB) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 10 {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			return address
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	t.Fatalf("%s still takes connections, want its queue full", address)
+	return ""
+}
+
+// net/http would go on connecting for a request that has been given up.
+func TestDeadlineWhileConnecting(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	address := fullPort(t)
+	c := localHTTP(t, "http://"+address+"/", "")
+	start := time.Now()
+	samples, err := collectortest.Outlast(t, c, collectortest.ErrorSays("in the phase connect"))
+	if took := time.Since(start); took < collectortest.Brief {
+		t.Errorf("Collect() took %s, want the deadline, %s", took, collectortest.Brief)
+	}
+	if got := localHTTPReason(t, samples); got != "timeout" || !strings.Contains(errorText(err), "no answer in time, in the phase connect") {
+		t.Errorf("reason = %q, error %v, want timeout in the phase connect", got, err)
+	}
+	checkNote(t, c, "000 "+address+" SECONDS seconds: timeout")
+}

@@ -1,0 +1,148 @@
+// Package kinds lists the kinds of collectors, one line each.
+package kinds
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/capability"
+	"github.com/vitals-health/vitals/collectors/cgroup"
+	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/file"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/netlink"
+	"github.com/vitals-health/vitals/collectors/openstack"
+	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/collectors/scrape"
+	"github.com/vitals-health/vitals/collectors/script"
+	"github.com/vitals-health/vitals/collectors/supervisor"
+	"github.com/vitals-health/vitals/collectors/systemd"
+	"github.com/vitals-health/vitals/collectors/tcp"
+)
+
+// Config is one entry of the configuration's list of collectors: what all kinds
+// share, and exactly one kind.
+type Config struct {
+	// Name becomes the label dependency or component, so it is unique.
+	Name string `yaml:"name"`
+	// Interval between two rounds; 10 s where it is not set.
+	Interval model.Duration `yaml:"interval,omitempty"`
+	// Timeout of one round, at most the interval; where it is not set 5 s, or a
+	// shorter interval.
+	Timeout model.Duration `yaml:"timeout,omitempty"`
+
+	Kinds `yaml:",inline"`
+}
+
+// Kinds holds the configuration of the one kind that an entry is of: every field
+// is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
+// name. To add a kind, write its file and add its field here.
+type Kinds struct {
+	Kubernetes *kubernetes.Config        `yaml:"kubernetes,omitempty"`
+	Keystone   *openstack.KeystoneConfig `yaml:"keystone,omitempty"`
+	Neutron    *openstack.NeutronConfig  `yaml:"neutron,omitempty"`
+	HTTP       *httpkind.Config          `yaml:"http,omitempty"`
+	TCP        *tcp.Config               `yaml:"tcp,omitempty"`
+	Components *components.Config        `yaml:"components,omitempty"`
+	Scrape     *scrape.Config            `yaml:"scrape,omitempty"`
+	File       *file.Config              `yaml:"file,omitempty"`
+	Systemd    *systemd.Config           `yaml:"systemd,omitempty"`
+	Netlink    *netlink.Config           `yaml:"netlink,omitempty"`
+	Cgroup     *cgroup.Config            `yaml:"cgroup,omitempty"`
+	Process    *process.Config           `yaml:"process,omitempty"`
+	Capability *capability.Config        `yaml:"capability,omitempty"`
+	Supervisor *supervisor.Config        `yaml:"supervisor,omitempty"`
+	Script     *script.Config            `yaml:"script,omitempty"`
+}
+
+// SetDefaults sets what an entry has before it is decoded.
+func (c *Config) SetDefaults() {
+	c.Interval = model.Duration(10 * time.Second)
+	c.Timeout = model.Duration(5 * time.Second)
+}
+
+// Kind returns the one kind that is set and its key. Without exactly one, the
+// kind is nil.
+func (k *Kinds) Kind() (string, collectors.Kind) {
+	set := k.set()
+	if len(set) != 1 {
+		return "", nil
+	}
+	kind, _ := reflect.ValueOf(k).Elem().FieldByIndex(set[0].Index).Interface().(collectors.Kind)
+	return key(set[0]), kind
+}
+
+// Names returns the keys of all kinds, in the order of the documentation.
+func Names() []string {
+	var names []string
+	for f := range reflect.TypeFor[Kinds]().Fields() {
+		names = append(names, key(f))
+	}
+	return names
+}
+
+// New returns a configuration of the kind with this key that has nothing but its
+// defaults, for Metrics without a name. It returns nil if there is no such kind.
+func New(name string) collectors.Kind {
+	for f := range reflect.TypeFor[Kinds]().Fields() {
+		if key(f) != name {
+			continue
+		}
+		kind, _ := reflect.New(f.Type.Elem()).Interface().(collectors.Kind)
+		if d, ok := kind.(interface{ SetDefaults() }); ok {
+			d.SetDefaults()
+		}
+		return kind
+	}
+	return nil
+}
+
+func (k *Kinds) set() []reflect.StructField {
+	var set []reflect.StructField
+	v := reflect.ValueOf(k).Elem()
+	for f := range v.Type().Fields() {
+		if !v.FieldByIndex(f.Index).IsNil() {
+			set = append(set, f)
+		}
+	}
+	return set
+}
+
+func key(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// Problems returns every mistake in the entry, its kind's included.
+func (c *Config) Problems() []collectors.Problem {
+	problems := collectors.NameProblem("name", c.Name)
+	if c.Interval <= 0 {
+		problems = append(problems, collectors.Problem{Path: "interval", Text: fmt.Sprintf("interval %s: expected more than 0s", c.Interval)})
+	}
+	if c.Timeout <= 0 || c.Timeout > c.Interval {
+		problems = append(problems, collectors.Problem{Path: "timeout", Text: fmt.Sprintf("timeout %s: expected more than 0s and at most the interval, %s", c.Timeout, c.Interval)})
+	}
+	set := c.set()
+	if len(set) != 1 {
+		var names []string
+		for _, f := range set {
+			names = append(names, key(f))
+		}
+		what := "no kind"
+		if len(set) > 1 {
+			what = "more than one kind (" + strings.Join(names, ", ") + ")"
+		}
+		return append(problems, collectors.Problem{Path: "", Text: fmt.Sprintf("collector %q has %s: expected exactly one of %s", c.Name, what, strings.Join(Names(), ", "))})
+	}
+	name, kind := c.Kind()
+	for _, p := range kind.Problems() {
+		problems = append(problems, collectors.Problem{Path: strings.TrimSuffix(name+"."+p.Path, "."), Text: p.Text})
+	}
+	return problems
+}

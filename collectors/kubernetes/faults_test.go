@@ -1,0 +1,298 @@
+package kubernetes_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors/kubernetes"
+)
+
+// dropped breaks the connection before anything is answered.
+func dropped(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+func TestDependencyFaults(t *testing.T) {
+	late := func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(20 * time.Second):
+			text("ok")(w, r)
+		}
+	}
+	both := func(h http.HandlerFunc) map[string]http.HandlerFunc {
+		return map[string]http.HandlerFunc{"/readyz": h, reviews: h}
+	}
+	for _, test := range []struct {
+		name   string
+		faults map[string]http.HandlerFunc
+		want   string
+	}{
+		{"healthy", nil, ""},
+		{"401 everywhere", both(status(401)), "auth"},
+		{"token rejected although readyz is open", map[string]http.HandlerFunc{reviews: status(401)}, "auth"},
+		{"readyz forbidden", map[string]http.HandlerFunc{"/readyz": status(403)}, "forbidden"},
+		{"anonymous may not ask for a review", map[string]http.HandlerFunc{reviews: status(403)}, "forbidden"},
+		{"no readyz, but healthz", map[string]http.HandlerFunc{"/readyz": status(404), "/healthz": text("ok")}, ""},
+		{"no readyz and unhealthy", map[string]http.HandlerFunc{"/readyz": status(404), "/healthz": status(500)}, "server_error"},
+		{"neither readyz nor healthz", map[string]http.HandlerFunc{"/readyz": status(404)}, "not_found"},
+		{"not ready, with a healthz that would pass", map[string]http.HandlerFunc{"/readyz": status(500), "/healthz": text("ok")}, "server_error"},
+		{"overloaded", both(status(429)), "client_error"},
+		{"redirect to elsewhere", map[string]http.HandlerFunc{"/readyz": http.RedirectHandler("/", http.StatusFound).ServeHTTP}, "protocol"},
+		{"review is garbage", map[string]http.HandlerFunc{reviews: text("<html>")}, "protocol"},
+		{"review is another object", map[string]http.HandlerFunc{reviews: text(`{"kind":"Status"}`)}, "protocol"},
+		{"review without end", map[string]http.HandlerFunc{reviews: text(strings.Repeat(" ", 2<<20))}, "protocol"},
+		{"connection dropped", both(dropped), "protocol"},
+		{"answer after the deadline", both(late), "timeout"},
+		{"ready in time, review after the deadline", map[string]http.HandlerFunc{reviews: late}, "timeout"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			api := newKubeAPI(t)
+			for path, h := range test.faults {
+				api.fault(path, h)
+			}
+			timeout := 10 * time.Second
+			if test.want == "timeout" {
+				timeout = 300 * time.Millisecond
+			}
+			samples, err := collect(t, kubeNew(t, api.config()), timeout)
+			if got := samples.down(t); got != test.want {
+				t.Errorf("reason = %q (error %v), want %q", got, err, test.want)
+			}
+			if (err != nil) != (test.want != "") || err != nil && len(err.Error()) > 512 {
+				t.Errorf("Collect() = %v, want an error of at most 512 bytes only while down", err)
+			}
+		})
+	}
+}
+
+func TestErrorNamesTheFailingChecks(t *testing.T) {
+	api := newKubeAPI(t)
+	api.fault("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		text("[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[-]informer-sync failed: reason withheld\nreadyz check failed\n")(w, nil)
+	})
+	_, err := collect(t, kubeNew(t, api.config()), 5*time.Second)
+	if want := `get /readyz: status 500: "[-]etcd [-]informer-sync"`; err == nil || err.Error() != want {
+		t.Errorf("Collect() = %v, want %s", err, want)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	expired, expiredFile, _ := certificate(t, time.Now().Add(-time.Hour))
+	_, strangerFile, _ := certificate(t, time.Now().Add(time.Hour))
+	for _, test := range []struct {
+		name, server, ca, want string
+	}{
+		{"refused", "https://" + gone.Addr().String(), "", "refused"},
+		{"black-holed: accepts and stays silent", "https://" + listener.Addr().String(), "", "timeout"},
+		{"certificate has expired", newKubeAPIWith(t, &expired).URL, expiredFile, "tls"},
+		{"certificate of an unknown authority", newKubeAPI(t).URL, strangerFile, "tls"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &kubernetes.Config{Server: test.server, CAFile: test.ca}
+			c.SetDefaults()
+			c.Access = []kubernetes.Access{{Verb: "list", Resource: "pods"}}
+			c.CRDs = []string{"a.example.org", "b.example.org", "c.example.org", "d.example.org"}
+			timeout := 5 * time.Second
+			if test.want == "timeout" {
+				timeout = 300 * time.Millisecond
+			}
+			samples, err := collect(t, kubeNew(t, c), timeout)
+			if got := samples.down(t); got != test.want {
+				t.Errorf("reason = %q (error %v), want %q", got, err, test.want)
+			}
+			for series := range samples {
+				if strings.HasPrefix(series, "vitals_kubernetes_access") || strings.HasPrefix(series, "vitals_kubernetes_crd") ||
+					strings.HasPrefix(series, "vitals_dependency_latency") {
+					t.Errorf("%s is exported, want nothing that was not measured", series)
+				}
+			}
+			expiry := samples[`vitals_kubernetes_certificate_expiry_timestamp_seconds{dependency="kubernetes"}`]
+			if (expiry > 0) != (test.want == "tls") {
+				t.Errorf("certificate expiry = %v, want it only where a certificate was shown", expiry)
+			}
+		})
+	}
+}
+
+func TestAsksOnANewConnectionAfterATimeout(t *testing.T) {
+	api := newKubeAPI(t)
+	c := api.config()
+	c.TokenFile = file(t, "token", "secret")
+	k := kubeNew(t, c)
+	from := make(chan string, 1)
+	round := func(answer http.HandlerFunc, timeout time.Duration, want string) string {
+		t.Helper()
+		api.fault("/readyz", func(w http.ResponseWriter, r *http.Request) {
+			from <- r.RemoteAddr
+			answer(w, r)
+		})
+		if samples, err := collect(t, k, timeout); samples.down(t) != want {
+			t.Errorf("reason = %q (error %v), want %q", samples.down(t), err, want)
+		}
+		select {
+		case connection := <-from:
+			return connection
+		case <-time.After(5 * time.Second):
+			t.Fatal("no request arrived")
+			return ""
+		}
+	}
+	first := round(text("ok"), 5*time.Second, "")
+	if second := round(text("ok"), 5*time.Second, ""); second != first {
+		t.Errorf("second round came from %s, want the connection of the first, %s", second, first)
+	}
+	// The transport frees a connection some moments after a request was given up.
+	for tries := 0; round(api.silent, time.Second, "timeout") == first; tries++ {
+		if tries == 10 {
+			t.Fatalf("%d rounds of silence used the same connection, want a new one", tries)
+		}
+	}
+	round(text("ok"), 5*time.Second, "")
+}
+
+func TestDefinitions(t *testing.T) {
+	const crd = "kuryrports.openstack.org"
+	for _, test := range []struct {
+		name  string
+		fault http.HandlerFunc
+		want  string
+	}{
+		{"established", nil, "1"},
+		{"missing", status(404), "0"},
+		{"there, not established", definition("False"), "0"},
+		{"there, without conditions", text(`{"kind":"CustomResourceDefinition"}`), "0"},
+		{"forbidden", status(403), "absent"},
+		{"server error", status(503), "absent"},
+		{"garbage", text("{"), "absent"},
+		{"another object", text(`{"kind":"Pod"}`), "absent"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			api := newKubeAPI(t)
+			c := api.config()
+			c.CRDs = []string{crd}
+			if test.fault != nil {
+				api.fault(crds+crd, test.fault)
+			}
+			samples, err := collect(t, kubeNew(t, c), 5*time.Second)
+			got := "absent"
+			if v, ok := samples[`vitals_kubernetes_crd_present{crd="`+crd+`",dependency="kubernetes"}`]; ok {
+				got = map[float64]string{0: "0", 1: "1"}[v]
+			}
+			if got != test.want || (err != nil) != (got == "absent") {
+				t.Errorf("crd_present = %s (error %v), want %s", got, err, test.want)
+			}
+			if reason := samples.down(t); reason != "" {
+				t.Errorf("reason = %q, want up: a definition is not the API server", reason)
+			}
+		})
+	}
+}
+
+func TestDefinitionIsReadAgainOnlyAfterAChange(t *testing.T) {
+	const crd = "kuryrports.openstack.org"
+	api := newKubeAPI(t)
+	c := api.config()
+	c.CRDs = []string{crd}
+	k := kubeNew(t, c)
+	series := `vitals_kubernetes_crd_present{crd="` + crd + `",dependency="kubernetes"}`
+	count := func() int { return strings.Count(strings.Join(api.asked(), "\n"), crds+crd) }
+	for i, want := range []int{2, 3, 4} { // metadata and object, then the metadata alone
+		if samples, _ := collect(t, k, 5*time.Second); samples[series] != 1 || count() != want {
+			t.Errorf("round %d: present = %v after %d requests, want 1 after %d", i, samples[series], count(), want)
+		}
+	}
+	api.fault(crds+crd, definition("False"))
+	if samples, _ := collect(t, k, 5*time.Second); samples[series] != 0 || count() != 6 {
+		t.Errorf("after the change: present = %v after %d requests, want 0 after 6", samples[series], count())
+	}
+}
+
+func TestAccessWithoutAnAnswer(t *testing.T) {
+	api := newKubeAPI(t)
+	c := api.config()
+	c.Access = []kubernetes.Access{{Verb: "list", Resource: "pods"}}
+	k := kubeNew(t, c)
+	const series = `vitals_kubernetes_access_allowed{dependency="kubernetes",resource="pods",verb="list"}`
+	if samples, _ := collect(t, k, 5*time.Second); samples[series] != 1 {
+		t.Errorf("%s = %v, want 1", series, samples[series])
+	}
+	api.fault(reviews, status(500))
+	if samples, _ := collect(t, k, 5*time.Second); samples.down(t) != "server_error" {
+		t.Errorf("reason = %q, want server_error", samples.down(t))
+	} else if v, ok := samples[series]; ok {
+		t.Errorf("%s = %v, want it absent: there was no answer", series, v)
+	}
+}
+
+func TestRotatedToken(t *testing.T) {
+	api := newKubeAPI(t)
+	api.accept("first")
+	c := api.config()
+	c.TokenFile = file(t, "token", "first\n")
+	k := kubeNew(t, c)
+	step := func(what, want string) {
+		t.Helper()
+		if samples, err := collect(t, k, 5*time.Second); samples.down(t) != want {
+			t.Errorf("%s: reason = %q (error %v), want %q", what, samples.down(t), err, want)
+		} else if err != nil && strings.Contains(err.Error(), "second") {
+			t.Errorf("%s: the error %q holds the token", what, err)
+		}
+	}
+	write := func(token string) {
+		t.Helper()
+		if err := os.WriteFile(c.TokenFile, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step("first token", "")
+	api.accept("second")
+	step("first token is not valid any more", "auth")
+	write("second")
+	step("second token in the file", "")
+	write("")
+	step("empty file: the last token goes on", "")
+	if err := os.Remove(c.TokenFile); err != nil {
+		t.Fatal(err)
+	}
+	step("no file: the last token goes on", "")
+}
+
+func TestKubeconfig(t *testing.T) {
+	api := newKubeAPI(t)
+	api.accept("secret")
+	path := file(t, "config", `apiVersion: v1
+kind: Config
+current-context: wrong
+clusters: [{name: lab, cluster: {server: "`+api.URL+`", certificate-authority: "`+api.ca+`"}}]
+users: [{name: good, user: {token: secret}}, {name: bad, user: {token: guess}}]
+contexts:
+- {name: right, context: {cluster: lab, user: good}}
+- {name: wrong, context: {cluster: lab, user: bad}}
+`)
+	for _, test := range []struct{ name, context, want string }{
+		{"context named", "right", ""},
+		{"current context, with a wrong token", "", "auth"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &kubernetes.Config{Kubeconfig: path, Context: test.context}
+			c.SetDefaults()
+			if samples, err := collect(t, kubeNew(t, c), 5*time.Second); samples.down(t) != test.want {
+				t.Errorf("reason = %q (error %v), want %q", samples.down(t), err, test.want)
+			}
+		})
+	}
+}

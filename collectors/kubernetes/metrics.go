@@ -1,0 +1,59 @@
+package kubernetes
+
+import (
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+// The metrics of the kind kubernetes.
+var (
+	watchConnectedMetric          = collectors.NewGauge("vitals_kubernetes_watch_connected", "Whether the watch is open (1) or not (0).", "dependency", "resource")
+	watchLastContactMetric        = collectors.NewGauge("vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent something on the watch, in seconds since the epoch.", "dependency", "resource")
+	watchRestartsMetric           = collectors.NewCounter("vitals_kubernetes_watch_restarts_total", "How often the watch was opened, or tried, again.", "dependency", "resource")
+	watchFailureMetric            = collectors.NewGauge("vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", "dependency", "resource", "reason")
+	accessAllowedMetric           = collectors.NewGauge("vitals_kubernetes_access_allowed", "Whether the account may do this (1) or not (0).", "dependency", "verb", "resource", "namespace")
+	crdPresentMetric              = collectors.NewGauge("vitals_kubernetes_crd_present", "Whether the custom resource definition is there and established (1) or not (0).", "dependency", "crd")
+	certificateExpiryMetric       = collectors.NewGauge("vitals_kubernetes_certificate_expiry_timestamp_seconds", "When the API server's certificate expires, in seconds since the epoch.", "dependency")
+	clientCertificateExpiryMetric = collectors.NewGauge("vitals_kubernetes_client_certificate_expiry_timestamp_seconds", "When the client certificate expires, in seconds since the epoch.", "dependency")
+)
+
+// defs are the metrics of the kind kubernetes.
+func defs() []*collectors.Def {
+	return append(remote.DependencyDefs(),
+		watchConnectedMetric,
+		watchLastContactMetric,
+		watchRestartsMetric,
+		watchFailureMetric,
+		accessAllowedMetric,
+		crdPresentMetric,
+		certificateExpiryMetric,
+		clientCertificateExpiryMetric,
+	)
+}
+
+// Metrics implements Kind.
+func (c *Config) Metrics(name string) []collectors.Metric {
+	var verbs, resources, namespaces []string
+	namespaced := false
+	for _, a := range c.Access {
+		verbs, resources, namespaces = append(verbs, a.Verb), append(resources, a.Resource), append(namespaces, a.Namespace)
+		namespaced = namespaced || a.Namespace != ""
+	}
+	m := collectors.NewCatalog(defs(), "dependency", name)
+	remote.DescribeDependency(m)
+	m.Configured("resource", c.Watch,
+		watchConnectedMetric, watchLastContactMetric,
+		watchRestartsMetric, watchFailureMetric)
+	m.Closed("reason", collectors.Texts(watchReasons()), watchFailureMetric)
+	m.Chosen("verb", collectors.Unique(verbs), kubeVerbs(), accessAllowedMetric)
+	m.Configured("resource", collectors.Unique(resources), accessAllowedMetric)
+	if namespaced || m.Any {
+		m.Configured("namespace", collectors.Unique(namespaces), accessAllowedMetric)
+	}
+	m.Configured("crd", c.CRDs, crdPresentMetric)
+	m.Bools(watchConnectedMetric, watchFailureMetric,
+		accessAllowedMetric, crdPresentMetric)
+	// Without TLS, or with a token in place of a certificate, there is none.
+	m.Vanishing(certificateExpiryMetric, clientCertificateExpiryMetric)
+	return m.List()
+}

@@ -1,0 +1,299 @@
+package kubernetes_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"go.uber.org/goleak"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// run runs a collector's watches until stop, or the end of the test, and
+// passes on its calls for a round.
+func run(t *testing.T, k collectors.Collector) (changed <-chan struct{}, stop func()) {
+	t.Helper()
+	calls := make(chan struct{}, 100)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.(collectors.Runner).Run(ctx, func() {
+			select {
+			case calls <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Error("Run() goes on 10 s after its context ended")
+		}
+	})
+	t.Cleanup(stop)
+	return calls, stop
+}
+
+// await collects after each call for a round until ok holds, and returns
+// those samples.
+func await(t *testing.T, k collectors.Collector, changed <-chan struct{}, what string, ok func(kubeSamples) bool) (kubeSamples, error) {
+	t.Helper()
+	deadline := time.After(15 * time.Second)
+	for {
+		samples, err := collect(t, k, 5*time.Second)
+		if ok(samples) {
+			return samples, err
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatalf("no round showed %s within 15 s; the last one: %v (error %v)", what, samples, err)
+		}
+	}
+}
+
+const (
+	kubeConnected = `vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`
+	pods          = "/api/v1/pods"
+)
+
+// onWatch breaks the watch and leaves the list alone.
+func (a *api) onWatch(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("watch") {
+			h(w, r)
+			return
+		}
+		a.object(w, r)
+	}
+}
+
+// then writes one text to the stream of a watch and keeps it open.
+func (a *api) then(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, text)
+		a.hold(w, r)
+	}
+}
+
+func TestWatchFaults(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault func(a *api) http.HandlerFunc
+		want  string
+	}{
+		{"open", func(*api) http.HandlerFunc { return nil }, ""},
+		{"open and silent so far", func(a *api) http.HandlerFunc { return a.onWatch(a.hold) }, ""},
+		{"list rejected", func(*api) http.HandlerFunc { return status(401) }, "auth"},
+		{"list allowed, watch forbidden", func(a *api) http.HandlerFunc { return a.onWatch(status(403)) }, "forbidden"},
+		{"resource is not served", func(*api) http.HandlerFunc { return status(404) }, "not_found"},
+		{"server error", func(a *api) http.HandlerFunc { return a.onWatch(status(503)) }, "server_error"},
+		{"list is garbage", func(*api) http.HandlerFunc { return text("{]") }, "protocol"},
+		{"list without a position", func(*api) http.HandlerFunc { return text("{}") }, "protocol"},
+		{"connection dropped", func(a *api) http.HandlerFunc { return a.onWatch(dropped) }, "protocol"},
+		{"watch closed at once", func(a *api) http.HandlerFunc { return a.onWatch(text("")) }, "closed"},
+		{"hung mid-watch", func(a *api) http.HandlerFunc {
+			return a.onWatch(a.then(`{"type":"ADDED","object":{"metadata":{"resourceVersion":"7"}}}{"type":`))
+		}, "hung"},
+		{"garbage in the stream", func(a *api) http.HandlerFunc { return a.onWatch(a.then("<html>")) }, "protocol"},
+		{"event of another type", func(a *api) http.HandlerFunc { return a.onWatch(a.then(`{"type":"NEWS"}`)) }, "protocol"},
+		{"event cut short", func(a *api) http.HandlerFunc { return a.onWatch(text(`{"type":"ADDED",`)) }, "protocol"},
+		{"event larger than the bound", func(a *api) http.HandlerFunc {
+			return a.onWatch(a.then(`{"type":"ADDED","object":{"data":"` + strings.Repeat("x", 9<<20)))
+		}, "protocol"},
+		{"error event", func(a *api) http.HandlerFunc {
+			return a.onWatch(a.then(`{"type":"ERROR","object":{"kind":"Status","code":500,"message":"etcd is away"}}`))
+		}, "server_error"},
+		{"error event without a status", func(a *api) http.HandlerFunc { return a.onWatch(a.then(`{"type":"ERROR"}`)) }, "protocol"},
+		{"410 Gone for a fresh position, as status", func(a *api) http.HandlerFunc { return a.onWatch(status(410)) }, "client_error"},
+		{"410 Gone for a fresh position, as event", func(a *api) http.HandlerFunc {
+			return a.onWatch(a.then(`{"type":"ERROR","object":{"code":410}}`))
+		}, "client_error"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			leaks := goleak.IgnoreCurrent()
+			api := newKubeAPI(t)
+			api.fault(pods, test.fault(api))
+			c := api.config()
+			c.Watch = []string{"pods"}
+			if test.want == "hung" {
+				c.WatchIdleTimeout = model.Duration(50 * time.Millisecond)
+			}
+			k := kubeNew(t, c)
+			changed, stop := run(t, k)
+			const failure, labels = "vitals_kubernetes_watch_failure", `dependency="kubernetes",`
+			reason := func(s kubeSamples) string {
+				podsOnly := kubeSamples{}
+				for series, v := range s {
+					podsOnly[strings.TrimSuffix(series, `,resource="pods"}`)] = v
+				}
+				return podsOnly.reason(t, failure, labels)
+			}
+			samples, err := await(t, k, changed, "the reason "+test.want, func(s kubeSamples) bool {
+				return reason(s) == test.want && len(s) > 0
+			})
+			if connected, found := samples[kubeConnected]; !found || (connected == 1) != (test.want == "") {
+				t.Errorf("%s = %v (exported: %t), want it to agree with the reason %q", kubeConnected, connected, found, test.want)
+			}
+			if (err != nil) != (test.want != "") || err != nil && len(err.Error()) > 512 {
+				t.Errorf("Collect() = %v, want an error of at most 512 bytes only while the watch is not open", err)
+			}
+			if down := samples.down(t); down != "" {
+				t.Errorf("dependency reason = %q, want up: only the watch is broken", down)
+			}
+			stop()
+			api.stop()
+			goleak.VerifyNone(t, leaks)
+		})
+	}
+}
+
+func TestWatchGoesOnWhereItWas(t *testing.T) {
+	api := newKubeAPI(t)
+	cut := make(chan struct{})
+	api.fault(pods, api.onWatch(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"type":"MODIFIED","object":{"metadata":{"resourceVersion":"250"}}}`)
+		w.(http.Flusher).Flush()
+		<-cut
+		panic(http.ErrAbortHandler)
+	}))
+	c := api.config()
+	c.Watch = []string{"pods"}
+	k := kubeNew(t, c)
+	changed, _ := run(t, k)
+	await(t, k, changed, "an open watch", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	api.fault(pods, nil)
+	close(cut)
+	await(t, k, changed, "a lost watch", func(s kubeSamples) bool { return s[kubeConnected] == 0 })
+	await(t, k, changed, "an open watch again", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	var watches, lists []string
+	for _, r := range api.asked() {
+		switch {
+		case strings.Contains(r, "watch=1"):
+			watches = append(watches, r)
+		case strings.Contains(r, pods):
+			lists = append(lists, r)
+		}
+	}
+	if len(watches) != 2 || len(lists) != 1 || !strings.Contains(watches[0], "resourceVersion=100&") || !strings.Contains(watches[1], "resourceVersion=250&") {
+		t.Errorf("requests = %q and %q, want one list and two watches, from 100 and then from 250", lists, watches)
+	}
+	if len(lists) == 1 && lists[0] != "GET /api/v1/pods?limit=1" {
+		t.Errorf("list = %q, want one object asked for", lists[0])
+	}
+	if len(watches) > 0 && (!strings.Contains(watches[0], "allowWatchBookmarks=true") || !strings.Contains(watches[0], "timeoutSeconds=2") && !strings.Contains(watches[0], "timeoutSeconds=300")) {
+		t.Errorf("watch = %q, want bookmarks and a time-out of 240 to 300 s", watches[0])
+	}
+}
+
+func TestWatchOfAGroupFollowsItsVersion(t *testing.T) {
+	api := newKubeAPI(t)
+	api.fault("/apis/apps/v1/deployments", status(404))
+	c := api.config()
+	c.Watch = []string{"apps/deployments"}
+	k := kubeNew(t, c)
+	changed, _ := run(t, k)
+	series := strings.Replace(kubeConnected, "pods", "apps/deployments", 1)
+	await(t, k, changed, "a failed watch", func(s kubeSamples) bool { v, ok := s[series]; return ok && v == 0 })
+	api.fault("/apis/apps", text(`{"kind":"APIGroup","preferredVersion":{"groupVersion":"apps/v2","version":"v2"}}`))
+	api.fault("/apis/apps/v2/deployments", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("watch") {
+			api.watch(w, r)
+			return
+		}
+		text(`{"metadata":{"resourceVersion":"1"}}`)(w, r)
+	})
+	await(t, k, changed, "a watch of the new version", func(s kubeSamples) bool { return s[series] == 1 })
+}
+
+// freezer passes bytes on to a server until it freezes: connections stay open
+// and nothing moves any more.
+type freezer struct {
+	net.Listener
+	frozen chan struct{}
+}
+
+func newKubeFreezer(t *testing.T, to string) *freezer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &freezer{listener, make(chan struct{})}
+	var wg sync.WaitGroup
+	closing := make(chan struct{})
+	wg.Go(func() {
+		for {
+			in, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			wg.Go(func() { <-closing; in.Close(); out.Close() })
+			wg.Go(func() { f.copy(out, in) })
+			wg.Go(func() { f.copy(in, out) })
+		}
+	})
+	t.Cleanup(func() { close(closing); listener.Close(); wg.Wait() })
+	return f
+}
+
+func (f *freezer) copy(to io.Writer, from io.Reader) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		select {
+		case <-f.frozen:
+			return
+		default:
+		}
+		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
+			return
+		}
+	}
+}
+
+func TestWatchOnAFrozenConnection(t *testing.T) {
+	// The names and the meaning, seconds, are those of k8s.io/apimachinery/pkg/util/net.
+	t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
+	t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
+	api := newKubeAPI(t)
+	freezer := newKubeFreezer(t, api.Listener.Addr().String())
+	c := api.config()
+	c.Server = "https://" + freezer.Addr().String()
+	c.Watch = []string{"pods"}
+	k := kubeNew(t, c)
+	changed, _ := run(t, k)
+	await(t, k, changed, "an open watch", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	close(freezer.frozen)
+	deadline := time.After(15 * time.Second)
+	for {
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatal("nothing changed within 15 s of the freeze")
+		}
+		samples, _ := collect(t, k, 100*time.Millisecond)
+		if samples[kubeConnected] == 1 {
+			continue
+		}
+		if v := samples[`vitals_kubernetes_watch_failure{dependency="kubernetes",reason="hung",resource="pods"}`]; v != 1 {
+			t.Errorf("watch failure hung = %v, want 1 with the samples %v", v, samples)
+		}
+		return
+	}
+}

@@ -1,0 +1,71 @@
+package netlink
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
+)
+
+const linkWorks = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
+
+// round collects with a time limit of one second and joins what came of it.
+func round(t testing.TB, c collectors.Collector) (lines string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	samples, err := c.Collect(ctx)
+	return netlinkLines(samples), err
+}
+
+func TestExposition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kernel := &fakeKernel{
+			links: []fakeLink{{name: "lo", flags: linkWorks}, {name: "br-int", flags: linkWorks}, {name: "eth1", flags: unix.IFF_UP}},
+			sends: func(context.Context, message) error {
+				time.Sleep(250 * time.Microsecond)
+				return nil
+			},
+		}
+		c := fakeNetlink(t, Config{Interfaces: []string{"br-int", "eth1", "eth2"}, WriteTest: veth}, kernel)
+		samples, err := c.Collect(t.Context())
+		if err != nil {
+			t.Fatalf("Collect() = %v, want no error", err)
+		}
+		collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, c.Describe()))
+	})
+}
+
+func TestListsTheLinksOfThisHost(t *testing.T) {
+	for _, config := range []Config{
+		{Interfaces: []string{"lo"}},
+		{Interfaces: []string{"lo"}, Socket: held},
+		{Interfaces: []string{"lo"}, NetNS: "/proc/self/ns/net"},
+		{Interfaces: []string{"lo"}, NetNS: "/proc/self/ns/net", Socket: held},
+	} {
+		c, err := config.New(collectors.Env{Name: "host"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			samples, err := c.Collect(ctx)
+			cancel()
+			if err != nil {
+				t.Fatalf("%+v: Collect() = %v, want no error", config, err)
+			}
+			found := map[string]float64{}
+			for _, s := range samples {
+				found[s.Labels.Get("__name__")] += s.Value
+			}
+			if found["vitals_netlink_up"] != 1 || found["vitals_netlink_links"] < 1 || found["vitals_netlink_latency_seconds"] <= 0 || found["vitals_netlink_interface_present"] != 1 {
+				t.Errorf("%+v: Collect() = %v, want that netlink works and lo is there", config, samples)
+			}
+		}
+	}
+}

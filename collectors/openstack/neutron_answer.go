@@ -1,0 +1,154 @@
+package openstack
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// neutronAnswer is the body of one of Neutron's answers.
+type neutronAnswer interface {
+	// complete returns an error if the body is JSON, but not the answer expected.
+	complete() error
+}
+
+// neutronQuotas is the answer to GET /v2.0/quotas/{project}/details.json
+// (Networking API v2, "Show quota details for a tenant").
+type neutronQuotas struct {
+	Quota map[string]neutronQuota `json:"quota"`
+}
+
+func (a *neutronQuotas) complete() error {
+	if a.Quota == nil {
+		return errors.New(`the answer has no "quota"`)
+	}
+	return nil
+}
+
+// neutronQuota is the quota of one resource. A negative limit means none.
+type neutronQuota struct {
+	Limit    quotaNumber `json:"limit"`
+	Used     quotaNumber `json:"used"`
+	Reserved quotaNumber `json:"reserved"`
+}
+
+// quotaNumber is a number that Neutron may write as a string, as it does with
+// reserved (https://bugs.launchpad.net/neutron/+bug/1918565).
+type quotaNumber struct {
+	value int64
+	known bool
+}
+
+// UnmarshalJSON reads a whole number, as a number or as a string; null is unknown.
+func (q *quotaNumber) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	value, err := strconv.ParseInt(string(bytes.Trim(text, `"`)), 10, 64)
+	if err != nil {
+		return errors.New("a quota is not a whole number")
+	}
+	*q = quotaNumber{value, true}
+	return nil
+}
+
+// addNeutronQuotas appends the quotas of the resources named. A limit is exported only where
+// there is one: the -1 of the API would look like a limit below what is used.
+func addNeutronQuotas(b *collectors.Batch, name string, resources []string, quotas map[string]neutronQuota) {
+	for _, resource := range resources {
+		q, ok := quotas[resource]
+		if !ok {
+			continue
+		}
+		if q.Limit.known {
+			addNeutronQuota(b, neutronQuotaLimitMetric, q.Limit, name, resource)
+			b.Set(neutronQuotaUnlimitedMetric, collectors.Number(q.Limit.value < 0), name, resource)
+		}
+		addNeutronQuota(b, neutronQuotaUsedMetric, q.Used, name, resource)
+		addNeutronQuota(b, neutronQuotaReservedMetric, q.Reserved, name, resource)
+	}
+}
+
+// addNeutronQuota appends q unless it is unknown or negative.
+func addNeutronQuota(b *collectors.Batch, metric *collectors.Def, q quotaNumber, name, resource string) {
+	if q.known && q.value >= 0 {
+		b.Set(metric, float64(q.value), name, resource)
+	}
+}
+
+// neutronNetworks is the answer to GET /v2.0/networks. What is in it does not matter.
+type neutronNetworks struct {
+	Networks json.RawMessage `json:"networks"`
+}
+
+func (a *neutronNetworks) complete() error {
+	if !bytes.HasPrefix(a.Networks, []byte("[")) {
+		return errors.New(`the answer has no "networks"`)
+	}
+	return nil
+}
+
+// neutronExtensions is the answer to GET /v2.0/extensions.
+type neutronExtensions struct {
+	Extensions []struct {
+		Alias string `json:"alias"`
+	} `json:"extensions"`
+}
+
+func (a *neutronExtensions) complete() error {
+	if a.Extensions == nil {
+		return errors.New(`the answer has no "extensions"`)
+	}
+	return nil
+}
+
+// has says whether the extension with this alias is loaded.
+func (a *neutronExtensions) has(alias string) bool {
+	for _, e := range a.Extensions {
+		if e.Alias == alias {
+			return true
+		}
+	}
+	return false
+}
+
+// neutronAgents is the answer to GET /v2.0/agents.
+type neutronAgents struct {
+	Agents []struct {
+		Type  string `json:"agent_type"`
+		Alive *bool  `json:"alive"`
+	} `json:"agents"`
+	Links []struct {
+		Rel string `json:"rel"`
+	} `json:"agents_links"`
+}
+
+func (a *neutronAgents) complete() error {
+	if a.Agents == nil {
+		return errors.New(`the answer has no "agents"`)
+	}
+	for _, link := range a.Links {
+		if link.Rel == "next" {
+			return fmt.Errorf("neutron answers only %d agents at once: its pagination_max_limit is below their number", len(a.Agents))
+		}
+	}
+	return nil
+}
+
+// count returns how many agents of a type there are, and how many of them live.
+func (a *neutronAgents) count(agentType string) (all, alive int) {
+	for _, agent := range a.Agents {
+		if agent.Type != agentType {
+			continue
+		}
+		all++
+		if agent.Alive != nil && *agent.Alive {
+			alive++
+		}
+	}
+	return all, alive
+}

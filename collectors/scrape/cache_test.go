@@ -1,0 +1,182 @@
+package scrape
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"pgregory.net/rapid"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+const localTextType = "text/plain; version=0.0.4"
+
+func localParser(t testing.TB) *seriesParser {
+	t.Helper()
+	config := &Config{}
+	config.SetDefaults()
+	c, err := config.New(collectors.Env{Name: "target"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c.(*collector).parser
+}
+
+func localParse(p *seriesParser, body string) (exposition, error) {
+	return p.parse(context.Background(), []byte(body), localTextType, time.Now())
+}
+
+func TestCacheForgets(t *testing.T) {
+	p := localParser(t)
+	rounds := []struct {
+		body string
+		want int
+	}{
+		{"a 1\nb 1\n", 2},
+		{"a 1\n", 2},
+		{"a 1\n", 1},
+		{"a 1\nc 1\nbroken\n", 2},
+		{"broken\n", 2},
+		{"broken\n", 0},
+	}
+	for i, r := range rounds {
+		_, _ = localParse(p, r.body)
+		if len(p.byText) != r.want || len(p.byHash) != r.want {
+			t.Errorf("round %d: %d texts and %d series are remembered, want %d", i, len(p.byText), len(p.byHash), r.want)
+		}
+	}
+}
+
+func TestCacheIsBoundedByTheLimits(t *testing.T) {
+	p := localParser(t)
+	p.sampleLimit = 10
+	for round := range 100 {
+		var body strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&body, "a{b=\"%d-%d\"} 1\n", round, i)
+		}
+		if _, err := localParse(p, body.String()); err == nil {
+			t.Fatal("parse() = no error, want one about sample_limit")
+		}
+		if len(p.byText) > 2*p.sampleLimit || len(p.byHash) > 2*p.sampleLimit {
+			t.Fatalf("round %d: %d texts and %d series are remembered, want at most %d", round, len(p.byText), len(p.byHash), 2*p.sampleLimit)
+		}
+	}
+}
+
+func TestCacheCostsNoLabels(t *testing.T) {
+	body := localBody(1000)
+	p := localParser(t)
+	if _, err := localParse(p, body); err != nil {
+		t.Fatal(err)
+	}
+	allocs := testing.AllocsPerRun(10, func() { _, _ = localParse(p, body) })
+	if allocs > 100 {
+		t.Errorf("%v allocations for 1,000 known series, want at most 100", allocs)
+	}
+}
+
+// With and without a cache, and whatever was there before, an answer means the same.
+func TestCacheChangesNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		line := rapid.Custom(func(rt *rapid.T) string {
+			text := rapid.SampledFrom([]string{"a", "b", "a_total"}).Draw(rt, "name")
+			if n := rapid.IntRange(0, 2).Draw(rt, "labels"); n > 0 {
+				text += "{" + strings.Join(rapid.Permutation([]string{`x="1"`, `y="2"`}).Draw(rt, "order")[:n], ",") + "}"
+			}
+			return text + rapid.SampledFrom([]string{" 1", " 2 1000", " 3 2000", "", " NaN"}).Draw(rt, "rest") + "\n"
+		})
+		warm := localParser(t)
+		for _, lines := range rapid.SliceOfN(rapid.SliceOfN(line, 0, 6), 1, 6).Draw(rt, "rounds") {
+			body := strings.Join(lines, "")
+			got, gotErr := localParse(warm, body)
+			want, wantErr := localParse(localParser(t), body)
+			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
+				rt.Fatalf("parse(%q) = %v, %v, want %v, %v", body, got, gotErr, want, wantErr)
+			}
+		}
+	})
+}
+
+// Whatever the answer is, there is no panic, and an error yields nothing.
+func TestParseTakesAnything(t *testing.T) {
+	p := localParser(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		pieces := rapid.OneOf(
+			rapid.SampledFrom([]string{"a", "{", "}", "b=", "\"x\"", ",", " ", "1", "\n", "# TYPE ", "# HELP ", "counter", "# EOF\n", "\\", "NaN", "\xff"}),
+			rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) }),
+		)
+		body := strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(rt, "body"), "")
+		for _, contentType := range []string{localTextType, openMetrics + "; version=1.0.0"} {
+			got, err := p.parse(context.Background(), []byte(body), contentType, time.Now())
+			if err != nil && len(got.samples) > 0 {
+				rt.Fatalf("parse() = %d samples and %v, want none beside an error", len(got.samples), err)
+			}
+			for _, s := range got.samples {
+				if s.Labels.Get(model.MetricNameLabel) == "" || s.Labels.Get("component") == "" {
+					rt.Fatalf("parse() = %s, want a name and a component", s.Labels)
+				}
+			}
+		}
+	})
+}
+
+func TestParseStopsAtTheDeadline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := localParser(t).parse(ctx, []byte("a 1\n"), localTextType, time.Now()); err == nil {
+		t.Error("parse() = no error, want one about the context")
+	}
+}
+
+func localBody(series int) string {
+	var body strings.Builder
+	body.WriteString("# HELP node_cpu_seconds_total Seconds the CPUs spent.\n# TYPE node_cpu_seconds_total counter\n")
+	for i := range series {
+		fmt.Fprintf(&body, "node_cpu_seconds_total{cpu=\"%d\",mode=\"idle\",instance=\"node-%d.example\"} %d.25\n", i, i%7, i)
+	}
+	return body.String()
+}
+
+func BenchmarkCollector(b *testing.B) {
+	for _, series := range []int{1000, 10000} {
+		body := localBody(series)
+		b.Run(fmt.Sprint("known/", series), func(b *testing.B) {
+			p := localParser(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = localParse(p, body)
+			}
+		})
+		b.Run(fmt.Sprint("new/", series), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = localParse(localParser(b), body)
+			}
+		})
+		b.Run(fmt.Sprint("http/", series), func(b *testing.B) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", localTextType)
+				_, _ = w.Write([]byte(body))
+			}))
+			defer server.Close()
+			config := &Config{URL: server.URL}
+			config.SetDefaults()
+			c, err := config.New(collectors.Env{Name: "target"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := c.Collect(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

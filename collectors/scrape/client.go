@@ -1,0 +1,174 @@
+package scrape
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/redact"
+)
+
+const (
+	// accept asks for the text formats in Prometheus' order of preference.
+	// Source: https://prometheus.io/docs/instrumenting/content_negotiation/
+	accept = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6," +
+		"application/openmetrics-text;version=0.0.1;q=0.5," +
+		"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4," +
+		"text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+	// maxScrapeHeader bounds an answer's header in bytes.
+	maxScrapeHeader = 64 << 10
+	// maxScrapeRedirects bounds redirects where they are followed.
+	maxScrapeRedirects = 5
+)
+
+// client asks one target. It is not safe for concurrent use.
+type client struct {
+	config Config
+	// secrets are those of the last request, which an answer may repeat.
+	secrets []string
+	// http is nil before the first scrape; ca is what its transport trusts.
+	http *http.Client
+	ca   []byte
+}
+
+// fetch asks the target once, writes the decompressed answer to body, and returns
+// its content type.
+func (c *client) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (contentType string, err error) {
+	req, err := c.request(ctx)
+	if err != nil {
+		return "", collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", err)
+	}
+	if err := c.prepare(); err != nil {
+		return "", collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		reason := remote.ReasonOfStatus(resp.StatusCode)
+		if reason == "" {
+			reason = remote.ReasonProtocol
+		}
+		return "", collectors.Errorf(reason, "answer has status %d: expected 200", resp.StatusCode)
+	}
+	plain, err := decompressed(resp)
+	if err != nil {
+		return "", err
+	}
+	n, err := body.ReadFrom(io.LimitReader(plain, limit+1))
+	if err != nil {
+		return "", fmt.Errorf("read answer: %w", err)
+	}
+	if n > limit {
+		return "", collectors.Errorf(reasonTooLarge, "answer is larger than body_size_limit, %s", collectors.Size(limit))
+	}
+	return resp.Header.Get("Content-Type"), nil
+}
+
+// request makes the request, with the secrets as their files hold them now.
+func (c *client) request(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set("User-Agent", "vitals")
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline).Seconds()
+		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(left, 'f', 3, 64))
+	}
+	c.secrets = redact.Secrets(c.config.URL)
+	if err := c.config.BasicAuth.Set(req); err != nil {
+		return nil, err
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		c.secrets = append(c.secrets, password)
+	}
+	if file := c.config.BearerTokenFile; file != "" {
+		token, err := remote.ReadClientFile(file)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	}
+	if _, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {
+		c.secrets = append(c.secrets, credentials)
+	}
+	return req, nil
+}
+
+// prepare makes the client, and makes a new one when the trusted certificates change.
+func (c *client) prepare() error {
+	ca, err := c.config.TLS.Trusted()
+	if err != nil {
+		return err
+	}
+	if c.http != nil && bytes.Equal(ca, c.ca) {
+		return nil
+	}
+	settings, err := c.config.TLS.Config(ca)
+	if err != nil {
+		return err
+	}
+	if c.http != nil {
+		c.http.CloseIdleConnections()
+	}
+	c.ca = ca
+	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
+		DialContext:     c.dial,
+		TLSClientConfig: settings,
+		// Compression is asked for above, because the limit counts decompressed bytes.
+		DisableCompression:     true,
+		MaxConnsPerHost:        1,
+		MaxResponseHeaderBytes: maxScrapeHeader,
+		IdleConnTimeout:        time.Minute,
+	}}
+	return nil
+}
+
+func (c *client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	if c.config.UnixSocket != "" {
+		network, address = "unix", c.config.UnixSocket
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+func (c *client) redirect(next *http.Request, via []*http.Request) error {
+	if !c.config.FollowRedirects {
+		return http.ErrUseLastResponse
+	}
+	next.Header.Del("Referer") // net/http puts the URL with its query there
+	if len(via) > maxScrapeRedirects {
+		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxScrapeRedirects)
+	}
+	return nil
+}
+
+// decompressed returns the plain body of an answer.
+func decompressed(resp *http.Response) (io.Reader, error) {
+	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip":
+		plain, err := gzip.NewReader(resp.Body)
+		if err != nil {
+			return nil, fmt.Errorf("decompress answer: %w", err)
+		}
+		return plain, nil
+	default:
+		return nil, collectors.Errorf(remote.ReasonProtocol, "answer has the encoding %q: expected gzip or none", encoding)
+	}
+}

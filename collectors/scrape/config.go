@@ -1,0 +1,147 @@
+package scrape
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+// Config configures the kind scrape: the metrics that a component itself
+// exposes in the Prometheus text format or as OpenMetrics.
+type Config struct {
+	// URL of the metrics, http or https, without credentials in it.
+	URL string `yaml:"url"`
+	// UnixSocket is the path of the socket to connect to instead of the URL's host.
+	UnixSocket string `yaml:"unix_socket,omitempty"`
+	// Keep holds regular expressions, anchored at both ends, for the names of the
+	// metrics that are taken. Without any, all are.
+	Keep []string `yaml:"keep,omitempty"`
+	// HonorTimestamps takes the timestamps that samples carry; on by default.
+	HonorTimestamps bool `yaml:"honor_timestamps"`
+	// FollowRedirects is off by default: a component's metrics do not move.
+	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
+
+	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit
+	// (10MiB) counts decompressed bytes, SampleLimit (10,000) the samples kept,
+	// LabelLimit (64) the labels of a series with the name and the label component,
+	// LabelValueLengthLimit (2,048) the bytes of a label's value or name.
+	BodySizeLimit         collectors.Size `yaml:"body_size_limit"`
+	SampleLimit           int             `yaml:"sample_limit"`
+	LabelLimit            int             `yaml:"label_limit"`
+	LabelValueLengthLimit int             `yaml:"label_value_length_limit"`
+
+	BasicAuth *remote.BasicAuth `yaml:"basic_auth,omitempty"`
+	// BearerTokenFile is read at every scrape, so a token may be rotated.
+	BearerTokenFile string            `yaml:"bearer_token_file,omitempty"`
+	TLS             *remote.ClientTLS `yaml:"tls,omitempty"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *Config) SetDefaults() {
+	c.HonorTimestamps = true
+	c.BodySizeLimit = 10 << 20
+	c.SampleLimit = 10_000
+	c.LabelLimit = 64
+	c.LabelValueLengthLimit = 2048
+}
+
+// Problems implements Kind.
+func (c *Config) Problems() []collectors.Problem {
+	problems := c.urlProblems()
+	if c.UnixSocket != "" {
+		problems = append(problems, remote.PathProblem("unix_socket", c.UnixSocket)...)
+		if len(c.UnixSocket) > remote.MaxSocketPath {
+			problems = append(problems, collectors.Problem{Path: "unix_socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), remote.MaxSocketPath)})
+		}
+	}
+	for i, expr := range c.Keep {
+		if _, err := regexp.Compile(expr); err != nil {
+			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("keep[%d]", i), Text: fmt.Sprintf("keep %q: expected a regular expression: %v", expr, err)})
+		}
+	}
+	problems = append(problems, c.limitProblems()...)
+	return append(problems, c.authProblems()...)
+}
+
+func (c *Config) urlProblems() []collectors.Problem {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		// The text is not repeated: it may hold a password.
+		return []collectors.Problem{{Path: "url", Text: "expected a URL such as http://127.0.0.1:9100/metrics"}}
+	case u.User != nil:
+		return []collectors.Problem{{Path: "url", Text: "credentials in the URL: expected them in basic_auth"}}
+	case remote.NoPort(u):
+		return []collectors.Problem{{Path: "url", Text: fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
+	}
+	return nil
+}
+
+func (c *Config) limitProblems() []collectors.Problem {
+	var problems []collectors.Problem
+	for _, limit := range []struct {
+		path  string
+		value int64
+	}{
+		{"body_size_limit", int64(c.BodySizeLimit)},
+		{"sample_limit", int64(c.SampleLimit)},
+		{"label_limit", int64(c.LabelLimit)},
+		{"label_value_length_limit", int64(c.LabelValueLengthLimit)},
+	} {
+		if limit.value <= 0 {
+			problems = append(problems, collectors.Problem{Path: limit.path, Text: fmt.Sprintf("%s %d: expected more than 0", limit.path, limit.value)})
+		}
+	}
+	return problems
+}
+
+func (c *Config) authProblems() []collectors.Problem {
+	problems := c.BasicAuth.Problems("basic_auth")
+	if c.BasicAuth != nil && c.BearerTokenFile != "" {
+		problems = append(problems, collectors.Problem{Path: "bearer_token_file", Text: "bearer_token_file beside basic_auth: expected one of them"})
+	}
+	if c.BearerTokenFile != "" {
+		problems = append(problems, remote.PathProblem("bearer_token_file", c.BearerTokenFile)...)
+	}
+	return append(problems, c.TLS.Problems("tls")...)
+}
+
+// External implements Kind. A target on loopback or behind a Unix socket is on
+// this host, and so is whatever has the unspecified address.
+func (c *Config) External() bool {
+	u, err := url.Parse(c.URL)
+	return c.UnixSocket == "" && (err != nil || !remote.LocalHost(u.Hostname()))
+}
+
+// Uses implements Kind.
+func (c *Config) Uses() []string { return nil }
+
+// PassedOn implements Exporter: every series gets the label component.
+func (c *Config) PassedOn(name string) map[string][]string {
+	if name == "" {
+		return map[string][]string{"component": nil}
+	}
+	return map[string][]string{"component": {name}}
+}
+
+// New implements Kind.
+func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
+	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
+	s.parser = seriesParser{
+		component: env.Name, honorTimestamps: c.HonorTimestamps,
+		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
+		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
+	}
+	if len(c.Keep) > 0 {
+		keep, err := regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("compile keep: %w", err)
+		}
+		s.parser.keep = keep
+	}
+	return s, nil
+}

@@ -1,0 +1,173 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"golang.org/x/sys/unix"
+)
+
+// drain is how long the output of a command that has ended is waited for: a process
+// that has left its group may hold the pipes open.
+const drain = 100 * time.Millisecond
+
+// run starts the command and waits until it has ended, and kills it when ctx ends. It
+// returns once every process of the command's process group is dead, and those that
+// became children of this process are waited for: a grandchild does where this process
+// is the first of its container, or a subreaper, see prctl(2).
+//
+// A process that leaves the group by setsid(2) or setpgid(2) is out of reach on purpose:
+// a check may start a daemon anew. Its parent is then the first process of the container.
+func (c *command) run(ctx context.Context) run {
+	// The kernel sends the signal of Pdeathsig when the thread ends that has started the
+	// process, so it stays this goroutine's until then. See prctl(2), PR_SET_PDEATHSIG.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := time.Now()
+	p, err := c.start()
+	if err != nil {
+		return run{err: c.notStarted(err)}
+	}
+	defer p.release()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		awaitEnd(p.pid)
+	}()
+	drain := drain
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		drain = 0 // there is no time left
+	}
+	// The process is not yet waited for, so that the number is still its group's.
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	status, err := reapGroup(p.pid)
+	run := run{started: true, took: time.Since(begin)}
+	<-ended
+	run.output, run.complaints, run.cut = p.pipes.finish(drain)
+	switch {
+	case err != nil:
+		run.err = collectors.Errorf(start, "wait for %s: %w", c.args[0], err)
+	case status.Exited():
+		run.exited, run.code = true, status.ExitStatus()
+	case ctx.Err() != nil:
+		run.signal, run.err = int(status.Signal()), c.late(run.took)
+	default:
+		run.signal = int(status.Signal())
+		run.err = collectors.Errorf(signal, "run %s: signal %d ended it: %s", c.args[0], run.signal, status.Signal())
+	}
+	return run
+}
+
+// process is a command that runs.
+type process struct {
+	pid   int
+	pipes pipes
+	// release is to be called once the process was waited for.
+	release func()
+}
+
+// start starts the command in a session, and so in a process group, of its own.
+func (c *command) start() (*process, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	p := &process{}
+	out, err := p.pipes.stdout.open()
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	complaints, err := p.pipes.stderr.open()
+	if err != nil {
+		p.pipes.stdout.reader.Close()
+		return nil, err
+	}
+	defer complaints.Close()
+	process, release, err := c.guard(func() (*os.Process, error) {
+		return os.StartProcess(c.args[0], c.args, &os.ProcAttr{
+			Dir: c.dir, Env: c.env, Files: []*os.File{null, out, complaints},
+			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		})
+	})
+	if err != nil {
+		p.pipes.stdout.reader.Close()
+		p.pipes.stderr.reader.Close()
+		return nil, err
+	}
+	p.pid, p.release = process.Pid, func() { _ = process.Release(); release() }
+	go p.pipes.stdout.read(c.limit)
+	go p.pipes.stderr.read(c.limit)
+	return p, nil
+}
+
+// pipes carry what a command prints.
+type pipes struct{ stdout, stderr pipe }
+
+// finish waits for the ends of the pipes, but not longer than that, and closes them.
+func (p *pipes) finish(drain time.Duration) (output, complaints []byte, cut bool) {
+	end := time.Now().Add(drain)
+	for _, pipe := range []*pipe{&p.stdout, &p.stderr} {
+		_ = pipe.reader.SetReadDeadline(end)
+		<-pipe.done
+		pipe.reader.Close()
+	}
+	return p.stdout.data, p.stderr.data, p.stdout.cut
+}
+
+// pipe is one of them.
+type pipe struct {
+	reader *os.File
+	// done is closed when the other two are known.
+	done chan struct{}
+	data []byte
+	cut  bool
+}
+
+// open makes the pipe and returns the end that is written to.
+func (p *pipe) open() (*os.File, error) {
+	reader, writer, err := os.Pipe()
+	p.reader, p.done = reader, make(chan struct{})
+	return writer, err
+}
+
+// read reads to the end, or to the deadline, and keeps at most limit bytes.
+func (p *pipe) read(limit int64) {
+	defer close(p.done)
+	p.data, _ = io.ReadAll(io.LimitReader(p.reader, limit))
+	more, _ := io.Copy(io.Discard, p.reader)
+	p.cut = more > 0
+}
+
+// awaitEnd waits until a child has ended, and leaves it to be waited for.
+func awaitEnd(pid int) {
+	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), syscall.EINTR) {
+	}
+}
+
+// reapGroup waits for all children in a process group, and returns how its leader ended.
+func reapGroup(leader int) (syscall.WaitStatus, error) {
+	var found syscall.WaitStatus
+	seen := false
+	for {
+		var status syscall.WaitStatus
+		switch pid, err := syscall.Wait4(-leader, &status, 0, nil); {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil && seen: // ECHILD: nobody is left
+			return found, nil
+		case err != nil:
+			return found, err
+		case pid == leader:
+			found, seen = status, true
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package supervisor reads the states of the programs that a supervisord runs.
+package supervisor
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+const (
+	// defaultSupervisorSocket is where SONiC's and Debian's supervisord listens.
+	defaultSupervisorSocket = "/var/run/supervisor.sock"
+	// maxCriticalFile bounds a file of critical programs in bytes.
+	maxCriticalFile = 64 << 10
+)
+
+// Config configures the kind supervisor: the states of the programs that a
+// supervisord runs, asked by XML-RPC.
+type Config struct {
+	// Socket is the path of supervisord's Unix socket; /var/run/supervisor.sock where
+	// neither it nor URL is set.
+	Socket string `yaml:"socket,omitempty"`
+	// URL is where supervisord listens on TCP instead, as in http://127.0.0.1:9001.
+	URL string `yaml:"url,omitempty"`
+	// Username and one of Password and PasswordFile, which is read at every round, are
+	// those of supervisord's section unix_http_server or inet_http_server.
+	Username     string            `yaml:"username,omitempty"`
+	Password     collectors.Secret `yaml:"password,omitempty"`
+	PasswordFile string            `yaml:"password_file,omitempty"`
+	// Programs are those to look at: NAME, GROUP:NAME or GROUP:*. Empty means all.
+	Programs []string `yaml:"programs,omitempty"`
+	// Critical are programs without which the workload is of no use: program:NAME or
+	// group:NAME. CriticalFile has more of them, one a line, as in SONiC's
+	// /etc/supervisor/critical_processes. They are looked at, whatever Programs says.
+	Critical     []string `yaml:"critical,omitempty"`
+	CriticalFile string   `yaml:"critical_file,omitempty"`
+	// Limit is the largest number of programs looked at; 200 by default.
+	Limit int `yaml:"limit"`
+}
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *Config) SetDefaults() { c.Limit = 200 }
+
+// Problems implements Kind.
+func (c *Config) Problems() []collectors.Problem {
+	problems := c.targetProblems()
+	switch {
+	case c.Password != "" && c.PasswordFile != "":
+		problems = append(problems, collectors.Problem{Path: "password", Text: "password beside password_file: expected one of them"})
+	case c.Username == "" && (c.Password != "" || c.PasswordFile != ""):
+		problems = append(problems, collectors.Problem{Path: "username", Text: "no user name for the password: expected username, too"})
+	case c.Username != "" && c.Password == "" && c.PasswordFile == "":
+		problems = append(problems, collectors.Problem{Path: "username", Text: "no password for the user name: expected password or password_file, too"})
+	}
+	for _, f := range []struct{ key, path string }{{"password_file", c.PasswordFile}, {"critical_file", c.CriticalFile}} {
+		if f.path != "" {
+			problems = append(problems, remote.PathProblem(f.key, f.path)...)
+		}
+	}
+	for i, text := range c.Programs {
+		if _, err := parseSupervisorName(text); err != nil {
+			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("programs[%d]", i), Text: err.Error()})
+		}
+	}
+	for i, text := range c.Critical {
+		if _, err := parseCritical(text); err != nil {
+			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("critical[%d]", i), Text: err.Error()})
+		}
+	}
+	if c.Limit <= 0 {
+		problems = append(problems, collectors.Problem{Path: "limit", Text: fmt.Sprintf("limit %d: expected more than 0", c.Limit)})
+	}
+	return problems
+}
+
+func (c *Config) targetProblems() []collectors.Problem {
+	if c.URL == "" {
+		problems := remote.PathProblem("socket", c.socket())
+		if len(c.Socket) > remote.MaxSocketPath {
+			problems = append(problems, collectors.Problem{Path: "socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.Socket), remote.MaxSocketPath)})
+		}
+		return problems
+	}
+	if c.Socket != "" {
+		return []collectors.Problem{{Path: "socket", Text: "socket beside url: expected one of them"}}
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err == nil && u.User != nil:
+		return []collectors.Problem{{Path: "url", Text: "a user in the URL: expected username and password instead"}}
+	case err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+		return []collectors.Problem{{Path: "url", Text: "expected an address such as http://127.0.0.1:9001, without a path"}}
+	case remote.NoPort(u):
+		return []collectors.Problem{{Path: "url", Text: fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
+	}
+	return nil
+}
+
+// socket is the path of the socket to connect to; empty with a URL.
+func (c *Config) socket() string {
+	if c.URL == "" && c.Socket == "" {
+		return defaultSupervisorSocket
+	}
+	return c.Socket
+}
+
+// External implements Kind: a socket and a loopback address are on this host.
+func (c *Config) External() bool {
+	u, err := url.Parse(c.URL)
+	return c.URL != "" && (err != nil || !remote.LocalHost(u.Hostname()))
+}
+
+// Uses implements Kind.
+func (c *Config) Uses() []string { return nil }
+
+// New implements Kind. It reads the file of critical programs: a mistake in it is one
+// of the configuration.
+func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
+	s := &collector{name: env.Name, limit: c.Limit, client: newSupervisorClient(c)}
+	for _, text := range c.Programs {
+		name, err := parseSupervisorName(text)
+		if err != nil {
+			return nil, err
+		}
+		s.programs = append(s.programs, name)
+	}
+	for _, text := range c.Critical {
+		name, err := parseCritical(text)
+		if err != nil {
+			return nil, err
+		}
+		s.critical.fixed = append(s.critical.fixed, name)
+	}
+	if c.CriticalFile == "" {
+		return s, nil
+	}
+	s.critical.watch(c.CriticalFile)
+	data, err := file.ReadFile(c.CriticalFile, maxCriticalFile)
+	return s, s.critical.update(data, true, err)
+}
+
+// reason says why the programs are not known. The set is closed, because it
+// is a label.
+type reason string
+
+const (
+	missing      reason = "missing"       // there is no such socket
+	refused      reason = "refused"       // nobody listens, or the host cannot be reached
+	forbidden    reason = "forbidden"     // the socket's mode, or status 403
+	auth         reason = "auth"          // status 401, or no password at hand
+	timeout      reason = "timeout"       // no whole answer in time
+	shuttingDown reason = "shutting_down" // supervisord ends or restarts, and tells nothing any more
+	protocol     reason = "protocol"      // the answer is none of supervisord's
+	tooMany      reason = "too_many"      // there are more programs than the limit
+	critical     reason = "critical_file" // the file of critical programs cannot be read any more
+)
+
+// reasons returns all reasons, in the order of the documentation.
+func reasons() []reason {
+	return []reason{
+		missing, refused, forbidden, auth, timeout,
+		shuttingDown, protocol, tooMany, critical,
+	}
+}
+
+// supervisorError is an error with its reason.
+type supervisorError = collectors.Error[reason]
+
+// reasonOfSupervisor is the reason of an error; nil has none.
+func reasonOfSupervisor(err error) reason {
+	return collectors.ReasonOf(err, reasonOfSupervisorTransport)
+}

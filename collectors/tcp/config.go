@@ -1,0 +1,196 @@
+package tcp
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+// anyFamily is the value of ip_family that leaves the choice to the resolver.
+const anyFamily = "any"
+
+// Config configures the kind tcp: whether a server accepts connections, does TLS, and
+// answers as its protocol or a dialogue expects.
+type Config struct {
+	// Address is host:port, unix:/path (with a pattern that has exactly one match) or
+	// unix:@name for an abstract socket.
+	Address string `yaml:"address"`
+	// IPFamily is any, 4 or 6.
+	IPFamily string `yaml:"ip_family"`
+	// TLS is spoken from the first byte where it is set, except by a dialogue with
+	// starttls and by a protocol that starts it itself.
+	TLS *remote.ClientTLS `yaml:"tls,omitempty"`
+	// Protocol is one of protocols; empty for a dialogue or for a connection alone.
+	Protocol string `yaml:"protocol,omitempty"`
+	// QueryResponse is a dialogue of up to 32 steps.
+	QueryResponse []Step `yaml:"query_response,omitempty"`
+
+	Username string            `yaml:"username,omitempty"`
+	Password collectors.Secret `yaml:"password,omitempty"`
+	// PasswordFile is read at every round, without the white space around its content.
+	PasswordFile string `yaml:"password_file,omitempty"`
+	// Database has to be among those of the server; of AMQP, it is the virtual host.
+	Database string `yaml:"database,omitempty"`
+	// Galera measures the state of a node of a Galera cluster, as clustercheck looks at it.
+	Galera bool `yaml:"galera,omitempty"`
+}
+
+// Step is one step of a dialogue: what it sets is done in the order of the fields.
+type Step struct {
+	// Expect is a regular expression that has to match somewhere in what the server has
+	// sent since the match before; ^ and $ match at lines.
+	Expect string `yaml:"expect,omitempty"`
+	// Send is sent as it is, without a line's end.
+	Send string `yaml:"send,omitempty"`
+	// StartTLS makes the handshake.
+	StartTLS bool `yaml:"starttls,omitempty"`
+}
+
+// maxTCPSteps bounds a dialogue.
+const maxTCPSteps = 32
+
+// SetDefaults sets what the block has before it is decoded.
+func (c *Config) SetDefaults() { c.IPFamily = anyFamily }
+
+// Problems implements Kind.
+func (c *Config) Problems() []collectors.Problem {
+	var problems []collectors.Problem
+	address, err := parseTCPAddress(c.Address)
+	switch {
+	case err != nil:
+		problems = append(problems, collectors.Problem{Path: "address", Text: err.Error()})
+	case !slices.Contains([]string{anyFamily, "4", "6"}, c.IPFamily):
+		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %q: expected any, 4 or 6", c.IPFamily)})
+	case !address.ofFamily(c.IPFamily):
+		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %s: expected an address of that family, not %s", c.IPFamily, address.host)})
+	}
+	problems = append(problems, c.tlsProblems(address)...)
+	problems = append(problems, c.stepProblems()...)
+	return append(problems, c.protocolProblems()...)
+}
+
+func (c *Config) tlsProblems(address address) []collectors.Problem {
+	problems := c.TLS.Problems("tls")
+	secured := c.TLS != nil || c.startsTLS()
+	if secured && address.socket != "" && (c.TLS == nil || c.TLS.ServerName == "" && !c.TLS.InsecureSkipVerify) {
+		problems = append(problems, collectors.Problem{Path: "tls.server_name", Text: "no server_name: expected the name in the certificate, as a Unix socket has none"})
+	}
+	return problems
+}
+
+func (c *Config) startsTLS() bool {
+	return slices.ContainsFunc(c.QueryResponse, func(s Step) bool { return s.StartTLS })
+}
+
+func (c *Config) stepProblems() []collectors.Problem {
+	var problems []collectors.Problem
+	if len(c.QueryResponse) > maxTCPSteps {
+		problems = append(problems, collectors.Problem{Path: "query_response", Text: fmt.Sprintf("%d steps: expected at most %d", len(c.QueryResponse), maxTCPSteps)})
+	}
+	secured := false
+	for i, s := range c.QueryResponse {
+		path := fmt.Sprintf("query_response[%d]", i)
+		if s == (Step{}) {
+			problems = append(problems, collectors.Problem{Path: path, Text: "empty step: expected expect, send or starttls"})
+		}
+		if _, err := compileExpect(s.Expect); err != nil && s.Expect != "" {
+			problems = append(problems, collectors.Problem{Path: path + ".expect", Text: err.Error()})
+		}
+		if s.StartTLS && secured {
+			problems = append(problems, collectors.Problem{Path: path + ".starttls", Text: "starttls twice: expected one"})
+		}
+		secured = secured || s.StartTLS
+	}
+	return problems
+}
+
+// expectFlags stand before an expression: ^ and $ match at lines.
+const expectFlags = "(?m)"
+
+// compileExpect refuses an expression that holds before the server has said anything.
+func compileExpect(expr string) (*regexp.Regexp, error) {
+	compiled, err := regexp.Compile(expectFlags + expr)
+	if err != nil {
+		return nil, fmt.Errorf("expect %q: expected a regular expression: %v", expr, err)
+	}
+	if compiled.MatchString("") {
+		return nil, fmt.Errorf("expect %q: expected an expression that an empty answer does not match", expr)
+	}
+	return compiled, nil
+}
+
+func (c *Config) protocolProblems() []collectors.Problem {
+	var problems []collectors.Problem
+	protocol, known := protocolOf(c.Protocol)
+	if c.Protocol != "" && !known {
+		problems = append(problems, collectors.Problem{Path: "protocol", Text: fmt.Sprintf("protocol %q: expected one of %s", c.Protocol, strings.Join(protocolNames(), ", "))})
+	}
+	if c.Protocol != "" && len(c.QueryResponse) > 0 {
+		problems = append(problems, collectors.Problem{Path: "query_response", Text: "query_response beside protocol: expected one of them"})
+	}
+	for _, given := range []struct {
+		key        string
+		set, taken bool
+	}{
+		{"username", c.Username != "", protocol.login},
+		{"password", c.Password != "", protocol.login},
+		{"password_file", c.PasswordFile != "", protocol.login},
+		{"database", c.Database != "", protocol.database},
+		{"galera", c.Galera, protocol.galera},
+	} {
+		if given.set && !given.taken {
+			problems = append(problems, collectors.Problem{Path: given.key, Text: fmt.Sprintf("%s: expected a protocol that takes it", given.key)})
+		}
+	}
+	if c.Password != "" && c.PasswordFile != "" {
+		problems = append(problems, collectors.Problem{Path: "password_file", Text: "password_file beside password: expected one of them"})
+	}
+	if c.PasswordFile != "" {
+		problems = append(problems, remote.PathProblem("password_file", c.PasswordFile)...)
+	}
+	return problems
+}
+
+// External implements Kind. A server on loopback or behind a Unix socket is on this host.
+func (c *Config) External() bool {
+	address, err := parseTCPAddress(c.Address)
+	return err != nil || !address.local()
+}
+
+// Uses implements Kind.
+func (c *Config) Uses() []string { return nil }
+
+// ConfigurableTarget implements Targeted.
+func (c *Config) ConfigurableTarget() {}
+
+var sentByTCP = regexp.MustCompile(`^query_response\[\d+\]\.send$`)
+
+// SecretValue implements SecretFinder: what a dialogue sends may hold a secret in any form.
+func (c *Config) SecretValue(path string) (secret, decided bool) {
+	sent := sentByTCP.MatchString(path)
+	return sent, sent
+}
+
+// New implements Kind.
+func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
+	address, err := parseTCPAddress(c.Address)
+	if err != nil {
+		return nil, err
+	}
+	t := &collector{name: env.Name, config: *c, address: address}
+	t.protocol, _ = protocolOf(c.Protocol)
+	for _, s := range c.QueryResponse {
+		step := step{send: s.Send, startTLS: s.StartTLS}
+		if s.Expect != "" {
+			if step.expect, err = compileExpect(s.Expect); err != nil {
+				return nil, err
+			}
+		}
+		t.steps = append(t.steps, step)
+	}
+	return t, nil
+}

@@ -1,0 +1,113 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
+)
+
+func TestProtocols(t *testing.T) {
+	type takes struct{ login, database, galera, startsTLS bool }
+	want := map[string]takes{
+		"redis":     {login: true},
+		"memcached": {},
+		"mysql":     {login: true, database: true, galera: true, startsTLS: true},
+		"amqp":      {login: true, database: true},
+		"etcd":      {},
+		"ovsdb":     {database: true},
+	}
+	got := map[string]takes{}
+	for _, name := range protocolNames() {
+		p, ok := protocolOf(name)
+		if !ok || p.name != name || p.check == nil {
+			t.Errorf("tcpProtocolOf(%q) = %+v, %t, want the protocol with a check", name, p, ok)
+		}
+		got[name] = takes{p.login, p.database, p.galera, p.startsTLS}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(takes{})); diff != "" {
+		t.Errorf("the protocols take (-want +got):\n%s", diff)
+	}
+	if p, ok := protocolOf("gopher"); ok {
+		t.Errorf("tcpProtocolOf(gopher) = %+v, want none", p)
+	}
+}
+
+// A library may set the deadlines of its connection, but not beyond the round's.
+func TestConnEndsWithTheRound(t *testing.T) {
+	for name, set := range map[string]func(net.Conn) error{
+		"no deadline of its own": func(net.Conn) error { return nil },
+		"deadline removed":       func(c net.Conn) error { return c.SetDeadline(time.Time{}) },
+		"deadline in an hour":    func(c net.Conn) error { return c.SetReadDeadline(time.Now().Add(time.Hour)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, conn := tcpServe(t, 50*time.Millisecond, hostileServers()["says nothing"])
+			if err := set(conn); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Read(make([]byte, 1)); reasonOf(err) != remote.ReasonTimeout {
+				t.Errorf("Read() = %v, want a timeout", err)
+			}
+		})
+	}
+	t.Run("write", func(t *testing.T) {
+		stop := make(chan struct{})
+		_, conn := tcpServe(t, 50*time.Millisecond, func(net.Conn) { <-stop })
+		defer close(stop)
+		if err := conn.SetWriteDeadline(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(make([]byte, 1)); reasonOf(err) != remote.ReasonTimeout {
+			t.Errorf("Write() = %v, want a timeout", err)
+		}
+	})
+}
+
+func TestConnReadsABoundedAnswer(t *testing.T) {
+	_, conn := tcpServe(t, patience, hostileServers()["endless zeros"])
+	read, buffer := 0, make([]byte, 64<<10)
+	for {
+		n, err := conn.Read(buffer)
+		read += n
+		if err == nil {
+			continue
+		}
+		if reasonOf(err) != remote.ReasonProtocol || !strings.Contains(err.Error(), "larger than") || read != maxRead {
+			t.Errorf("Read() = %v after %d bytes, want the end after %d", err, read, maxRead)
+		}
+		return
+	}
+}
+
+func TestReasonOfTCP(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		given error
+		want  remote.Reason
+	}{
+		{"nothing failed", over, nil, ""},
+		{"a check knows", over, fmt.Errorf("ask: %w", collectors.Errorf(remote.ReasonAuth, "no")), remote.ReasonAuth},
+		{"a library closed the connection when the round was over", over, net.ErrClosed, remote.ReasonTimeout},
+		{"a Unix socket of somebody else", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EACCES)}, remote.ReasonForbidden},
+		{"a Unix socket whose queue is full", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EAGAIN)}, remote.ReasonTimeout},
+		{"nobody listens", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, remote.ReasonRefused},
+		{"anything else", t.Context(), errors.New("odd"), remote.ReasonProtocol},
+	} {
+		if got := reasonOfTCP(c.ctx, c.given); got != c.want {
+			t.Errorf("%s: reasonOfTCP(%v) = %q, want %q", c.name, c.given, got, c.want)
+		}
+	}
+}
