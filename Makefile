@@ -46,7 +46,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker
 	@for f in $$(git ls-files '*.sh' .ci/run e2e/run); do bash -n "$$f"; done
 	.ci/binary $(MAX_BINARY) $(MAX_HEALTHCHECK)
 
-bench: ## run the benchmarks: ratios within one run, as in docs/performance.md
+bench: ## run the benchmarks: ratios within one run, as in docs/design/performance.md
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . ./...
 
 e2e: ## install what is needed (apt, root), start the real programs and run against them

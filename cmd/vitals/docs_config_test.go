@@ -123,7 +123,7 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 // Every key is on a page, with its default, and every key on a page exists.
 func TestConfigPages(t *testing.T) {
 	var cfg Config
-	checkKeyTables(t, "docs/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
+	checkKeyTables(t, "docs/reference/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
 	credentials := readDoc(t, "docs/collectors/keystone.md")
 	for kind, keys := range docKinds() {
 		page := "docs/collectors/" + kind + ".md"
@@ -137,14 +137,14 @@ func TestConfigPages(t *testing.T) {
 
 // The overview has every kind, with a link to its page.
 func TestCollectorsPage(t *testing.T) {
-	const page = "docs/collectors.md"
+	const page = "docs/reference/collectors.md"
 	text := readDoc(t, page)
 	var kinds []string
 	for _, table := range docTables(text, "kind") {
 		for _, row := range table.rows {
 			kind := codeSpans(row[0])[0]
 			kinds = append(kinds, kind)
-			if link := fmt.Sprintf("[`%s`](collectors/%s.md)", kind, kind); row[0] != link {
+			if link := fmt.Sprintf("[`%s`](../collectors/%s.md)", kind, kind); row[0] != link {
 				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
 			}
 			checkExample(t, page, kind, row[len(row)-1])

@@ -14,6 +14,8 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
+const explainPage = "docs/guides/troubleshooting.md"
+
 // withoutTimes is an explanation without what differs from time to time: times, ages
 // and addresses.
 func withoutTimes(text string) string {
@@ -28,7 +30,7 @@ func withoutTimes(text string) string {
 
 // The transcripts of the page are what "vitals explain" says of the demo when the quota
 // of ports is used up and Keystone hangs.
-func TestOperationsPageExplains(t *testing.T) {
+func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 	t.Parallel()
 	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
 	lab.judged(t, demoPass, demoPass)
@@ -36,7 +38,7 @@ func TestOperationsPageExplains(t *testing.T) {
 	lab.judged(t, "fail QuotaExhausted", demoPass)
 	lab.press(t, "keystone", "hang")
 	checked := 0
-	for _, block := range docFences(operationsPage, readDoc(t, operationsPage), "text") {
+	for _, block := range docFences(explainPage, readDoc(t, explainPage), "text") {
 		command, shown, _ := strings.Cut(block.text, "\n")
 		args, ok := strings.CutPrefix(command, "$ vitals explain ")
 		if !ok {
@@ -55,7 +57,7 @@ func TestOperationsPageExplains(t *testing.T) {
 		})
 	}
 	if checked != 2 {
-		t.Errorf("%s has %d transcripts of vitals explain, want 2", operationsPage, checked)
+		t.Errorf("%s has %d transcripts of vitals explain, want 2", explainPage, checked)
 	}
 }
 
@@ -76,7 +78,7 @@ func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) 
 }
 
 // What the page says of an explanation in JSON is in one.
-func TestOperationsPageKnowsTheKeysOfExplanations(t *testing.T) {
+func TestEndpointPageListsTheKeysOfExplanations(t *testing.T) {
 	keys := map[string]bool{"/api/v1/status": true}
 	keysOf(reflect.TypeFor[evaluator.Explanation](), keys, map[reflect.Type]bool{})
 	for _, kind := range []string{
@@ -85,14 +87,14 @@ func TestOperationsPageKnowsTheKeysOfExplanations(t *testing.T) {
 	} {
 		keys[kind] = true
 	}
-	tables := docTables(readDoc(t, operationsPage), "in the JSON")
+	tables := docTables(readDoc(t, endpointPage), "in the JSON")
 	if len(tables) != 1 || len(tables[0].rows) < 5 {
-		t.Fatalf("%s has %d tables of the JSON, want one", operationsPage, len(tables))
+		t.Fatalf("%s has %d tables of the JSON, want one", endpointPage, len(tables))
 	}
 	for _, row := range tables[0].rows {
 		for _, span := range codeSpans(strings.Join(row, " ")) {
 			if !keys[span] {
-				t.Errorf("%s says that an explanation has %s, which it has not", operationsPage, span)
+				t.Errorf("%s says that an explanation has %s, which it has not", endpointPage, span)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -50,5 +51,32 @@ func TestLinksOfThePagesLead(t *testing.T) {
 				t.Errorf("%s links to %s: %s has no such heading", page, m[1], file)
 			}
 		}
+	}
+}
+
+// Code, configuration and scripts name pages by their paths: these exist too. The
+// change log names pages as they were.
+func TestPagesThatFilesNameExist(t *testing.T) {
+	page := regexp.MustCompile(`\bdocs/(?:(?:guides|reference|design|collectors|runbooks)/)?\w[\w-]*\.md\b`)
+	err := filepath.WalkDir(docsRoot, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "bin") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !slices.Contains([]string{".go", ".yml", ".yaml", ".conf", ".md", ".sh", ""}, filepath.Ext(file)) || d.Name() == "CHANGELOG.md" {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		for _, name := range page.FindAllString(string(data), -1) {
+			if _, err := os.Stat(filepath.Join(docsRoot, name)); err != nil && !strings.HasSuffix(name, "/NAME.md") && !strings.HasSuffix(name, "/KIND.md") {
+				t.Errorf("%s names %s, which does not exist", file, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

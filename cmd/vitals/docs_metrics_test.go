@@ -21,7 +21,7 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// The parts of docs/metrics.md that belong to no kind.
+// The parts of docs/reference/metrics.md that belong to no kind.
 const (
 	partVitals = "vitals" // what Vitals says about itself
 	partShared = "shared" // what several kinds export
@@ -188,9 +188,9 @@ func metricTable(t *testing.T, descs []collectors.Desc, labels map[string]map[st
 	return b.String()
 }
 
-// docs/metrics.md is written by this test (-update), between its marks.
+// docs/reference/metrics.md is written by this test (-update), between its marks.
 func TestMetricsPage(t *testing.T) {
-	const name = "docs/metrics.md"
+	const name = "docs/reference/metrics.md"
 	all := expositions(t)
 	labels := labelsOf(all)
 	parts := metricParts(t)
@@ -299,10 +299,10 @@ func TestMetricsContract(t *testing.T) {
 		"vitals_build_info":                                      "version",
 	}
 	labels := labelsOf(expositions(t))
-	listed := firstColumn(readDoc(t, "docs/metrics.md"), "metric")
+	listed := firstColumn(readDoc(t, "docs/reference/metrics.md"), "metric")
 	for metric, wanted := range contract {
 		if !slices.Contains(listed, metric) {
-			t.Errorf("docs/metrics.md does not list %s", metric)
+			t.Errorf("docs/reference/metrics.md does not list %s", metric)
 		}
 		if got := slices.Sorted(maps.Keys(labels[metric])); len(missing(strings.Fields(wanted), got)) > 0 {
 			t.Errorf("%s has the labels %v, want %s among them", metric, got, wanted)

@@ -14,7 +14,11 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 )
 
-const operationsPage = "docs/operations.md"
+// The pages that list what is served and what is called.
+const (
+	commandPage  = "docs/reference/cli.md"
+	endpointPage = "docs/reference/endpoints.md"
+)
 
 // docHelp is what a command prints with --help.
 func docHelp(t *testing.T, command string) string {
@@ -48,9 +52,9 @@ func docCommands(t *testing.T) map[string][]string {
 }
 
 // The page lists every command.
-func TestOperationsPageListsTheCommands(t *testing.T) {
+func TestCommandPageListsTheCommands(t *testing.T) {
 	var listed []string
-	for _, span := range firstColumn(readDoc(t, operationsPage), "command") {
+	for _, span := range firstColumn(readDoc(t, commandPage), "command") {
 		listed = append(listed, strings.TrimSpace(strings.TrimRight(strings.TrimPrefix(span, "vitals "), "ABCDEFGHIJKLMNOPQRSTUVWXYZ.")))
 	}
 	var want []string
@@ -58,15 +62,15 @@ func TestOperationsPageListsTheCommands(t *testing.T) {
 		want = append(want, command)
 	}
 	if a, b := missing(want, listed), missing(listed, want); len(a)+len(b) > 0 {
-		t.Errorf("%s does not list the commands %v, and lists %v, which do not exist", operationsPage, a, b)
+		t.Errorf("%s does not list the commands %v, and lists %v, which do not exist", commandPage, a, b)
 	}
 }
 
 // The page lists every flag, with the commands that have it and its default.
-func TestOperationsPageListsTheFlags(t *testing.T) {
+func TestCommandPageListsTheFlags(t *testing.T) {
 	commands := docCommands(t)
 	of := map[string][]string{}
-	for _, table := range docTables(readDoc(t, operationsPage), "flag") {
+	for _, table := range docTables(readDoc(t, commandPage), "flag") {
 		for _, row := range table.rows {
 			for _, span := range codeSpans(row[0]) {
 				name := strings.TrimPrefix(span, "--")
@@ -80,7 +84,7 @@ func TestOperationsPageListsTheFlags(t *testing.T) {
 	for command, flags := range commands {
 		for _, name := range flags {
 			if !slices.Contains(of[name], command) && !slices.Contains(of[name], "all") {
-				t.Errorf("%s does not say that %s has the flag --%s", operationsPage, command, name)
+				t.Errorf("%s does not say that %s has the flag --%s", commandPage, command, name)
 			}
 		}
 	}
@@ -90,7 +94,7 @@ func TestOperationsPageListsTheFlags(t *testing.T) {
 				command = "run"
 			}
 			if !slices.Contains(commands[command], name) {
-				t.Errorf("%s says that %s has a flag --%s, which it has not", operationsPage, command, name)
+				t.Errorf("%s says that %s has a flag --%s, which it has not", commandPage, command, name)
 			}
 		}
 	}
@@ -113,16 +117,16 @@ func checkFlagDefault(t *testing.T, command, name, cell string) {
 	}
 	m := regexp.MustCompile(`--` + regexp.QuoteMeta(name) + `="?([^"\s]*)"?(\s|$)`).FindStringSubmatch(docHelp(t, command))
 	if m == nil || m[1] != want {
-		t.Errorf("%s: the default of --%s of %s is given as %q, want what --help says: %q", operationsPage, name, command, want, m)
+		t.Errorf("%s: the default of --%s of %s is given as %q, want what --help says: %q", commandPage, name, command, want, m)
 	}
 }
 
 // The page lists the exit codes.
-func TestOperationsPageListsTheExitCodes(t *testing.T) {
-	listed := firstColumn(readDoc(t, operationsPage), "exit code")
+func TestCommandPageListsTheExitCodes(t *testing.T) {
+	listed := firstColumn(readDoc(t, commandPage), "exit code")
 	for _, code := range []int{exitOK, exitFailing, exitUnknown, exitConfig, 10, 119} {
 		if !slices.Contains(listed, fmt.Sprint(code)) {
-			t.Errorf("%s lists the exit codes %v, want %d among them", operationsPage, listed, code)
+			t.Errorf("%s lists the exit codes %v, want %d among them", commandPage, listed, code)
 		}
 	}
 }
@@ -130,7 +134,7 @@ func TestOperationsPageListsTheExitCodes(t *testing.T) {
 // A state of the configuration gets a path of its own, which must be free.
 func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 	states := []string{"STATE", "ready", "alive", "started"}
-	for _, path := range firstColumn(readDoc(t, operationsPage), "path") {
+	for _, path := range firstColumn(readDoc(t, endpointPage), "path") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		if !slices.Contains(states, name) && stateProblem(name) == "" {
 			t.Errorf("stateProblem(%q) = \"\", want a problem: %s is served", name, path)

@@ -126,7 +126,7 @@ func alertPages(t *testing.T) []string {
 	if err != nil || len(found) < 10 {
 		t.Fatalf("Glob() = %v, %v, want the runbooks", found, err)
 	}
-	pages := []string{"docs/alerting.md"}
+	pages := []string{"docs/guides/alerting.md"}
 	for _, p := range found {
 		pages = append(pages, runbooks+filepath.Base(p))
 	}
@@ -137,7 +137,7 @@ func alertPages(t *testing.T) []string {
 // Vitals ask for a path that it has, and the others are programs that people have.
 func TestCommandsOfTheRunbooks(t *testing.T) {
 	programs := strings.Fields("amtool base64 date df dmesg free grep ip jq journalctl kubeadm kubectl ls openssl openstack ovs-vsctl systemctl")
-	paths := firstColumn(readDoc(t, operationsPage), "path")
+	paths := firstColumn(readDoc(t, endpointPage), "path")
 	ran := map[string]int{}
 	for _, page := range alertPages(t) {
 		for _, block := range docFences(page, readDoc(t, page), "sh") {
@@ -207,9 +207,9 @@ func shellCommands(t *testing.T, block docFence) [][]string {
 
 // Every file that the pages about alerts name in dashboards/ is there.
 func TestFilesOfTheAlertingPage(t *testing.T) {
-	for _, m := range regexp.MustCompile(`-f ([\w/.-]+)`).FindAllStringSubmatch(readDoc(t, "docs/alerting.md"), -1) {
+	for _, m := range regexp.MustCompile(`-f ([\w/.-]+)`).FindAllStringSubmatch(readDoc(t, "docs/guides/alerting.md"), -1) {
 		if _, err := os.Stat(filepath.Join(docsRoot, m[1])); err != nil {
-			t.Errorf("docs/alerting.md applies %s: %v", m[1], err)
+			t.Errorf("docs/guides/alerting.md applies %s: %v", m[1], err)
 		}
 	}
 }

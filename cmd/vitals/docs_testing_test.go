@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const testingPage = "docs/testing.md"
+const testingPage = "docs/guides/testing-rules.md"
 
 // The tests on the page end as the page shows, or else with success.
 func TestTestingPageTestsRun(t *testing.T) {
