@@ -26,10 +26,10 @@ func readDoc(t *testing.T, page string) string {
 	return string(data)
 }
 
-// docPages are all pages: README.md and what is below docs.
+// docPages are all pages: those of the top folder and of e2e, and those below docs.
 func docPages(t *testing.T) []string {
 	t.Helper()
-	pages := []string{"README.md"}
+	pages := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "e2e/README.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(docsRoot, pattern))
 		if err != nil {
