@@ -42,7 +42,7 @@ func docKeys(path string, v reflect.Value) []docKey {
 	return keys
 }
 
-// docBlock is one key with what is below it.
+// docBlock returns a key and the keys below it.
 func docBlock(path string, v reflect.Value) []docKey {
 	switch t := v.Type(); {
 	case t.Kind() == reflect.Struct:
@@ -67,22 +67,21 @@ func docKinds() map[string][]docKey {
 	return kinds
 }
 
-// checkDefault compares the default that a row tells with the one that is set.
+// checkDefault compares the default of a row with the one that is set.
 func checkDefault(t *testing.T, page string, k docKey, row []string) {
 	t.Helper()
 	if !k.leaf || !k.value.IsValid() || k.value.IsZero() || k.value.Kind() == reflect.Struct {
 		return
 	}
-	told := append(codeSpans(row[1]), "")[0]
+	documented := append(codeSpans(row[1]), "")[0]
 	got := reflect.New(k.value.Type())
-	if err := yaml.Unmarshal([]byte(told), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), k.value.Interface()) {
+	if err := yaml.Unmarshal([]byte(documented), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), k.value.Interface()) {
 		t.Errorf("%s: the default of %s is given as %q, want %v", page, k.path, row[1], k.value)
 	}
 }
 
-// checkKeyTables holds the tables of keys of a page against the keys that exist.
-// What stands in backticks in the first column is a key. With elsewhere, keys may be
-// documented in those tables too.
+// checkKeyTables compares the tables of keys of a page with the keys that exist. Code
+// spans of the first column are keys. The tables of elsewhere may document keys too.
 func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...string) {
 	t.Helper()
 	var named []string
@@ -90,7 +89,7 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 		for _, table := range docTables(text, "key") {
 			for _, row := range table.rows {
 				named = append(named, codeSpans(row[0])...)
-				// The keys of a small block may stand behind the block's own.
+				// The row of a small block may list its keys in the third column.
 				for _, k := range keys {
 					if span := codeSpans(row[0]); !k.leaf && slices.Contains(span, k.path) {
 						for _, inner := range codeSpans(row[2]) {
@@ -155,8 +154,7 @@ func TestCollectorsPage(t *testing.T) {
 	}
 }
 
-// checkExample loads the example of a kind: one line, as it stands in a list of
-// collectors below the name.
+// checkExample loads the example of a kind: one line of an entry of collectors.
 func checkExample(t *testing.T, page, kind, cell string) {
 	t.Helper()
 	spans := codeSpans(cell)

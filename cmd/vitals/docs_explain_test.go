@@ -16,8 +16,7 @@ import (
 
 const explainPage = "docs/guides/troubleshooting.md"
 
-// withoutTimes is an explanation without what differs from time to time: times, ages
-// and addresses.
+// withoutTimes replaces times, ages and addresses in an explanation.
 func withoutTimes(text string) string {
 	for _, cut := range [][2]string{
 		{`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}`, "DATE"}, {`\d{2}:\d{2}:\d{2}`, "TIME"}, {`\((in )?(\d+[dhms])+\)`, "(${1}AGE)"},
@@ -28,8 +27,8 @@ func withoutTimes(text string) string {
 	return text
 }
 
-// The transcripts of the page are what "vitals explain" says of the demo when the quota
-// of ports is used up and Keystone hangs.
+// The transcripts of the page are the output of "vitals explain" for the demo, with the
+// quota of ports used up and Keystone hanging.
 func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 	t.Parallel()
 	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
@@ -51,7 +50,7 @@ func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 				t.Fatalf("%s = %d %s, want 0", command, code, &errs)
 			}
 			if diff := cmp.Diff(withoutTimes(out.String()), withoutTimes(shown)); diff != "" {
-				return fmt.Sprintf("%s is not what is said (-said +shown):\n%s\nwhich is\n%s", block.where, diff, &out)
+				return fmt.Sprintf("%s differs from the output (-output +shown):\n%s\noutput:\n%s", block.where, diff, &out)
 			}
 			return ""
 		})
@@ -61,7 +60,7 @@ func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 	}
 }
 
-// keysOf are the keys that a type has in JSON, and those of what is in it.
+// keysOf adds the JSON keys of a type and of the types of its fields.
 func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
@@ -77,7 +76,7 @@ func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) 
 	}
 }
 
-// What the page says of an explanation in JSON is in one.
+// The keys on the page are keys of an explanation in JSON.
 func TestEndpointPageListsTheKeysOfExplanations(t *testing.T) {
 	keys := map[string]bool{"/api/v1/status": true}
 	keysOf(reflect.TypeFor[evaluator.Explanation](), keys, map[reflect.Type]bool{})
@@ -94,7 +93,7 @@ func TestEndpointPageListsTheKeysOfExplanations(t *testing.T) {
 	for _, row := range tables[0].rows {
 		for _, span := range codeSpans(strings.Join(row, " ")) {
 			if !keys[span] {
-				t.Errorf("%s says that an explanation has %s, which it has not", endpointPage, span)
+				t.Errorf("%s lists the key %s, which an explanation does not have", endpointPage, span)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// docAnchors are the headings of a page as links name them.
+// docAnchors returns the anchors of the headings of a page.
 func docAnchors(text string) []string {
 	var anchors []string
 	code := false
@@ -30,8 +30,7 @@ func docAnchors(text string) []string {
 	return anchors
 }
 
-// A link leads to a file of the repository, and to a heading of it where it names
-// one. Links to elsewhere are not followed.
+// The file and the heading of every link exist. Links to other sites are not followed.
 func TestLinksOfThePagesLead(t *testing.T) {
 	for _, page := range docPages(t) {
 		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(readDoc(t, page), -1) {
@@ -54,8 +53,8 @@ func TestLinksOfThePagesLead(t *testing.T) {
 	}
 }
 
-// Code, configuration and scripts name pages by their paths: these exist too. The
-// change log names pages as they were.
+// Pages that code, configuration and scripts name by path exist. The change log keeps old
+// paths.
 func TestPagesThatFilesNameExist(t *testing.T) {
 	page := regexp.MustCompile(`\bdocs/(?:(?:guides|reference|design|collectors|runbooks)/)?\w[\w-]*\.md\b`)
 	err := filepath.WalkDir(docsRoot, func(file string, d fs.DirEntry, err error) error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// benchmarks are the files of the repository's benchmarks by their names.
+// benchmarks returns the source file of each benchmark of the repository, by name.
 func benchmarks(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

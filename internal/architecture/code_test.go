@@ -58,8 +58,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// A variable of a package is shared by everything in the process. Those that nobody
-// has a reason to change stay: errors, expressions, embedded files.
+// The whole process shares the variables of a package. Only constant values are allowed:
+// errors, expressions, embedded files.
 func TestNoMutablePackageVariables(t *testing.T) {
 	constant := []string{"regexp.MustCompile", "errors.New", "fmt.Errorf"}
 	for _, s := range program(t) {

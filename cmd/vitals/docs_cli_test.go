@@ -14,13 +14,13 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 )
 
-// The pages that list what is served and what is called.
+// The reference pages of the command line and of the endpoints.
 const (
 	commandPage  = "docs/reference/cli.md"
 	endpointPage = "docs/reference/endpoints.md"
 )
 
-// docHelp is what a command prints with --help.
+// docHelp returns the output of a command with --help.
 func docHelp(t *testing.T, command string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -30,8 +30,7 @@ func docHelp(t *testing.T, command string) string {
 	return out.String()
 }
 
-// docCommands are the commands that do something, as --help lists them, with the
-// flags of each.
+// docCommands returns the flags of each command that --help lists.
 func docCommands(t *testing.T) map[string][]string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^([a-z-]+(?: [a-z]+)?)\*?(?: [[<]|$)`)
@@ -84,7 +83,7 @@ func TestCommandPageListsTheFlags(t *testing.T) {
 	for command, flags := range commands {
 		for _, name := range flags {
 			if !slices.Contains(of[name], command) && !slices.Contains(of[name], "all") {
-				t.Errorf("%s does not say that %s has the flag --%s", commandPage, command, name)
+				t.Errorf("%s does not list for %s the flag --%s", commandPage, command, name)
 			}
 		}
 	}
@@ -94,14 +93,14 @@ func TestCommandPageListsTheFlags(t *testing.T) {
 				command = "run"
 			}
 			if !slices.Contains(commands[command], name) {
-				t.Errorf("%s says that %s has a flag --%s, which it has not", commandPage, command, name)
+				t.Errorf("%s lists for %s the flag --%s, which does not exist", commandPage, command, name)
 			}
 		}
 	}
 }
 
-// checkFlagDefault compares a default with what --help says. Cells may name one for
-// a single command, as in "`:8080` (demo: `127.0.0.1:8080`)".
+// checkFlagDefault compares a default with that of --help. Cells may have one for a single
+// command, as in "`:8080` (demo: `127.0.0.1:8080`)".
 func checkFlagDefault(t *testing.T, command, name, cell string) {
 	t.Helper()
 	if command == "all" {
@@ -117,7 +116,7 @@ func checkFlagDefault(t *testing.T, command, name, cell string) {
 	}
 	m := regexp.MustCompile(`--` + regexp.QuoteMeta(name) + `="?([^"\s]*)"?(\s|$)`).FindStringSubmatch(docHelp(t, command))
 	if m == nil || m[1] != want {
-		t.Errorf("%s: the default of --%s of %s is given as %q, want what --help says: %q", commandPage, name, command, want, m)
+		t.Errorf("%s: the default of --%s of %s is given as %q, want that of --help: %q", commandPage, name, command, want, m)
 	}
 }
 
@@ -131,7 +130,7 @@ func TestCommandPageListsTheExitCodes(t *testing.T) {
 	}
 }
 
-// A state of the configuration gets a path of its own, which must be free.
+// The paths of the page are not available as names of states.
 func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 	states := []string{"STATE", "ready", "alive", "started"}
 	for _, path := range firstColumn(readDoc(t, endpointPage), "path") {
@@ -142,7 +141,7 @@ func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 	}
 }
 
-// parseOnly parses arguments as vitals does, and runs nothing.
+// parseOnly parses arguments like vitals, and runs nothing.
 func parseOnly(args []string) error {
 	p := &program{stdout: io.Discard, stderr: io.Discard, log: &promslog.Config{}}
 	app := kingpin.New("vitals", "")
