@@ -1,7 +1,6 @@
 package architecture_test
 
 import (
-	"bytes"
 	"go/ast"
 	"go/token"
 	"io/fs"
@@ -78,6 +77,7 @@ func pendingWords() []string {
 		"internal/redact",
 		"internal/ruletest",
 		"internal/server",
+		"internal/server/assets",
 		"internal/standin",
 		"internal/strictyaml",
 		"internal/supervisorevents",
@@ -165,33 +165,45 @@ func projectFiles(t *testing.T) []string {
 	return all
 }
 
-// hasHashComments reports whether a file is one of shell, YAML or make.
+// hasHashComments reports whether a file is one of shell, YAML, make or an image.
 func hasHashComments(path string, text []byte) bool {
-	known := []string{".sh", ".yml", ".yaml"}
-	return slices.Contains(known, filepath.Ext(path)) || filepath.Base(path) == "Makefile" || bytes.HasPrefix(text, []byte("#!/bin/"))
+	return slices.Contains([]string{".sh", ".yml", ".yaml"}, filepath.Ext(path)) ||
+		slices.Contains([]string{"Makefile", "Dockerfile"}, filepath.Base(path)) || regexp.MustCompile(`^#!.*\b(ba)?sh\b`).Match(text)
 }
 
-// filePassages returns the comments of shell, YAML and make, and the prose of pages.
+// isOfThePage reports whether a file belongs to the status page. All its lines are checked:
+// it has comments, texts and names.
+func isOfThePage(path string) bool { return strings.HasPrefix(path, "internal/server/assets/") }
+
+// splitPassages returns the lines of a text as passages.
+func splitPassages(path, text string) []passage {
+	var all []passage
+	for i, l := range strings.Split(text, "\n") {
+		all = append(all, passage{path, i + 1, l})
+	}
+	return all
+}
+
+// filePassages returns the comments of shell, YAML, make and images, the prose of pages,
+// and the status page.
 func filePassages(t *testing.T) []passage {
 	t.Helper()
 	comment := regexp.MustCompile(`(?:^|\s)#+\s(.*)$`)
 	var all []passage
 	for _, path := range projectFiles(t) {
 		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
+		switch {
+		case err != nil:
 			t.Fatal(err)
-		}
-		if isPage(path) {
-			for i, l := range strings.Split(withoutCode(string(text)), "\n") {
-				all = append(all, passage{path, i + 1, l})
-			}
-		}
-		if !hasHashComments(path, text) {
-			continue
-		}
-		for i, l := range strings.Split(string(text), "\n") {
-			if m := comment.FindStringSubmatch(l); m != nil {
-				all = append(all, passage{path, i + 1, m[1]})
+		case isPage(path):
+			all = append(all, splitPassages(path, withoutCode(string(text)))...)
+		case isOfThePage(path):
+			all = append(all, splitPassages(path, string(text))...)
+		case hasHashComments(path, text):
+			for _, p := range splitPassages(path, string(text)) {
+				if m := comment.FindStringSubmatch(p.text); m != nil {
+					all = append(all, passage{path, p.line, m[1]})
+				}
 			}
 		}
 	}
