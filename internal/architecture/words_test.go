@@ -329,3 +329,18 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// CONTRIBUTING.md lists every banned word, with the terms that replace it.
+func TestWordListIsComplete(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(banned().String(), `\b(`)
+	list, _, _ = strings.Cut(list, ")")
+	for word := range strings.SplitSeq(list, "|") {
+		if !strings.Contains(string(text), "`"+word+"`") {
+			t.Errorf("CONTRIBUTING.md does not list the word %q", word)
+		}
+	}
+}
