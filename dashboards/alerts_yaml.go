@@ -54,7 +54,7 @@ const groupName = "vitals"
 
 // ruleFileHead stands above the alerts.
 const ruleFileHead = `# Alerts about Vitals itself, made by "vitals generate alerts". Prometheus loads them as
-# they are; each has a runbook. docs/alerting.md says more.
+# they are; each has a runbook. docs/guides/alerting.md says more.
 `
 
 // group are the alerts about Vitals as they are written.

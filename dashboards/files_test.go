@@ -105,7 +105,7 @@ func TestProvisioningNamesADirectory(t *testing.T) {
 
 // The page has a row for each dashboard, and one for that of own rules.
 func TestPageListsTheDashboards(t *testing.T) {
-	page, err := os.ReadFile("../docs/dashboards.md")
+	page, err := os.ReadFile("../docs/guides/dashboards.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +120,6 @@ func TestPageListsTheDashboards(t *testing.T) {
 	slices.Sort(listed)
 	slices.Sort(want)
 	if !slices.Equal(listed, want) {
-		t.Errorf("docs/dashboards.md lists %v, want %v", listed, want)
+		t.Errorf("docs/guides/dashboards.md lists %v, want %v", listed, want)
 	}
 }

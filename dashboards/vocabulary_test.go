@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// metric is what docs/metrics.md says of a metric; that page is held against the program
+// metric is what docs/reference/metrics.md says of a metric; that page is held against the program
 // by tests of its own.
 type metric struct {
 	counter bool
@@ -24,7 +24,7 @@ type metric struct {
 // vocabulary is all that a dashboard may ask for.
 func vocabulary(t *testing.T) map[string]metric {
 	t.Helper()
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func vocabulary(t *testing.T) map[string]metric {
 		known[m[1]] = found
 	}
 	if len(known) < 100 || !slices.Contains(known["vitals_rule_status"].labels, "status") {
-		t.Fatalf("docs/metrics.md has %d metrics, want the tables of all", len(known))
+		t.Fatalf("docs/reference/metrics.md has %d metrics, want the tables of all", len(known))
 	}
 	return known
 }

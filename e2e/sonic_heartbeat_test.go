@@ -15,10 +15,10 @@ import (
 // a program that beats until it is stuck. Then the listener ends supervisord, and with it the
 // container.
 func TestSonicHeartbeats(t *testing.T) {
-	_, shown, _ := strings.Cut(read(t, "../docs/sonic.md"), "```ini\n")
+	_, shown, _ := strings.Cut(read(t, "../docs/guides/sonic.md"), "```ini\n")
 	shown, _, found := strings.Cut(shown, "```\n")
 	if !found {
-		t.Fatal("docs/sonic.md shows no configuration of supervisord")
+		t.Fatal("docs/guides/sonic.md shows no configuration of supervisord")
 	}
 	image := newSonicImage(t)
 	b := newSonicBox(t, image, "/nowhere", nil)

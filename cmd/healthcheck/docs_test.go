@@ -14,7 +14,7 @@ import (
 
 func page(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile("../../docs/healthcheck.md")
+	data, err := os.ReadFile("../../docs/guides/exec-probe.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestDocumentedCodes(t *testing.T) {
 		name := outcome.String()
 		row := documented[name]
 		if len(row) != len(execprobe.Styles()) {
-			t.Errorf("docs/healthcheck.md has %q for %q, want a code for each style", row, name)
+			t.Errorf("docs/guides/exec-probe.md has %q for %q, want a code for each style", row, name)
 			continue
 		}
 		if other, ok := help[name]; ok {
@@ -72,7 +72,7 @@ func TestDocumentedNames(t *testing.T) {
 		}
 	}
 	if found != 4 {
-		t.Errorf("docs/healthcheck.md has %d names, want 4", found)
+		t.Errorf("docs/guides/exec-probe.md has %d names, want 4", found)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestDocumentedFlags(t *testing.T) {
 		}
 	}
 	if found != len(def) {
-		t.Errorf("docs/healthcheck.md has %d flags, want %d", found, len(def))
+		t.Errorf("docs/guides/exec-probe.md has %d flags, want %d", found, len(def))
 	}
 }
 
@@ -112,13 +112,13 @@ func TestDocumentedScenarios(t *testing.T) {
 			if !strings.HasPrefix(span[1], "Test") {
 				dir = span[1]
 			} else if !hasTest(t, filepath.Join("../..", dir), span[1], id) {
-				t.Errorf("docs/healthcheck.md: %s is said to be shown by %s in %s, which has no such test with its name", id, span[1], dir)
+				t.Errorf("docs/guides/exec-probe.md: %s is said to be shown by %s in %s, which has no such test with its name", id, span[1], dir)
 			}
 		}
 	}
 	want := []string{"E35", "E51", "E52", "E79", "E80", "E81", "E82", "E83", "E84", "E85", "E86", "E87", "E88", "E89", "E90"}
 	if !slices.Equal(listed, want) {
-		t.Errorf("docs/healthcheck.md lists the scenarios %v, want %v", listed, want)
+		t.Errorf("docs/guides/exec-probe.md lists the scenarios %v, want %v", listed, want)
 	}
 }
 

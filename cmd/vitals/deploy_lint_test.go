@@ -61,11 +61,11 @@ func TestProbesOfThePagesFit(t *testing.T) {
 		}
 	}
 	if shown == 0 {
-		t.Error("no page shows a pod, want one in docs/operations.md")
+		t.Error("no page shows a pod, want one in docs/guides/kubernetes.md")
 	}
 }
 
-// The examples of docs/lint.md that are probes show what is found, and what is well.
+// The examples of docs/reference/lint.md that are probes show what is found, and what is well.
 func TestLintPageOfProbes(t *testing.T) {
 	const ready = `groups:
   - name: g

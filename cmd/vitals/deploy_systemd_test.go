@@ -9,7 +9,10 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-const systemdUnit = "deploy/systemd/vitals.service"
+const (
+	systemdUnit = "deploy/systemd/vitals.service"
+	systemdPage = "docs/guides/systemd.md"
+)
 
 // unitOptions are the options of the unit's sections by their names.
 func unitOptions(t *testing.T) map[string]string {
@@ -81,7 +84,7 @@ func TestSystemdUnitIsHardened(t *testing.T) {
 }
 
 func TestOperationsPageShowsTheSystemdUnit(t *testing.T) {
-	if !strings.Contains(readDoc(t, operationsPage), "```ini\n"+readDoc(t, systemdUnit)+"```\n") {
-		t.Errorf("%s does not show %s as it is", operationsPage, systemdUnit)
+	if !strings.Contains(readDoc(t, systemdPage), "```ini\n"+readDoc(t, systemdUnit)+"```\n") {
+		t.Errorf("%s does not show %s as it is", systemdPage, systemdUnit)
 	}
 }

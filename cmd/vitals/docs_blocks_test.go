@@ -43,10 +43,11 @@ func docFences(page, text, language string) []docFence {
 	return found
 }
 
-// The first words of a block tell what it is, where its keys do not.
+// docFirstComment finds the file name at the start of a block.
 var docFirstComment = regexp.MustCompile(`^# (vitals\.yml|rules\.yml|prometheus\.yml)\b`)
 
-// kindOfBlock says whether YAML is a configuration, a rule file or something else.
+// kindOfBlock returns the kind of a YAML block: vitals.yml, rules.yml, prometheus.yml,
+// tests, or empty for others.
 func kindOfBlock(text string) string {
 	if m := docFirstComment.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -72,8 +73,8 @@ func kindOfBlock(text string) string {
 	return ""
 }
 
-// loadDoc loads a configuration as vitals does, with rules.yml and the files of
-// /etc/vitals beside it.
+// loadDoc loads a configuration as vitals does. rules.yml and the files of /etc/vitals
+// are in the same folder.
 func loadDoc(t *testing.T, where, shown, text string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,8 +108,8 @@ func decodeAll(text string) error {
 	}
 }
 
-// Every block of YAML on a page is YAML, every configuration loads and every rule
-// file is one.
+// Every YAML block of a page parses, every configuration loads, and every rule file is
+// valid.
 func TestBlocksOfThePagesLoad(t *testing.T) {
 	counts := map[string]int{}
 	states := []string{evaluator.Ready, evaluator.Alive, evaluator.Started, "serving"}

@@ -42,7 +42,7 @@ func docKeys(path string, v reflect.Value) []docKey {
 	return keys
 }
 
-// docBlock is one key with what is below it.
+// docBlock returns a key and the keys below it.
 func docBlock(path string, v reflect.Value) []docKey {
 	switch t := v.Type(); {
 	case t.Kind() == reflect.Struct:
@@ -67,22 +67,21 @@ func docKinds() map[string][]docKey {
 	return listed
 }
 
-// checkDefault compares the default that a row tells with the one that is set.
+// checkDefault compares the default of a row with the one that is set.
 func checkDefault(t *testing.T, page string, k docKey, row []string) {
 	t.Helper()
 	if !k.leaf || !k.value.IsValid() || k.value.IsZero() || k.value.Kind() == reflect.Struct {
 		return
 	}
-	told := append(codeSpans(row[1]), "")[0]
+	documented := append(codeSpans(row[1]), "")[0]
 	got := reflect.New(k.value.Type())
-	if err := yaml.Unmarshal([]byte(told), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), k.value.Interface()) {
+	if err := yaml.Unmarshal([]byte(documented), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), k.value.Interface()) {
 		t.Errorf("%s: the default of %s is given as %q, want %v", page, k.path, row[1], k.value)
 	}
 }
 
-// checkKeyTables holds the tables of keys of a page against the keys that exist.
-// What stands in backticks in the first column is a key. With elsewhere, keys may be
-// documented in those tables too.
+// checkKeyTables compares the tables of keys of a page with the keys that exist. Code
+// spans of the first column are keys. The tables of elsewhere may document keys too.
 func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...string) {
 	t.Helper()
 	var named []string
@@ -90,7 +89,7 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 		for _, table := range docTables(text, "key") {
 			for _, row := range table.rows {
 				named = append(named, codeSpans(row[0])...)
-				// The keys of a small block may stand behind the block's own.
+				// The row of a small block may list its keys in the third column.
 				for _, k := range keys {
 					if span := codeSpans(row[0]); !k.leaf && slices.Contains(span, k.path) {
 						for _, inner := range codeSpans(row[2]) {
@@ -123,7 +122,7 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 // Every key is on a page, with its default, and every key on a page exists.
 func TestConfigPages(t *testing.T) {
 	var cfg Config
-	checkKeyTables(t, "docs/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
+	checkKeyTables(t, "docs/reference/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
 	credentials := readDoc(t, "docs/collectors/keystone.md")
 	for kind, keys := range docKinds() {
 		page := "docs/collectors/" + kind + ".md"
@@ -137,14 +136,14 @@ func TestConfigPages(t *testing.T) {
 
 // The overview has every kind, with a link to its page.
 func TestCollectorsPage(t *testing.T) {
-	const page = "docs/collectors.md"
+	const page = "docs/reference/collectors.md"
 	text := readDoc(t, page)
 	var listed []string
 	for _, table := range docTables(text, "kind") {
 		for _, row := range table.rows {
 			kind := codeSpans(row[0])[0]
 			listed = append(listed, kind)
-			if link := fmt.Sprintf("[`%s`](collectors/%s.md)", kind, kind); row[0] != link {
+			if link := fmt.Sprintf("[`%s`](../collectors/%s.md)", kind, kind); row[0] != link {
 				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
 			}
 			checkExample(t, page, kind, row[len(row)-1])
@@ -155,8 +154,7 @@ func TestCollectorsPage(t *testing.T) {
 	}
 }
 
-// checkExample loads the example of a kind: one line, as it stands in a list of
-// collectors below the name.
+// checkExample loads the example of a kind: one line of an entry of collectors.
 func checkExample(t *testing.T, page, kind, cell string) {
 	t.Helper()
 	spans := codeSpans(cell)

@@ -36,11 +36,11 @@ import (
 // exhibit is one collector of each kind with something to measure.
 type exhibit struct {
 	sources []evaluator.Source
-	// loaded is the configuration that they are made of.
+	// loaded is the configuration of the sources.
 	loaded *loaded
 }
 
-// newExhibit makes the collectors, against the stand-ins, and starts none of them.
+// newExhibit makes the collectors, against fakes, and starts none of them.
 func newExhibit(t *testing.T) *exhibit {
 	t.Helper()
 	cloud, err := standin.Start(standin.Options{})
@@ -125,8 +125,8 @@ func exhibitRules(t *testing.T) *rules.File {
 	return file
 }
 
-// run collects and evaluates until every collector has succeeded, and returns what
-// is then known.
+// run collects and evaluates until every collector has succeeded, and returns the
+// snapshot.
 func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	t.Helper()
 	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.files, Sources: e.sources}, evaluator.Options{Logger: discard()})
@@ -163,7 +163,7 @@ func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	}
 }
 
-// allOf says whether all collectors have succeeded and the metrics are there.
+// allOf reports whether all collectors have succeeded and the metrics exist.
 func allOf(s *evaluator.Snapshot, names ...string) bool {
 	for _, c := range s.Collectors {
 		if !c.Success {

@@ -14,8 +14,9 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// withoutTimes is an explanation without what differs from time to time: times, ages
-// and addresses.
+const explainPage = "docs/guides/troubleshooting.md"
+
+// withoutTimes replaces times, ages and addresses in an explanation.
 func withoutTimes(text string) string {
 	for _, cut := range [][2]string{
 		{`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}`, "DATE"}, {`\d{2}:\d{2}:\d{2}`, "TIME"}, {`\((in )?(\d+[dhms])+\)`, "(${1}AGE)"},
@@ -26,9 +27,9 @@ func withoutTimes(text string) string {
 	return text
 }
 
-// The transcripts of the page are what "vitals explain" says of the demo when the quota
-// of ports is used up and Keystone hangs.
-func TestOperationsPageExplains(t *testing.T) {
+// The transcripts of the page are the output of "vitals explain" for the demo, with the
+// quota of ports used up and Keystone hanging.
+func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 	t.Parallel()
 	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
 	lab.judged(t, demoPass, demoPass)
@@ -36,7 +37,7 @@ func TestOperationsPageExplains(t *testing.T) {
 	lab.judged(t, "fail QuotaExhausted", demoPass)
 	lab.press(t, "keystone", "hang")
 	checked := 0
-	for _, block := range docFences(operationsPage, readDoc(t, operationsPage), "text") {
+	for _, block := range docFences(explainPage, readDoc(t, explainPage), "text") {
 		command, shown, _ := strings.Cut(block.text, "\n")
 		args, ok := strings.CutPrefix(command, "$ vitals explain ")
 		if !ok {
@@ -49,17 +50,17 @@ func TestOperationsPageExplains(t *testing.T) {
 				t.Fatalf("%s = %d %s, want 0", command, code, &errs)
 			}
 			if diff := cmp.Diff(withoutTimes(out.String()), withoutTimes(shown)); diff != "" {
-				return fmt.Sprintf("%s is not what is said (-said +shown):\n%s\nwhich is\n%s", block.where, diff, &out)
+				return fmt.Sprintf("%s differs from the output (-output +shown):\n%s\noutput:\n%s", block.where, diff, &out)
 			}
 			return ""
 		})
 	}
 	if checked != 2 {
-		t.Errorf("%s has %d transcripts of vitals explain, want 2", operationsPage, checked)
+		t.Errorf("%s has %d transcripts of vitals explain, want 2", explainPage, checked)
 	}
 }
 
-// keysOf are the keys that a type has in JSON, and those of what is in it.
+// keysOf adds the JSON keys of a type and of the types of its fields.
 func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
@@ -75,8 +76,8 @@ func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) 
 	}
 }
 
-// What the page says of an explanation in JSON is in one.
-func TestOperationsPageKnowsTheKeysOfExplanations(t *testing.T) {
+// The keys on the page are keys of an explanation in JSON.
+func TestEndpointPageListsTheKeysOfExplanations(t *testing.T) {
 	keys := map[string]bool{"/api/v1/status": true}
 	keysOf(reflect.TypeFor[evaluator.Explanation](), keys, map[reflect.Type]bool{})
 	for _, kind := range []string{
@@ -85,14 +86,14 @@ func TestOperationsPageKnowsTheKeysOfExplanations(t *testing.T) {
 	} {
 		keys[kind] = true
 	}
-	tables := docTables(readDoc(t, operationsPage), "in the JSON")
+	tables := docTables(readDoc(t, endpointPage), "in the JSON")
 	if len(tables) != 1 || len(tables[0].rows) < 5 {
-		t.Fatalf("%s has %d tables of the JSON, want one", operationsPage, len(tables))
+		t.Fatalf("%s has %d tables of the JSON, want one", endpointPage, len(tables))
 	}
 	for _, row := range tables[0].rows {
 		for _, span := range codeSpans(strings.Join(row, " ")) {
 			if !keys[span] {
-				t.Errorf("%s says that an explanation has %s, which it has not", operationsPage, span)
+				t.Errorf("%s lists the key %s, which an explanation does not have", endpointPage, span)
 			}
 		}
 	}

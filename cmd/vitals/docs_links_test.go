@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"testing"
 )
 
-// docAnchors are the headings of a page as links name them.
+// docAnchors returns the anchors of the headings of a page.
 func docAnchors(text string) []string {
 	var anchors []string
 	code := false
@@ -29,8 +30,7 @@ func docAnchors(text string) []string {
 	return anchors
 }
 
-// A link leads to a file of the repository, and to a heading of it where it names
-// one. Links to elsewhere are not followed.
+// The file and the heading of every link exist. Links to other sites are not followed.
 func TestLinksOfThePagesLead(t *testing.T) {
 	for _, page := range docPages(t) {
 		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(readDoc(t, page), -1) {
@@ -50,5 +50,32 @@ func TestLinksOfThePagesLead(t *testing.T) {
 				t.Errorf("%s links to %s: %s has no such heading", page, m[1], file)
 			}
 		}
+	}
+}
+
+// Pages that code, configuration and scripts name by path exist. The change log keeps old
+// paths.
+func TestPagesThatFilesNameExist(t *testing.T) {
+	page := regexp.MustCompile(`\bdocs/(?:(?:guides|reference|design|collectors|runbooks)/)?\w[\w-]*\.md\b`)
+	err := filepath.WalkDir(docsRoot, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "bin") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !slices.Contains([]string{".go", ".yml", ".yaml", ".conf", ".md", ".sh", ""}, filepath.Ext(file)) || d.Name() == "CHANGELOG.md" {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		for _, name := range page.FindAllString(string(data), -1) {
+			if _, err := os.Stat(filepath.Join(docsRoot, name)); err != nil && !strings.HasSuffix(name, "/NAME.md") && !strings.HasSuffix(name, "/KIND.md") {
+				t.Errorf("%s names %s, which does not exist", file, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

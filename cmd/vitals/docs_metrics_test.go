@@ -22,14 +22,14 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// The parts of docs/metrics.md that belong to no kind.
+// The parts of docs/reference/metrics.md that belong to no kind.
 const (
-	partVitals = "vitals" // what Vitals says about itself
-	partShared = "shared" // what several kinds export
+	partVitals = "vitals" // metrics about Vitals itself
+	partShared = "shared" // metrics of several kinds
 )
 
-// metricParts are the descriptions of all metrics by the part of the page that
-// lists them.
+// metricParts returns the descriptions of all metrics by the part of the page that lists
+// them.
 func metricParts(t *testing.T) map[string][]collectors.Desc {
 	t.Helper()
 	parts := map[string][]collectors.Desc{partVitals: evaluator.Descs()}
@@ -61,8 +61,7 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 	return parts
 }
 
-// ownFamilies are the server's own metrics, without those that the Go library
-// brings for every process.
+// ownFamilies returns the server's own metrics, without those of the Go library.
 func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	empty := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: []evaluator.State{{Name: evaluator.Alive}}}
@@ -100,7 +99,7 @@ func parseExposition(t *testing.T, name, text string) map[string]*dto.MetricFami
 	return families
 }
 
-// goldens are the collectors' golden files.
+// goldens returns the collectors' golden files.
 func goldens(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	var all []map[string]*dto.MetricFamily
@@ -126,8 +125,8 @@ func goldens(t *testing.T) []map[string]*dto.MetricFamily {
 	return all
 }
 
-// expositions are everything that shows what is exported: the golden files, and
-// /metrics of a Vitals with one collector of each kind.
+// expositions returns the golden files, and /metrics of a Vitals with one collector of
+// each kind.
 func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	all := goldens(t)
@@ -137,8 +136,7 @@ func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	return append(all, scrapeHandler(t, h))
 }
 
-// labelsOf collects the names of the labels of each metric: always says whether
-// every series has the label.
+// labelsOf returns the label names of each metric, and whether every series has them.
 func labelsOf(all []map[string]*dto.MetricFamily) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	for _, families := range all {
@@ -167,7 +165,7 @@ func labelsOf(all []map[string]*dto.MetricFamily) map[string]map[string]bool {
 	return found
 }
 
-// metricTable is the generated table of one part.
+// metricTable returns the generated table of one part.
 func metricTable(t *testing.T, descs []collectors.Desc, labels map[string]map[string]bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -189,9 +187,10 @@ func metricTable(t *testing.T, descs []collectors.Desc, labels map[string]map[st
 	return b.String()
 }
 
-// docs/metrics.md is written by this test (-update), between its marks.
+// The tables of docs/reference/metrics.md are those of the program. With -update the test
+// writes them between their marks.
 func TestMetricsPage(t *testing.T) {
-	const name = "docs/metrics.md"
+	const name = "docs/reference/metrics.md"
 	all := expositions(t)
 	labels := labelsOf(all)
 	parts := metricParts(t)
@@ -224,11 +223,11 @@ func TestMetricsPage(t *testing.T) {
 		return
 	}
 	if page != want {
-		t.Errorf("%s is not what the program exports: run go test ./cmd/vitals -run TestMetricsPage -update and look at the difference", name)
+		t.Errorf("%s is not what the program exports: run go test ./cmd/vitals -run TestMetricsPage -update and review the difference", name)
 	}
 }
 
-// A kind exports nothing under another prefix, except what a scrape passes on.
+// A kind exports no other prefix, except the metrics of a scraped target.
 func TestEveryMetricHasThePrefix(t *testing.T) {
 	s := newExhibit(t).run(t)
 	for _, batch := range s.Batches {
@@ -266,8 +265,8 @@ func TestKindPagesListTheirMetrics(t *testing.T) {
 	}
 }
 
-// Names and labels that rules and dashboards of others rely on: they may be added
-// to and not changed.
+// Rules and dashboards of users depend on these names and labels. Additions are allowed,
+// changes are not.
 func TestMetricsContract(t *testing.T) {
 	contract := map[string]string{
 		"vitals_state":                                           "state",
@@ -300,10 +299,10 @@ func TestMetricsContract(t *testing.T) {
 		"vitals_build_info":                                      "version",
 	}
 	labels := labelsOf(expositions(t))
-	listed := firstColumn(readDoc(t, "docs/metrics.md"), "metric")
+	listed := firstColumn(readDoc(t, "docs/reference/metrics.md"), "metric")
 	for metric, wanted := range contract {
 		if !slices.Contains(listed, metric) {
-			t.Errorf("docs/metrics.md does not list %s", metric)
+			t.Errorf("docs/reference/metrics.md does not list %s", metric)
 		}
 		if got := slices.Sorted(maps.Keys(labels[metric])); len(missing(strings.Fields(wanted), got)) > 0 {
 			t.Errorf("%s has the labels %v, want %s among them", metric, got, wanted)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// benchmarks are the files of the repository's benchmarks by their names.
+// benchmarks returns the source file of each benchmark of the repository, by name.
 func benchmarks(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -34,22 +34,22 @@ func benchmarks(t *testing.T) map[string]string {
 // exists and reports the metric.
 func TestPerformancePageNamesBenchmarks(t *testing.T) {
 	known := benchmarks(t)
-	text := readDoc(t, "docs/performance.md")
+	text := readDoc(t, "docs/design/performance.md")
 	for _, name := range regexp.MustCompile(`Benchmark\w+`).FindAllString(text, -1) {
 		if known[name] == "" {
-			t.Errorf("docs/performance.md names %s, which does not exist", name)
+			t.Errorf("docs/design/performance.md names %s, which does not exist", name)
 		}
 	}
 	tables := docTables(text, "benchmark")
 	if len(tables) == 0 {
-		t.Fatal("docs/performance.md has no table of benchmarks")
+		t.Fatal("docs/design/performance.md has no table of benchmarks")
 	}
 	for _, table := range tables {
 		for _, row := range table.rows {
 			name, _, _ := strings.Cut(strings.Trim(row[0], "`"), "/")
 			metric := strings.Trim(row[1], "`")
 			if !strings.Contains(known[name], `"`+metric+`"`) && metric != "ns/op" && metric != "allocs/op" {
-				t.Errorf("docs/performance.md: %s reports no metric %q", name, metric)
+				t.Errorf("docs/design/performance.md: %s reports no metric %q", name, metric)
 			}
 		}
 	}

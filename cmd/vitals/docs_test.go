@@ -13,10 +13,10 @@ import (
 
 var updateDocs = flag.Bool("update", false, "write what is generated in docs/ instead of comparing with it")
 
-// docsRoot is the repository's top folder, seen from this one.
+// docsRoot is the path of the repository's top folder.
 const docsRoot = "../.."
 
-// readDoc reads a page, named from the repository's top folder.
+// readDoc reads a page, by its path from the top folder.
 func readDoc(t *testing.T, page string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(docsRoot, page))
@@ -26,10 +26,10 @@ func readDoc(t *testing.T, page string) string {
 	return string(data)
 }
 
-// docPages are all pages: README.md and what is below docs.
+// docPages are all pages: those of the top folder and of e2e, and those below docs.
 func docPages(t *testing.T) []string {
 	t.Helper()
-	pages := []string{"README.md"}
+	pages := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "e2e/README.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(docsRoot, pattern))
 		if err != nil {
@@ -87,7 +87,7 @@ func docTables(text, title string) []docTable {
 	return found
 }
 
-// codeSpans returns what stands in backticks.
+// codeSpans returns the code spans of a text.
 func codeSpans(text string) []string {
 	var spans []string
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
@@ -96,8 +96,7 @@ func codeSpans(text string) []string {
 	return spans
 }
 
-// firstColumn returns what stands in backticks in the first column of all tables
-// with this title.
+// firstColumn returns the code spans of the first column of all tables with this title.
 func firstColumn(text, title string) []string {
 	var spans []string
 	for _, table := range docTables(text, title) {
@@ -108,7 +107,7 @@ func firstColumn(text, title string) []string {
 	return spans
 }
 
-// missing returns what of a is not in b.
+// missing returns the elements of a that b does not have.
 func missing(a, b []string) []string {
 	var found []string
 	for _, s := range a {

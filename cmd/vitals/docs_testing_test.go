@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-const testingPage = "docs/testing.md"
+const testingPage = "docs/guides/testing-rules.md"
 
-// The tests on the page end as the page shows, or else with success.
+// The tests on the page have the output that the page shows, or succeed.
 func TestTestingPageTestsRun(t *testing.T) {
 	page := readDoc(t, testingPage)
 	t.Chdir(t.TempDir())

@@ -134,7 +134,7 @@ func cniHistogramCases() []kuryrCase {
 		{id: "F10", name: "four ADD fail", given: []step{fail(4)}, ready: fails(notAlive), alive: failing},
 		{id: "F15", name: "four DEL fail", given: []step{answers(4, "DEL", "True", 2)}},
 		{id: "F18", name: "three ADD fail, with a limit of 3", given: []step{fail(3)}},
-		{id: "F19", name: "99 ADD fail between two looks, and one is served", given: []step{fail(99), served}},
+		{id: "F19", name: "99 ADD fail between two scrapes, and one is served", given: []step{fail(99), served}},
 	}
 }
 

@@ -37,7 +37,7 @@ func cniReadinessCases() []kuryrCase {
 		{id: "N08", name: "the bounding set has NET_ADMIN", check: series(capability("bounding"), "1", capability("ambient"), "0")},
 		{id: "N12", name: "NET_ADMIN is missing and Kubernetes is down",
 			given: []step{noNetAdmin, fault("kubernetes", "503")}, ready: fails(kubernetesDown, netAdminMissing)},
-		{id: "N13", name: "the kernel does not tell the capabilities", given: []step{capabilities()},
+		{id: "N13", name: "the kernel does not report the capabilities", given: []step{capabilities()},
 			ready: fails("Unmeasured failing: Nothing is known of net-admin."), check: series(
 				`vitals_process_failure{process="net-admin",reason="unreadable"}`, "1")},
 	}

@@ -32,7 +32,7 @@ func kuryrComponentCases() []kuryrCase {
 			ready: fails(componentNotReady("kuryrport")), alive: fails(componentDead("kuryrport")), check: reasonShown("kuryrport", "")},
 		{id: "C19", name: "dead with an exception", given: dead("KeyError: 'spec'"),
 			ready: fails(componentNotReady("kuryrport")), alive: fails(componentDead("kuryrport")), check: reasonShown("kuryrport", "KeyError: 'spec'")},
-		{id: "R01", name: "a component that nobody expects reports", given: []step{reports("pod_label", true, true, "")},
+		{id: "R01", name: "a component that is not expected reports", given: []step{reports("pod_label", true, true, "")},
 			check: listedOnce("pod_label")},
 		{id: "R02", name: "a component reports twice", given: []step{reports("vif", true, true, ""), reports("vif", true, true, "")},
 			check: listedOnce("vif")},

@@ -40,14 +40,14 @@ type scenarioPage struct {
 
 func kuryrPage() scenarioPage {
 	return scenarioPage{
-		"docs/kuryr.md", []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"},
+		"docs/guides/kuryr-controller.md", []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"},
 		[]string{"### HTTP"}, kuryrCases(), kuryrHTTPChecks(newKuryrLab),
 	}
 }
 
 func cniPage() scenarioPage {
 	return scenarioPage{
-		"docs/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### CNI requests by the daemon's own metrics", "### Memory"},
+		"docs/guides/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### CNI requests by the daemon's own metrics", "### Memory"},
 		[]string{"### HTTP", "### kuryr.conf"}, cniCases(), slices.Concat(kuryrHTTPChecks(newCNILab), cniConfChecks()),
 	}
 }
@@ -194,18 +194,18 @@ func TestKuryrPagesNameWhereTheOthersAre(t *testing.T) {
 	}
 	for id, listed := range want {
 		if listed != got[id] {
-			t.Errorf("docs/kuryr.md lists %s among those of the CNI daemon: %t, want %t", id, got[id], listed)
+			t.Errorf("docs/guides/kuryr-controller.md lists %s among those of the CNI daemon: %t, want %t", id, got[id], listed)
 		}
 		delete(got, id)
 	}
 	if len(got) > 0 {
-		t.Errorf("docs/kuryr.md lists %v among those of the CNI daemon, which are not tested there", got)
+		t.Errorf("docs/guides/kuryr-controller.md lists %v among those of the CNI daemon, which are not tested there", got)
 	}
 }
 
 // The table of rules on a page is that of the shipped files.
 func TestKuryrDocumentationShowsTheRules(t *testing.T) {
-	for page, want := range map[string]map[string]kuryrRule{"docs/kuryr.md": shippedKuryrRules(t), "docs/kuryr-cni.md": shippedCNIRules(t)} {
+	for page, want := range map[string]map[string]kuryrRule{"docs/guides/kuryr-controller.md": shippedKuryrRules(t), "docs/guides/kuryr-cni.md": shippedCNIRules(t)} {
 		got := map[string]kuryrRule{}
 		for _, row := range (scenarioPage{path: page}).table(t, "## Rules") {
 			if len(row) != 5 {

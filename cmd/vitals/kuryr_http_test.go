@@ -36,7 +36,7 @@ func kuryrHTTPCases() []httpCase {
 		{"H05", "an unknown path", get, "/nothing", 404, "there is nothing at this path: ...", text},
 		{"H06", "a slash at the end of ready", get, "/ready/", 404, "...", text},
 		{"H06", "a slash at the end of alive", get, "/alive/", 404, "...", text},
-		{"H07", "a query that says nothing", get, "/ready?x=1", 200, "ok", text},
+		{"H07", "an unknown query", get, "/ready?x=1", 200, "ok", text},
 		{"H07", "a query for details", get, "/ready?verbose", 200, "[+]KubernetesDown ok\n...", text},
 		{"H09", "the type of an answer", get, "/alive?verbose", 200, "[+]...", text},
 	}

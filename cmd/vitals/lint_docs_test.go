@@ -14,7 +14,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-const lintPage = "docs/lint.md"
+const lintPage = "docs/reference/lint.md"
 
 // lintSection is what the page says of a check.
 type lintSection struct {
@@ -126,7 +126,7 @@ func TestLintPage(t *testing.T) {
 
 // The examples of comments have what they accept, also without a configuration.
 func TestAcceptancesOfThePagesAcceptSomething(t *testing.T) {
-	for _, page := range []string{lintPage, "docs/rules.md"} {
+	for _, page := range []string{lintPage, "docs/reference/rules.md"} {
 		text := readDoc(t, page)
 		i := slices.IndexFunc(docFences(page, text, "yaml"), func(block docFence) bool {
 			return strings.HasPrefix(block.text, "# vitals:accept-file")

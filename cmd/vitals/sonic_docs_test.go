@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-const sonicDocument = "docs/sonic.md"
+const sonicDocument = "docs/guides/sonic.md"
 
 // sonicSections are the tables of scenarios on the page, by their headings.
 func sonicSections() map[string][]sonicCase {

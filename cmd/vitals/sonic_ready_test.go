@@ -51,7 +51,7 @@ func sonicSupervisorCases() []sonicCase {
 	stopping := func(says ...string) sonicVerdict { return sonicVerdict{2, "SupervisorStopping", says} }
 	return []sonicCase{
 		{id: "E43", name: "supervisord's socket is missing", ready: unreachable("missing"), given: movedSocket},
-		{id: "E43", name: "nobody listens on supervisord's socket", ready: unreachable("refused"), given: deadSocket},
+		{id: "E43", name: "no process listens on supervisord's socket", ready: unreachable("refused"), given: deadSocket},
 		{id: "E43", name: "supervisord answers 500", ready: unreachable("protocol"), given: change(func(s *supervisord) { s.status = 500 })},
 		{id: "E43", name: "supervisord wants a password", ready: sonicVerdict{111, "SupervisorForbidden", []string{"password"}}, given: change(func(s *supervisord) { s.status = 401 })},
 		{id: "E43", name: "supervisord refuses", ready: sonicVerdict{111, "SupervisorForbidden", []string{"refuses"}}, given: change(func(s *supervisord) { s.status = 403 })},

@@ -61,7 +61,7 @@ func TestSupervisorConf(t *testing.T) {
 	if code := run(strings.Fields(listener["command"])[1:], &out, &errs); code != exitConfig || !strings.Contains(errs.String(), "not started by supervisord") || out.Len() > 0 {
 		t.Errorf("run() = %d, %q, %q, want 3 and the reason", code, &out, &errs)
 	}
-	if page := readDoc(t, "docs/supervisor-listener.md"); !strings.Contains(page, "```ini\n"+readDoc(t, supervisorConf)+"```\n") {
-		t.Errorf("docs/supervisor-listener.md does not show %s as it is", supervisorConf)
+	if page := readDoc(t, "docs/guides/supervisor-listener.md"); !strings.Contains(page, "```ini\n"+readDoc(t, supervisorConf)+"```\n") {
+		t.Errorf("docs/guides/supervisor-listener.md does not show %s as it is", supervisorConf)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-const tripleoDocument = "docs/tripleo.md"
+const tripleoDocument = "docs/guides/tripleo.md"
 
 // tripleoTable returns the rows of the table below a heading, without its first two lines.
 func tripleoTable(t *testing.T, heading string) [][]string {

@@ -91,7 +91,7 @@ func tripleoSocketScenarios() []tripleoScenario {
 		{id: "E12", situation: "a connection in SYN_SENT only", service: service, given: showing(connected(5672, tcpSynSent)), code: 1, rule: "RabbitMQNotConnected",
 			line: `nova-scheduler has no established connection to RabbitMQ \(ports 5671, 5672\), 1 in syn_sent\.`},
 		{id: "E13", situation: "a connection in CLOSE_WAIT", service: service, given: showing(connected(5672, tcpCloseWait)), code: 1, rule: "RabbitMQNotConnected", line: "1 in close_wait"},
-		{id: "E14", situation: "TIME_WAIT of somebody, and a socket of its own", service: service,
+		{id: "E14", situation: "TIME_WAIT of another process, and a socket of its own", service: service,
 			given: showing(labSocket{table: "tcp", local: 40000, remote: 5672, state: tcpTimeWait, foreign: true}, connected(3306, tcpEstablished)), code: 1, rule: "RabbitMQNotConnected", line: "1 in time_wait"},
 		{id: "E15", situation: "the process is missing", service: service, given: gone, code: 1, rule: "RabbitMQNotConnected", line: `^[^\n]*nova-scheduler does not run[^\n]* 5671 5672`},
 		{id: "E16", situation: "a connection to another port", service: service, given: showing(connected(3306, tcpEstablished)), code: 1, rule: "RabbitMQNotConnected", line: `no established connection to RabbitMQ \(ports 5671, 5672\)\.`},
@@ -112,7 +112,7 @@ func tripleoSocketScenarios() []tripleoScenario {
 			given: func(t *testing.T, c *container) {
 				c.proc(t, labProcess{comm: "virtlogd", args: []string{"/usr/sbin/virtlogd"}}, labProcess{comm: "libvirtd", args: []string{"/usr/sbin/libvirtd"}, sockets: []labSocket{holding("/run/libvirt/virtlogd-sock")}})
 			}, code: 1, rule: "SocketNotHeld", line: "virtlogd does not hold its socket, /run/libvirt/virtlogd-sock or /var/run/libvirt/virtlogd-sock"},
-		{id: "E21", situation: "nobody holds the socket", service: "nova-libvirt", settings: []string{"arguments=virtlogd"}, given: showing(), code: 1, rule: "SocketNotHeld"},
+		{id: "E21", situation: "no process holds the socket", service: "nova-libvirt", settings: []string{"arguments=virtlogd"}, given: showing(), code: 1, rule: "SocketNotHeld"},
 	}
 }
 

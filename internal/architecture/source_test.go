@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// root is the repository's top folder, seen from this one.
+// root is the path of the repository's top folder.
 const root = "../.."
 
 // module is the path of the program's module.
@@ -45,7 +45,7 @@ func (s source) imports() []string {
 	return paths
 }
 
-// parsed is every Go file of the module, parsed when the first test asks.
+// parsed returns every Go file of the module, parsed once.
 var parsed = sync.OnceValues(parseAll)
 
 // sources returns every Go file of the module, whatever its build tags.

@@ -88,7 +88,7 @@ func (r *Report) sarif(w io.Writer) error {
 	for _, c := range checks {
 		driver.Rules = append(driver.Rules, sarifRule{
 			ID: c.Code, Name: c.Name, ShortDescription: sarifText{c.Text},
-			HelpURI: home + "/blob/main/docs/lint.md#" + strings.ToLower(c.Code) + "-" + c.Name,
+			HelpURI: home + "/blob/main/docs/reference/lint.md#" + strings.ToLower(c.Code) + "-" + c.Name,
 			Default: sarifConfig{level(c.Severity)},
 		})
 	}

@@ -4,5 +4,5 @@
 // of the rules: the verdict of a state, and what becomes of it when Vitals starts anew.
 //
 // The format is documented by Prometheus under "Unit testing for rules" and, with what
-// Vitals adds to it, in docs/testing.md.
+// Vitals adds to it, in docs/guides/testing-rules.md.
 package ruletest

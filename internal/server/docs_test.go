@@ -34,15 +34,15 @@ func servedPaths() []string {
 	return slices.Compact(served)
 }
 
-// docs/operations.md lists every path that is served, and no other.
-func TestOperationsPageListsThePaths(t *testing.T) {
-	page, err := os.ReadFile("../../docs/operations.md")
+// docs/reference/endpoints.md lists every path that is served, and no other.
+func TestEndpointsPageListsThePaths(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/endpoints.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(page), "\n| path |")
 	if !found {
-		t.Fatal("docs/operations.md has no table of paths")
+		t.Fatal("docs/reference/endpoints.md has no table of paths")
 	}
 	table, _, _ := strings.Cut(rest, "\n\n")
 	var listed []string
@@ -54,7 +54,7 @@ func TestOperationsPageListsThePaths(t *testing.T) {
 	}
 	slices.Sort(listed)
 	if served := servedPaths(); !slices.Equal(listed, served) {
-		t.Errorf("docs/operations.md lists the paths\n%v, want\n%v", listed, served)
+		t.Errorf("docs/reference/endpoints.md lists the paths\n%v, want\n%v", listed, served)
 	}
 }
 

@@ -10,7 +10,7 @@ type About struct {
 }
 
 // Checks returns what there is to know about every check, in the order of the codes.
-// docs/lint.md explains them.
+// docs/reference/lint.md explains them.
 func Checks() []About {
 	texts := descriptions()
 	var all []About

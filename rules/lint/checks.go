@@ -18,7 +18,7 @@ type check struct {
 	run func(*pass)
 }
 
-// checks are all of them, in the order of their codes. docs/lint.md explains each.
+// checks are all of them, in the order of their codes. docs/reference/lint.md explains each.
 func checks() []check {
 	return []check{
 		{CodeInvalid, "invalid", Error, nil},

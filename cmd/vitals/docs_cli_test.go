@@ -14,9 +14,13 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 )
 
-const operationsPage = "docs/operations.md"
+// The reference pages of the command line and of the endpoints.
+const (
+	commandPage  = "docs/reference/cli.md"
+	endpointPage = "docs/reference/endpoints.md"
+)
 
-// docHelp is what a command prints with --help.
+// docHelp returns the output of a command with --help.
 func docHelp(t *testing.T, command string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,8 +30,7 @@ func docHelp(t *testing.T, command string) string {
 	return out.String()
 }
 
-// docCommands are the commands that do something, as --help lists them, with the
-// flags of each.
+// docCommands returns the flags of each command that --help lists.
 func docCommands(t *testing.T) map[string][]string {
 	t.Helper()
 	line := regexp.MustCompile(`(?m)^([a-z-]+(?: [a-z]+)?)\*?(?: [[<]|$)`)
@@ -48,9 +51,9 @@ func docCommands(t *testing.T) map[string][]string {
 }
 
 // The page lists every command.
-func TestOperationsPageListsTheCommands(t *testing.T) {
+func TestCommandPageListsTheCommands(t *testing.T) {
 	var listed []string
-	for _, span := range firstColumn(readDoc(t, operationsPage), "command") {
+	for _, span := range firstColumn(readDoc(t, commandPage), "command") {
 		listed = append(listed, strings.TrimSpace(strings.TrimRight(strings.TrimPrefix(span, "vitals "), "ABCDEFGHIJKLMNOPQRSTUVWXYZ.")))
 	}
 	var want []string
@@ -58,15 +61,15 @@ func TestOperationsPageListsTheCommands(t *testing.T) {
 		want = append(want, command)
 	}
 	if a, b := missing(want, listed), missing(listed, want); len(a)+len(b) > 0 {
-		t.Errorf("%s does not list the commands %v, and lists %v, which do not exist", operationsPage, a, b)
+		t.Errorf("%s does not list the commands %v, and lists %v, which do not exist", commandPage, a, b)
 	}
 }
 
 // The page lists every flag, with the commands that have it and its default.
-func TestOperationsPageListsTheFlags(t *testing.T) {
+func TestCommandPageListsTheFlags(t *testing.T) {
 	commands := docCommands(t)
 	of := map[string][]string{}
-	for _, table := range docTables(readDoc(t, operationsPage), "flag") {
+	for _, table := range docTables(readDoc(t, commandPage), "flag") {
 		for _, row := range table.rows {
 			for _, span := range codeSpans(row[0]) {
 				name := strings.TrimPrefix(span, "--")
@@ -80,7 +83,7 @@ func TestOperationsPageListsTheFlags(t *testing.T) {
 	for command, flags := range commands {
 		for _, name := range flags {
 			if !slices.Contains(of[name], command) && !slices.Contains(of[name], "all") {
-				t.Errorf("%s does not say that %s has the flag --%s", operationsPage, command, name)
+				t.Errorf("%s does not list for %s the flag --%s", commandPage, command, name)
 			}
 		}
 	}
@@ -90,14 +93,14 @@ func TestOperationsPageListsTheFlags(t *testing.T) {
 				command = "run"
 			}
 			if !slices.Contains(commands[command], name) {
-				t.Errorf("%s says that %s has a flag --%s, which it has not", operationsPage, command, name)
+				t.Errorf("%s lists for %s the flag --%s, which does not exist", commandPage, command, name)
 			}
 		}
 	}
 }
 
-// checkFlagDefault compares a default with what --help says. Cells may name one for
-// a single command, as in "`:8080` (demo: `127.0.0.1:8080`)".
+// checkFlagDefault compares a default with that of --help. Cells may have one for a single
+// command, as in "`:8080` (demo: `127.0.0.1:8080`)".
 func checkFlagDefault(t *testing.T, command, name, cell string) {
 	t.Helper()
 	if command == "all" {
@@ -113,24 +116,24 @@ func checkFlagDefault(t *testing.T, command, name, cell string) {
 	}
 	m := regexp.MustCompile(`--` + regexp.QuoteMeta(name) + `="?([^"\s]*)"?(\s|$)`).FindStringSubmatch(docHelp(t, command))
 	if m == nil || m[1] != want {
-		t.Errorf("%s: the default of --%s of %s is given as %q, want what --help says: %q", operationsPage, name, command, want, m)
+		t.Errorf("%s: the default of --%s of %s is given as %q, want that of --help: %q", commandPage, name, command, want, m)
 	}
 }
 
 // The page lists the exit codes.
-func TestOperationsPageListsTheExitCodes(t *testing.T) {
-	listed := firstColumn(readDoc(t, operationsPage), "exit code")
+func TestCommandPageListsTheExitCodes(t *testing.T) {
+	listed := firstColumn(readDoc(t, commandPage), "exit code")
 	for _, code := range []int{exitOK, exitFailing, exitUnknown, exitConfig, 10, 119} {
 		if !slices.Contains(listed, fmt.Sprint(code)) {
-			t.Errorf("%s lists the exit codes %v, want %d among them", operationsPage, listed, code)
+			t.Errorf("%s lists the exit codes %v, want %d among them", commandPage, listed, code)
 		}
 	}
 }
 
-// A state of the configuration gets a path of its own, which must be free.
+// The paths of the page are not available as names of states.
 func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 	states := []string{"STATE", "ready", "alive", "started"}
-	for _, path := range firstColumn(readDoc(t, operationsPage), "path") {
+	for _, path := range firstColumn(readDoc(t, endpointPage), "path") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		if !slices.Contains(states, name) && stateProblem(name) == "" {
 			t.Errorf("stateProblem(%q) = \"\", want a problem: %s is served", name, path)
@@ -138,7 +141,7 @@ func TestStatesCannotTakeThePathsOfThePage(t *testing.T) {
 	}
 }
 
-// parseOnly parses arguments as vitals does, and runs nothing.
+// parseOnly parses arguments like vitals, and runs nothing.
 func parseOnly(args []string) error {
 	p := &program{stdout: io.Discard, stderr: io.Discard, log: &promslog.Config{}}
 	app := kingpin.New("vitals", "")
