@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 )
 
 // Everything that is generated can be told from what is not.
 func TestGenerated(t *testing.T) {
-	alerts, err := dashboards.AlertFiles(dashboards.AlertOptions{Labels: func(string) []string { return nil }})
+	about, err := alerts.Files(alerts.Options{Labels: func(string) []string { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(dashboards.Files(nil), alerts...) {
+	for _, f := range append(dashboards.Files(nil), about...) {
 		if !dashboards.Generated(f.Data) {
 			t.Errorf("%s does not say that it is generated: %.200s", f.Name, f.Data)
 		}

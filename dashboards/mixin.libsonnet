@@ -16,7 +16,7 @@
 
   prometheusAlerts+:: {
     groups+: std.parseYaml(
-      std.strReplace(importstr 'alerts.yml', 'job="vitals"', $._config.vitalsSelector)
+      std.strReplace(importstr 'alerts/alerts.yml', 'job="vitals"', $._config.vitalsSelector)
     ).groups,
   },
 }

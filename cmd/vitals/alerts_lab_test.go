@@ -21,7 +21,7 @@ import (
 // what /metrics shows has stayed like that for a quarter of an hour.
 func (l *kuryrLab) firing(t *testing.T) []string {
 	t.Helper()
-	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts.yml")), nil)
+	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts/alerts.yml")), nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -13,17 +13,17 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
 const runbooks = "docs/runbooks/"
 
-// alertsAboutVitals are those of dashboards/alerts.yml.
+// alertsAboutVitals are those of dashboards/alerts/alerts.yml.
 func alertsAboutVitals(t *testing.T) []rules.Rule {
 	t.Helper()
-	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
+	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
 	if len(errs) > 0 || len(f.Groups) != 1 {
 		t.Fatalf("alerts.yml has %d groups and the mistakes %v, want one group", len(f.Groups), errs)
 	}
@@ -44,10 +44,10 @@ func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "["), "]")
 		indexed, rows[name] = append(indexed, name), row
 	}
-	var alerts []string
+	var names []string
 	for _, r := range alertsAboutVitals(t) {
-		alerts = append(alerts, r.Alert)
-		want := strings.Replace(dashboards.DefaultRunbooks, "NAME", r.Alert, 1)
+		names = append(names, r.Alert)
+		want := strings.Replace(alerts.DefaultRunbooks, "NAME", r.Alert, 1)
 		if url := r.Annotations["runbook_url"]; url != want || !strings.HasSuffix(want, "/"+runbooks+r.Alert+".md") {
 			t.Errorf("the runbook of %s is %s, want the page of this repository", r.Alert, url)
 		}
@@ -59,11 +59,11 @@ func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 			checkRunbook(t, r.Alert, fmt.Sprintf("Severity `%s`, after `%s`.", r.Severity, wait))
 		}
 	}
-	if a, b := missing(alerts, pages), missing(pages, alerts); len(a)+len(b) > 0 {
+	if a, b := missing(names, pages), missing(pages, names); len(a)+len(b) > 0 {
 		t.Errorf("no runbook for %v, and runbooks for %v, which are no alerts", a, b)
 	}
-	if !slices.Equal(indexed, alerts) {
-		t.Errorf("the index lists %v, want %v", indexed, alerts)
+	if !slices.Equal(indexed, names) {
+		t.Errorf("the index lists %v, want %v", indexed, names)
 	}
 }
 
@@ -89,8 +89,8 @@ func checkRunbook(t *testing.T, alert, severity string) {
 
 // Every alert of Kuryr's rule files has a part of the page, which the others link to.
 func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
-	var alerts, parts []string
-	page := strings.TrimSuffix(dashboards.DefaultRunbooks, "NAME.md") + "kuryr.md#"
+	var all, parts []string
+	page := strings.TrimSuffix(alerts.DefaultRunbooks, "NAME.md") + "kuryr.md#"
 	for _, name := range kuryrRules() {
 		data, err := fs.ReadFile(rules.Shipped(), strings.TrimPrefix(name, builtinPrefix)+".yml")
 		if err != nil {
@@ -101,7 +101,7 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 			t.Fatal(errs)
 		}
 		names, _ := alertsOf([]*rules.File{f})
-		alerts = append(alerts, names...)
+		all = append(all, names...)
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				// An anchor of GitHub's is the heading in lower case.
@@ -114,7 +114,7 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(readDoc(t, runbooks+"kuryr.md"), -1) {
 		parts = append(parts, m[1])
 	}
-	if a, b := missing(alerts, parts), missing(parts, alerts); len(a)+len(b) > 0 || len(parts) < 25 {
+	if a, b := missing(all, parts), missing(parts, all); len(a)+len(b) > 0 || len(parts) < 25 {
 		t.Errorf("the page says nothing of %v, and something of %v, which are no alerts", a, b)
 	}
 }

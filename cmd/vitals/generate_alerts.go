@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -17,11 +17,11 @@ import (
 func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
 	cmd := generate.Command("alerts", "Write alerts about Vitals itself with their unit tests, the objects of the Prometheus Operator for them and for rule files, an example for Alertmanager in which causes silence their consequences, and a mixin.")
 	var names, states []string
-	opts := dashboards.AlertOptions{Labels: labelsOfMetrics()}
+	opts := alerts.Options{Labels: labelsOfMetrics()}
 	cmd.Flag("rules", "A rule file that Prometheus loads as well, or builtin:NAME for a shipped one. Repeatable; by default those of Kuryr's profiles.").PlaceHolder("FILE").StringsVar(&names)
 	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
-	cmd.Flag("selector", "What the series of every Vitals have in common in Prometheus: matchers of labels. By default "+dashboards.DefaultSelector+".").PlaceHolder("MATCHERS").StringVar(&opts.Selector)
-	cmd.Flag("runbook-url", "Where the runbooks are, with NAME in the place of the alert's name.").Default(dashboards.DefaultRunbooks).StringVar(&opts.Runbooks)
+	cmd.Flag("selector", "What the series of every Vitals have in common in Prometheus: matchers of labels. By default "+alerts.DefaultSelector+".").PlaceHolder("MATCHERS").StringVar(&opts.Selector)
+	cmd.Flag("runbook-url", "Where the runbooks are, with NAME in the place of the alert's name.").Default(alerts.DefaultRunbooks).StringVar(&opts.Runbooks)
 	cmd.Flag("grafana-url", "Where Grafana is, for the links to dashboards. By default they begin with /d/.").PlaceHolder("URL").StringVar(&opts.Grafana)
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
@@ -29,7 +29,7 @@ func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int
 		if opts.Rules, errs = readRulesOfMany(names, states); len(errs) > 0 {
 			return p.fail(errs...)
 		}
-		files, err := dashboards.AlertFiles(opts)
+		files, err := alerts.Files(opts)
 		if err != nil {
 			return p.fail(err)
 		}

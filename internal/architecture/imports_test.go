@@ -20,14 +20,15 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "dashboards/alerts", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
 		"collectors":            {[]string{"internal/redact"}, "a collector measures and does not know who judges, and the next one can be written without reading the rest"},
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"rules/lint":            {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
-		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
+		"dashboards":            {[]string{"rules"}, "dashboards are generated from names and rules; nothing is measured for them"},
+		"dashboards/alerts":     {[]string{"dashboards", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files; only what users choose is generated"},
 		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact"}, "verdicts are reached without knowing who asks for them"},
 		"internal/ruletest":     {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},

@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -27,7 +27,7 @@ func (r inhibitRule) String() string {
 }
 
 // inhibitRules are those of alertmanager.yml, without those that do not depend on rules.
-func inhibitRules(t *testing.T, opts dashboards.AlertOptions) []string {
+func inhibitRules(t *testing.T, opts alerts.Options) []string {
 	t.Helper()
 	var config struct {
 		Route     struct{ Receiver string }
@@ -105,7 +105,7 @@ func TestCausesSilenceTheirConsequences(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := ruleFile(t, "r.yml", "groups: [{name: g, rules: [\n"+strings.Join(tt.rules, ",\n")+"]}]")
-			got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{f}, Labels: labelsOf})
+			got := inhibitRules(t, alerts.Options{Rules: []*rules.File{f}, Labels: labelsOf})
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("inhibitions (-want +got):\n%s", diff)
 			}
@@ -129,7 +129,7 @@ func TestCausesInOtherFiles(t *testing.T) {
 	for _, tt := range []struct{ rules, equal string }{
 		{consequence, "job instance y"}, {near + ", " + consequence, "job instance x y"},
 	} {
-		got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{far, file("near", tt.rules)}, Labels: labelsOf})
+		got := inhibitRules(t, alerts.Options{Rules: []*rules.File{far, file("near", tt.rules)}, Labels: labelsOf})
 		if len(got) != 1 || !strings.HasSuffix(got[0], "= "+tt.equal) {
 			t.Errorf("inhibitions for %s are %q, want one with equal %s", tt.rules, got, tt.equal)
 		}
@@ -174,7 +174,7 @@ func TestLabelsThatHaveToAgree(t *testing.T) {
 		t.Run(tt.expr, func(t *testing.T) {
 			// The cause has all labels, so what has to agree are those of the consequence.
 			f := ruleFile(t, "r.yml", fmt.Sprintf("groups: [{name: g, rules: [{alert: A, expr: 'all == 0'}, {alert: B, expr: '%s', labels: {state: ready}, annotations: {depends_on: A}}]}]", tt.expr))
-			got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{f}, Labels: func(metric string) []string {
+			got := inhibitRules(t, alerts.Options{Rules: []*rules.File{f}, Labels: func(metric string) []string {
 				if metric == "all" {
 					return []string{"le", "q", "x", "y", "z"}
 				}
@@ -191,7 +191,7 @@ func TestLabelsThatHaveToAgree(t *testing.T) {
 // Matchers and names in alertmanager.yml stand in flow style without quotes around them:
 // nothing in them may end it.
 func TestAlertmanagerFileIsPlain(t *testing.T) {
-	for _, line := range regexp.MustCompile(`(?m)^.*\[.*$`).FindAllString(alertFiles(t, dashboards.AlertOptions{})["alertmanager.yml"], -1) {
+	for _, line := range regexp.MustCompile(`(?m)^.*\[.*$`).FindAllString(alertFiles(t, alerts.Options{})["alertmanager.yml"], -1) {
 		if strings.Count(line, "[") != 1 || strings.ContainsAny(line, "{}'") {
 			t.Errorf("line %q, want plain matchers", line)
 		}

@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ const objectsHead = `# Rules for the Prometheus Operator, made by "vitals genera
 `
 
 // objects makes prometheusrule.yaml.
-func (s *alertSet) objects() ([]byte, error) {
+func (s *set) objects() ([]byte, error) {
 	all := []any{object("vitals", []groupYAML{s.group()}, "")}
 	taken := map[string]bool{"vitals": true}
 	for _, f := range s.Rules {
@@ -158,7 +158,7 @@ spec:
 `
 
 // serviceMonitor makes servicemonitor.yaml.
-func (s *alertSet) serviceMonitor() ([]byte, error) {
+func (s *set) serviceMonitor() ([]byte, error) {
 	text := serviceMonitor
 	if job := s.jobRelabeling(); job != "" {
 		text += "      relabelings:\n" + job
@@ -167,13 +167,13 @@ func (s *alertSet) serviceMonitor() ([]byte, error) {
 }
 
 // podMonitor makes podmonitor.yaml.
-func (s *alertSet) podMonitor() ([]byte, error) {
+func (s *set) podMonitor() ([]byte, error) {
 	return []byte(podMonitor + s.jobRelabeling()), nil
 }
 
 // jobRelabeling gives targets the job by which the alerts know them, where they know them
 // by one.
-func (s *alertSet) jobRelabeling() string {
+func (s *set) jobRelabeling() string {
 	for _, m := range s.matchers {
 		if m.Name == "job" && m.Type == labels.MatchEqual {
 			return fmt.Sprintf("        - targetLabel: job # as the alerts select it\n          replacement: %s\n", strings.ReplaceAll(quoted(m.Value), "$", "$$"))

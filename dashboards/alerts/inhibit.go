@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ inhibit_rules:
 `
 
 // alertmanager makes alertmanager.yml.
-func (s *alertSet) alertmanager() ([]byte, error) {
+func (s *set) alertmanager() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString(alertmanagerHead)
 	if all := s.inhibitions(); len(all) > 0 {
@@ -44,7 +44,7 @@ func (s *alertSet) alertmanager() ([]byte, error) {
 
 // inhibitions are those that depends_on asks for, in the order of the rules and each once:
 // one for all causes of a consequence that agree in the labels.
-func (s *alertSet) inhibitions() []string {
+func (s *set) inhibitions() []string {
 	var all []string
 	for _, f := range s.Rules {
 		for _, consequence := range rulesOf(f) {
@@ -69,7 +69,7 @@ func (i inhibition) String() string {
 }
 
 // silences are the inhibitions of one consequence.
-func (s *alertSet) silences(f *rules.File, consequence *rules.Rule) []inhibition {
+func (s *set) silences(f *rules.File, consequence *rules.Rule) []inhibition {
 	var order []string
 	causes := map[string][]string{}
 	for _, name := range consequence.DependsOn {
@@ -110,7 +110,7 @@ func named(names []string) string {
 }
 
 // causes finds the alerts of a name: in the same file, or else in the others.
-func (s *alertSet) causes(f *rules.File, name string) []*rules.Rule {
+func (s *set) causes(f *rules.File, name string) []*rules.Rule {
 	var found []*rules.Rule
 	for _, file := range append([]*rules.File{f}, s.Rules...) {
 		for _, r := range rulesOf(file) {
@@ -127,7 +127,7 @@ func (s *alertSet) causes(f *rules.File, name string) []*rules.Rule {
 
 // equal are the labels in which a consequence has to agree with its causes: those of the
 // target, and those that all of them have and none of them demands a value of.
-func (s *alertSet) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
+func (s *set) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
 	common := s.free(consequence)
 	for _, c := range causes {
 		other := s.free(c)
@@ -137,7 +137,7 @@ func (s *alertSet) equal(causes []*rules.Rule, consequence *rules.Rule) []string
 }
 
 // free are the labels of an alert, sorted, that can have more than one value.
-func (s *alertSet) free(r *rules.Rule) []string {
+func (s *set) free(r *rules.Rule) []string {
 	var names []string
 	for name, is := range resultLabels(r.AST, s.Labels) {
 		if _, own := r.Labels[name]; !own && is == open {

@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 // alertCase is a timeline of series and what the alert makes of it. All series are those
 // of one instance of Vitals, a sample each 15 seconds from 0 on.

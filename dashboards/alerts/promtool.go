@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ const testsHead = `# Unit tests of alerts.yml, made by "vitals generate alerts":
 `
 
 // tests makes alerts_test.yml, or nothing where no target can be thought of.
-func (s *alertSet) tests() ([]byte, error) {
+func (s *set) tests() ([]byte, error) {
 	const step = "15s"
 	target, ok := s.target()
 	if !ok {
@@ -72,7 +72,7 @@ func (s *alertSet) tests() ([]byte, error) {
 
 // target are labels of a target that the selector matches, and false where it cannot be
 // told which, or where it matches that of another job as well.
-func (s *alertSet) target() (map[string]string, bool) {
+func (s *set) target() (map[string]string, bool) {
 	target := map[string]string{"job": "vitals", "instance": theInstance}
 	for _, m := range s.matchers {
 		switch values := m.SetMatches(); {
@@ -85,7 +85,7 @@ func (s *alertSet) target() (map[string]string, bool) {
 	return target, s.matches(target) && !s.matches(map[string]string{"job": otherJob})
 }
 
-func (s *alertSet) matches(target map[string]string) bool {
+func (s *set) matches(target map[string]string) bool {
 	return !slices.ContainsFunc(s.matchers, func(m *labels.Matcher) bool { return !m.Matches(target[m.Name]) })
 }
 
@@ -107,7 +107,7 @@ func seriesOf(line string, target map[string]string) seriesYAML {
 }
 
 // expect is an alert that fires as promtool wants to see it.
-func (s *alertSet) expect(a alert, i instance, target map[string]string) expectYAML {
+func (s *set) expect(a alert, i instance, target map[string]string) expectYAML {
 	e := expectYAML{Labels: maps.Clone(target), Annotations: s.annotations(a)}
 	if i.absent {
 		e.Labels = s.demanded()
@@ -122,7 +122,7 @@ func (s *alertSet) expect(a alert, i instance, target map[string]string) expectY
 }
 
 // demanded are the labels that absent() knows of what is not there.
-func (s *alertSet) demanded() map[string]string {
+func (s *set) demanded() map[string]string {
 	known := map[string]string{}
 	for _, m := range s.matchers {
 		if m.Type == labels.MatchEqual {

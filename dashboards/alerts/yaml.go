@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 import (
 	"strings"
@@ -58,7 +58,7 @@ const ruleFileHead = `# Alerts about Vitals itself, made by "vitals generate ale
 `
 
 // group are the alerts about Vitals as they are written.
-func (s *alertSet) group() groupYAML {
+func (s *set) group() groupYAML {
 	g := groupYAML{Name: groupName}
 	for _, a := range alerts() {
 		g.Rules = append(g.Rules, ruleYAML{
@@ -70,9 +70,9 @@ func (s *alertSet) group() groupYAML {
 }
 
 // fill puts the selector in its place.
-func (s *alertSet) fill(text string) string { return strings.ReplaceAll(text, "$job", s.Selector) }
+func (s *set) fill(text string) string { return strings.ReplaceAll(text, "$job", s.Selector) }
 
-func (s *alertSet) annotations(a alert) map[string]string {
+func (s *set) annotations(a alert) map[string]string {
 	return map[string]string{
 		"summary":       a.summary,
 		"description":   s.fill(a.description),
@@ -83,7 +83,7 @@ func (s *alertSet) annotations(a alert) map[string]string {
 
 // dashboardURL leads to a dashboard of what the alert is about. It is a template; what a
 // label that the alert has not would choose stays empty.
-func (s *alertSet) dashboardURL(a alert) string {
+func (s *set) dashboardURL(a alert) string {
 	url := s.Grafana + "/d/" + a.dashboard + "?var-job={{ $labels.job }}&var-instance={{ $labels.instance }}"
 	if a.chosen != "" {
 		url += "&var-" + a.chosen + "={{ $labels." + a.chosen + " }}"
@@ -92,7 +92,7 @@ func (s *alertSet) dashboardURL(a alert) string {
 }
 
 // ruleFile makes alerts.yml.
-func (s *alertSet) ruleFile() ([]byte, error) {
+func (s *set) ruleFile() ([]byte, error) {
 	text, err := strictyaml.EncodeAll(rulesYAML{[]groupYAML{s.group()}})
 	return append([]byte(ruleFileHead), text...), err
 }

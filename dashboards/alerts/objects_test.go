@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
@@ -97,11 +97,11 @@ func strictly[T any](t *testing.T, text string) []T {
 // annotations are strings, as the API demands.
 func TestObjectsHoldTheRules(t *testing.T) {
 	file := ruleFile(t, "conf/My_Rules.yml", someRules)
-	objects := strictly[operatorObject[yaml.Node]](t, alertFiles(t, dashboards.AlertOptions{Rules: []*rules.File{file}})["prometheusrule.yaml"])
+	objects := strictly[operatorObject[yaml.Node]](t, alertFiles(t, alerts.Options{Rules: []*rules.File{file}})["prometheusrule.yaml"])
 	if len(objects) != 2 {
 		t.Fatalf("there are %d objects, want one for Vitals and one for the file", len(objects))
 	}
-	want := []*rules.File{ruleFile(t, "", alertFiles(t, dashboards.AlertOptions{})["alerts.yml"]), file}
+	want := []*rules.File{ruleFile(t, "", alertFiles(t, alerts.Options{})["alerts.yml"]), file}
 	for i, name := range []string{"vitals", "vitals-my-rules"} {
 		o := objects[i]
 		if o.APIVersion != "monitoring.coreos.com/v1" || o.Kind != "PrometheusRule" || o.Metadata.Name != name || o.Metadata.Labels["app.kubernetes.io/name"] != "vitals" {
@@ -143,7 +143,7 @@ groups:
         expr: up == 0 # vitals:accept V016 twice
 `
 	file := ruleFile(t, "commented.yml", text)
-	written := alertFiles(t, dashboards.AlertOptions{Rules: []*rules.File{file}})["prometheusrule.yaml"]
+	written := alertFiles(t, alerts.Options{Rules: []*rules.File{file}})["prometheusrule.yaml"]
 	objects, errs := rules.ParseAll("objects", []byte(written), nil)
 	if len(errs) > 0 || len(objects) != 2 {
 		t.Fatalf("ParseAll() = %d objects, %v, want 2", len(objects), errs)
@@ -185,7 +185,7 @@ func inspectStrings(t *testing.T, n *yaml.Node) {
 // The monitors scrape the port that the deployments name, often enough for the alerts,
 // and give all targets the job by which the alerts know them.
 func TestMonitors(t *testing.T) {
-	files := alertFiles(t, dashboards.AlertOptions{Selector: `job="my $vitals"`})
+	files := alertFiles(t, alerts.Options{Selector: `job="my $vitals"`})
 	job := relabeling{TargetLabel: "job", Replacement: "my $$vitals"}
 	keep := relabeling{Action: "keep", SourceLabels: []string{"__meta_kubernetes_pod_container_name"}, Regex: "vitals"}
 	of := func(relabelings ...relabeling) []endpoint {

@@ -1,4 +1,6 @@
-package dashboards
+// Package alerts has the alerts about Vitals itself, and what goes with them: unit tests,
+// objects of the Prometheus Operator, inhibitions of Alertmanager and a mixin.
+package alerts
 
 import (
 	"cmp"
@@ -9,10 +11,11 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// The defaults of AlertOptions.
+// The defaults of Options.
 const (
 	// DefaultSelector matches the targets of a scrape job named vitals.
 	DefaultSelector = `job="vitals"`
@@ -20,8 +23,8 @@ const (
 	DefaultRunbooks = "https://github.com/vitals-health/vitals/blob/main/docs/runbooks/NAME.md"
 )
 
-// AlertOptions are what the alerts about Vitals depend on.
-type AlertOptions struct {
+// Options are what the alerts about Vitals depend on.
+type Options struct {
 	// Selector matches the series of all Vitals that the alerts watch, as in PromQL
 	// without the braces; DefaultSelector if empty.
 	Selector string
@@ -37,16 +40,16 @@ type AlertOptions struct {
 	Labels func(metric string) []string
 }
 
-// AlertFiles makes everything about alerts that is in this folder: the alerts with their
+// Files makes everything about alerts that is in this folder: the alerts with their
 // unit tests, and what makes Prometheus, its operator and Alertmanager know them. There
 // are no unit tests where the selector says too little of the targets that it matches.
 // It returns an error for options that mean nothing.
-func AlertFiles(opts AlertOptions) ([]File, error) {
-	s, err := newAlertSet(opts)
+func Files(opts Options) ([]dashboards.File, error) {
+	s, err := newSet(opts)
 	if err != nil {
 		return nil, err
 	}
-	var files []File
+	var files []dashboards.File
 	for _, f := range []struct {
 		name   string
 		render func() ([]byte, error)
@@ -64,20 +67,20 @@ func AlertFiles(opts AlertOptions) ([]File, error) {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
 		if data != nil {
-			files = append(files, File{f.name, data})
+			files = append(files, dashboards.File{Name: f.name, Data: data})
 		}
 	}
 	return files, nil
 }
 
-// alertSet is what the files are made of: the options with their defaults.
-type alertSet struct {
-	AlertOptions
+// set is what the files are made of: the options with their defaults.
+type set struct {
+	Options
 	matchers []*labels.Matcher
 }
 
-func newAlertSet(opts AlertOptions) (*alertSet, error) {
-	s := &alertSet{AlertOptions: opts}
+func newSet(opts Options) (*set, error) {
+	s := &set{Options: opts}
 	s.Selector = cmp.Or(opts.Selector, DefaultSelector)
 	s.Runbooks = cmp.Or(opts.Runbooks, DefaultRunbooks)
 	s.Grafana = strings.TrimSuffix(opts.Grafana, "/")

@@ -1,9 +1,11 @@
-package dashboards
+package alerts
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vitals-health/vitals/dashboards"
 )
 
 const mixinHead = `// Vitals' dashboards and alerts as a mixin, made by "vitals generate alerts".
@@ -11,7 +13,7 @@ const mixinHead = `// Vitals' dashboards and alerts as a mixin, made by "vitals 
 `
 
 // mixin makes mixin.libsonnet.
-func (s *alertSet) mixin() ([]byte, error) {
+func (s *set) mixin() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString(mixinHead)
 	fmt.Fprintf(&b, "{\n  _config+:: {\n    vitalsSelector: %s,\n  },\n\n", jsonnetString(s.Selector))
@@ -27,7 +29,7 @@ func (s *alertSet) mixin() ([]byte, error) {
 // mixinDashboards are the dashboards that come with Vitals, by the names of their files.
 func mixinDashboards() []string {
 	var names []string
-	for _, f := range Files(nil) {
+	for _, f := range dashboards.Files(nil) {
 		if strings.HasSuffix(f.Name, ".json") {
 			names = append(names, f.Name)
 		}

@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"log/slog"
@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/rules"
 )
 
 // alertFiles are what the options make, by the files' names.
-func alertFiles(t *testing.T, opts dashboards.AlertOptions) map[string]string {
+func alertFiles(t *testing.T, opts alerts.Options) map[string]string {
 	t.Helper()
-	files, err := dashboards.AlertFiles(opts)
+	files, err := alerts.Files(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func ruleFile(t *testing.T, name, text string) *rules.File {
 // aboutVitals are the alerts of alerts.yml.
 func aboutVitals(t *testing.T) []rules.Rule {
 	t.Helper()
-	f := ruleFile(t, "alerts.yml", alertFiles(t, dashboards.AlertOptions{})["alerts.yml"])
+	f := ruleFile(t, "alerts.yml", alertFiles(t, alerts.Options{})["alerts.yml"])
 	if len(f.Groups) != 1 || f.Groups[0].Name != "vitals" || len(f.Groups[0].Rules) < 10 {
 		t.Fatalf("alerts.yml has the groups %+v, want one named vitals with alerts", f.Groups)
 	}
@@ -85,7 +85,7 @@ func TestAlertsFeedNoState(t *testing.T) {
 }
 
 func TestPrometheusLoadsTheAlerts(t *testing.T) {
-	text := alertFiles(t, dashboards.AlertOptions{})["alerts.yml"]
+	text := alertFiles(t, alerts.Options{})["alerts.yml"]
 	_, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
 		t.Errorf("Prometheus refuses alerts.yml: %v", errs)
@@ -94,7 +94,7 @@ func TestPrometheusLoadsTheAlerts(t *testing.T) {
 
 // Every alert has unit tests in which it fires and in which it does not.
 func TestAlertsHaveUnitTests(t *testing.T) {
-	text := alertFiles(t, dashboards.AlertOptions{})["alerts_test.yml"]
+	text := alertFiles(t, alerts.Options{})["alerts_test.yml"]
 	looks := regexp.MustCompile(`alertname: (\w+)\n\s+exp_alerts:( \[\])?`).FindAllStringSubmatch(text, -1)
 	fires, silent := map[string]bool{}, map[string]bool{}
 	for _, l := range looks {
@@ -114,7 +114,7 @@ func TestAlertsHaveUnitTests(t *testing.T) {
 // A selector of one's own is in every query, and decides which targets the unit tests
 // have and which job the monitors give them.
 func TestSelectorIsEverywhere(t *testing.T) {
-	files := alertFiles(t, dashboards.AlertOptions{Selector: ` namespace='kube-system', job=~"health|vitals" `})
+	files := alertFiles(t, alerts.Options{Selector: ` namespace='kube-system', job=~"health|vitals" `})
 	for _, r := range ruleFile(t, "alerts.yml", files["alerts.yml"]).Groups[0].Rules {
 		parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
 			for _, want := range []string{`job=~"health|vitals"`, `namespace="kube-system"`} {
@@ -142,15 +142,15 @@ func TestSelectorIsEverywhere(t *testing.T) {
 // rest is there.
 func TestSelectorThatSaysTooLittle(t *testing.T) {
 	for _, selector := range []string{`job=~".+-health"`, `job!=""`} {
-		files := alertFiles(t, dashboards.AlertOptions{Selector: selector})
+		files := alertFiles(t, alerts.Options{Selector: selector})
 		if _, ok := files["alerts_test.yml"]; ok || files["alerts.yml"] == "" {
-			t.Errorf("AlertFiles(%s) has alerts.yml and alerts_test.yml: %t, %t; want the first one only", selector, files["alerts.yml"] != "", ok)
+			t.Errorf("Files(%s) has alerts.yml and alerts_test.yml: %t, %t; want the first one only", selector, files["alerts.yml"] != "", ok)
 		}
 	}
 }
 
 func TestAddressesOfOnesOwn(t *testing.T) {
-	files := alertFiles(t, dashboards.AlertOptions{Runbooks: "https://wiki/health#NAME", Grafana: "https://grafana.example.org/"})
+	files := alertFiles(t, alerts.Options{Runbooks: "https://wiki/health#NAME", Grafana: "https://grafana.example.org/"})
 	for _, r := range ruleFile(t, "alerts.yml", files["alerts.yml"]).Groups[0].Rules {
 		if got, want := r.Annotations["runbook_url"], "https://wiki/health#"+r.Alert; got != want {
 			t.Errorf("%s has the runbook %q, want %q", r.Alert, got, want)
@@ -164,21 +164,21 @@ func TestAddressesOfOnesOwn(t *testing.T) {
 func TestOptionsThatMeanNothing(t *testing.T) {
 	tests := []struct {
 		name string
-		opts dashboards.AlertOptions
+		opts alerts.Options
 		want string
 	}{
-		{"selector with braces", dashboards.AlertOptions{Selector: `{job="a"}`}, `selector "{job=\"a\"}": expected matchers of labels such as job="vitals": `},
-		{"selector of everything", dashboards.AlertOptions{Selector: `job=~".*"`}, `selector "job=~\".*\"": expected`},
-		{"selector that is an expression", dashboards.AlertOptions{Selector: `job="a"} or up{job="a"`}, "and no expression"},
-		{"selector with a metric", dashboards.AlertOptions{Selector: `__name__="up"`}, "and no name of a metric"},
-		{"one runbook for all", dashboards.AlertOptions{Runbooks: "https://wiki/"}, `address of runbooks "https://wiki/": expected NAME`},
-		{"rule files of the same name", dashboards.AlertOptions{Rules: []*rules.File{{Name: "a/x.yml"}, {Name: "b/X.yaml"}}}, "rule file b/X.yaml: the object would be named vitals-x"},
-		{"rule file without a name", dashboards.AlertOptions{Rules: []*rules.File{{Name: "_.yml"}}}, "rule file _.yml: the object would be named vitals-,"},
+		{"selector with braces", alerts.Options{Selector: `{job="a"}`}, `selector "{job=\"a\"}": expected matchers of labels such as job="vitals": `},
+		{"selector of everything", alerts.Options{Selector: `job=~".*"`}, `selector "job=~\".*\"": expected`},
+		{"selector that is an expression", alerts.Options{Selector: `job="a"} or up{job="a"`}, "and no expression"},
+		{"selector with a metric", alerts.Options{Selector: `__name__="up"`}, "and no name of a metric"},
+		{"one runbook for all", alerts.Options{Runbooks: "https://wiki/"}, `address of runbooks "https://wiki/": expected NAME`},
+		{"rule files of the same name", alerts.Options{Rules: []*rules.File{{Name: "a/x.yml"}, {Name: "b/X.yaml"}}}, "rule file b/X.yaml: the object would be named vitals-x"},
+		{"rule file without a name", alerts.Options{Rules: []*rules.File{{Name: "_.yml"}}}, "rule file _.yml: the object would be named vitals-,"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := dashboards.AlertFiles(tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("AlertFiles() = %v, want an error with %q", err, tt.want)
+			if _, err := alerts.Files(tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Files() = %v, want an error with %q", err, tt.want)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 func selfCases() map[string][]alertCase {
 	certificate := map[string]string{"dependency": "registry"}
