@@ -2,10 +2,12 @@ package alerts_test
 
 import (
 	"log/slog"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -107,6 +109,21 @@ func TestAlertsHaveUnitTests(t *testing.T) {
 	for _, r := range aboutVitals(t) {
 		if !fires[r.Alert] || !silent[r.Alert] {
 			t.Errorf("%s: alerts_test.yml shows it firing: %t, silent: %t; want both", r.Alert, fires[r.Alert], silent[r.Alert])
+		}
+	}
+}
+
+// By default the files are those in this folder. A difference in layout shows that a file
+// does not have the form in which the command writes it for other options.
+func TestDefaultFiles(t *testing.T) {
+	files := alertFiles(t, alerts.Options{})
+	for _, name := range []string{"alerts.yml", "alerts_test.yml", "podmonitor.yaml", "servicemonitor.yaml"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(data), files[name]); diff != "" {
+			t.Errorf("%s (-file +generated):\n%s", name, diff)
 		}
 	}
 }

@@ -8,38 +8,20 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-const alertmanagerHead = `# An example for Alertmanager, made by "vitals generate alerts": take inhibit_rules over
-# into your own configuration. A notification is for whoever can do something: what only
-# follows from something else stays quiet while that lasts. Alertmanager shows it all the
-# same, and so do the probes.
-route:
-  receiver: default
-  group_by: [job, instance]
-  group_wait: 30s # a consequence may fire before its cause
-receivers:
-  - name: default # yours
-inhibit_rules:
-  # What does not run says nothing.
-  - source_matchers: [alertname="VitalsDown"]
-    target_matchers: [alertname!="VitalsDown"]
-    equal: [job, instance]
-
-  # Not alive is not ready: a restart comes first. VitalsNotAlive and VitalsNotReady have
-  # the label state from what they are about, the rules' alerts have it themselves.
-  - source_matchers: [state="alive", severity!~"warning|info"]
-    target_matchers: [state="ready"]
-    equal: [job, instance]
+// causesComment separates the inhibitions of alertmanager.yml that are always there from
+// those that depend on the rules.
+const causesComment = `
+  # Causes and their consequences, as depends_on of the rules names them. No cause silences
+  # what is worse than itself.
 `
 
-// alertmanager makes alertmanager.yml.
-func (s *set) alertmanager() ([]byte, error) {
-	var b strings.Builder
-	b.WriteString(alertmanagerHead)
+// alertmanager returns alertmanager.yml.
+func (s *set) alertmanager() []byte {
+	text, _, _ := strings.Cut(source("alertmanager.yml"), causesComment)
 	if all := s.inhibitions(); len(all) > 0 {
-		b.WriteString("\n  # Causes and their consequences, as depends_on of the rules names them. No cause silences\n  # what is worse than itself.\n")
-		b.WriteString(strings.Join(all, ""))
+		text += causesComment + strings.Join(all, "")
 	}
-	return []byte(b.String()), nil
+	return []byte(text)
 }
 
 // inhibitions are those that depends_on asks for, in the order of the rules and each once:
@@ -90,8 +72,8 @@ func (s *set) silences(f *rules.File, consequence *rules.Rule) []inhibition {
 			i.target = append(i.target, fmt.Sprintf("state=%q", consequence.State))
 		}
 		switch consequence.Severity {
-		case info:
-		case warning:
+		case "info":
+		case rules.SeverityWarning:
 			i.source = append(i.source, `severity!="info"`)
 		default:
 			i.source = append(i.source, `severity!~"warning|info"`)

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -8,42 +9,86 @@ import (
 	"strings"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// objectYAML is a PrometheusRule of the Prometheus Operator.
-type objectYAML struct {
-	APIVersion string       `yaml:"apiVersion"`
-	Kind       string       `yaml:"kind"`
-	Metadata   metadataYAML `yaml:"metadata"`
-	Spec       rulesYAML    `yaml:"spec"`
+// The YAML form of a PrometheusRule of the Prometheus Operator.
+type (
+	objectYAML struct {
+		APIVersion string       `yaml:"apiVersion"`
+		Kind       string       `yaml:"kind"`
+		Metadata   metadataYAML `yaml:"metadata"`
+		Spec       specYAML     `yaml:"spec"`
 
-	// comment are lines that begin with "#".
-	comment string
-}
+		// comment has lines that begin with "#".
+		comment string
+	}
+	metadataYAML struct {
+		Name   string            `yaml:"name"`
+		Labels map[string]string `yaml:"labels"`
+	}
+	specYAML struct {
+		Groups []groupYAML `yaml:"groups"`
+	}
+	groupYAML struct {
+		Name        string            `yaml:"name"`
+		Interval    model.Duration    `yaml:"interval,omitempty"`
+		QueryOffset model.Duration    `yaml:"query_offset,omitempty"`
+		Limit       int               `yaml:"limit,omitempty"`
+		Labels      map[string]string `yaml:"labels,omitempty"`
+		Rules       []ruleYAML        `yaml:"rules"`
+	}
+	ruleYAML struct {
+		Record        string            `yaml:"record,omitempty"`
+		Alert         string            `yaml:"alert,omitempty"`
+		Expr          string            `yaml:"expr"`
+		For           model.Duration    `yaml:"for,omitempty"`
+		KeepFiringFor model.Duration    `yaml:"keep_firing_for,omitempty"`
+		Labels        map[string]string `yaml:"labels,omitempty"`
+		Annotations   map[string]string `yaml:"annotations,omitempty"`
 
-// MarshalYAML writes the object's comment above it.
+		// comment has lines that begin with "#".
+		comment string
+	}
+)
+
+// MarshalYAML writes the comment above the object.
 func (o objectYAML) MarshalYAML() (any, error) {
 	type plain objectYAML
 	return commented(o.comment, plain(o))
 }
 
-type metadataYAML struct {
-	Name   string            `yaml:"name"`
-	Labels map[string]string `yaml:"labels"`
+// MarshalYAML writes the comment above the rule.
+func (r ruleYAML) MarshalYAML() (any, error) {
+	type plain ruleYAML
+	return commented(r.comment, plain(r))
+}
+
+func commented(comment string, v any) (any, error) {
+	if comment == "" {
+		return v, nil
+	}
+	return strictyaml.Commented(comment, v)
 }
 
 const objectsHead = `# Rules for the Prometheus Operator, made by "vitals generate alerts": the alerts about
 # Vitals, and one object for each rule file. Vitals itself reads such an object as well.
 `
 
-// objects makes prometheusrule.yaml.
+// objects returns prometheusrule.yaml.
 func (s *set) objects() ([]byte, error) {
-	all := []any{object("vitals", []groupYAML{s.group()}, "")}
+	text, err := s.ruleFile()
+	if err != nil {
+		return nil, err
+	}
+	about, errs := rules.Parse("alerts.yml", text, nil)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	all := []any{objectOf("vitals", about)}
 	taken := map[string]bool{"vitals": true}
 	for _, f := range s.Rules {
 		name := "vitals-" + objectName(f.Name)
@@ -54,48 +99,48 @@ func (s *set) objects() ([]byte, error) {
 			return nil, fmt.Errorf("rule file %s: the object would be named %s, expected files whose names differ in letters and digits", f.Name, name)
 		}
 		taken[name] = true
-		comments := map[*rules.Rule]string{}
-		for _, c := range lint.Comments(f) {
-			comments[c.Rule] = strings.TrimPrefix(comments[c.Rule]+"\n"+c.Text, "\n")
-		}
-		var groups []groupYAML
-		for i := range f.Groups {
-			groups = append(groups, groupOf(&f.Groups[i], comments))
-		}
-		all = append(all, object(name, groups, comments[nil]))
+		all = append(all, objectOf(name, f))
 	}
-	text, err := strictyaml.EncodeAll(all...)
-	return append([]byte(objectsHead), text...), err
+	encoded, err := strictyaml.EncodeAll(all...)
+	return append([]byte(objectsHead), encoded...), err
 }
 
-func object(name string, groups []groupYAML, comment string) objectYAML {
+// objectOf returns the object for a rule file. It has those comments of the file that
+// accept findings of vitals check rules.
+func objectOf(name string, f *rules.File) objectYAML {
+	comments := map[*rules.Rule]string{}
+	for _, c := range lint.Comments(f) {
+		comments[c.Rule] = strings.TrimPrefix(comments[c.Rule]+"\n"+c.Text, "\n")
+	}
+	var groups []groupYAML
+	for i := range f.Groups {
+		groups = append(groups, groupOf(&f.Groups[i], comments))
+	}
 	return objectYAML{
-		comment:    comment,
+		comment:    comments[nil],
 		APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule",
-		Metadata: metadataYAML{name, map[string]string{"app.kubernetes.io/name": "vitals"}}, Spec: rulesYAML{groups},
+		Metadata: metadataYAML{name, map[string]string{"app.kubernetes.io/name": "vitals"}}, Spec: specYAML{groups},
 	}
 }
 
-// notInNames is what a Kubernetes object cannot have in its name.
+// notInNames matches what the name of a Kubernetes object cannot contain.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// objectName makes a name for a Kubernetes object of a rule file's name.
+// objectName derives the name of a Kubernetes object from the name of a rule file.
 func objectName(file string) string {
 	name := path.Base(file)
 	if _, shipped, ok := strings.Cut(name, ":"); ok { // builtin:NAME
 		name = shipped
 	}
-	name = strings.TrimSuffix(name, path.Ext(name))
-	return inName(name)
+	return inName(strings.TrimSuffix(name, path.Ext(name)))
 }
 
-// inName makes of a text what can stand in the name of an object.
+// inName replaces what the name of a Kubernetes object cannot contain.
 func inName(text string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
 
-// groupOf is a group of a rule file as it is written, with the comments that accept what is
-// found in its rules: the object is checked as its file is.
+// groupOf returns the YAML form of a group. Its rules do not repeat the group's labels.
 func groupOf(g *rules.Group, comments map[*rules.Rule]string) groupYAML {
 	out := groupYAML{
 		Name: g.Name, Interval: model.Duration(g.Interval), QueryOffset: model.Duration(g.QueryOffset),
@@ -112,75 +157,3 @@ func groupOf(g *rules.Group, comments map[*rules.Rule]string) groupYAML {
 	}
 	return out
 }
-
-const serviceMonitor = `# Scrapes every Service with the label app.kubernetes.io/name: vitals and a port named
-# health, for the Prometheus Operator; made by "vitals generate alerts".
-apiVersion: monitoring.coreos.com/v1
-kind: ServiceMonitor
-metadata:
-  name: vitals
-  labels:
-    app.kubernetes.io/name: vitals
-spec:
-  namespaceSelector:
-    any: true
-  selector:
-    matchLabels:
-      app.kubernetes.io/name: vitals
-  endpoints:
-    - port: health
-      path: /metrics
-      interval: 15s
-      scrapeTimeout: 5s
-`
-
-const podMonitor = `# Scrapes every container named vitals that has a port named health, as those of
-# deploy/kubernetes/ do, for the Prometheus Operator; made by "vitals generate alerts".
-apiVersion: monitoring.coreos.com/v1
-kind: PodMonitor
-metadata:
-  name: vitals
-  labels:
-    app.kubernetes.io/name: vitals
-spec:
-  namespaceSelector:
-    any: true
-  selector: {}
-  podMetricsEndpoints:
-    - port: health
-      path: /metrics
-      interval: 15s
-      scrapeTimeout: 5s
-      relabelings:
-        - action: keep
-          sourceLabels: [__meta_kubernetes_pod_container_name]
-          regex: vitals
-`
-
-// serviceMonitor makes servicemonitor.yaml.
-func (s *set) serviceMonitor() ([]byte, error) {
-	text := serviceMonitor
-	if job := s.jobRelabeling(); job != "" {
-		text += "      relabelings:\n" + job
-	}
-	return []byte(text), nil
-}
-
-// podMonitor makes podmonitor.yaml.
-func (s *set) podMonitor() ([]byte, error) {
-	return []byte(podMonitor + s.jobRelabeling()), nil
-}
-
-// jobRelabeling gives targets the job by which the alerts know them, where they know them
-// by one.
-func (s *set) jobRelabeling() string {
-	for _, m := range s.matchers {
-		if m.Name == "job" && m.Type == labels.MatchEqual {
-			return fmt.Sprintf("        - targetLabel: job # as the alerts select it\n          replacement: %s\n", strings.ReplaceAll(quoted(m.Value), "$", "$$"))
-		}
-	}
-	return ""
-}
-
-// quoted is a string in YAML: a JSON string is one.
-func quoted(s string) string { return fmt.Sprintf("%q", s) }
