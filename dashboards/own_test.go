@@ -46,12 +46,12 @@ func TestOwnRulesHaveASectionForEachState(t *testing.T) {
 	}
 	want := []string{
 		"row Rules of ready",
-		"state-timeline Slow", "timeseries Slow: what it compares", "timeseries Slow: what it compares (2)",
+		"state-timeline Slow", "timeseries Slow: compared value", "timeseries Slow: compared value (2)",
 		"state-timeline Gone",
-		"state-timeline Recorded", "timeseries Recorded: what it compares",
-		"row Rules of alive", "state-timeline Dead", "timeseries Dead: what it compares",
-		"row Rules of gold", "state-timeline Gold", "timeseries Gold: what it compares",
-		"row Alerts without a state", "state-timeline Plain", "timeseries Plain: what it compares",
+		"state-timeline Recorded", "timeseries Recorded: compared value",
+		"row Rules of alive", "state-timeline Dead", "timeseries Dead: compared value",
+		"row Rules of gold", "state-timeline Gold", "timeseries Gold: compared value",
+		"row Alerts without a state", "state-timeline Plain", "timeseries Plain: compared value",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the panels differ (-want +got):\n%s", diff)
@@ -61,10 +61,10 @@ func TestOwnRulesHaveASectionForEachState(t *testing.T) {
 		about[p.Title] = p.Description
 	}
 	for title, want := range map[string]string{
-		"Slow: what it compares":     "Requests take {{ $value }} s.\n\nFails ready when this is true for 1m30s: `request_seconds > 2`.",
-		"Slow: what it compares (2)": "Warns about ready when this is true: `request_seconds > 1`.",
-		"Dead":                       "Would fail alive, and is only observed, when this is true: `worker_alive == 0 and on () worker_expected == 1`.",
-		"Plain":                      "Fires when this is true: `up == 0`.",
+		"Slow: compared value":     "Requests take {{ $value }} s.\n\nFails ready when this is true for 1m30s: `request_seconds > 2`.",
+		"Slow: compared value (2)": "Warns about ready when this is true: `request_seconds > 1`.",
+		"Dead":                     "Would fail alive (mode: observe) when this is true: `worker_alive == 0 and on () worker_expected == 1`.",
+		"Plain":                    "Fires when this is true: `up == 0`.",
 	} {
 		if about[title] != want {
 			t.Errorf("%s: %q, want %q", title, about[title], want)

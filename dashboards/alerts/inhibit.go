@@ -11,8 +11,8 @@ import (
 // causesComment separates the inhibitions of alertmanager.yml that are always there from
 // those that depend on the rules.
 const causesComment = `
-  # Causes and their consequences, as depends_on of the rules names them. No cause silences
-  # what is worse than itself.
+  # Causes and consequences, from depends_on of the rules. A cause does not inhibit alerts
+  # of a higher severity.
 `
 
 // alertmanager returns alertmanager.yml.
@@ -24,13 +24,13 @@ func (s *set) alertmanager() []byte {
 	return []byte(text)
 }
 
-// inhibitions are those that depends_on asks for, in the order of the rules and each once:
-// one for all causes of a consequence that agree in the labels.
+// inhibitions returns the inhibit rules that follow from depends_on, without duplicates and
+// in the order of the rules. Causes of a consequence share one if their labels are the same.
 func (s *set) inhibitions() []string {
 	var all []string
 	for _, f := range s.Rules {
 		for _, consequence := range rulesOf(f) {
-			for _, i := range s.silences(f, consequence) {
+			for _, i := range s.inhibitionsOf(f, consequence) {
 				if text := i.String(); !slices.Contains(all, text) {
 					all = append(all, text)
 				}
@@ -40,18 +40,18 @@ func (s *set) inhibitions() []string {
 	return all
 }
 
-// inhibition is a rule of Alertmanager's: while an alert like source fires, those like
-// target with equal values of the labels are silent.
+// inhibition is an inhibit rule of Alertmanager: while an alert that matches source fires,
+// alerts that match target and have the same values of the equal labels are inhibited.
 type inhibition struct{ source, target, equal []string }
 
-// String is the rule as it is written in the file.
+// String returns the YAML of the inhibition.
 func (i inhibition) String() string {
 	return fmt.Sprintf("  - source_matchers: [%s]\n    target_matchers: [%s]\n    equal: [%s]\n",
 		strings.Join(i.source, ", "), strings.Join(i.target, ", "), strings.Join(i.equal, ", "))
 }
 
-// silences are the inhibitions of one consequence.
-func (s *set) silences(f *rules.File, consequence *rules.Rule) []inhibition {
+// inhibitionsOf returns the inhibitions of one consequence.
+func (s *set) inhibitionsOf(f *rules.File, consequence *rules.Rule) []inhibition {
 	var order []string
 	causes := map[string][]string{}
 	for _, name := range consequence.DependsOn {
@@ -83,7 +83,7 @@ func (s *set) silences(f *rules.File, consequence *rules.Rule) []inhibition {
 	return all
 }
 
-// named matches alerts by their names.
+// named returns a matcher for alerts by name.
 func named(names []string) string {
 	if len(names) == 1 {
 		return fmt.Sprintf("alertname=%q", names[0])
@@ -91,7 +91,8 @@ func named(names []string) string {
 	return fmt.Sprintf("alertname=~%q", strings.Join(names, "|"))
 }
 
-// causes finds the alerts of a name: in the same file, or else in the others.
+// causes returns the alerts of a name: those in the same file, or else in the first other
+// file that has any.
 func (s *set) causes(f *rules.File, name string) []*rules.Rule {
 	var found []*rules.Rule
 	for _, file := range append([]*rules.File{f}, s.Rules...) {
@@ -107,8 +108,8 @@ func (s *set) causes(f *rules.File, name string) []*rules.Rule {
 	return found
 }
 
-// equal are the labels in which a consequence has to agree with its causes: those of the
-// target, and those that all of them have and none of them demands a value of.
+// equal returns the labels that must be the same for a consequence and its causes: those of
+// the target, and those that all alerts have and no expression fixes.
 func (s *set) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
 	common := s.free(consequence)
 	for _, c := range causes {
@@ -118,7 +119,7 @@ func (s *set) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
 	return append([]string{"job", "instance"}, common...)
 }
 
-// free are the labels of an alert, sorted, that can have more than one value.
+// free returns the sorted labels of an alert that can have more than one value.
 func (s *set) free(r *rules.Rule) []string {
 	var names []string
 	for name, is := range resultLabels(r.AST, s.Labels) {
@@ -130,7 +131,7 @@ func (s *set) free(r *rules.Rule) []string {
 	return names
 }
 
-// rulesOf are the rules of a file.
+// rulesOf returns the rules of a file.
 func rulesOf(f *rules.File) []*rules.Rule {
 	var all []*rules.Rule
 	for g := range f.Groups {
