@@ -30,7 +30,7 @@ func aboutVitals(t *testing.T) []rules.Rule {
 	return f.Groups[0].Rules
 }
 
-// Alerts use metrics and labels that are exported, and counters by their increase only.
+// Alerts use only exported metrics and labels, and counters only within increase().
 func TestAlertsUseWhatIsExported(t *testing.T) {
 	known := vocabulary(t)
 	for _, r := range aboutVitals(t) {
@@ -42,7 +42,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 			}
 			m, ok := known[s.Name]
 			if !ok {
-				t.Errorf("%s: %s is exported by nobody", r.Alert, s)
+				t.Errorf("%s: %s is not exported", r.Alert, s)
 			}
 			for _, l := range m.labels {
 				has[l] = true
@@ -53,7 +53,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 				}
 			}
 			if rated := regexp.MustCompile(`increase\(` + s.Name + `\b`).MatchString(r.Expr); m.counter != rated {
-				t.Errorf("%s: %s is a counter: %t, and its increase is asked for: %t", r.Alert, s.Name, m.counter, rated)
+				t.Errorf("%s: %s is a counter: %t, within increase(): %t; want the same", r.Alert, s.Name, m.counter, rated)
 			}
 			return nil
 		})
@@ -71,7 +71,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 	}
 }
 
-// Every alert leads to a dashboard that is there, and chooses there what it can choose.
+// Every alert links to an existing dashboard, and sets only variables of that dashboard.
 func TestAlertsLeadToDashboards(t *testing.T) {
 	for _, r := range aboutVitals(t) {
 		link, err := url.Parse(regexp.MustCompile(`\{\{.*?\}\}`).ReplaceAllString(r.Annotations["dashboard_url"], "x"))
@@ -88,13 +88,13 @@ func TestAlertsLeadToDashboards(t *testing.T) {
 		}
 		for chosen := range link.Query() {
 			if !slices.Contains(variables, chosen) {
-				t.Errorf("%s leads to %s with %s, want one of %v", r.Alert, link.Path, chosen, variables)
+				t.Errorf("%s links to %s with %s, want one of %v", r.Alert, link.Path, chosen, variables)
 			}
 		}
 	}
 }
 
-// The mixin has all dashboards and the alerts, by the names of the files beside it.
+// The mixin imports all dashboards and the alerts.
 func TestMixinHasAllFiles(t *testing.T) {
 	mixin, err := os.ReadFile("mixin.libsonnet")
 	if err != nil {
@@ -104,7 +104,7 @@ func TestMixinHasAllFiles(t *testing.T) {
 	for _, m := range regexp.MustCompile(`import(?:str)? '([^']+)'`).FindAllStringSubmatch(string(mixin), -1) {
 		imported[m[1]] = true
 		if data, err := os.ReadFile(m[1]); err != nil || strings.HasSuffix(m[1], ".json") && !json.Valid(data) {
-			t.Errorf("the mixin imports %s, which is not there or no JSON (%v)", m[1], err)
+			t.Errorf("the mixin imports %s, want an existing file with valid JSON (%v)", m[1], err)
 		}
 	}
 	for _, d := range loadDashboards(t) {

@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// alertFiles are what the options make, by the files' names.
+// alertFiles returns the files for the options, by name.
 func alertFiles(t *testing.T, opts alerts.Options) map[string]string {
 	t.Helper()
 	files, err := alerts.Files(opts)
@@ -30,7 +30,7 @@ func alertFiles(t *testing.T, opts alerts.Options) map[string]string {
 	return byName
 }
 
-// ruleFile parses a rule file without mistakes.
+// ruleFile parses a rule file without errors.
 func ruleFile(t *testing.T, name, text string) *rules.File {
 	t.Helper()
 	f, errs := rules.Parse(name, []byte(text), []string{"ready", "alive", "started"})
@@ -40,7 +40,7 @@ func ruleFile(t *testing.T, name, text string) *rules.File {
 	return f
 }
 
-// aboutVitals are the alerts of alerts.yml.
+// aboutVitals returns the alerts of alerts.yml.
 func aboutVitals(t *testing.T) []rules.Rule {
 	t.Helper()
 	f := ruleFile(t, "alerts.yml", alertFiles(t, alerts.Options{})["alerts.yml"])
@@ -50,7 +50,7 @@ func aboutVitals(t *testing.T) []rules.Rule {
 	return f.Groups[0].Rules
 }
 
-// Every alert says how bad it is, what is wrong, and where to read on.
+// Every alert has a severity, texts, and links to a runbook and a dashboard.
 func TestAlertsAreComplete(t *testing.T) {
 	name := regexp.MustCompile(`^Vitals([A-Z][a-z]+)+$`)
 	for _, r := range aboutVitals(t) {
@@ -68,16 +68,16 @@ func TestAlertsAreComplete(t *testing.T) {
 			t.Errorf("%s has the description %q, want sentences that name the instance", r.Alert, d)
 		}
 		if url := r.Annotations["runbook_url"]; url != "https://github.com/vitals-health/vitals/blob/main/docs/runbooks/"+r.Alert+".md" {
-			t.Errorf("%s has the runbook %q, want a page of its own", r.Alert, url)
+			t.Errorf("%s has the runbook %q, want the page of the alert", r.Alert, url)
 		}
 		if url := r.Annotations["dashboard_url"]; !strings.HasPrefix(url, "/d/vitals-") {
-			t.Errorf("%s leads to the dashboard %q, want one of Vitals'", r.Alert, url)
+			t.Errorf("%s links to the dashboard %q, want one of Vitals", r.Alert, url)
 		}
 	}
 }
 
-// The alerts are for Prometheus. To a Vitals that loads them they are ordinary: none
-// feeds a state, although some have its name from the series that they are about.
+// The alerts are for Prometheus. In a Vitals that loads them, none feeds a state, although
+// some take the label state from their series.
 func TestAlertsFeedNoState(t *testing.T) {
 	for _, r := range aboutVitals(t) {
 		if _, ok := r.Labels["state"]; ok || r.State != "" {
@@ -97,9 +97,9 @@ func TestPrometheusLoadsTheAlerts(t *testing.T) {
 // Every alert has unit tests in which it fires and in which it does not.
 func TestAlertsHaveUnitTests(t *testing.T) {
 	text := alertFiles(t, alerts.Options{})["alerts_test.yml"]
-	looks := regexp.MustCompile(`alertname: (\w+)\n\s+exp_alerts:( \[\])?`).FindAllStringSubmatch(text, -1)
+	expectations := regexp.MustCompile(`alertname: (\w+)\n\s+exp_alerts:( \[\])?`).FindAllStringSubmatch(text, -1)
 	fires, silent := map[string]bool{}, map[string]bool{}
-	for _, l := range looks {
+	for _, l := range expectations {
 		if l[2] == "" {
 			fires[l[1]] = true
 		} else {
@@ -128,8 +128,8 @@ func TestDefaultFiles(t *testing.T) {
 	}
 }
 
-// A selector of one's own is in every query, and decides which targets the unit tests
-// have and which job the monitors give them.
+// The selector is in every query. It determines the targets of the unit tests and the job in
+// the monitors.
 func TestSelectorIsEverywhere(t *testing.T) {
 	files := alertFiles(t, alerts.Options{Selector: ` namespace='kube-system', job=~"health|vitals" `})
 	for _, r := range ruleFile(t, "alerts.yml", files["alerts.yml"]).Groups[0].Rules {
@@ -151,13 +151,13 @@ func TestSelectorIsEverywhere(t *testing.T) {
 		}
 	}
 	if strings.Contains(files["podmonitor.yaml"]+files["servicemonitor.yaml"], "targetLabel: job") {
-		t.Error("the monitors give targets a job, want none: the selector names no single one")
+		t.Error("the monitors set a job, want none: the selector does not name exactly one")
 	}
 }
 
-// Where nobody can tell which targets a selector matches, there are no unit tests; the
-// rest is there.
-func TestSelectorThatSaysTooLittle(t *testing.T) {
+// If no labels of a target follow from a selector, there are no unit tests, but all other
+// files.
+func TestSelectorWithoutTarget(t *testing.T) {
 	for _, selector := range []string{`job=~".+-health"`, `job!=""`} {
 		files := alertFiles(t, alerts.Options{Selector: selector})
 		if _, ok := files["alerts_test.yml"]; ok || files["alerts.yml"] == "" {
@@ -166,19 +166,19 @@ func TestSelectorThatSaysTooLittle(t *testing.T) {
 	}
 }
 
-func TestAddressesOfOnesOwn(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	files := alertFiles(t, alerts.Options{Runbooks: "https://wiki/health#NAME", Grafana: "https://grafana.example.org/"})
 	for _, r := range ruleFile(t, "alerts.yml", files["alerts.yml"]).Groups[0].Rules {
 		if got, want := r.Annotations["runbook_url"], "https://wiki/health#"+r.Alert; got != want {
 			t.Errorf("%s has the runbook %q, want %q", r.Alert, got, want)
 		}
 		if got, want := r.Annotations["dashboard_url"], "https://grafana.example.org/d/vitals-"; !strings.HasPrefix(got, want) {
-			t.Errorf("%s leads to the dashboard %q, want one below %q", r.Alert, got, want)
+			t.Errorf("%s links to the dashboard %q, want one below %q", r.Alert, got, want)
 		}
 	}
 }
 
-func TestOptionsThatMeanNothing(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	tests := []struct {
 		name string
 		opts alerts.Options
