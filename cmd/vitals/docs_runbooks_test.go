@@ -20,7 +20,7 @@ import (
 
 const runbooks = "docs/runbooks/"
 
-// alertsAboutVitals are those of dashboards/alerts/alerts.yml.
+// alertsAboutVitals returns the alerts of dashboards/alerts/alerts.yml.
 func alertsAboutVitals(t *testing.T) []rules.Rule {
 	t.Helper()
 	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
@@ -30,8 +30,8 @@ func alertsAboutVitals(t *testing.T) []rules.Rule {
 	return f.Groups[0].Rules
 }
 
-// Every alert has a page where its runbook_url leads, every page is of an alert, and the
-// index has all of them. Pages and index say how severe the alert is and how long it waits.
+// Every alert has a page at its runbook_url, every page belongs to an alert, and the index
+// lists all of them. Pages and index have the severity and the "for" of the alert.
 func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 	var pages, indexed []string
 	for _, page := range docPages(t) {
@@ -53,22 +53,22 @@ func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 		}
 		wait := model.Duration(r.For).String()
 		if row := rows[r.Alert]; len(row) != 4 || row[1] != r.Severity || row[2] != wait {
-			t.Errorf("the index says %v of %s, want it %s after %s", row, r.Alert, r.Severity, wait)
+			t.Errorf("the row of the index is %v for %s, want %s after %s", row, r.Alert, r.Severity, wait)
 		}
 		if slices.Contains(pages, r.Alert) {
 			checkRunbook(t, r.Alert, fmt.Sprintf("Severity `%s`, after `%s`.", r.Severity, wait))
 		}
 	}
 	if a, b := missing(names, pages), missing(pages, names); len(a)+len(b) > 0 {
-		t.Errorf("no runbook for %v, and runbooks for %v, which are no alerts", a, b)
+		t.Errorf("no runbook for the alerts %v, and runbooks without an alert: %v", a, b)
 	}
 	if !slices.Equal(indexed, names) {
 		t.Errorf("the index lists %v, want %v", indexed, names)
 	}
 }
 
-// checkRunbook wants the same parts on every page, and commands with which to look and to
-// silence this very alert.
+// checkRunbook checks that a page has the sections of all runbooks, a command for the
+// diagnosis, and one that silences this alert.
 func checkRunbook(t *testing.T, alert, severity string) {
 	t.Helper()
 	text := readDoc(t, runbooks+alert+".md")
@@ -87,7 +87,7 @@ func checkRunbook(t *testing.T, alert, severity string) {
 	}
 }
 
-// Every alert of Kuryr's rule files has a part of the page, which the others link to.
+// Every alert of Kuryr's rule files has a section of the page, to which its runbook_url links.
 func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 	var all, parts []string
 	page := strings.TrimSuffix(alerts.DefaultRunbooks, "NAME.md") + "kuryr.md#"
@@ -104,7 +104,7 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 		all = append(all, names...)
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
-				// An anchor of GitHub's is the heading in lower case.
+				// GitHub's anchor of a heading is the heading in lower case.
 				if got, want := r.Annotations["runbook_url"], page+strings.ToLower(r.Alert); r.Alert != "" && got != want {
 					t.Errorf("%s: the runbook of %s is %q, want %q", name, r.Alert, got, want)
 				}
@@ -115,11 +115,11 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 		parts = append(parts, m[1])
 	}
 	if a, b := missing(all, parts), missing(parts, all); len(a)+len(b) > 0 || len(parts) < 25 {
-		t.Errorf("the page says nothing of %v, and something of %v, which are no alerts", a, b)
+		t.Errorf("no section for the alerts %v, and sections without an alert: %v", a, b)
 	}
 }
 
-// alertPages are those whose commands are looked at.
+// alertPages returns the pages whose commands are checked.
 func alertPages(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(docsRoot, runbooks, "*.md"))
@@ -133,8 +133,8 @@ func alertPages(t *testing.T) []string {
 	return pages
 }
 
-// Every command of the runbooks is one that exists: those of Vitals parse, those that ask
-// Vitals ask for a path that it has, and the others are programs that people have.
+// The commands of the runbooks are valid: those of vitals parse, those of curl request an
+// existing path of Vitals, and the others are common programs.
 func TestCommandsOfTheRunbooks(t *testing.T) {
 	programs := strings.Fields("amtool base64 date df dmesg free grep ip jq journalctl kubeadm kubectl ls openssl openstack ovs-vsctl systemctl")
 	paths := firstColumn(readDoc(t, operationsPage), "path")
@@ -149,8 +149,8 @@ func TestCommandsOfTheRunbooks(t *testing.T) {
 						t.Errorf("%s: %v: %v", block.where, words, err)
 					}
 				case words[0] == "curl":
-					if p, ok := askedPath(words); !ok || !slices.ContainsFunc(paths, func(pattern string) bool { return matchesPath(pattern, p) }) {
-						t.Errorf("%s: %v asks for %q, want a path that Vitals has", block.where, words, p)
+					if p, ok := requestedPath(words); !ok || !slices.ContainsFunc(paths, func(pattern string) bool { return matchesPath(pattern, p) }) {
+						t.Errorf("%s: %v requests %q, want a path of Vitals", block.where, words, p)
 					}
 				case !slices.Contains(programs, words[0]):
 					t.Errorf("%s: %s is none of the programs %v", block.where, words[0], programs)
@@ -163,8 +163,8 @@ func TestCommandsOfTheRunbooks(t *testing.T) {
 	}
 }
 
-// askedPath is the path of the URL among the words.
-func askedPath(words []string) (string, bool) {
+// requestedPath returns the path of the URL among the words.
+func requestedPath(words []string) (string, bool) {
 	for _, w := range words {
 		if rest, ok := strings.CutPrefix(w, "http://$INSTANCE"); ok {
 			p, _, _ := strings.Cut(rest, "?")
@@ -174,15 +174,15 @@ func askedPath(words []string) (string, bool) {
 	return "", false
 }
 
-// matchesPath says whether a path is one of the pattern, in which parts in capitals stand
-// for any.
+// matchesPath reports whether a path matches a pattern, in which a part in capitals matches
+// any part.
 func matchesPath(pattern, p string) bool {
 	want, got := strings.Split(pattern, "/"), strings.Split(p, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || w != "" && w == strings.ToUpper(w) && g != "" })
 }
 
-// shellCommands are the commands of a block, in words: what stands between pipes and ends
-// of lines. Only what the pages need is understood: quotes, comments and lines that go on.
+// shellCommands returns the commands of a block, split into words. Pipes and newlines separate
+// commands. It supports only the syntax of the pages: quotes, comments and continued lines.
 func shellCommands(t *testing.T, block docFence) [][]string {
 	t.Helper()
 	token := regexp.MustCompile(`^(?:[ \t]+|#[^\n]*|(\||\n)|((?:"[^"\n]*"|'[^'\n]*'|[^\s"'|#])+))`)
@@ -192,7 +192,7 @@ func shellCommands(t *testing.T, block docFence) [][]string {
 	for text != "" {
 		m := token.FindStringSubmatch(text)
 		if m == nil {
-			t.Fatalf("%s: %q is no command that can be read", block.where, text)
+			t.Fatalf("%s: %q has an unsupported syntax", block.where, text)
 		}
 		text = text[len(m[0]):]
 		switch {
@@ -205,7 +205,7 @@ func shellCommands(t *testing.T, block docFence) [][]string {
 	return all
 }
 
-// Every file that the pages about alerts name in dashboards/ is there.
+// The files that docs/alerting.md applies exist.
 func TestFilesOfTheAlertingPage(t *testing.T) {
 	for _, m := range regexp.MustCompile(`-f ([\w/.-]+)`).FindAllStringSubmatch(readDoc(t, "docs/alerting.md"), -1) {
 		if _, err := os.Stat(filepath.Join(docsRoot, m[1])); err != nil {

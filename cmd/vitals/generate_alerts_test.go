@@ -42,7 +42,7 @@ func TestCommittedAlertsAreGenerated(t *testing.T) {
 	}
 }
 
-// The PodMonitor finds the container of Vitals in every deployment, by its name and the
+// The PodMonitor selects the container of Vitals in every deployment, by its name and the
 // name of its port.
 func TestPodMonitorFindsTheDeployments(t *testing.T) {
 	var monitor struct {
