@@ -188,15 +188,15 @@ groups:
 
 // app is a collector of one value, which fails from the second collection on if it is flaky.
 type app struct {
-	flaky  bool
-	rounds int
+	flaky       bool
+	collections int
 }
 
 func (*app) Describe() []collectors.Desc { return nil }
 
 func (a *app) Collect(context.Context) ([]collectors.Sample, error) {
-	a.rounds++
-	if a.flaky && a.rounds > 1 {
+	a.collections++
+	if a.flaky && a.collections > 1 {
 		return nil, errors.New("not again")
 	}
 	return []collectors.Sample{{Labels: labels.FromStrings("__name__", "app_value"), Value: 1}}, nil
