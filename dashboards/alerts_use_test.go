@@ -12,10 +12,25 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/rules"
 )
 
-// Alerts use metrics and labels that are exported, and counters by their increase only.
+// aboutVitals returns the alerts about Vitals.
+func aboutVitals(t *testing.T) []rules.Rule {
+	t.Helper()
+	const name = "alerts/alerts.yml"
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, errs := rules.Parse(name, data, nil)
+	if len(errs) > 0 || len(f.Groups) != 1 || len(f.Groups[0].Rules) < 10 {
+		t.Fatalf("Parse(%s) = %+v, %v, want one group of alerts", name, f.Groups, errs)
+	}
+	return f.Groups[0].Rules
+}
+
+// Alerts use only exported metrics and labels, and counters only within increase().
 func TestAlertsUseWhatIsExported(t *testing.T) {
 	known := vocabulary(t)
 	for _, r := range aboutVitals(t) {
@@ -27,7 +42,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 			}
 			m, ok := known[s.Name]
 			if !ok {
-				t.Errorf("%s: %s is exported by nobody", r.Alert, s)
+				t.Errorf("%s: %s is not exported", r.Alert, s)
 			}
 			for _, l := range m.labels {
 				has[l] = true
@@ -38,7 +53,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 				}
 			}
 			if rated := regexp.MustCompile(`increase\(` + s.Name + `\b`).MatchString(r.Expr); m.counter != rated {
-				t.Errorf("%s: %s is a counter: %t, and its increase is asked for: %t", r.Alert, s.Name, m.counter, rated)
+				t.Errorf("%s: %s is a counter: %t, within increase(): %t; want the same", r.Alert, s.Name, m.counter, rated)
 			}
 			return nil
 		})
@@ -56,7 +71,7 @@ func TestAlertsUseWhatIsExported(t *testing.T) {
 	}
 }
 
-// Every alert leads to a dashboard that is there, and chooses there what it can choose.
+// Every alert links to an existing dashboard, and sets only variables of that dashboard.
 func TestAlertsLeadToDashboards(t *testing.T) {
 	for _, r := range aboutVitals(t) {
 		link, err := url.Parse(regexp.MustCompile(`\{\{.*?\}\}`).ReplaceAllString(r.Annotations["dashboard_url"], "x"))
@@ -73,20 +88,23 @@ func TestAlertsLeadToDashboards(t *testing.T) {
 		}
 		for chosen := range link.Query() {
 			if !slices.Contains(variables, chosen) {
-				t.Errorf("%s leads to %s with %s, want one of %v", r.Alert, link.Path, chosen, variables)
+				t.Errorf("%s links to %s with %s, want one of %v", r.Alert, link.Path, chosen, variables)
 			}
 		}
 	}
 }
 
-// The mixin has all dashboards and the alerts, by the names of the files beside it.
+// The mixin imports all dashboards and the alerts.
 func TestMixinHasAllFiles(t *testing.T) {
-	mixin := alertFiles(t, dashboards.AlertOptions{})["mixin.libsonnet"]
+	mixin, err := os.ReadFile("mixin.libsonnet")
+	if err != nil {
+		t.Fatal(err)
+	}
 	imported := map[string]bool{}
-	for _, m := range regexp.MustCompile(`import(?:str)? '([^']+)'`).FindAllStringSubmatch(mixin, -1) {
+	for _, m := range regexp.MustCompile(`import(?:str)? '([^']+)'`).FindAllStringSubmatch(string(mixin), -1) {
 		imported[m[1]] = true
 		if data, err := os.ReadFile(m[1]); err != nil || strings.HasSuffix(m[1], ".json") && !json.Valid(data) {
-			t.Errorf("the mixin imports %s, which is not there or no JSON (%v)", m[1], err)
+			t.Errorf("the mixin imports %s, want an existing file with valid JSON (%v)", m[1], err)
 		}
 	}
 	for _, d := range loadDashboards(t) {
@@ -94,7 +112,7 @@ func TestMixinHasAllFiles(t *testing.T) {
 			t.Errorf("the mixin does not import %s", d.file)
 		}
 	}
-	if !imported["alerts.yml"] {
-		t.Error("the mixin does not import alerts.yml")
+	if !imported["alerts/alerts.yml"] {
+		t.Error("the mixin does not import alerts/alerts.yml")
 	}
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// comparison is what an alert holds against what.
+// comparison is a comparison in the expression of an alert.
 type comparison struct {
 	value, limit parser.Expr
 	op           parser.ItemType
 }
 
-// comparisonOf returns the first comparison of an expression, from the left, of those
-// that all have to hold. It returns false where there is none, or where another one could
-// hold instead.
+// comparisonOf returns the first comparison, from the left, that must be true for the
+// expression to be true. It returns false if there is none.
 func comparisonOf(expr parser.Expr) (comparison, bool) {
 	b, ok := inner(expr).(*parser.BinaryExpr)
 	if !ok {
@@ -39,7 +38,7 @@ func comparisonOf(expr parser.Expr) (comparison, bool) {
 	return c, !isNumber(c.value)
 }
 
-// inner is an expression without the parentheses around it.
+// inner returns an expression without the parentheses around it.
 func inner(expr parser.Expr) parser.Expr {
 	for {
 		p, ok := expr.(*parser.ParenExpr)
@@ -50,10 +49,10 @@ func inner(expr parser.Expr) parser.Expr {
 	}
 }
 
-// isNumber says whether an expression needs no series.
+// isNumber reports whether an expression selects no series.
 func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr)) == 0 }
 
-// mirrored is the operator that says the same with its sides exchanged.
+// mirrored returns the operator that is equivalent after exchanging the operands.
 func mirrored(op parser.ItemType) parser.ItemType {
 	switch op {
 	case parser.LSS:
@@ -68,7 +67,7 @@ func mirrored(op parser.ItemType) parser.ItemType {
 	return op
 }
 
-// thresholds are the numbers with which shipped rules compare, by the rules' names.
+// thresholds has the numbers with which shipped rules compare, by the name of the rule.
 type thresholds map[string]float64
 
 // shippedThresholds reads them from shipped rule files.
@@ -77,7 +76,7 @@ func shippedThresholds(files ...string) thresholds {
 	for _, name := range files {
 		data, err := fs.ReadFile(rules.Shipped(), name)
 		if err != nil {
-			panic("internal error: " + err.Error()) // the name is one of ours
+			panic("internal error: " + err.Error()) // the names are constants
 		}
 		f, _ := rules.Parse(name, data, []string{"ready", "alive", "started"})
 		for _, g := range f.Groups {
@@ -93,7 +92,7 @@ func shippedThresholds(files ...string) thresholds {
 	return found
 }
 
-// number is that of a rule which has one.
+// number returns the threshold of a rule. It panics if the rule has none.
 func (t thresholds) number(alert string) float64 {
 	n, ok := t[alert]
 	if !ok {
@@ -102,7 +101,7 @@ func (t thresholds) number(alert string) float64 {
 	return n
 }
 
-// line is the line of a rule, under its name.
+// line returns a query for the threshold of a rule, with its name as legend.
 func (t thresholds) line(alert string) target {
 	return limit("vector("+strconv.FormatFloat(t.number(alert), 'f', -1, 64)+")", alert)
 }

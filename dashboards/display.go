@@ -10,7 +10,7 @@ const (
 	purple = "purple"
 )
 
-// display is how the values of a panel are shown.
+// display is the presentation of the values of a panel.
 type display struct {
 	// unit is Grafana's name of the unit of plain numbers.
 	unit string
@@ -18,11 +18,11 @@ type display struct {
 	states []stateWord
 	// steps are the colours of plain numbers, the lowest first.
 	steps []thresholdStep
-	// empty is shown where there is nothing to show.
+	// empty is shown if there are no values.
 	empty string
-	// highest is the end of the axis where it is known.
+	// highest is the maximum of the axis, or nil.
 	highest *float64
-	// stacked puts the lines of a graph on top of each other.
+	// stacked stacks the lines of a graph.
 	stacked bool
 }
 
@@ -34,67 +34,67 @@ type stateWord struct {
 	color  string
 }
 
-// verdicts are the words for what verdict yields.
+// verdicts returns the words for the values of verdict.
 func verdicts() display {
 	return display{empty: "NO DATA", states: []stateWord{{0, "FAIL", red}, {1, "DOWN", purple}, {2, "OK", green}}}
 }
 
-// statuses are the words for what status yields.
+// statuses returns the words for the values of status.
 func statuses() display {
 	return display{empty: "NO DATA", states: []stateWord{{0, "OK", green}, {1, "PENDING", yellow}, {2, "UNKNOWN", purple}, {3, "FAIL", red}}}
 }
 
-// alertStates are the words for what alertState yields.
+// alertStates returns the words for 1, pending, and 2, firing.
 func alertStates() display {
 	return display{empty: "No alert", states: []stateWord{{1, "PENDING", yellow}, {2, "FIRING", red}}}
 }
 
-// switches are the words for 0 and 1 where 1 is good.
+// switches returns the words for 0 and 1, where 1 is good.
 func switches(bad, good string) display {
 	return display{empty: "NO DATA", states: []stateWord{{0, bad, red}, {1, good, green}}}
 }
 
-// flags is the word for 1 where it is all that is shown.
+// flags returns the word for 1, for queries without other values.
 func flags(word, color string) display {
 	return display{empty: "NO DATA", states: []stateWord{{1, word, color}}}
 }
 
-// numbers are plain numbers of a unit.
+// numbers returns the display of numbers with a unit.
 func numbers(unit string) display {
 	return display{unit: unit, empty: "no data", steps: []thresholdStep{{Color: green}}}
 }
 
-// from gives the numbers from a value on a colour. Call it with rising values.
+// from sets the colour of numbers from a value on. Calls need rising values.
 func (d display) from(value float64, color string) display {
 	d.steps = append(d.steps[:len(d.steps):len(d.steps)], thresholdStep{color, &value})
 	return d
 }
 
-// below gives the numbers below the first step a colour.
+// below sets the colour of numbers below the first step.
 func (d display) below(color string) display {
 	d.steps = append([]thresholdStep{{Color: color}}, d.steps[1:]...)
 	return d
 }
 
-// orElse is shown where there is nothing to show.
+// orElse sets the text that is shown if there are no values.
 func (d display) orElse(text string) display {
 	d.empty = text
 	return d
 }
 
-// stacked puts the lines of a graph on top of each other.
+// stacked stacks the lines of a graph.
 func stacked(d display) display {
 	d.stacked = true
 	return d
 }
 
-// upTo ends the axis.
+// upTo sets the maximum of the axis.
 func (d display) upTo(highest float64) display {
 	d.highest = &highest
 	return d
 }
 
-// field is the display as Grafana wants it.
+// field returns the display in the form of Grafana.
 func (d display) field(custom map[string]any) field {
 	f := field{
 		Unit: d.unit, NoValue: d.empty, Max: d.highest, Color: color{Mode: "thresholds"}, Mappings: d.mappings(),
@@ -121,7 +121,7 @@ func (d display) mappings() []mapping {
 	return []mapping{{"value", options}}
 }
 
-// properties are the display as overrides of another one.
+// properties returns the display as overrides of another one.
 func (d display) properties() []property {
 	f := d.field(nil)
 	list := []property{{"mappings", f.Mappings}, {"color", f.Color}, {"thresholds", f.Thresholds}}

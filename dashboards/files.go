@@ -11,14 +11,14 @@ import (
 
 // File is a generated file.
 type File struct {
-	// Name is without a folder.
+	// Name has no folder.
 	Name string
 	Data []byte
 }
 
-// Files generates everything: the dashboards that come with Vitals, a dashboard of own
-// rules where there are any, and what Grafana needs to load them. The same rules make
-// the same files, to the byte. The rule files must be free of mistakes: see rules.Parse.
+// Files returns the dashboards of Vitals, a dashboard of the user's rules if there are any,
+// and the files with which Grafana loads them. The same rules yield identical files. The
+// rule files must be free of errors: see rules.Parse.
 func Files(own []*rules.File) []File {
 	dashboards := []generated{
 		{name: "overview", dashboard: overview()}, {name: "rule", dashboard: rule()}, {name: "kuryr", dashboard: kuryr()}, {name: "openstack", dashboard: openstack()},
@@ -35,28 +35,28 @@ func Files(own []*rules.File) []File {
 	return append(files, File{"provisioning.yaml", []byte(provisioning)}, File{"kubernetes.yaml", configMaps(dashboards)})
 }
 
-// generated is a dashboard with the name of its file, and its text.
+// generated is a dashboard with the name and the text of its file.
 type generated struct {
 	name string
 	dashboard
 	text []byte
 }
 
-// encode writes a dashboard as people read it.
+// encode returns a dashboard as indented JSON.
 func encode(d dashboard) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(d); err != nil {
-		panic("internal error: " + err.Error()) // only for types that JSON does not have
+		panic("internal error: " + err.Error()) // only for types that JSON cannot represent
 	}
 	return b.Bytes()
 }
 
-// provisioning tells Grafana where the files are.
-const provisioning = `# Made by "vitals generate dashboards". A provider of Grafana's: put this file into
-# /etc/grafana/provisioning/dashboards/ and the dashboards into the directory below.
+// provisioning is the configuration with which Grafana finds the files.
+const provisioning = `# Made by "vitals generate dashboards". A dashboard provider for Grafana: copy this file to
+# /etc/grafana/provisioning/dashboards/, and the dashboards to the directory below.
 apiVersion: 1
 providers:
   - name: vitals
@@ -69,12 +69,12 @@ providers:
       path: /var/lib/grafana/dashboards/vitals
 `
 
-// configMaps holds each dashboard in a ConfigMap, with the label by which the sidecar of
-// Grafana's Helm chart finds it. They are named after the uid, which two sets of own rules
-// do not share.
+// configMaps returns a ConfigMap for each dashboard, with the label by which the sidecar of
+// Grafana's Helm chart finds it. The names contain the uid, which is different for different
+// sets of rules.
 func configMaps(dashboards []generated) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Made by \"vitals generate dashboards\": the dashboards for the sidecar of Grafana's Helm chart.\n")
+	b.WriteString("# Made by \"vitals generate dashboards\": dashboards for the sidecar of Grafana's Helm chart.\n")
 	for _, d := range dashboards {
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, d.text); err != nil {

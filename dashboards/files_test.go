@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/dashboards"
 )
 
-// TestCommittedFilesAreGenerated holds the files beside the code against what it makes.
+// TestCommittedFilesAreGenerated compares the files in this folder with the output of Files.
 func TestCommittedFilesAreGenerated(t *testing.T) {
 	for _, f := range dashboards.Files(nil) {
 		is, err := os.ReadFile(f.Name)
@@ -35,8 +35,8 @@ func TestFilesAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// The ConfigMaps hold the very dashboards, and each is small enough for kubectl apply,
-// which keeps a copy of it in an annotation.
+// The ConfigMaps contain the dashboards. Each is small enough for kubectl apply, which keeps
+// a copy of it in an annotation.
 func TestConfigMapsHoldTheDashboards(t *testing.T) {
 	files := map[string][]byte{}
 	for _, f := range dashboards.Files(nil) {
@@ -66,7 +66,7 @@ func TestConfigMapsHoldTheDashboards(t *testing.T) {
 		for name, text := range m.Data {
 			held++
 			if want := "vitals-dashboard-" + strings.TrimSuffix(strings.TrimPrefix(name, "vitals-"), ".json"); m.Metadata.Name != want {
-				t.Errorf("%s is in the ConfigMap %s, want one of its own, %s", name, m.Metadata.Name, want)
+				t.Errorf("%s is in the ConfigMap %s, want %s", name, m.Metadata.Name, want)
 			}
 			want := files[strings.TrimPrefix(name, "vitals-")]
 			var compact bytes.Buffer
@@ -103,7 +103,7 @@ func TestProvisioningNamesADirectory(t *testing.T) {
 	}
 }
 
-// The page has a row for each dashboard, and one for that of own rules.
+// The page has a row for each dashboard, and one for the dashboard of the user's rules.
 func TestPageListsTheDashboards(t *testing.T) {
 	page, err := os.ReadFile("../docs/guides/dashboards.md")
 	if err != nil {

@@ -1,10 +1,10 @@
 package dashboards
 
-// tag is what the menu of each dashboard finds the others by.
+// tag is the tag by which the menu of each dashboard finds the others.
 const tag = "vitals"
 
-// newDashboard puts sections into a dashboard with all that ours have in common. The
-// variables come after those for the data source, jobs and instances.
+// newDashboard returns a dashboard with the parts that all have in common. The variables
+// come after those for the data source, jobs and instances.
 func newDashboard(uid, title, about string, variables []variable, sections ...section) dashboard {
 	return dashboard{
 		UID: uid, Title: title, Description: about, Tags: []string{tag},
@@ -23,7 +23,8 @@ func newDashboard(uid, title, about string, variables []variable, sections ...se
 	}
 }
 
-// annotations mark alerts and restarts on all panels. An annotation shows labels only.
+// annotations returns the marks of alerts and restarts on all panels. An annotation can
+// show only labels.
 func annotations() []annotation {
 	mark := func(name, color, expr, title, text, tags string) annotation {
 		t := query(expr, "")
@@ -45,7 +46,7 @@ func datasourceVariable() variable {
 	}
 }
 
-// choice is a variable for some or all values of the label of this name.
+// choice returns a variable for some or all values of a label.
 func choice(label, title, metric string) variable {
 	v := pick(label, title, metric)
 	v.Multi, v.IncludeAll, v.AllValue = true, true, ".+"
@@ -53,7 +54,7 @@ func choice(label, title, metric string) variable {
 	return v
 }
 
-// pick is a variable for one value of the label of this name.
+// pick returns a variable for one value of a label.
 func pick(label, title, metric string) variable {
 	ds := datasource()
 	definition := "label_values(" + metric + ", " + label + ")"

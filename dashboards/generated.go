@@ -2,11 +2,11 @@ package dashboards
 
 import "bytes"
 
-// markWithin is how far from its beginning a generated file says that it is one, in bytes.
+// markWithin is the size in bytes of the beginning of a file that must contain the mark.
 const markWithin = 1024
 
-// Generated says whether a file was made by "vitals generate", today or by an older
-// version: a comment at its beginning says so or, in a dashboard, its uid.
+// Generated reports whether a file was made by this or an older version of "vitals
+// generate": it has a comment at its beginning or, in a dashboard, a uid that shows this.
 func Generated(data []byte) bool {
 	head := data[:min(len(data), markWithin)]
 	return bytes.Contains(head, []byte(`ade by "vitals generate`)) ||

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 )
 
-// Everything that is generated can be told from what is not.
+// Generated distinguishes generated files from others.
 func TestGenerated(t *testing.T) {
-	alerts, err := dashboards.AlertFiles(dashboards.AlertOptions{Labels: func(string) []string { return nil }})
+	about, err := alerts.Files(alerts.Options{Labels: func(string) []string { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(dashboards.Files(nil), alerts...) {
+	for _, f := range append(dashboards.Files(nil), about...) {
 		if !dashboards.Generated(f.Data) {
-			t.Errorf("%s does not say that it is generated: %.200s", f.Name, f.Data)
+			t.Errorf("Generated(%s) = false, want true: %.200s", f.Name, f.Data)
 		}
 	}
 	for name, data := range map[string]string{
@@ -25,7 +26,7 @@ func TestGenerated(t *testing.T) {
 		"a file that quotes it far on": strings.Repeat("# x\n", 300) + "# made by \"vitals generate alerts\"\n",
 	} {
 		if dashboards.Generated([]byte(data)) {
-			t.Errorf("%s is taken for generated", name)
+			t.Errorf("Generated(%s) = true, want false", name)
 		}
 	}
 }

@@ -3,20 +3,20 @@ package dashboards
 // columns is the width of Grafana's grid.
 const columns = 24
 
-// section is a heading with lines of panels below it; without a title there is no
+// section is a heading with lines of panels below it. If the title is empty, there is no
 // heading.
 type section struct {
 	title string
 	lines []line
 }
 
-// line is panels side by side. Those that have no width share what the others leave.
+// line has panels side by side. Those without a width share the rest of the columns.
 type line struct {
 	height int
 	panels []panel
 }
 
-// layout puts panels on the grid, from top to bottom, and numbers them.
+// layout places panels on the grid, from top to bottom, and numbers them.
 func layout(sections []section) []panel {
 	var all []panel
 	y := 0
@@ -42,7 +42,7 @@ func layout(sections []section) []panel {
 	return all
 }
 
-// widths are the panels' own, and equal shares of what those leave.
+// widths returns the widths of the panels: their own, or an equal share of the rest.
 func (l line) widths() []int {
 	left, without := columns, 0
 	for _, p := range l.panels {

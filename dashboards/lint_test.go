@@ -10,12 +10,12 @@ import (
 	"github.com/vitals-health/vitals/dashboards"
 )
 
-// TestDashboards looks at everything that needs no query to be evaluated.
+// TestDashboards checks everything that needs no evaluation of a query.
 func TestDashboards(t *testing.T) {
 	uids := map[string]string{}
 	for _, d := range linted(t) {
 		if other := uids[d.UID]; other != "" || len(d.UID) > 40 || !strings.HasPrefix(d.UID, "vitals-") {
-			t.Errorf("%s: uid %q (of %q, too), want one of its own of at most 40 characters", d.file, d.UID, other)
+			t.Errorf("%s: uid %q (of %q, too), want a unique one of at most 40 characters", d.file, d.UID, other)
 		}
 		uids[d.UID] = d.file
 		checkFrame(t, d)
@@ -25,7 +25,7 @@ func TestDashboards(t *testing.T) {
 	}
 }
 
-// checkFrame looks at what all dashboards have in common.
+// checkFrame checks the parts that all dashboards have in common.
 func checkFrame(t *testing.T, d dashboard) {
 	t.Helper()
 	if !strings.HasPrefix(d.Title, "Vitals / ") || d.Description == "" || !slices.Equal(d.Tags, []string{"vitals"}) {
@@ -42,8 +42,8 @@ func checkFrame(t *testing.T, d dashboard) {
 	}
 }
 
-// checkVariables wants the variables that people know from other dashboards, and no title
-// with a variable of several values: it would read All.
+// checkVariables checks that there are the usual variables, and that no title contains a
+// variable with several values, because Grafana would replace it by All.
 func checkVariables(t *testing.T, d dashboard) {
 	t.Helper()
 	several := []string{}
@@ -75,8 +75,7 @@ func checkVariables(t *testing.T, d dashboard) {
 	}
 }
 
-// checkLayout wants panels that do not overlap, leave no hole in a line, and have numbers
-// of their own.
+// checkLayout checks that panels do not overlap, leave no gap in a line, and have unique ids.
 func checkLayout(t *testing.T, d dashboard) {
 	t.Helper()
 	ids := map[int]bool{}
@@ -84,7 +83,7 @@ func checkLayout(t *testing.T, d dashboard) {
 	lines := map[int]int{}
 	for _, p := range d.Panels {
 		if ids[p.ID] || p.ID <= 0 {
-			t.Errorf("%s: panel %q has the id %d, want one of its own", d.file, p.Title, p.ID)
+			t.Errorf("%s: panel %q has the id %d, want a unique one", d.file, p.Title, p.ID)
 		}
 		ids[p.ID] = true
 		g := p.GridPos
@@ -108,8 +107,8 @@ func checkLayout(t *testing.T, d dashboard) {
 	}
 }
 
-// The overview fits on a screen of 1080 lines, of which a browser and Grafana's own bars
-// leave 860 pixels.
+// The overview fits on a screen of 1080 lines, of which the bars of a browser and of Grafana
+// leave 860.
 func TestOverviewFitsOnOneScreen(t *testing.T) {
 	const pixels, each = 860, 38
 	for _, p := range loadDashboards(t)[0].Panels {
@@ -119,7 +118,7 @@ func TestOverviewFitsOnOneScreen(t *testing.T) {
 	}
 }
 
-// units are Grafana's names of units.
+// units returns Grafana's names of units.
 func units() []string {
 	return []string{"short", "none", "s", "ms", "bytes", "percentunit", "reqps", "ops", "dateTimeFromNow", "dtdurations"}
 }
@@ -130,7 +129,7 @@ func checkPanels(t *testing.T, d dashboard) {
 	for _, p := range d.Panels {
 		where := d.file + ": " + p.Title
 		if p.Title == "" || titles[p.Type+p.Title] {
-			t.Errorf("%s: want a title of its own in its section", where)
+			t.Errorf("%s: want a title that is unique in its section", where)
 		}
 		titles[p.Type+p.Title] = true
 		if p.Type == "row" {
@@ -145,10 +144,10 @@ func checkPanels(t *testing.T, d dashboard) {
 		}
 		defaults := p.FieldConfig.Defaults
 		if len(defaults.Mappings) == 0 && !slices.Contains(units(), defaults.Unit) && p.Type != "table" {
-			t.Errorf("%s: unit %q, want one that Grafana knows, or words for the values", where, defaults.Unit)
+			t.Errorf("%s: unit %q, want a unit of Grafana, or words for the values", where, defaults.Unit)
 		}
 		if defaults.NoValue == "" {
-			t.Errorf("%s: want noValue: what it says without data", where)
+			t.Errorf("%s: want noValue, the text without data", where)
 		}
 		checkTargets(t, where, p)
 		checkWords(t, where, p)
@@ -161,7 +160,7 @@ func checkTargets(t *testing.T, where string, p panel) {
 	refs := map[string]bool{}
 	for _, q := range p.Targets {
 		if refs[q.RefID] || q.RefID == "" || q.Datasource.UID != "${datasource}" || q.Instant == q.Range {
-			t.Errorf("%s: query %+v, want an id of its own, the chosen data source, and either an instant or a range", where, q)
+			t.Errorf("%s: query %+v, want a unique id, the chosen data source, and either an instant or a range", where, q)
 		}
 		refs[q.RefID] = true
 		if wants := p.Type == "table"; (q.Format == "table") != wants || wants && q.Range {
@@ -178,13 +177,13 @@ func checkTargets(t *testing.T, where string, p panel) {
 	}
 }
 
-// Words for states are short, or a timeline clips them; and a timeline with the colours
-// of thresholds would show those instead of the words.
+// Words for states are short, because a timeline clips long ones. A timeline with the colours
+// of thresholds would show the thresholds instead of the words.
 func checkWords(t *testing.T, where string, p panel) {
 	t.Helper()
 	defaults := p.FieldConfig.Defaults
 	if p.Type == "state-timeline" && (len(defaults.Mappings) == 0 || defaults.Color.Mode == "thresholds") {
-		t.Errorf("%s: %d mappings and the colour mode %s, want words in colours of their own", where, len(defaults.Mappings), defaults.Color.Mode)
+		t.Errorf("%s: %d mappings and the colour mode %s, want words with colours", where, len(defaults.Mappings), defaults.Color.Mode)
 	}
 	for _, m := range defaults.Mappings {
 		for value, word := range m.Options {
@@ -195,13 +194,13 @@ func checkWords(t *testing.T, where string, p panel) {
 	}
 	for i, s := range defaults.Thresholds.Steps {
 		if (s.Value == nil) != (i == 0) {
-			t.Errorf("%s: step %d begins at %v, want the first one alone without a beginning", where, i, s.Value)
+			t.Errorf("%s: step %d begins at %v, want no beginning of the first one only", where, i, s.Value)
 		}
 	}
 }
 
-// A cell without a value says so itself: it would say what the whole table says without a
-// line.
+// A column has its own text for cells without a value. Otherwise Grafana would show the text
+// of an empty table.
 func checkColumns(t *testing.T, where string, p panel) {
 	t.Helper()
 	if p.Type != "table" {
@@ -222,7 +221,7 @@ func checkColumns(t *testing.T, where string, p panel) {
 	}
 }
 
-// A link to a dashboard leads to one of these, and sets variables that it has.
+// Links lead to one of these dashboards, and set only its variables.
 func TestLinksLeadToDashboards(t *testing.T) {
 	link := regexp.MustCompile(`/d/([\w-]+)\?var-(\w+)=`)
 	uids := map[string][]string{}

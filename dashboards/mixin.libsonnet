@@ -1,5 +1,5 @@
-// Vitals' dashboards and alerts as a mixin, made by "vitals generate alerts".
-// vitalsSelector matches the series of every Vitals.
+// The dashboards and alerts of Vitals as a mixin. vitalsSelector matches the series of every
+// Vitals. Copies with another one are made by "vitals generate alerts".
 {
   _config+:: {
     vitalsSelector: 'job="vitals"',
@@ -16,7 +16,7 @@
 
   prometheusAlerts+:: {
     groups+: std.parseYaml(
-      std.strReplace(importstr 'alerts.yml', 'job="vitals"', $._config.vitalsSelector)
+      std.strReplace(importstr 'alerts/alerts.yml', 'job="vitals"', $._config.vitalsSelector)
     ).groups,
   },
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// The types have what the tests look at, as Grafana reads it.
+// The types have the fields that the tests check, as Grafana reads them.
 type (
 	dashboard struct {
 		file          string
@@ -97,8 +97,8 @@ func loadDashboards(t *testing.T) []dashboard {
 	return decode(t, dashboards.Files(nil))
 }
 
-// linted are the generated dashboards, and one of each shipped rule file and of a file
-// with everything that a rule can be.
+// linted returns the generated dashboards, and a dashboard for each shipped rule file and for
+// a file with all kinds of rules.
 func linted(t *testing.T) []dashboard {
 	t.Helper()
 	all := append(loadDashboards(t), ownDashboard(t, "own.yml", ownFile))
@@ -116,7 +116,7 @@ func linted(t *testing.T) []dashboard {
 	return all
 }
 
-// ownDashboard is the dashboard of a rule file.
+// ownDashboard returns the dashboard of a rule file.
 func ownDashboard(t *testing.T, name, text string) dashboard {
 	t.Helper()
 	f, errs := rules.Parse(name, []byte(text), []string{"ready", "alive", "started", "gold"})
@@ -152,8 +152,7 @@ func decode(t *testing.T, files []dashboards.File) []dashboard {
 	return all
 }
 
-// The ranges that stand for Grafana's variables in tests. Each can be told from all
-// others in an expression.
+// The ranges that replace Grafana's variables in tests. Each is unique in an expression.
 const (
 	rateInterval = "3m1s"
 	shownRange   = "7m1s"
@@ -161,13 +160,13 @@ const (
 
 var grafanaVariable = regexp.MustCompile(`\$\{?[a-zA-Z_]+`)
 
-// expand replaces the variables of Grafana in an expression, everything being chosen.
+// expand replaces Grafana's variables in an expression, with everything chosen.
 func expand(t *testing.T, expr, rule string) string {
 	t.Helper()
 	text := strings.NewReplacer("$__rate_interval", rateInterval, "$__range", shownRange,
 		"$job", ".+", "$instance", ".+", "$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", rule).Replace(expr)
 	if name := grafanaVariable.FindString(text); name != "" {
-		t.Errorf("%s: nothing stands for %s", expr, name)
+		t.Errorf("%s: no value for %s", expr, name)
 	}
 	return text
 }
@@ -182,8 +181,7 @@ func parse(t *testing.T, expr string) parser.Expr {
 	return ast
 }
 
-// queries calls f for each query of a dashboard: those of panels, and those of
-// annotations, which have no panel.
+// queries calls f for each query of a dashboard. For those of annotations, the panel is nil.
 func (d dashboard) queries(f func(where, expr string, p *panel, q *target)) {
 	for _, a := range d.Annotations.List {
 		f(d.file+": annotation "+a.Name, a.Expr, nil, nil)

@@ -2,16 +2,16 @@ package dashboards
 
 const ofDependency = `dependency=~"$dependency",$vitals`
 
-// openstack is about what OpenStack answers, and the other dependencies beside it.
+// openstack returns the dashboard of OpenStack and other dependencies.
 func openstack() dashboard {
 	return newDashboard("vitals-openstack", "Vitals / OpenStack",
-		"Do Keystone, Neutron and the other dependencies answer, how fast, and how much of the quota is left.",
+		"Whether Keystone, Neutron and the other dependencies respond, how fast, and how much of the quota is left.",
 		[]variable{choice("dependency", "Dependency", `vitals_dependency_up{job=~"$job",instance=~"$instance"}`)},
 		section{"", []line{
 			{4, dependencyStats()},
 			{8, []panel{
 				timeline("Dependencies",
-					"Whether each dependency did what the workload needs of it, on all chosen instances. An outage of a dependency takes the workload out of service and does not restart it: a restart cures no dependency.",
+					"Whether the check of each dependency succeeds, on all chosen instances. An outage of a dependency takes the workload out of service. It does not restart the workload, because that would not fix the dependency.",
 					switches("DOWN", "UP"), over(`min by (dependency) (vitals_dependency_up{`+ofDependency+`})`, "{{dependency}}")),
 				timeline("Reasons",
 					"Why checks failed. refused, timeout and dns point to the network or the server; auth and forbidden to credentials and roles; missing_endpoint to Keystone's catalog.",
@@ -19,39 +19,39 @@ func openstack() dashboard {
 			}},
 			{8, []panel{
 				graph("Latency",
-					"How long each dependency took to answer the last check that it answered; the worst of the chosen instances. A check that takes longer than the collector's timeout is an outage.",
+					"Response time of the last successful check of each dependency; the worst of the chosen instances. A check that takes longer than the collector's timeout is an outage.",
 					numbers("s"), over(`max by (dependency) (vitals_dependency_latency_seconds{`+ofDependency+`})`, "{{dependency}}")),
 				graph("Certificates expire in",
-					"How long the first certificate that each server's depends on is valid. Renew it before the line meets zero: then every check fails with the reason tls.",
+					"Time until the first certificate in each server's chain expires. Renew it before the line reaches zero; after that every check fails with the reason tls.",
 					numbers("s"), over(`min by (dependency) (vitals_tls_certificate_expiry_timestamp_seconds{`+ofDependency+`} - time())`, "{{dependency}}")),
 			}},
 		}},
 		section{"Keystone", []line{{7, []panel{
 			graph("Tokens are valid for",
-				"How much longer the held tokens are valid. Vitals gets a new one in time; a line that goes down to zero means that Keystone refuses to issue one.",
+				"Remaining lifetime of the current tokens. Vitals renews them in time; a line that falls to zero means that Keystone refuses to issue one.",
 				numbers("s"), over(`min by (dependency) (vitals_keystone_token_expiry_timestamp_seconds{`+ofDependency+`} - time())`, "{{dependency}}")),
 			graph("Tokens issued",
-				"Tokens that Keystone issued to Vitals. A few an hour are normal; many mean that tokens are revoked, or that each request is refused and tried anew.",
+				"Tokens that Keystone issued to Vitals. A few an hour are normal; many mean that tokens are revoked, or that each request is refused and retried.",
 				numbers("short"), over(`sum by (dependency) (increase(vitals_keystone_tokens_issued_total{`+ofDependency+`}[$__rate_interval]))`, "{{dependency}}")),
 			timeline("Endpoints in the catalog",
-				"Whether the catalog has an endpoint for each service that the configuration asks for, in its region and interface. MISSING: whoever administers Keystone has to add it.",
+				"Whether the catalog has an endpoint for each service in the configuration, for its region and interface. MISSING: an administrator of Keystone has to add it.",
 				switches("MISSING", "OK"), over(`min by (service) (vitals_keystone_endpoint_present{`+ofDependency+`})`, "{{service}}")),
 		}}}},
 		section{"Neutron", []line{
 			{8, []panel{
 				graph("Quota in use",
-					"The part of each quota that is used; what has no limit is not shown. At the line nothing more of the resource can be made: delete some, or ask for a larger quota.",
+					"The used fraction of each quota; unlimited quotas are not shown. At the line no more of the resource can be created: delete some, or request a larger quota.",
 					numbers("percentunit"),
 					over(`max by (resource) (vitals_neutron_quota_used{`+ofDependency+`} / on (job, instance, dependency, resource) vitals_neutron_quota_limit{`+ofDependency+`})`, "{{resource}}"),
 					limit(`vector(1)`, "the quota")),
 				quotas(),
 			}},
 			{7, []panel{
-				graph("Agents that Neutron does not hear from",
-					"Agents of each type that Neutron knows and has not heard from lately. Look at the hosts of those agents: \"openstack network agent list\" names them.",
+				graph("Agents without a recent heartbeat",
+					"Registered agents of each type that have sent no recent heartbeat to Neutron. Check their hosts: \"openstack network agent list\" names them.",
 					numbers("short"), over(`max by (agent_type) (vitals_neutron_agents{`+ofDependency+`} - on (job, instance, dependency, agent_type) vitals_neutron_agents_alive{`+ofDependency+`})`, "{{agent_type}}")),
 				timeline("API extensions",
-					"Whether Neutron has loaded each API extension that the configuration asks for. MISSING: a plugin or a driver is not loaded in the server.",
+					"Whether Neutron has loaded each API extension in the configuration. MISSING: a plugin or a driver is not loaded in the server.",
 					switches("MISSING", "OK"), over(`min by (extension) (vitals_neutron_extension_present{`+ofDependency+`})`, "{{extension}}")),
 			}},
 		}})
@@ -59,23 +59,23 @@ func openstack() dashboard {
 
 func dependencyStats() []panel {
 	return []panel{
-		stat("Dependencies down", "How many dependencies do not do what the workload needs of them, as at least one of the chosen instances sees it. The timeline below names them.",
+		stat("Dependencies down", "How many dependencies fail their check on at least one of the chosen instances. The timeline below names them.",
 			numbers("short").from(1, red), now(`sum(1 - min by (dependency) (vitals_dependency_up{`+ofDependency+`}))`, "")),
-		stat("Slowest answer", "The longest that a dependency took to answer its last check. Slow answers come before timeouts.",
+		stat("Slowest response", "The slowest response of any dependency to its last check. Slow responses often precede timeouts.",
 			numbers("s").from(1, yellow).from(5, red), now(`max(vitals_dependency_latency_seconds{`+ofDependency+`})`, "")),
-		stat("Quota in use", "The part that is used of the quota that is used most. At 100 % nothing more of that resource can be made.",
+		stat("Quota in use", "The used fraction of the fullest quota. At 100 % no more of that resource can be created.",
 			numbers("percentunit").from(0.8, yellow).from(1, red),
 			now(`max(vitals_neutron_quota_used{`+ofDependency+`} / on (job, instance, dependency, resource) vitals_neutron_quota_limit{`+ofDependency+`})`, "")),
-		stat("Agents missing", "How many agents Neutron knows and has not heard from lately, of all types together.",
+		stat("Agents missing", "How many registered agents of all types have sent no recent heartbeat to Neutron.",
 			numbers("short").from(1, yellow), now(`sum(max by (agent_type) (vitals_neutron_agents{`+ofDependency+`} - on (job, instance, dependency, agent_type) vitals_neutron_agents_alive{`+ofDependency+`}))`, "")),
 	}
 }
 
-// quotas is a table of all quotas, those without a limit included.
+// quotas returns a table of all quotas, unlimited ones included.
 func quotas() panel {
 	plain, unlimited := numbers("short").below("text"), flags("unlimited", green)
 	return table("Quotas now",
-		"What the project uses and may use of each resource. What is reserved belongs to requests that are under way and counts against the limit, too.",
+		"Usage and limit of each resource of the project. Reserved amounts belong to pending requests, and count against the limit as well.",
 		"No quota is measured",
 		[]column{
 			{field: "resource", title: "Resource"},

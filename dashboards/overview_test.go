@@ -10,7 +10,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// ruleNames are the values of the label rule.
+// ruleNames returns the values of the label rule.
 func (h *history) ruleNames(expr string) []string {
 	h.t.Helper()
 	var names []string
@@ -21,14 +21,14 @@ func (h *history) ruleNames(expr string) []string {
 	return names
 }
 
-// The table of what is wrong has a line for each rule that is not ok, with all columns of
-// it, and none for a rule that is unknown and says that this does not matter.
+// The table has a line with all columns for each rule that is not ok, except for unknown
+// rules with no_data: pass.
 func TestOverviewListsTheRulesThatAreNotOK(t *testing.T) {
 	own := ownSamples(t)
 	h := newHistory(t, time.Now(), map[string][]collectors.Sample{"a": own})
 	for _, q := range panelOf(t, "overview.json", "Rules that are not ok now").Targets {
 		want := []string{"Blind", "Down", "Ordinary", "Soon"}
-		if q.RefID == "C" { // an ordinary alert has no severity of ours
+		if q.RefID == "C" { // an alert that feeds no state has no severity in vitals_rule_info
 			want = []string{"Blind", "Down", "Soon"}
 		}
 		if diff := cmp.Diff(want, h.ruleNames(q.Expr)); diff != "" {
@@ -40,7 +40,7 @@ func TestOverviewListsTheRulesThatAreNotOK(t *testing.T) {
 			t.Errorf("%s = %v, want %v", title, got, want)
 		}
 	}
-	// Where all is well the table is empty, and the numbers are 0 and not missing.
+	// If all rules are ok, the table is empty, and the numbers are 0 and not missing.
 	fine := append(statusSet("Down", "ready", "ok"), exposition(t, "info", "vitals_rule_info{rule=\"Down\",state=\"ready\",severity=\"critical\"} 1\n")...)
 	h = newHistory(t, time.Now(), map[string][]collectors.Sample{"a": fine})
 	for _, q := range panelOf(t, "overview.json", "Rules that are not ok now").Targets {

@@ -17,9 +17,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// ownRules is a dashboard of the alerts in rule files that are loaded together: a section
-// for each state, with a timeline of each rule and, where the rule compares, a graph of
-// what it compares.
+// ownRules returns a dashboard of the alerts in rule files that are loaded together. It has
+// a section for each state, with a timeline of each rule. If the expression of a rule has a
+// comparison, there is also a graph of its operands.
 func ownRules(files []*rules.File) dashboard {
 	byState := map[string][]namesake{}
 	recorded := map[string]bool{}
@@ -47,10 +47,10 @@ func ownRules(files []*rules.File) dashboard {
 	}
 	name := setName(files)
 	return newDashboard(setUID(name), "Vitals / Rules of "+name,
-		"The status of each rule, and what it compares: the dashed red line is where it begins to fail.", nil, sections...)
+		"The status of each rule, and the value that it compares. The dashed red line is the threshold.", nil, sections...)
 }
 
-// namesake are the alerts of one name and state, which share a status.
+// namesake has the alerts with the same name and state. They share a status.
 type namesake []rules.Rule
 
 func join(all []namesake, r rules.Rule) []namesake {
@@ -63,7 +63,7 @@ func join(all []namesake, r rules.Rule) []namesake {
 	return append(all, namesake{r})
 }
 
-// stateOrder has the states that everybody has first, and alerts without one last.
+// stateOrder sorts the built-in states first, and alerts without a state last.
 func stateOrder(a, b string) int {
 	rank := func(s string) int {
 		if i := slices.Index([]string{"ready", "alive", "started"}, s); i >= 0 {
@@ -77,8 +77,8 @@ func stateOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// lines are the timeline of the rules, beside the graph of the first that compares, and
-// the graphs of the others.
+// lines returns the timeline of the rules beside the graph of the first comparison, and the
+// graphs of the other comparisons.
 func (n namesake) lines(rw rewriter) []line {
 	first := n[0]
 	labels := fmt.Sprintf("rule=%q,state=%q", first.Alert, first.State)
@@ -93,7 +93,7 @@ func (n namesake) lines(rw rewriter) []line {
 		if !ok {
 			continue
 		}
-		title := r.Alert + ": what it compares"
+		title := r.Alert + ": compared value"
 		if i > 0 {
 			title = fmt.Sprintf("%s (%d)", title, i+1)
 		}
@@ -107,7 +107,7 @@ func (n namesake) lines(rw rewriter) []line {
 	return all
 }
 
-// explain says what a rule is about and when it fails.
+// explain returns the summary of a rule and the condition under which it fails.
 func explain(r rules.Rule) string {
 	var b strings.Builder
 	if summary := r.Annotations["summary"]; summary != "" {
@@ -118,7 +118,7 @@ func explain(r rules.Rule) string {
 	case r.State != "" && r.Severity == rules.SeverityWarning:
 		verb = "Warns about " + r.State
 	case r.State != "" && r.Observe:
-		verb = "Would fail " + r.State + ", and is only observed,"
+		verb = "Would fail " + r.State + " (mode: observe)"
 	case r.State != "":
 		verb = "Fails " + r.State
 	}
@@ -130,7 +130,8 @@ func explain(r rules.Rule) string {
 	return b.String()
 }
 
-// setName names rule files that are loaded together, in whatever order and folders.
+// setName returns a name for rule files that are loaded together. It does not depend on
+// their order and folders.
 func setName(files []*rules.File) string {
 	var names []string
 	for _, f := range files {
@@ -143,13 +144,14 @@ func setName(files []*rules.File) string {
 
 var notInUID = regexp.MustCompile(`[^a-z0-9]+`)
 
-// maxUID is how long Grafana lets a uid be.
+// maxUID is Grafana's maximum length of a uid, in bytes.
 const maxUID = 40
 
-// setUID is the uid of the dashboard of such files: the same for the same names.
+// setUID returns the uid of the dashboard for a name from setName. It depends only on the
+// name, so links stay valid.
 func setUID(name string) string {
 	uid := strings.Trim("vitals-rules-"+notInUID.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	// A name that is cut, or has other letters, is told from others by its sum.
+	// A checksum distinguishes names that are truncated or have non-ASCII letters.
 	if len(uid) > maxUID || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		sum := sha256.Sum256([]byte(name))
 		end := "-" + hex.EncodeToString(sum[:4])

@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// ownFile has everything that a rule can be, as far as dashboards see it.
+// ownFile has all kinds of rules that make a difference for dashboards.
 const ownFile = `
 groups:
   - name: g
@@ -46,12 +46,12 @@ func TestOwnRulesHaveASectionForEachState(t *testing.T) {
 	}
 	want := []string{
 		"row Rules of ready",
-		"state-timeline Slow", "timeseries Slow: what it compares", "timeseries Slow: what it compares (2)",
+		"state-timeline Slow", "timeseries Slow: compared value", "timeseries Slow: compared value (2)",
 		"state-timeline Gone",
-		"state-timeline Recorded", "timeseries Recorded: what it compares",
-		"row Rules of alive", "state-timeline Dead", "timeseries Dead: what it compares",
-		"row Rules of gold", "state-timeline Gold", "timeseries Gold: what it compares",
-		"row Alerts without a state", "state-timeline Plain", "timeseries Plain: what it compares",
+		"state-timeline Recorded", "timeseries Recorded: compared value",
+		"row Rules of alive", "state-timeline Dead", "timeseries Dead: compared value",
+		"row Rules of gold", "state-timeline Gold", "timeseries Gold: compared value",
+		"row Alerts without a state", "state-timeline Plain", "timeseries Plain: compared value",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the panels differ (-want +got):\n%s", diff)
@@ -61,10 +61,10 @@ func TestOwnRulesHaveASectionForEachState(t *testing.T) {
 		about[p.Title] = p.Description
 	}
 	for title, want := range map[string]string{
-		"Slow: what it compares":     "Requests take {{ $value }} s.\n\nFails ready when this is true for 1m30s: `request_seconds > 2`.",
-		"Slow: what it compares (2)": "Warns about ready when this is true: `request_seconds > 1`.",
-		"Dead":                       "Would fail alive, and is only observed, when this is true: `worker_alive == 0 and on () worker_expected == 1`.",
-		"Plain":                      "Fires when this is true: `up == 0`.",
+		"Slow: compared value":     "Requests take {{ $value }} s.\n\nFails ready when this is true for 1m30s: `request_seconds > 2`.",
+		"Slow: compared value (2)": "Warns about ready when this is true: `request_seconds > 1`.",
+		"Dead":                     "Would fail alive (mode: observe) when this is true: `worker_alive == 0 and on () worker_expected == 1`.",
+		"Plain":                    "Fires when this is true: `up == 0`.",
 	} {
 		if about[title] != want {
 			t.Errorf("%s: %q, want %q", title, about[title], want)
@@ -72,8 +72,8 @@ func TestOwnRulesHaveASectionForEachState(t *testing.T) {
 	}
 }
 
-// A graph shows the left side of the first comparison that has to hold, and what it is
-// held against, of the chosen jobs and instances.
+// A graph shows both sides of the first comparison that must be true, of the chosen jobs and
+// instances.
 func TestOwnRulesShowWhatTheyCompare(t *testing.T) {
 	const in = `{instance=~"$instance",job=~"$job"}`
 	for _, tt := range []struct{ expr, value, limit, legend, unit string }{
@@ -124,9 +124,9 @@ func TestOwnRulesShowWhatTheyCompare(t *testing.T) {
 	}
 }
 
-// All queries of dashboards of the shipped rules, and of own ones, can be evaluated; each
-// selects of what is chosen, but for what the rules record. The graphs of the
-// controller's rules have what its collectors export.
+// All queries of the dashboards of rules can be evaluated. Each selects the chosen jobs and
+// instances, except for recorded series. The graphs of the controller's rules find the
+// metrics of its collectors.
 func TestOwnQueriesAreSound(t *testing.T) {
 	h, graphs := everything(t), 0
 	for _, d := range linted(t)[len(loadDashboards(t)):] {
@@ -163,7 +163,7 @@ func TestOwnQueriesAreSound(t *testing.T) {
 	}
 }
 
-// A rule that a query of ours asks about is one of this dashboard.
+// The timeline of a rule shows the status of that rule for that state only.
 func TestOwnTimelinesShowTheRule(t *testing.T) {
 	h := newHistory(t, time.Now(), map[string][]collectors.Sample{
 		"a": append(statusSet("Slow", "ready", "pending"), statusSet("Gone", "ready", "failing")...),
@@ -185,7 +185,7 @@ func TestOwnTimelinesShowTheRule(t *testing.T) {
 	t.Error("there is no timeline of Slow")
 }
 
-// The same files make the same dashboard, wherever they lie; other files make another.
+// The same files make the same dashboard in any folder, and other files make another one.
 func TestOwnDashboardsHaveANameOfTheirOwn(t *testing.T) {
 	uid := func(names ...string) string {
 		t.Helper()
@@ -218,9 +218,9 @@ func TestOwnDashboardsHaveANameOfTheirOwn(t *testing.T) {
 	if a, b := uid(long+"a"), uid(long+"b"); a == b || len(a) != 40 || len(b) != 40 {
 		t.Errorf("uids of two long names = %s and %s, want two of 40 characters", a, b)
 	}
-	// As the name of an object of Kubernetes, too.
+	// They are valid in names of Kubernetes objects, too.
 	name := regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 	if a, b := uid("правила.yml"), uid("χανόνες.yml"); a == b || !name.MatchString(a) || !name.MatchString(b) {
-		t.Errorf("uids of two names in other letters = %s and %s, want two that match %s", a, b, name)
+		t.Errorf("uids of two non-ASCII names = %s and %s, want two that match %s", a, b, name)
 	}
 }

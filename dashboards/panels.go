@@ -2,37 +2,38 @@ package dashboards
 
 import "strings"
 
-// matchers stands for the choice of jobs and instances in the expressions of this
+// matchers is the placeholder for the chosen jobs and instances in the expressions of this
 // package, as in up{$vitals}.
 const matchers = "$vitals"
 
-// chosen is what every selector of a dashboard has.
+// chosen has the matchers of every selector of a dashboard.
 const chosen = `job=~"$job",instance=~"$instance"`
 
-// scraped selects up for targets of Vitals alone, those that were scraped within the
-// shown range before the moment. All jobs are those of all of Prometheus.
+// scraped selects up of the targets of Vitals: those with a scrape within the shown range.
+// Without this restriction, the choice of all jobs would include every job of Prometheus.
 const scraped = `up{$vitals} and on (job, instance) last_over_time(vitals_evaluation_timestamp_seconds{$vitals}[$__range])`
 
 // ofVitals ends an expression of metrics that other programs export as well.
 const ofVitals = ` and on (job, instance) vitals_evaluation_timestamp_seconds{$vitals}`
 
-// verdict yields for each instance 0 where the state fails, 1 where the instance is not
-// scraped and so nothing is known, and 2 where the state passes. The least is the worst.
+// verdict returns a query that yields for each instance 0 if the state fails, 1 if the
+// instance is not scraped and the state is unknown, and 2 if it passes. The least is the
+// worst.
 func verdict(state string) string {
 	return `2 * vitals_state{state="` + state + `",$vitals}` +
 		` or on (job, instance) 1 + (up{$vitals} == 0 and on (job, instance) last_over_time(vitals_evaluation_timestamp_seconds{$vitals}[$__range]))`
 }
 
-// status turns the state set of rules into a number: 0 ok, 1 pending, 2 unknown,
-// 3 failing, as the evaluator orders them. The greatest is the worst. The labels are
-// further matchers, or nothing.
+// status returns a query for the status of rules as a number: 0 ok, 1 pending, 2 unknown,
+// 3 failing, in the order of the evaluator. The greatest is the worst. The labels are
+// further matchers, and can be empty.
 func status(labels string) string {
 	labels = strings.TrimPrefix(labels+",", ",") + matchers
 	return `3 * vitals_rule_status{status="failing",` + labels + `} or 2 * vitals_rule_status{status="unknown",` + labels +
 		`} or vitals_rule_status{status="pending",` + labels + `}`
 }
 
-// datasource is the one that is chosen at the top of the dashboard.
+// datasource returns the data source that is chosen at the top of the dashboard.
 func datasource() source { return source{Type: "prometheus", UID: "${datasource}"} }
 
 func query(expr, legend string) target {
@@ -42,34 +43,34 @@ func query(expr, legend string) target {
 	}
 }
 
-// over asks for all of the time range.
+// over returns a query over the time range.
 func over(expr, legend string) target {
 	t := query(expr, legend)
 	t.Range = true
 	return t
 }
 
-// now asks for the end of the time range.
+// now returns a query at the end of the time range.
 func now(expr, legend string) target {
 	t := query(expr, legend)
 	t.Instant = true
 	return t
 }
 
-// limit asks for what a value is held against: a dashed red line.
+// limit returns a query for a threshold, which is drawn as a dashed red line.
 func limit(expr, legend string) target {
 	t := over(expr, legend)
 	t.limit = true
 	return t
 }
 
-// shown is the query with a display of its own.
+// shown returns the query with its own display.
 func (t target) shown(d display) target {
 	t.display = &d
 	return t
 }
 
-// newPanel puts queries together; about says what the panel means and what to do.
+// newPanel returns a panel of queries; about describes what it means and what to do.
 func newPanel(kind, title, about string, f field, targets []target) panel {
 	ds := datasource()
 	p := panel{
@@ -99,8 +100,8 @@ func (p panel) wide(columns int) panel {
 	return p
 }
 
-// limitLine is a dashed red line. It is a series and no threshold of Grafana's, because
-// the axis reaches to series only.
+// limitLine returns the properties of a dashed red line. It is a series and not a threshold
+// of Grafana, because the axis adapts only to series.
 func limitLine() []property {
 	return []property{
 		{"color", color{"fixed", red}},
@@ -111,7 +112,7 @@ func limitLine() []property {
 	}
 }
 
-// stat shows values of now in large letters.
+// stat returns a panel that shows current values in large letters.
 func stat(title, about string, d display, targets ...target) panel {
 	p := newPanel("stat", title, about, d.field(nil), targets)
 	p.Options = map[string]any{
@@ -121,7 +122,7 @@ func stat(title, about string, d display, targets ...target) panel {
 	return p
 }
 
-// timeline shows states over time, a row for each series.
+// timeline returns a panel that shows states over time, a row for each series.
 func timeline(title, about string, d display, targets ...target) panel {
 	p := newPanel("state-timeline", title, about, d.field(map[string]any{"fillOpacity": 80, "lineWidth": 0}), targets)
 	p.MaxDataPoints = 300
@@ -133,7 +134,7 @@ func timeline(title, about string, d display, targets ...target) panel {
 	return p
 }
 
-// graph shows numbers over time.
+// graph returns a panel that shows numbers over time.
 func graph(title, about string, d display, targets ...target) panel {
 	stacking, fill := "none", 5
 	if d.stacked {
@@ -152,27 +153,27 @@ func graph(title, about string, d display, targets ...target) panel {
 	return p
 }
 
-// firstValue is the name of the values of the first of several queries, which has an
-// answer whenever one of them has.
+// firstValue is the field with the values of the first of several queries. That query has
+// a result whenever one of them has.
 const firstValue = "Value #A"
 
 // column is a column of a table.
 type column struct {
-	// field is a label, or "Value #A" for the values of query A; "Value" where there is
-	// only one query.
+	// field is a label, or "Value #A" for the values of query A; "Value" if there is only
+	// one query.
 	field, title string
 	display      *display
 	links        []dataLink
 }
 
-// properties are how the column is shown. An empty cell would otherwise show what the
-// table says without a line.
+// properties returns the presentation of the column. Without noValue, an empty cell would
+// show the text of an empty table.
 func (c column) properties() []property {
 	list := []property{{"noValue", "-"}}
 	if c.display != nil {
 		list = append(list, c.display.properties()...)
 		if len(c.display.states) > 0 {
-			// The name of it up to Grafana 9, and since.
+			// The names of the option up to Grafana 9, and since.
 			list = append(list, property{"custom.displayMode", "color-background"}, property{"custom.cellOptions", map[string]any{"type": "color-background"}})
 		}
 	}
@@ -182,8 +183,9 @@ func (c column) properties() []property {
 	return list
 }
 
-// table shows what there is now, a line for each set of labels. The labels of all
-// queries are those of the columns, and values without a column are not shown; empty is what it says without a line.
+// table returns a panel with current values, one line for each set of labels. All queries
+// must return the labels of the columns. Values without a column are hidden; empty is the
+// text of a table without lines.
 func table(title, about, empty string, columns []column, targets ...target) panel {
 	for i := range targets {
 		targets[i].Format = "table"
@@ -198,7 +200,7 @@ func table(title, about, empty string, columns []column, targets ...target) pane
 	for i, c := range columns {
 		names[c.field], order[c.field] = c.title, i
 		delete(hidden, c.field)
-		if c.field == firstValue { // its name where no other query has an answer
+		if c.field == firstValue { // its name if no other query has a result
 			names["Value"], order["Value"] = c.title, i
 		}
 		p.override("byName", c.title, c.properties()...)

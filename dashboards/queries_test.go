@@ -13,16 +13,16 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// beside is what no exposition has: what Prometheus adds where it has loaded the rule
-// file, and a watch that fails.
+// beside has series that no golden exposition has: those that Prometheus adds if it has
+// loaded the rule file, and a watch that fails.
 const beside = `
 ALERTS{alertname="Down",alertstate="pending",state="ready",severity="critical"} 1
 ALERTS{alertname="Down",alertstate="firing",state="ready",severity="critical"} 1
 vitals_kubernetes_watch_failure{dependency="kubernetes",resource="pods",reason="forbidden"} 1
 `
 
-// everything is a history of all that Vitals exports: each golden exposition is what one
-// instance has beside its own metrics, and one instance has gone.
+// everything returns a history of all metrics of Vitals: each golden exposition belongs to
+// one instance, in addition to its own metrics. One instance is down.
 func everything(t *testing.T) *history {
 	t.Helper()
 	own := ownSamples(t)
@@ -34,15 +34,15 @@ func everything(t *testing.T) *history {
 	return newHistory(t, time.Now(), targets)
 }
 
-// unanswered are the queries that find nothing in what everything has, and why.
+// unanswered returns the queries without a result over everything, with the reason.
 func unanswered() map[string]string {
 	return map[string]string{
 		"annotation Restarts": "nothing restarts in it",
 	}
 }
 
-// Every query answers, shows each value as a word where it shows states, and has the
-// labels of its legend.
+// Every query has a result with the labels of its legend. A panel of states has a word for
+// each value.
 func TestQueriesAnswer(t *testing.T) {
 	h := everything(t)
 	excused := unanswered()
@@ -51,7 +51,7 @@ func TestQueriesAnswer(t *testing.T) {
 			result := h.query(expand(t, expr, "Down"))
 			reason := excused[where[len(d.file)+2:]]
 			if (len(result) == 0) != (reason != "") {
-				t.Errorf("%s: %d series, want some unless it is known why not (%q):\n%s", where, len(result), reason, expr)
+				t.Errorf("%s: %d series, want some unless there is a reason (%q):\n%s", where, len(result), reason, expr)
 			}
 			if p == nil {
 				return
@@ -81,7 +81,7 @@ func checkLegend(t *testing.T, where, legend string, result promql.Vector) {
 	}
 }
 
-// wordsOf are the values for which a query's display has words; nil if it shows numbers.
+// wordsOf returns the values for which a query's display has words; nil if it shows numbers.
 func wordsOf(t *testing.T, p panel, ref string) map[string]bool {
 	t.Helper()
 	found := p.FieldConfig.Defaults.Mappings
@@ -109,7 +109,7 @@ func wordsOf(t *testing.T, p panel, ref string) map[string]bool {
 	return words
 }
 
-// isValueColumn says whether a column of a table has the values of a query.
+// isValueColumn reports whether a column of a table has the values of a query.
 func isValueColumn(p panel, title, ref string) bool {
 	for field, name := range renamed(p) {
 		if name == title && (field == "Value #"+ref || field == "Value" && len(p.Targets) == 1) {
@@ -119,7 +119,7 @@ func isValueColumn(p panel, title, ref string) bool {
 	return false
 }
 
-// panelOf finds a panel by its title.
+// panelOf returns the panel with a title.
 func panelOf(t *testing.T, file, title string) panel {
 	t.Helper()
 	for _, d := range loadDashboards(t) {
@@ -133,7 +133,7 @@ func panelOf(t *testing.T, file, title string) panel {
 	return panel{}
 }
 
-// statusSet are the series of a rule in a status.
+// statusSet returns the series of a rule in a status.
 func statusSet(rule, state, status string) []collectors.Sample {
 	var all []collectors.Sample
 	for _, s := range []string{"ok", "pending", "failing", "unknown"} {
@@ -146,8 +146,8 @@ func statusSet(rule, state, status string) []collectors.Sample {
 	return all
 }
 
-// The number that stands for a status is that of the worst instance: failing before
-// unknown before pending before ok, as in the status of rules that share a name.
+// The number for a status is that of the worst instance: failing before unknown before
+// pending before ok, as in the status of rules that share a name.
 func TestStatusIsThatOfTheWorst(t *testing.T) {
 	p := panelOf(t, "overview.json", "Rules over time")
 	number := map[string]float64{}
@@ -179,7 +179,7 @@ func TestStatusIsThatOfTheWorst(t *testing.T) {
 	}
 }
 
-// stateSamples are what tells Vitals' targets, and the verdict of ready.
+// stateSamples returns the series that identify targets of Vitals, and the verdict of ready.
 func stateSamples(ready float64) []collectors.Sample {
 	return []collectors.Sample{
 		{Labels: labels.FromStrings("__name__", "vitals_state", "state", "ready"), Value: ready},
@@ -187,8 +187,7 @@ func stateSamples(ready float64) []collectors.Sample {
 	}
 }
 
-// An instance that is not scraped any more is down, and not left out; other programs'
-// targets are.
+// An instance that is no longer scraped is down. Targets of other programs are left out.
 func TestVerdictKnowsInstancesThatAreDown(t *testing.T) {
 	stat, scraped := panelOf(t, "overview.json", "Ready"), panelOf(t, "overview.json", "Verdicts over time")
 	foreign := []collectors.Sample{{Labels: labels.FromStrings("__name__", "other"), Value: 1}}

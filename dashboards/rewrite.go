@@ -8,19 +8,19 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// rewriter makes panels' queries of the expressions of rules.
+// rewriter turns the expressions of rules into queries of panels.
 type rewriter struct {
-	// recorded are the series that the rules themselves record. Those may have no job and
-	// no instance, so they are left as they are.
+	// recorded has the names of the series that the rules themselves record. They are not
+	// rewritten, because they may have no labels job and instance.
 	recorded map[string]bool
 }
 
-// rewrite has every selector of an expression select from the chosen jobs and instances.
+// rewrite restricts every selector of an expression to the chosen jobs and instances.
 func (rw rewriter) rewrite(expr parser.Expr) string {
-	// The rule's own expression is not to be changed.
+	// Parsing makes a copy: the expression of the rule must not change.
 	own, err := parser.NewParser(parser.Options{}).ParseExpr(expr.String())
 	if err != nil {
-		panic("internal error: " + err.Error()) // it is what the parser printed
+		panic("internal error: " + err.Error()) // the parser printed it
 	}
 	for _, matchers := range rw.selectors(own) {
 		*matchers = append(*matchers,
@@ -30,7 +30,7 @@ func (rw rewriter) rewrite(expr parser.Expr) string {
 	return inner(own).String()
 }
 
-// selectors are the matchers of each selector that is to be changed.
+// selectors returns the matchers of each selector to rewrite.
 func (rw rewriter) selectors(expr parser.Expr) []*[]*labels.Matcher {
 	var all []*[]*labels.Matcher
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
@@ -42,7 +42,7 @@ func (rw rewriter) selectors(expr parser.Expr) []*[]*labels.Matcher {
 	return all
 }
 
-// line is a query that draws what a value is held against.
+// line returns a query for the threshold of a value.
 func (rw rewriter) line(limit parser.Expr) string {
 	if limit.Type() == parser.ValueTypeScalar {
 		return "vector(" + rw.rewrite(limit) + ")"
@@ -50,7 +50,7 @@ func (rw rewriter) line(limit parser.Expr) string {
 	return rw.rewrite(limit)
 }
 
-// legendOf says what the line means.
+// legendOf returns the legend of the threshold.
 func legendOf(c comparison) string {
 	if isNumber(c.limit) {
 		return "fails if " + c.op.String() + " " + inner(c.limit).String()
@@ -58,8 +58,8 @@ func legendOf(c comparison) string {
 	return "fails if " + c.op.String() + " this"
 }
 
-// unitOf guesses the unit of an expression from the names of its metrics, where nothing
-// in it makes another one of it.
+// unitOf guesses the unit of an expression from the names of its metrics. It returns short
+// if an operation changes the unit.
 func unitOf(expr parser.Expr) string {
 	found := ""
 	keeps := true
@@ -84,7 +84,7 @@ func unitOf(expr parser.Expr) string {
 	return found
 }
 
-// unitOfName is Grafana's name of the unit that ends the name of a metric.
+// unitOfName returns Grafana's name of the unit in the suffix of a metric name.
 func unitOfName(name string) string {
 	for suffix, unit := range map[string]string{"_seconds": "s", "_bytes": "bytes", "_ratio": "percentunit"} {
 		if strings.HasSuffix(name, suffix) {

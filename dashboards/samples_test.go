@@ -28,13 +28,12 @@ import (
 )
 
 const (
-	// scrapeEvery is the time between two scrapes of the samples, and scrapes how many
-	// there are.
+	// scrapeEvery is the time between two scrapes of the samples, and scrapes is their number.
 	scrapeEvery = 15 * time.Second
 	scrapes     = 20
 )
 
-// history is what a Prometheus would have that scrapes some targets.
+// history has the samples of a Prometheus that scrapes some targets.
 type history struct {
 	t      *testing.T
 	window *window.Window
@@ -60,7 +59,7 @@ func newHistory(t *testing.T, at time.Time, targets map[string][]collectors.Samp
 	return h
 }
 
-// scrape adds what all targets have; n is the number of the scrape.
+// scrape adds the samples of all targets; n is the number of the scrape.
 func (h *history) scrape(at time.Time, n int, targets map[string][]collectors.Sample) {
 	h.t.Helper()
 	h.at = at
@@ -87,7 +86,7 @@ func (h *history) scrape(at time.Time, n int, targets map[string][]collectors.Sa
 	}
 }
 
-// leave scrapes once more, when one of the targets has gone.
+// leave scrapes once more, after one of the targets has disappeared.
 func (h *history) leave(targets map[string][]collectors.Sample, gone string) {
 	h.t.Helper()
 	left := maps.Clone(targets)
@@ -113,7 +112,7 @@ func (h *history) query(expr string) promql.Vector {
 	return nil
 }
 
-// counterMark in the place of a sample's own time says that it is one of a counter.
+// counterMark replaces the time of a sample to mark it as one of a counter.
 const counterMark = -1
 
 // exposition reads samples in Prometheus' text format.
@@ -126,7 +125,7 @@ func exposition(t *testing.T, name, text string) []collectors.Sample {
 	}
 	var all []collectors.Sample
 	for _, mf := range families {
-		// All at the same time; those of counters, also of histograms, are marked.
+		// All have the same time; those of counters, also of histograms, are marked.
 		counter := mf.GetType() == dto.MetricType_COUNTER || mf.GetType() == dto.MetricType_HISTOGRAM
 		samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, mf)
 		if err != nil {
@@ -148,7 +147,7 @@ func exposition(t *testing.T, name, text string) []collectors.Sample {
 	return all
 }
 
-// goldens are the committed expositions of the collectors, by file.
+// goldens returns the committed expositions of the collectors, by file.
 func goldens(t *testing.T) map[string][]collectors.Sample {
 	t.Helper()
 	all := map[string][]collectors.Sample{}
@@ -175,7 +174,7 @@ func goldens(t *testing.T) map[string][]collectors.Sample {
 	return all
 }
 
-// ownRules has a rule in each status, after one pass over ownSamples.
+// ownRules has a rule in each status, after one evaluation over ownSamples.
 const ownRules = `
 groups:
   - name: g
@@ -188,23 +187,23 @@ groups:
       - {alert: Ordinary, expr: app_value == 1}
 `
 
-// app is a collector of one value, which fails from the second round on if it is flaky.
+// app is a collector of one value, which fails from the second collection on if it is flaky.
 type app struct {
-	flaky  bool
-	rounds int
+	flaky       bool
+	collections int
 }
 
 func (*app) Describe() []collectors.Desc { return nil }
 
 func (a *app) Collect(context.Context) ([]collectors.Sample, error) {
-	a.rounds++
-	if a.flaky && a.rounds > 1 {
+	a.collections++
+	if a.flaky && a.collections > 1 {
 		return nil, errors.New("not again")
 	}
 	return []collectors.Sample{{Labels: labels.FromStrings("__name__", "app_value"), Value: 1}}, nil
 }
 
-// ownSamples are what Vitals says about itself on /metrics, with ownRules.
+// ownSamples returns the metrics of Vitals about itself, with ownRules.
 func ownSamples(t *testing.T) []collectors.Sample {
 	t.Helper()
 	file, errs := rules.Parse("rules.yml", []byte(ownRules), []string{evaluator.Ready, evaluator.Alive})
@@ -244,8 +243,8 @@ func ownSamples(t *testing.T) []collectors.Sample {
 	return exposition(t, "/metrics", w.Body.String())
 }
 
-// settled says whether everything was measured and judged, and the second collector failed
-// after that.
+// settled reports whether all collections and an evaluation have ended, and the second
+// collector has failed after that.
 func settled(s *evaluator.Snapshot) bool {
 	state, ok := s.State(evaluator.Started, s.At)
 	return ok && state.Verdict == evaluator.Pass && !s.Collectors[1].Success && !s.Collectors[1].LastSuccess.IsZero()

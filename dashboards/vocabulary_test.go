@@ -14,14 +14,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// metric is what docs/reference/metrics.md says of a metric; that page is held against the program
-// by tests of its own.
+// metric is an entry of docs/reference/metrics.md. Other tests compare that page with the program.
 type metric struct {
 	counter bool
 	labels  []string
 }
 
-// vocabulary is all that a dashboard may ask for.
+// vocabulary returns all metrics that a dashboard can query.
 func vocabulary(t *testing.T) map[string]metric {
 	t.Helper()
 	page, err := os.ReadFile("../docs/reference/metrics.md")
@@ -29,13 +28,13 @@ func vocabulary(t *testing.T) map[string]metric {
 		t.Fatal(err)
 	}
 	known := map[string]metric{
-		// What Prometheus makes.
+		// The series that Prometheus adds.
 		"up":     {},
 		"ALERTS": {labels: []string{"alertname", "alertstate", "state", "severity"}},
-		// What every program with Prometheus' Go client has.
+		// The metrics of every program with Prometheus' Go client.
 		"process_resident_memory_bytes": {}, "process_cpu_seconds_total": {counter: true}, "process_open_fds": {}, "process_max_fds": {},
 		"process_start_time_seconds": {}, "go_goroutines": {}, "go_gc_duration_seconds": {labels: []string{"quantile"}}, "go_memstats_heap_inuse_bytes": {},
-		// What the profile kuryr-cni passes on of the CNI daemon.
+		// The metrics of the CNI daemon that the profile kuryr-cni scrapes.
 		"kuryr_cni_request_duration_seconds_count":  {counter: true, labels: []string{"command", "error", "component"}},
 		"kuryr_cni_request_duration_seconds_bucket": {counter: true, labels: []string{"command", "error", "component", "le"}},
 	}
@@ -53,8 +52,8 @@ func vocabulary(t *testing.T) map[string]metric {
 	return known
 }
 
-// selected are the metrics that a selector can match: those whose name is spelt out, or
-// all that its regular expression names.
+// selected returns the metrics that a selector can match: the one that it names, or all that
+// its regular expression matches.
 func selected(known map[string]metric, s *parser.VectorSelector) []string {
 	if s.Name != "" {
 		return []string{s.Name}
@@ -73,8 +72,8 @@ func selected(known map[string]metric, s *parser.VectorSelector) []string {
 	return names
 }
 
-// Queries use metrics and labels that Vitals exports, of the chosen targets only, and
-// counters by their rate only.
+// Queries use only metrics and labels that Vitals exports, only of the chosen targets, and
+// counters only by their rate.
 func TestQueriesUseWhatIsExported(t *testing.T) {
 	known := vocabulary(t)
 	for _, d := range loadDashboards(t) {
@@ -96,7 +95,7 @@ func TestQueriesUseWhatIsExported(t *testing.T) {
 				for _, name := range names {
 					m, ok := known[name]
 					if !ok {
-						t.Errorf("%s: %s is exported by nobody", where, name)
+						t.Errorf("%s: %s is not exported", where, name)
 					}
 					for _, l := range m.labels {
 						has[l] = true
@@ -124,11 +123,11 @@ func TestVariablesOfferWhatIsExported(t *testing.T) {
 	for _, d := range loadDashboards(t) {
 		for _, v := range d.Templating.List[1:] {
 			where := d.file + ": variable " + v.Name
-			asked, _ := v.Query.(map[string]any)
-			text, _ := asked["query"].(string)
+			query, _ := v.Query.(map[string]any)
+			text, _ := query["query"].(string)
 			m := question.FindStringSubmatch(text)
 			if m == nil || m[2] != v.Name || text != v.Definition {
-				t.Errorf("%s: asks %q (definition %q), want the values of its label", where, text, v.Definition)
+				t.Errorf("%s: query %q (definition %q), want the values of its label", where, text, v.Definition)
 				continue
 			}
 			s, ok := parse(t, m[1]).(*parser.VectorSelector)
@@ -136,14 +135,14 @@ func TestVariablesOfferWhatIsExported(t *testing.T) {
 				t.Fatalf("%s: %s is no selector", where, m[1])
 			}
 			if _, ok := known[s.Name]; !ok || m[2] != "job" && m[2] != "instance" && !slices.Contains(known[s.Name].labels, m[2]) {
-				t.Errorf("%s: %s with the label %s is exported by nobody", where, s.Name, m[2])
+				t.Errorf("%s: %s with the label %s is not exported", where, s.Name, m[2])
 			}
 		}
 	}
 }
 
-// checkMatchers wants the matchers of the chosen job and instance, and no label that the
-// metrics do not have.
+// checkMatchers checks that a selector has the matchers of the chosen job and instance, and
+// only labels of the metrics.
 func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known map[string]metric, names []string) {
 	t.Helper()
 	chosen := 0
@@ -167,8 +166,8 @@ func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known m
 	}
 }
 
-// checkRate wants a counter within rate or increase over $__rate_interval. path are the
-// nodes above its selector.
+// checkRate checks that a counter is within rate or increase over $__rate_interval. path has
+// the nodes above its selector.
 func checkRate(t *testing.T, where, name string, path []parser.Node) {
 	t.Helper()
 	want, err := time.ParseDuration(rateInterval)
@@ -176,7 +175,7 @@ func checkRate(t *testing.T, where, name string, path []parser.Node) {
 		t.Fatal(err)
 	}
 	if len(path) < 2 {
-		t.Errorf("%s: the counter %s as it is, want its rate", where, name)
+		t.Errorf("%s: the counter %s is used directly, want its rate", where, name)
 		return
 	}
 	matrix, ok := path[len(path)-1].(*parser.MatrixSelector)
@@ -192,7 +191,7 @@ func checkRate(t *testing.T, where, name string, path []parser.Node) {
 	t.Errorf("%s: the counter %s without rate or increase", where, name)
 }
 
-// grouping are the labels that an expression groups and matches by.
+// grouping returns the labels by which an expression groups and matches.
 func grouping(ast parser.Expr) []string {
 	var names []string
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
@@ -239,7 +238,7 @@ func TestColumnsAreLabels(t *testing.T) {
 			for _, q := range p.Targets {
 				kept, ok := keptLabels(parse(t, q.Expr))
 				if !ok {
-					t.Errorf("%s: query %s does not say which labels it keeps", where, q.RefID)
+					t.Errorf("%s: query %s has no aggregation that lists its labels", where, q.RefID)
 				}
 				for _, l := range kept {
 					all[l] = true
@@ -249,7 +248,7 @@ func TestColumnsAreLabels(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: the queries have the labels %v, the columns are %v", where, got, want)
 			}
-			// Where only one query of several answers, Grafana calls its values otherwise.
+			// If only one of several queries has a result, Grafana names its values differently.
 			if names := renamed(p); len(p.Targets) > 1 && (names["Value"] == "" || names["Value"] != names["Value #A"]) {
 				t.Errorf("%s: Value is called %q and Value #A %q, want the same", where, names["Value"], names["Value #A"])
 			}
@@ -257,7 +256,7 @@ func TestColumnsAreLabels(t *testing.T) {
 	}
 }
 
-// renamed are the titles of a table's fields.
+// renamed returns the titles of a table's fields.
 func renamed(p panel) map[string]string {
 	for _, tr := range p.Transformations {
 		if tr.ID == "organize" {
@@ -267,7 +266,7 @@ func renamed(p panel) map[string]string {
 	return nil
 }
 
-// columnsOf are the labels that are columns of a table.
+// columnsOf returns the labels that are columns of a table.
 func columnsOf(t *testing.T, where string, p panel) []string {
 	t.Helper()
 	for _, tr := range p.Transformations {
@@ -286,8 +285,8 @@ func columnsOf(t *testing.T, where string, p panel) []string {
 	return nil
 }
 
-// keptLabels are the labels that an expression's result can have, where it says so by an
-// aggregation.
+// keptLabels returns the labels that the result of an aggregation can have, and false for
+// other expressions.
 func keptLabels(e parser.Expr) ([]string, bool) {
 	switch e := e.(type) {
 	case *parser.ParenExpr:

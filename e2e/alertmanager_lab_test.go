@@ -19,11 +19,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The files of dashboards/, unmodified.
+// The files of dashboards/alerts/, unmodified.
 const (
-	alertsFile       = "../dashboards/alerts.yml"
-	alertTestsFile   = "../dashboards/alerts_test.yml"
-	inhibitionsFile  = "../dashboards/alertmanager.yml"
+	alertsFile       = "../dashboards/alerts/alerts.yml"
+	alertTestsFile   = "../dashboards/alerts/alerts_test.yml"
+	inhibitionsFile  = "../dashboards/alerts/alertmanager.yml"
 	prometheusFolder = "VITALS_E2E_PROMETHEUS"
 )
 

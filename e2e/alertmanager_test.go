@@ -38,13 +38,13 @@ func tool(t *testing.T, name string, args ...string) {
 }
 
 // TestAlertFilesAreGood has Prometheus' and Alertmanager's own tools look at what is in
-// dashboards/.
+// dashboards/alerts/.
 func TestAlertFilesAreGood(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { tool(t, "promtool", "check", "rules", "--lint=all", "--lint-fatal", alertsFile) })
 	t.Run("unit tests", func(t *testing.T) { tool(t, "promtool", "test", "rules", alertTestsFile) })
 	t.Run("inhibitions", func(t *testing.T) { tool(t, "amtool", "check-config", inhibitionsFile) })
 	t.Run("objects", func(t *testing.T) {
-		data, err := os.ReadFile("../dashboards/prometheusrule.yaml")
+		data, err := os.ReadFile("../dashboards/alerts/prometheusrule.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

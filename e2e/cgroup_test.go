@@ -86,7 +86,7 @@ func (h *hog) kill() {
 func startCgroup(t *testing.T, bin, config string) daemon {
 	t.Helper()
 	dir := shortDirectory(t, "")
-	rules := read(t, "../collectors/testdata/cgroup/rules.yml")
+	rules := read(t, "../collectors/cgroup/testdata/rules.yml")
 	write(t, filepath.Join(dir, "rules.yml"), regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(rules, ""))
 	write(t, filepath.Join(dir, "vitals.yml"), "rule_files: [rules.yml]\ncollectors:\n  - {name: memory, interval: 1s, timeout: 1s, cgroup: {"+config+"}}\n")
 	return runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)

@@ -30,20 +30,20 @@ type dashboardQuery struct {
 	instant bool
 }
 
-// unanswered are the queries that need not find anything in this test, and why.
+// unanswered returns the queries without a result in this test, with the reason.
 func unanswered() map[string]string {
 	return map[string]string{
-		"Restarts":                                  "nothing restarts",
-		"Why watches are closed, A":                 "no watch fails",
-		"Waiting for memory, A":                     "a host with cgroup v1 does not tell",
-		"Memory against the limit, C":               "the kernel may have no limit for it",
-		"Certificates expire in, A":                 "none of the programs is asked for it by http or tcp",
-		"Agents missing, A":                         "agents are asked for where the configuration names them",
-		"API extensions, A":                         "extensions are asked for where the configuration names them",
-		"Agents that Neutron does not hear from, A": "agents are asked for where the configuration names them",
-		"ComponentNotReady: what it compares, A":    "no component reports to the controller's",
-		"ComponentMissing: what it compares, A":     "no component reports to the controller's",
-		"ComponentDead: what it compares, A":        "no component reports to the controller's",
+		"Restarts":                             "nothing restarts",
+		"Why watches are closed, A":            "no watch fails",
+		"Waiting for memory, A":                "cgroup v1 has no pressure metrics",
+		"Memory against the limit, C":          "the kernel may have no limit for it",
+		"Certificates expire in, A":            "no http or tcp collector measures certificates",
+		"Agents missing, A":                    "agents are queried only if the configuration names them",
+		"API extensions, A":                    "extensions are queried only if the configuration names them",
+		"Agents without a recent heartbeat, A": "agents are queried only if the configuration names them",
+		"ComponentNotReady: compared value, A": "no component reports to the controller's",
+		"ComponentMissing: compared value, A":  "no component reports to the controller's",
+		"ComponentDead: compared value, A":     "no component reports to the controller's",
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 const (
 	// netlinkRules is where the rules lie that the documentation shows.
-	netlinkRules = "../collectors/testdata/netlink/rules.yml"
+	netlinkRules = "../collectors/netlink/testdata/rules.yml"
 	// netlinkSlack is the longest until a change of the kernel shows: an interval, a
 	// timeout, and a machine that does other things as well.
 	netlinkSlack = 30 * time.Second

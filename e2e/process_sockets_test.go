@@ -83,7 +83,7 @@ type processLook struct{ daemon }
 func lookAtProcesses(t *testing.T, collectors string, before ...string) processLook {
 	t.Helper()
 	dir := shortDirectory(t, "")
-	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, "../collectors/testdata/process/rules.yml"), "")
+	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, "../collectors/process/testdata/rules.yml"), "")
 	config := "evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n"
 	for line := range strings.Lines(strings.TrimSpace(collectors)) {
 		config += "  - {interval: 500ms, timeout: 400ms, " + strings.TrimSpace(line) + "}\n"

@@ -172,7 +172,7 @@ func (s *supervised) log() string {
 }
 
 // supervisorRules are the rules that the page of the kind shows.
-const supervisorRules = "../collectors/testdata/supervisor/rules.yml"
+const supervisorRules = "../collectors/supervisor/testdata/rules.yml"
 
 // onceOf runs "vitals once" with this collector and the rules of that page, of which texts
 // are replaced, and returns its exit code and what it printed. What is before runs first and

@@ -54,7 +54,7 @@ func askSystemd(t *testing.T, bus string, before []string, units ...string) daem
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf("evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n  - {name: host, interval: 500ms, timeout: 400ms, systemd: {bus: %s, units: [%s]}}\n", bus, strings.Join(units, ", "))
-	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, filepath.Join("..", "collectors", "testdata", "systemd", "rules.yml")), "")
+	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, filepath.Join("..", "collectors", "systemd", "testdata", "rules.yml")), "")
 	err = errors.Join(os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "vitals"), program, 0o755), // other users may run it
 		os.WriteFile(filepath.Join(dir, "vitals.yml"), []byte(config), 0o644), os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(rules), 0o644))
 	if err != nil {

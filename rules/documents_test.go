@@ -151,7 +151,7 @@ func TestMistaken(t *testing.T) {
 // The objects that are generated are read: their alerts share names, which is a mistake
 // where they are loaded together.
 func TestGeneratedObjects(t *testing.T) {
-	const name = "../dashboards/prometheusrule.yaml"
+	const name = "../dashboards/alerts/prometheusrule.yaml"
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

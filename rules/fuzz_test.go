@@ -15,7 +15,7 @@ import (
 // FuzzParse holds that nothing panics, that a file is returned,
 // and that nothing is accepted that Prometheus refuses, Kubernetes objects apart.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.yml", "builtin/*.yml", "../dashboards/prometheusrule.yaml"} {
+	for _, pattern := range []string{"testdata/*.yml", "builtin/*.yml", "../dashboards/alerts/prometheusrule.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)

@@ -17,11 +17,11 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// firing are the alerts about Vitals that fire, with the rule that each is about, once
-// what /metrics shows has stayed like that for a quarter of an hour.
+// firing returns the alerts about Vitals that fire, with the label rule of each, if /metrics
+// does not change for a quarter of an hour.
 func (l *kuryrLab) firing(t *testing.T) []string {
 	t.Helper()
-	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts.yml")), nil)
+	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts/alerts.yml")), nil)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -54,13 +54,13 @@ func (l *kuryrLab) firing(t *testing.T) []string {
 	return names
 }
 
-// target are the labels of a series as Prometheus stores it.
+// target returns the labels of a series as Prometheus stores it.
 func target(metric string, pairs ...string) labels.Labels {
 	return labels.FromStrings(append(pairs, "__name__", metric, "job", "vitals", "instance", "a")...)
 }
 
-// scraped are the samples of a scrape, which was made this long after the first one:
-// evaluation goes on.
+// scraped returns the samples of a scrape this long after the first one. The time of the last
+// evaluation advances.
 func scraped(families map[string]*dto.MetricFamily, passed time.Duration) []evaluator.Sample {
 	var all []evaluator.Sample
 	for name, family := range families {
@@ -79,8 +79,8 @@ func scraped(families map[string]*dto.MetricFamily, passed time.Duration) []eval
 	return all
 }
 
-// A workload that is well raises none of the alerts about Vitals, also where the profile
-// has rules about things that are not there. One that is not raises those that say so.
+// A healthy workload causes none of the alerts about Vitals, even if the profile has rules for
+// parts that are not configured. A failing one causes the alerts about its states.
 func TestAlertsOfTheShippedProfiles(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, labOptions) *kuryrLab{"kuryr-controller": startKuryrLab, "kuryr-cni": startCNILab} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // one is depends on the machine.
 func exhibitCgroup(t *testing.T) *cgroup.Config {
 	t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join(docsRoot, "collectors/testdata/cgroup/v2.txtar"))
+	archive, err := txtar.ParseFile(filepath.Join(docsRoot, "collectors/cgroup/testdata/v2.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type eventsLab struct {
 
 func startEventsLab(t *testing.T, config *components.Config) *eventsLab {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/testdata/components/rules.yml"))
+	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/components/testdata/rules.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,25 +13,25 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
 const runbooks = "docs/runbooks/"
 
-// alertsAboutVitals returns the alerts of dashboards/alerts.yml.
+// alertsAboutVitals returns the alerts of dashboards/alerts/alerts.yml.
 func alertsAboutVitals(t *testing.T) []rules.Rule {
 	t.Helper()
-	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
+	f, errs := rules.Parse("alerts.yml", []byte(readDoc(t, "dashboards/alerts/alerts.yml")), []string{evaluator.Ready, evaluator.Alive})
 	if len(errs) > 0 || len(f.Groups) != 1 {
 		t.Fatalf("alerts.yml has %d groups and the mistakes %v, want one group", len(f.Groups), errs)
 	}
 	return f.Groups[0].Rules
 }
 
-// Every alert has a page at its runbook_url, every page has an alert, and the index lists
-// all of them. Pages and index have the severity and the `for` of the alert.
+// Every alert has a page at its runbook_url, every page belongs to an alert, and the index
+// lists all of them. Pages and index have the severity and the "for" of the alert.
 func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 	var pages, indexed []string
 	for _, page := range docPages(t) {
@@ -44,31 +44,31 @@ func TestRunbooksAreThoseOfTheAlerts(t *testing.T) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(row[0], "["), "]")
 		indexed, rows[name] = append(indexed, name), row
 	}
-	var alerts []string
+	var names []string
 	for _, r := range alertsAboutVitals(t) {
-		alerts = append(alerts, r.Alert)
-		want := strings.Replace(dashboards.DefaultRunbooks, "NAME", r.Alert, 1)
+		names = append(names, r.Alert)
+		want := strings.Replace(alerts.DefaultRunbooks, "NAME", r.Alert, 1)
 		if url := r.Annotations["runbook_url"]; url != want || !strings.HasSuffix(want, "/"+runbooks+r.Alert+".md") {
 			t.Errorf("the runbook of %s is %s, want the page of this repository", r.Alert, url)
 		}
 		wait := model.Duration(r.For).String()
 		if row := rows[r.Alert]; len(row) != 4 || row[1] != r.Severity || row[2] != wait {
-			t.Errorf("the index has %v for %s, want %s after %s", row, r.Alert, r.Severity, wait)
+			t.Errorf("the row of the index is %v for %s, want %s after %s", row, r.Alert, r.Severity, wait)
 		}
 		if slices.Contains(pages, r.Alert) {
 			checkRunbook(t, r.Alert, fmt.Sprintf("Severity `%s`, after `%s`.", r.Severity, wait))
 		}
 	}
-	if a, b := missing(alerts, pages), missing(pages, alerts); len(a)+len(b) > 0 {
-		t.Errorf("no runbook for %v, and runbooks for %v, which are no alerts", a, b)
+	if a, b := missing(names, pages), missing(pages, names); len(a)+len(b) > 0 {
+		t.Errorf("no runbook for the alerts %v, and runbooks without an alert: %v", a, b)
 	}
-	if !slices.Equal(indexed, alerts) {
-		t.Errorf("the index lists %v, want %v", indexed, alerts)
+	if !slices.Equal(indexed, names) {
+		t.Errorf("the index lists %v, want %v", indexed, names)
 	}
 }
 
-// checkRunbook requires the same parts on every page, with commands for the diagnosis and
-// for a silence of this alert.
+// checkRunbook checks that a page has the sections of all runbooks, a command for the
+// diagnosis, and one that silences this alert.
 func checkRunbook(t *testing.T, alert, severity string) {
 	t.Helper()
 	text := readDoc(t, runbooks+alert+".md")
@@ -87,10 +87,10 @@ func checkRunbook(t *testing.T, alert, severity string) {
 	}
 }
 
-// Every alert of Kuryr's rule files has a section of the page.
+// Every alert of Kuryr's rule files has a section of the page, to which its runbook_url links.
 func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
-	var alerts, parts []string
-	page := strings.TrimSuffix(dashboards.DefaultRunbooks, "NAME.md") + "kuryr.md#"
+	var all, parts []string
+	page := strings.TrimSuffix(alerts.DefaultRunbooks, "NAME.md") + "kuryr.md#"
 	for _, name := range kuryrRules() {
 		data, err := fs.ReadFile(rules.Shipped(), strings.TrimPrefix(name, builtinPrefix)+".yml")
 		if err != nil {
@@ -101,10 +101,10 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 			t.Fatal(errs)
 		}
 		names, _ := alertsOf([]*rules.File{f})
-		alerts = append(alerts, names...)
+		all = append(all, names...)
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
-				// GitHub's anchor is the heading in lower case.
+				// GitHub's anchor of a heading is the heading in lower case.
 				if got, want := r.Annotations["runbook_url"], page+strings.ToLower(r.Alert); r.Alert != "" && got != want {
 					t.Errorf("%s: the runbook of %s is %q, want %q", name, r.Alert, got, want)
 				}
@@ -114,8 +114,8 @@ func TestRunbookOfKuryrHasEveryAlert(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(readDoc(t, runbooks+"kuryr.md"), -1) {
 		parts = append(parts, m[1])
 	}
-	if a, b := missing(alerts, parts), missing(parts, alerts); len(a)+len(b) > 0 || len(parts) < 25 {
-		t.Errorf("the page has no section for %v, and has %v, which are no alerts", a, b)
+	if a, b := missing(all, parts), missing(parts, all); len(a)+len(b) > 0 || len(parts) < 25 {
+		t.Errorf("no section for the alerts %v, and sections without an alert: %v", a, b)
 	}
 }
 
@@ -133,8 +133,8 @@ func alertPages(t *testing.T) []string {
 	return pages
 }
 
-// Every command of the runbooks exists: commands of Vitals parse, requests to Vitals have a
-// path that it serves, and the others are common programs.
+// The commands of the runbooks are valid: those of vitals parse, those of curl request an
+// existing path of Vitals, and the others are common programs.
 func TestCommandsOfTheRunbooks(t *testing.T) {
 	programs := strings.Fields("amtool base64 date df dmesg free grep ip jq journalctl kubeadm kubectl ls openssl openstack ovs-vsctl systemctl")
 	paths := firstColumn(readDoc(t, endpointPage), "path")
@@ -149,8 +149,8 @@ func TestCommandsOfTheRunbooks(t *testing.T) {
 						t.Errorf("%s: %v: %v", block.where, words, err)
 					}
 				case words[0] == "curl":
-					if p, ok := requestPath(words); !ok || !slices.ContainsFunc(paths, func(pattern string) bool { return matchesPath(pattern, p) }) {
-						t.Errorf("%s: %v requests %q, want a path that Vitals serves", block.where, words, p)
+					if p, ok := requestedPath(words); !ok || !slices.ContainsFunc(paths, func(pattern string) bool { return matchesPath(pattern, p) }) {
+						t.Errorf("%s: %v requests %q, want a path of Vitals", block.where, words, p)
 					}
 				case !slices.Contains(programs, words[0]):
 					t.Errorf("%s: %s is none of the programs %v", block.where, words[0], programs)
@@ -163,8 +163,8 @@ func TestCommandsOfTheRunbooks(t *testing.T) {
 	}
 }
 
-// requestPath returns the path of the URL among the words.
-func requestPath(words []string) (string, bool) {
+// requestedPath returns the path of the URL among the words.
+func requestedPath(words []string) (string, bool) {
 	for _, w := range words {
 		if rest, ok := strings.CutPrefix(w, "http://$INSTANCE"); ok {
 			p, _, _ := strings.Cut(rest, "?")
@@ -174,15 +174,15 @@ func requestPath(words []string) (string, bool) {
 	return "", false
 }
 
-// matchesPath reports whether a path matches a pattern, in which parts in capitals match
-// anything.
+// matchesPath reports whether a path matches a pattern, in which a part in capitals matches
+// any part.
 func matchesPath(pattern, p string) bool {
 	want, got := strings.Split(pattern, "/"), strings.Split(p, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || w != "" && w == strings.ToUpper(w) && g != "" })
 }
 
-// shellCommands returns the commands of a block, in words. Pipes and line ends separate
-// commands. Quotes, comments and continued lines are supported.
+// shellCommands returns the commands of a block, split into words. Pipes and newlines separate
+// commands. It supports only the syntax of the pages: quotes, comments and continued lines.
 func shellCommands(t *testing.T, block docFence) [][]string {
 	t.Helper()
 	token := regexp.MustCompile(`^(?:[ \t]+|#[^\n]*|(\||\n)|((?:"[^"\n]*"|'[^'\n]*'|[^\s"'|#])+))`)
@@ -192,7 +192,7 @@ func shellCommands(t *testing.T, block docFence) [][]string {
 	for text != "" {
 		m := token.FindStringSubmatch(text)
 		if m == nil {
-			t.Fatalf("%s: %q is no command that can be read", block.where, text)
+			t.Fatalf("%s: %q has an unsupported syntax", block.where, text)
 		}
 		text = text[len(m[0]):]
 		switch {
@@ -205,7 +205,7 @@ func shellCommands(t *testing.T, block docFence) [][]string {
 	return all
 }
 
-// Every file of dashboards/ that the alerting page names exists.
+// The files that docs/guides/alerting.md applies exist.
 func TestFilesOfTheAlertingPage(t *testing.T) {
 	for _, m := range regexp.MustCompile(`-f ([\w/.-]+)`).FindAllStringSubmatch(readDoc(t, "docs/guides/alerting.md"), -1) {
 		if _, err := os.Stat(filepath.Join(docsRoot, m[1])); err != nil {

@@ -25,7 +25,7 @@ import (
 // documentation then says. It belongs into a synctest bubble.
 func judgeFile(t *testing.T, name, rule string, config *file.Config) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/testdata/file/rules.yml"))
+	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/file/testdata/rules.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// output is where generated files go.
+// output has the flags for the output of generated files.
 type output struct {
 	dir string
-	// check compares instead of writing.
+	// check compares files instead of writing them.
 	check bool
 }
 
@@ -33,10 +33,10 @@ func (p *program) generateCommand(app *kingpin.Application, do func(func() int) 
 
 // generateDashboards declares the command generate dashboards.
 func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
-	cmd := generate.Command("dashboards", "Write Grafana dashboards of Vitals and, with --rules, one of those rules; and the files with which Grafana and Kubernetes load them.")
+	cmd := generate.Command("dashboards", "Write Grafana dashboards of Vitals and, with --rules, one of those rules, and the files with which Grafana and Kubernetes load them.")
 	var names, states []string
-	cmd.Flag("rules", "A rule file to make the dashboard rules.json of, or builtin:NAME for a shipped one. Repeatable: all files make one dashboard.").PlaceHolder("FILE").StringsVar(&names)
-	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
+	cmd.Flag("rules", "A rule file for the dashboard rules.json, or builtin:NAME for a shipped one. Repeatable: all files share one dashboard.").PlaceHolder("FILE").StringsVar(&names)
+	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
 		names, errs := ruleFiles(names)
@@ -48,21 +48,21 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 	}))
 }
 
-// outputFlags declares where generated files go.
+// outputFlags declares the flags for the output of generated files.
 func outputFlags(cmd *kingpin.CmdClause) *output {
 	out := &output{}
-	cmd.Flag("out", "The directory to write to, here or anywhere; it is made where it is missing. A file there that was not generated is left alone, and a mistake.").Default("dashboards").StringVar(&out.dir)
-	cmd.Flag("check", "Write nothing: name the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
+	cmd.Flag("out", "The output directory. It is created if it does not exist. If it has a file of the same name that was not generated, the command fails and writes nothing.").Default("dashboards").StringVar(&out.dir)
+	cmd.Flag("check", "Write nothing. Report the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
 	return out
 }
 
-// readRules reads rule files that are loaded together, and reports every mistake.
+// readRules reads rule files that are loaded together, and returns all errors.
 func readRules(names, states []string) ([]*rules.File, []error) {
 	files, errs := parseRules(names, states)
 	return files, append(errs, rules.Check(files)...)
 }
 
-// parseRules reads rule files, and reports the mistakes in each of them.
+// parseRules reads rule files, and returns the errors in each of them.
 func parseRules(names, states []string) ([]*rules.File, []error) {
 	var files []*rules.File
 	var errs []error
@@ -80,7 +80,7 @@ func parseRules(names, states []string) ([]*rules.File, []error) {
 	return files, errs
 }
 
-// readRuleFile reads a rule file, or a shipped one.
+// readRuleFile reads a rule file. builtin:NAME is a shipped one.
 func readRuleFile(name string) ([]byte, error) {
 	shipped, ok := strings.CutPrefix(name, builtinPrefix)
 	if !ok {
@@ -93,20 +93,20 @@ func readRuleFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// fate is what a generated file finds in its place.
-type fate int
+// existing is the state of a file in the place of a generated one.
+type existing int
 
 const (
-	isMissing fate = iota
+	isMissing existing = iota
 	isSame
-	// isOlder is another one that was generated.
+	// isOlder is a different generated file.
 	isOlder
-	// isForeign is a file of somebody else's.
+	// isForeign is a file that was not generated.
 	isForeign
 )
 
-// fateOf looks at what is in the place of a generated file.
-func fateOf(path string, data []byte) (fate, error) {
+// existingFile compares the file in the place of a generated one with its data.
+func existingFile(path string, data []byte) (existing, error) {
 	is, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -121,19 +121,19 @@ func fateOf(path string, data []byte) (fate, error) {
 	return isForeign, nil
 }
 
-// put writes generated files, or compares them with those that are there, and tells of
-// each. It writes nothing where one would take the place of somebody else's.
+// put writes generated files, or compares them with the existing ones, and reports the result
+// for each. It writes nothing if it would replace a file that was not generated.
 func (p *program) put(files []dashboards.File, out *output) int {
-	fates := make([]fate, len(files))
+	found := make([]existing, len(files))
 	var errs []error
 	for i, f := range files {
 		var err error
 		path := filepath.Join(out.dir, f.Name)
-		if fates[i], err = fateOf(path, f.Data); err != nil {
+		if found[i], err = existingFile(path, f.Data); err != nil {
 			errs = append(errs, err)
 		}
-		if fates[i] == isForeign && !out.check {
-			errs = append(errs, fmt.Errorf("%s: was not made by vitals generate, and is left alone: move it away, or give another directory with --out", path))
+		if found[i] == isForeign && !out.check {
+			errs = append(errs, fmt.Errorf("%s: was not made by vitals generate, and is not replaced: move it, or choose another directory with --out", path))
 		}
 	}
 	if len(errs) > 0 {
@@ -142,24 +142,24 @@ func (p *program) put(files []dashboards.File, out *output) int {
 	different := 0
 	for i, f := range files {
 		path := filepath.Join(out.dir, f.Name)
-		if fates[i] != isSame && out.check {
+		if found[i] != isSame && out.check {
 			different++
-		} else if fates[i] != isSame {
+		} else if found[i] != isSame {
 			if err := writeGenerated(path, f.Data); err != nil {
 				return p.fail(err)
 			}
 		}
-		fmt.Fprintf(p.stdout, "%s: %s\n", path, fates[i].said(out.check))
+		fmt.Fprintf(p.stdout, "%s: %s\n", path, found[i].result(out.check))
 	}
 	if different > 0 {
-		fmt.Fprintf(p.stderr, "%s not as generated; write them with the same command without --check\n", count(different, "file"))
+		fmt.Fprintf(p.stderr, "%s not as generated; run the same command without --check to write them\n", count(different, "file"))
 		return exitFailing
 	}
 	return exitOK
 }
 
-// said tells what became of a file, or would become of it.
-func (f fate) said(check bool) string {
+// result describes the result for a file.
+func (f existing) result(check bool) string {
 	switch {
 	case f == isSame:
 		return "up to date"

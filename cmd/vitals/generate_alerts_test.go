@@ -2,22 +2,47 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 )
 
-// The files about alerts in dashboards/ are those that the command makes.
+// Without flags the command writes the files of dashboards/, side by side.
 func TestCommittedAlertsAreGenerated(t *testing.T) {
 	var out, errs bytes.Buffer
-	if code := run([]string{"generate", "alerts", "--check", "--out=" + filepath.Join(docsRoot, "dashboards")}, &out, &errs); code != exitOK {
-		t.Errorf("vitals generate alerts --check = %d\n%s%s\nrun go run ./cmd/vitals generate alerts", code, out.String(), errs.String())
+	dir := t.TempDir()
+	if code := run([]string{"generate", "alerts", "--out=" + dir}, &out, &errs); code != exitOK {
+		t.Fatalf("vitals generate alerts = %d\n%s%s", code, out.String(), errs.String())
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 7 {
+		t.Errorf("vitals generate alerts wrote %v, want 7 files (%v)", entries, err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, want := "dashboards/alerts/"+e.Name(), string(text)
+		if e.Name() == "mixin.libsonnet" {
+			path, want = "dashboards/"+e.Name(), strings.Replace(want, "'alerts.yml'", "'alerts/alerts.yml'", 1)
+		}
+		if got := readDoc(t, path); got != want && *updateDocs {
+			if err := os.WriteFile(filepath.Join(docsRoot, path), []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s is not as generated: run go test ./cmd/vitals -run %s -update\n(-want +got):\n%s", path, t.Name(), diff)
+		}
 	}
 }
 
-// The PodMonitor finds the container of Vitals in every deployment, by its name and the
+// The PodMonitor selects the container of Vitals in every deployment, by its name and the
 // name of its port.
 func TestPodMonitorFindsTheDeployments(t *testing.T) {
 	var monitor struct {
@@ -28,7 +53,7 @@ func TestPodMonitorFindsTheDeployments(t *testing.T) {
 			} `yaml:"podMetricsEndpoints"`
 		}
 	}
-	if err := yaml.Unmarshal([]byte(readDoc(t, "dashboards/podmonitor.yaml")), &monitor); err != nil || len(monitor.Spec.Endpoints) != 1 {
+	if err := yaml.Unmarshal([]byte(readDoc(t, "dashboards/alerts/podmonitor.yaml")), &monitor); err != nil || len(monitor.Spec.Endpoints) != 1 {
 		t.Fatalf("podmonitor.yaml = %+v, %v, want one endpoint", monitor, err)
 	}
 	endpoint := monitor.Spec.Endpoints[0]

@@ -25,7 +25,7 @@ func exhibitSupervisor(t *testing.T) *supervisor.Config {
 		t.Fatal(err)
 	}
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFile(w, r, filepath.Join(docsRoot, "collectors/testdata/supervisor/programs.xml"))
+		http.ServeFile(w, r, filepath.Join(docsRoot, "collectors/supervisor/testdata/programs.xml"))
 	})}}
 	server.Start()
 	t.Cleanup(server.Close)

@@ -44,7 +44,7 @@ func loaded(t *testing.T, text string) []rulefmt.RuleGroup {
 // The mixin has the alerts of alerts.yml, with another selector where it is given one,
 // beside those of other mixins.
 func TestMixinHasTheAlerts(t *testing.T) {
-	plain, err := os.ReadFile("../../dashboards/alerts.yml")
+	plain, err := os.ReadFile("../../dashboards/alerts/alerts.yml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dashboards
+package alerts
 
 import (
 	"maps"
@@ -9,21 +9,21 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// freedom says whether a label of a result can have more than one value.
+// freedom is whether a label of a result can have more than one value.
 type freedom int
 
 const (
-	// fixed labels have the value that the expression demands.
+	// fixed labels have the value that the expression requires.
 	fixed freedom = iota
-	// open labels have any.
+	// open labels can have any value.
 	open
 )
 
-// labelSet are the labels of a result by their names.
+// labelSet has the labels of a result by name.
 type labelSet map[string]freedom
 
-// resultLabels are the labels that every series of an expression's result has, as far as
-// that follows from the labels of the metrics.
+// resultLabels returns the labels that every series of an expression's result has, as far
+// as they follow from the labels of the metrics.
 func resultLabels(e parser.Expr, of func(metric string) []string) labelSet {
 	inner := func(e parser.Expr) labelSet { return resultLabels(e, of) }
 	switch e := e.(type) {
@@ -70,7 +70,7 @@ func aggregateLabels(e *parser.AggregateExpr, from labelSet) labelSet {
 	return from.keep(e.Grouping, e.Without)
 }
 
-// keep leaves the labels that are named, or those that are not.
+// keep returns the named labels or, with without, all others.
 func (s labelSet) keep(names []string, without bool) labelSet {
 	kept := maps.Clone(s)
 	maps.DeleteFunc(kept, func(name string, _ freedom) bool { return slices.Contains(names, name) == without })
@@ -109,7 +109,7 @@ func binaryLabels(e *parser.BinaryExpr, left, right labelSet) labelSet {
 	return result
 }
 
-// fixedBy is the set with those labels fixed that the other one has fixed.
+// fixedBy returns the set; labels that are fixed in the other set are fixed in the result.
 func (s labelSet) fixedBy(other labelSet) labelSet {
 	result := labelSet{}
 	for name, is := range s {
@@ -121,7 +121,7 @@ func (s labelSet) fixedBy(other labelSet) labelSet {
 	return result
 }
 
-// callLabels are those of the argument that is a vector.
+// callLabels returns the labels of the argument that is a vector.
 func callLabels(e *parser.Call, inner func(parser.Expr) labelSet) labelSet {
 	for _, arg := range e.Args {
 		if t := arg.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeMatrix {

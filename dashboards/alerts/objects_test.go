@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// someRules are a rule file with everything that one can have.
+// someRules is a rule file with all fields.
 const someRules = `
 groups:
   - name: g
@@ -39,7 +39,7 @@ groups:
   - name: empty
 `
 
-// The objects are those that the operator's API takes: see monitoring.coreos.com/v1.
+// The types are those of the operator's API monitoring.coreos.com/v1.
 type (
 	operatorObject[S any] struct {
 		APIVersion string `yaml:"apiVersion"`
@@ -76,7 +76,7 @@ type (
 	}
 )
 
-// strictly decodes every document of a text, without room for anything else.
+// strictly decodes every document of a text, without unknown fields.
 func strictly[T any](t *testing.T, text string) []T {
 	t.Helper()
 	d := yaml.NewDecoder(strings.NewReader(text))
@@ -93,15 +93,15 @@ func strictly[T any](t *testing.T, text string) []T {
 	}
 }
 
-// A PrometheusRule holds the very rules of the file, and all values of its labels and
-// annotations are strings, as the API demands.
+// A PrometheusRule contains the rules of the file. All values of labels and annotations are
+// strings, as the API requires.
 func TestObjectsHoldTheRules(t *testing.T) {
 	file := ruleFile(t, "conf/My_Rules.yml", someRules)
-	objects := strictly[operatorObject[yaml.Node]](t, alertFiles(t, dashboards.AlertOptions{Rules: []*rules.File{file}})["prometheusrule.yaml"])
+	objects := strictly[operatorObject[yaml.Node]](t, alertFiles(t, alerts.Options{Rules: []*rules.File{file}})["prometheusrule.yaml"])
 	if len(objects) != 2 {
 		t.Fatalf("there are %d objects, want one for Vitals and one for the file", len(objects))
 	}
-	want := []*rules.File{ruleFile(t, "", alertFiles(t, dashboards.AlertOptions{})["alerts.yml"]), file}
+	want := []*rules.File{ruleFile(t, "", alertFiles(t, alerts.Options{})["alerts.yml"]), file}
 	for i, name := range []string{"vitals", "vitals-my-rules"} {
 		o := objects[i]
 		if o.APIVersion != "monitoring.coreos.com/v1" || o.Kind != "PrometheusRule" || o.Metadata.Name != name || o.Metadata.Labels["app.kubernetes.io/name"] != "vitals" {
@@ -126,15 +126,15 @@ func TestObjectsHoldTheRules(t *testing.T) {
 	inspectStrings(t, &objects[1].Spec)
 }
 
-// An object has the comments of its file that accept findings, where they stood.
-func TestObjectsKeepWhatIsAccepted(t *testing.T) {
+// An object has those comments of its file that accept findings, in the same places.
+func TestObjectsKeepAcceptedFindings(t *testing.T) {
 	const text = `# A file of two groups.
 # vitals:accept-file V001 none at all
 groups:
   - name: first
     rules:
-      # A remark of somebody's, which is not taken along.
-      # vitals:accept V021 nobody reads it
+      # An ordinary comment, which is dropped.
+      # vitals:accept V021 its text is unused
       - {alert: A, expr: up == 0} # vitals:accept V008,V006: at once
   - name: second
     rules:
@@ -143,7 +143,7 @@ groups:
         expr: up == 0 # vitals:accept V016 twice
 `
 	file := ruleFile(t, "commented.yml", text)
-	written := alertFiles(t, dashboards.AlertOptions{Rules: []*rules.File{file}})["prometheusrule.yaml"]
+	written := alertFiles(t, alerts.Options{Rules: []*rules.File{file}})["prometheusrule.yaml"]
 	objects, errs := rules.ParseAll("objects", []byte(written), nil)
 	if len(errs) > 0 || len(objects) != 2 {
 		t.Fatalf("ParseAll() = %d objects, %v, want 2", len(objects), errs)
@@ -162,12 +162,12 @@ groups:
 	if diff := cmp.Diff(comments(file), comments(objects[1])); diff != "" {
 		t.Errorf("comments (-file +object):\n%s\n%s", diff, written)
 	}
-	if got := len(comments(objects[0])) + strings.Count(written, "somebody"); got != 0 || len(comments(file)) != 4 {
+	if got := len(comments(objects[0])) + strings.Count(written, "ordinary"); got != 0 || len(comments(file)) != 4 {
 		t.Errorf("there are %d other comments, want those of the file alone:\n%s", got, written)
 	}
 }
 
-// inspectStrings wants strings in all labels and annotations.
+// inspectStrings checks that all labels and annotations are strings.
 func inspectStrings(t *testing.T, n *yaml.Node) {
 	t.Helper()
 	for i, child := range n.Content {
@@ -182,10 +182,10 @@ func inspectStrings(t *testing.T, n *yaml.Node) {
 	}
 }
 
-// The monitors scrape the port that the deployments name, often enough for the alerts,
-// and give all targets the job by which the alerts know them.
+// The monitors scrape the port that the deployments name, often enough for the alerts, and
+// set the job that the alerts select.
 func TestMonitors(t *testing.T) {
-	files := alertFiles(t, dashboards.AlertOptions{Selector: `job="my $vitals"`})
+	files := alertFiles(t, alerts.Options{Selector: `job="my $vitals"`})
 	job := relabeling{TargetLabel: "job", Replacement: "my $$vitals"}
 	keep := relabeling{Action: "keep", SourceLabels: []string{"__meta_kubernetes_pod_container_name"}, Regex: "vitals"}
 	of := func(relabelings ...relabeling) []endpoint {

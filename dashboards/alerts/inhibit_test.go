@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// inhibitRule is a rule of Alertmanager's.
+// inhibitRule is an inhibit rule of Alertmanager.
 type inhibitRule struct {
 	Source []string `yaml:"source_matchers"`
 	Target []string `yaml:"target_matchers"`
@@ -26,8 +26,8 @@ func (r inhibitRule) String() string {
 	return strings.Join(r.Source, " ") + " > " + strings.Join(r.Target, " ") + " = " + strings.Join(r.Equal, " ")
 }
 
-// inhibitRules are those of alertmanager.yml, without those that do not depend on rules.
-func inhibitRules(t *testing.T, opts dashboards.AlertOptions) []string {
+// inhibitRules returns the inhibit rules of alertmanager.yml that depend on rules.
+func inhibitRules(t *testing.T, opts alerts.Options) []string {
 	t.Helper()
 	var config struct {
 		Route     struct{ Receiver string }
@@ -54,7 +54,7 @@ func inhibitRules(t *testing.T, opts dashboards.AlertOptions) []string {
 	return all[len(always):]
 }
 
-func TestCausesSilenceTheirConsequences(t *testing.T) {
+func TestCausesInhibitConsequences(t *testing.T) {
 	tests := []struct {
 		name  string
 		rules []string
@@ -66,11 +66,11 @@ func TestCausesSilenceTheirConsequences(t *testing.T) {
 			[]string{`alertname=~"A|B" severity!~"warning|info" > alertname="C" state="ready" = job instance`},
 		},
 		{
-			"a warning gets silenced by anything but a remark", []string{`{alert: A, expr: up == 0}`, `{alert: B, expr: up == 0, labels: {state: alive, severity: warning}, annotations: {depends_on: A}}`},
+			"info does not inhibit a warning", []string{`{alert: A, expr: up == 0}`, `{alert: B, expr: up == 0, labels: {state: alive, severity: warning}, annotations: {depends_on: A}}`},
 			[]string{`alertname="A" severity!="info" > alertname="B" state="alive" = job instance`},
 		},
 		{
-			"an ordinary remark gets silenced by anything", []string{`{alert: A, expr: up == 0}`, `{alert: B, expr: up == 0, labels: {severity: info}, annotations: {depends_on: A}}`},
+			"any severity inhibits info", []string{`{alert: A, expr: up == 0}`, `{alert: B, expr: up == 0, labels: {severity: info}, annotations: {depends_on: A}}`},
 			[]string{`alertname="A" > alertname="B" = job instance`},
 		},
 		{
@@ -105,7 +105,7 @@ func TestCausesSilenceTheirConsequences(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := ruleFile(t, "r.yml", "groups: [{name: g, rules: [\n"+strings.Join(tt.rules, ",\n")+"]}]")
-			got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{f}, Labels: labelsOf})
+			got := inhibitRules(t, alerts.Options{Rules: []*rules.File{f}, Labels: labelsOf})
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("inhibitions (-want +got):\n%s", diff)
 			}
@@ -113,12 +113,12 @@ func TestCausesSilenceTheirConsequences(t *testing.T) {
 	}
 }
 
-// labelsOf are the labels of the metrics in these tests.
+// labelsOf returns the labels of the metrics in these tests.
 func labelsOf(metric string) []string {
 	return map[string][]string{"m": {"x", "y"}, "n": {"x", "y", "z"}, "h_bucket": {"x", "le"}}[metric]
 }
 
-// A cause in another file counts where the file itself has none of the name.
+// A cause in another file is used if the file itself has no alert of that name.
 func TestCausesInOtherFiles(t *testing.T) {
 	near := `{alert: A, expr: m == 0}`
 	consequence := `{alert: B, expr: m == 0, labels: {state: ready}, annotations: {depends_on: A}}`
@@ -129,16 +129,16 @@ func TestCausesInOtherFiles(t *testing.T) {
 	for _, tt := range []struct{ rules, equal string }{
 		{consequence, "job instance y"}, {near + ", " + consequence, "job instance x y"},
 	} {
-		got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{far, file("near", tt.rules)}, Labels: labelsOf})
+		got := inhibitRules(t, alerts.Options{Rules: []*rules.File{far, file("near", tt.rules)}, Labels: labelsOf})
 		if len(got) != 1 || !strings.HasSuffix(got[0], "= "+tt.equal) {
 			t.Errorf("inhibitions for %s are %q, want one with equal %s", tt.rules, got, tt.equal)
 		}
 	}
 }
 
-// A consequence and its cause are about the same thing where all labels agree that both
-// have and that neither expression has decided: those of its result.
-func TestLabelsThatHaveToAgree(t *testing.T) {
+// The equal labels are those that the results of both expressions have and that neither
+// expression fixes.
+func TestEqualLabels(t *testing.T) {
 	tests := []struct{ expr, want string }{
 		{`n == 0`, "x y z"},
 		{`unknown == 0`, ""},
@@ -172,9 +172,9 @@ func TestLabelsThatHaveToAgree(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
-			// The cause has all labels, so what has to agree are those of the consequence.
+			// The cause has all labels, so the equal labels are those of the consequence.
 			f := ruleFile(t, "r.yml", fmt.Sprintf("groups: [{name: g, rules: [{alert: A, expr: 'all == 0'}, {alert: B, expr: '%s', labels: {state: ready}, annotations: {depends_on: A}}]}]", tt.expr))
-			got := inhibitRules(t, dashboards.AlertOptions{Rules: []*rules.File{f}, Labels: func(metric string) []string {
+			got := inhibitRules(t, alerts.Options{Rules: []*rules.File{f}, Labels: func(metric string) []string {
 				if metric == "all" {
 					return []string{"le", "q", "x", "y", "z"}
 				}
@@ -182,16 +182,16 @@ func TestLabelsThatHaveToAgree(t *testing.T) {
 			}})
 			_, equal, _ := strings.Cut(got[0], "= job instance")
 			if equal = strings.TrimSpace(equal); equal != tt.want {
-				t.Errorf("labels that have to agree = %q, want %q", equal, tt.want)
+				t.Errorf("equal labels = %q, want %q", equal, tt.want)
 			}
 		})
 	}
 }
 
-// Matchers and names in alertmanager.yml stand in flow style without quotes around them:
-// nothing in them may end it.
+// Matchers and names in alertmanager.yml are in flow style without quotes, so they must not
+// contain its delimiters.
 func TestAlertmanagerFileIsPlain(t *testing.T) {
-	for _, line := range regexp.MustCompile(`(?m)^.*\[.*$`).FindAllString(alertFiles(t, dashboards.AlertOptions{})["alertmanager.yml"], -1) {
+	for _, line := range regexp.MustCompile(`(?m)^.*\[.*$`).FindAllString(alertFiles(t, alerts.Options{})["alertmanager.yml"], -1) {
 		if strings.Count(line, "[") != 1 || strings.ContainsAny(line, "{}'") {
 			t.Errorf("line %q, want plain matchers", line)
 		}

@@ -1,4 +1,4 @@
-package dashboards_test
+package alerts_test
 
 import (
 	"context"
@@ -7,17 +7,17 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 
-	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// A Vitals that loads alerts.yml and sees the metrics of another one that is in the worst
-// of states shows the alerts, and stays what its own rules say. Alerts take the label
-// state over from the series that they are about: that is no label of the rule.
-func TestVitalsObeysNoneOfTheAlerts(t *testing.T) {
+// A Vitals that loads alerts.yml, with the metrics of another one that fails in every way,
+// shows the alerts, and derives its verdicts only from its own rules. Alerts take the label
+// state from their series, which is not a label of the rule.
+func TestAlertsDoNotChangeVerdicts(t *testing.T) {
 	own := ruleFile(t, "own.yml", `groups: [{name: g, rules: [{alert: AppDown, expr: app_up == 0, labels: {state: ready}}, {alert: AppDead, expr: app_up == 0, labels: {state: alive}}]}]`)
-	about := ruleFile(t, "alerts.yml", alertFiles(t, dashboards.AlertOptions{})["alerts.yml"])
+	about := ruleFile(t, "alerts.yml", alertFiles(t, alerts.Options{})["alerts.yml"])
 	start := time.Unix(1_700_000_000, 0)
 	sim, err := evaluator.NewSimulation(evaluator.Config{Files: []*rules.File{own, about}}, evaluator.SimulationOptions{}, start)
 	if err != nil {
