@@ -92,7 +92,7 @@ func (c *checker) cycles(n *node, path []string) {
 	name := n.rule.Alert
 	if i := slices.Index(path, name); i >= 0 {
 		cycle := append(slices.Clone(path[i:]), name)
-		c.fail(c.alerts[name], CodeCauseCycle, "depends_on leads back to the rule: %s", strings.Join(cycle, " -> "))
+		c.fail(c.alerts[name], CodeCauseCycle, "depends_on forms a cycle: %s", strings.Join(cycle, " -> "))
 		return
 	}
 	if n.visited {

@@ -33,17 +33,17 @@ func TestCheck(t *testing.T) {
 			[]string{`0.yml:4:62: group "g", rule "QuotaLow": depends_on names "QuotasLow", expected the name of an alert in one of the rule files`}},
 		{"cause with several rules", [][]alert{{depends("A", "B"), {"B", "labels: {x: y}"}, {"B", ""}}}, nil},
 		{"its own cause", [][]alert{{depends("A", "A")}},
-			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> A`}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on forms a cycle: A -> A`}},
 		{"cycle of two", [][]alert{{depends("A", "B"), depends("B", "A")}},
-			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on forms a cycle: A -> B -> A`}},
 		{"cycle behind a rule, over two files", [][]alert{{depends("A", "B")}, {depends("B", "C"), depends("C", "B")}},
-			[]string{`1.yml:4:7: group "g", rule "B": depends_on leads back to the rule: B -> C -> B`}},
+			[]string{`1.yml:4:7: group "g", rule "B": depends_on forms a cycle: B -> C -> B`}},
 		{"cycle through the second rule of a name", [][]alert{{{"A", ""}, depends("B", "A"), {"A", "labels: {x: y}, annotations: {depends_on: B}"}}},
-			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on forms a cycle: A -> B -> A`}},
 		{"two ways to one cause", [][]alert{{depends("A", "B, C"), depends("B", "D"), depends("C", "D"), {"D", ""}}}, nil},
 		{"two cycles", [][]alert{{depends("A", "B, C"), depends("B", "A"), depends("C", "A")}},
-			[]string{`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> B -> A`,
-				`0.yml:4:7: group "g", rule "A": depends_on leads back to the rule: A -> C -> A`}},
+			[]string{`0.yml:4:7: group "g", rule "A": depends_on forms a cycle: A -> B -> A`,
+				`0.yml:4:7: group "g", rule "A": depends_on forms a cycle: A -> C -> A`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

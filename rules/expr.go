@@ -34,7 +34,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	switch ast.Type() {
 	case parser.ValueTypeVector, parser.ValueTypeScalar:
 	default:
-		p.fail(path, "expression yields a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
+		p.fail(path, "expression returns a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
 	}
 	if alerting {
 		p.topLevelBool(path, ast)

@@ -47,7 +47,7 @@ func accept(p *pass) {
 			for _, code := range a.codes {
 				switch {
 				case code == p.current.Code:
-					p.misaccepted(a, "%s is about comments such as this one and cannot be accepted", code)
+					p.misaccepted(a, "%s reports comments like this one and cannot be accepted", code)
 				case !known(code):
 					p.misaccepted(a, "there is no check %s", code)
 				case mistake(code):
@@ -137,7 +137,7 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 		if !a.whole {
 			a.subject = p.holder(f, lines, a.line, a.col)
 			if a.subject == nil && a.wrong == "" {
-				a.wrong = "the comment stands at no rule"
+				a.wrong = "the comment belongs to no rule"
 			}
 		}
 		all = append(all, a)
@@ -154,7 +154,7 @@ func remarked(line string, number int) (a acceptance, ok bool) {
 		}
 		a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
 		word := line[at[4]:at[5]]
-		a.whole, a.wrong = word == "accept-file", fmt.Sprintf("the comment is prose, expected vitals:%s without a space", word)
+		a.whole, a.wrong = word == "accept-file", fmt.Sprintf("the comment has no effect, expected vitals:%s without a space", word)
 		return a, true
 	}
 	a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
@@ -173,7 +173,7 @@ func (a *acceptance) read(word, rest string) {
 	case "accept-file":
 		a.whole = true
 	default:
-		a.wrong = fmt.Sprintf("there is no comment vitals:%s, expected vitals:accept or vitals:accept-file", word)
+		a.wrong = fmt.Sprintf("unknown comment vitals:%s, expected vitals:accept or vitals:accept-file", word)
 		return
 	}
 	parts := remarkCodes.FindStringSubmatch(rest)

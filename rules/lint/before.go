@@ -30,8 +30,8 @@ func aliveBeforeReady(p *pass) {
 		if s.rule.For > 0 {
 			delay = "after " + written(s.rule.For)
 		}
-		p.at(s, "for", "let alive wait for longer than ready, which takes the process out of service first",
-			"alive fails %s and ready, which looks at %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
+		p.at(s, "for", "set a longer \"for\" in the alive rule than in the ready rule, so that the process is taken out of service first",
+			"alive fails %s and ready, which uses %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
 			delay, metricName(common.selector), first.rule.Alert, written(first.rule.For))
 	}
 }

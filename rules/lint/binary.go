@@ -20,7 +20,7 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 		return outcome{}
 	}
 	if text := contradictory(n); text != "" {
-		return a.impossible(n, text, `ask for either: "a or b"`)
+		return a.impossible(n, text, `use "a or b" if either is enough`)
 	}
 	switch {
 	case n.Op == parser.LAND:
@@ -137,8 +137,8 @@ func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
 			v = w
 		}
 		if v = v.and(w); v.empty() {
-			return a.impossible(n, fmt.Sprintf("both sides are about %s, which is never %s and %s at once", quoted(subject), left.facts[subject], w),
-				`ask for either: "a or b"`)
+			return a.impossible(n, fmt.Sprintf("both sides select %s, which is never %s and %s at the same time", quoted(subject), left.facts[subject], w),
+				`use "a or b" if either is enough`)
 		}
 		if o.facts == nil {
 			o.facts = map[string]values{}
@@ -154,20 +154,20 @@ func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
 
 // unless is the outcome of "left unless right".
 func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
-	const cure = `remove what stands behind "unless", or let it leave something`
+	const cure = `remove the part after "unless", or narrow it so that some series remain`
 	switch {
 	case left.sure == never || right.sure == never:
 		return left
 	case bare(n.LHS).String() == bare(n.RHS).String() && !picks(n.LHS):
-		return a.impossible(n, fmt.Sprintf("%s is taken away from itself, and nothing is left", short(n.LHS)), cure)
+		return a.impossible(n, fmt.Sprintf("%s is excluded from itself, so nothing remains", short(n.LHS)), cure)
 	case anyLabels(n) && right.sure == always:
-		return a.impossible(n, fmt.Sprintf("%s is always there, so nothing is left of the other side", short(n.RHS)), cure)
+		return a.impossible(n, fmt.Sprintf("%s always has a result, so nothing of the other side remains", short(n.RHS)), cure)
 	}
 	o := left
 	if left.subject != "" && left.subject == right.subject && right.pure {
 		rest := left.without(right.values)
 		if rest.empty() {
-			return a.impossible(n, fmt.Sprintf("of %s everything is taken away that %s yields", quoted(left.subject), short(n.LHS)), cure)
+			return a.impossible(n, fmt.Sprintf("of %s, \"unless\" removes everything that %s returns", quoted(left.subject), short(n.LHS)), cure)
 		}
 		if sameLabels(n) {
 			return left.restricted(rest)
@@ -215,11 +215,11 @@ func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.
 		than = fmt.Sprint(n)
 	}
 	if len(other.spans) == 0 {
-		return fmt.Sprintf("nothing is %s NaN, not even NaN itself", op), fmt.Sprintf("ask for NaN by %s != %s", short(e), short(e))
+		return fmt.Sprintf("nothing is %s NaN, not even NaN itself", op), fmt.Sprintf("test for NaN with %s != %s", short(e), short(e))
 	}
 	cure = "compare it with a value that it can have"
 	if counts(e) && !one(0).passing(op, other.values).empty() {
-		return fmt.Sprintf("a count of nothing is nothing, not 0, so %s is never %s %s", short(e), op, than), "ask for the lack of series with absent(...)"
+		return fmt.Sprintf("a count over no series returns nothing, not 0, so %s is never %s %s", short(e), op, than), "detect missing series with absent(...)"
 	}
 	return fmt.Sprintf("%s is %s, and never %s %s", short(e), kept.values, op, than), cure
 }

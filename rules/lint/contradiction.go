@@ -57,7 +57,7 @@ func contradictory(n *parser.BinaryExpr) string {
 		for _, gone := range denied(pair[0]) {
 			for _, there := range needed(pair[1]) {
 				if isAmong(there, gone) {
-					return fmt.Sprintf("one side needs the absence of %s, the other one needs it", short(gone))
+					return fmt.Sprintf("one side requires that %s is absent, the other side requires it", short(gone))
 				}
 			}
 		}

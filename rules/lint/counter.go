@@ -22,11 +22,11 @@ func rateOfGauge(p *pass) {
 			switch t := p.typeOf(selector); {
 			case name == "resets" && strings.Contains(metricName(selector), "uptime"): // it falls when something starts anew
 			case t == model.MetricTypeGauge && forCounters(name):
-				p.inExpr(s, call, "use delta, deriv or changes, or look at the value itself",
-					"%s takes whatever falls for a counter that began anew at 0, and %s is a gauge, which falls and rises", name, metricName(selector))
+				p.inExpr(s, call, "use delta, deriv or changes, or compare the value itself",
+					"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, metricName(selector))
 			case t == model.MetricTypeCounter && forGauges(name):
 				p.inExpr(s, call, "use rate or increase",
-					"%s does not know that the counter %s begins anew at 0 when its process does", name, metricName(selector)).Severity = Warning
+					"%s does not handle resets, and the counter %s restarts at 0 with its process", name, metricName(selector)).Severity = Warning
 			}
 		})
 	}
@@ -89,8 +89,8 @@ func counterCompared(p *pass) {
 				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) || p.never(b) || p.provesUse(b, path) {
 					continue
 				}
-				p.inExpr(s, counter, "compare how much it grows, as in increase("+metricName(counter)+"[5m]) > 0",
-					"%s is a counter: it grows for as long as its process lives, so the comparison says how old that is rather than how it is", metricName(counter))
+				p.inExpr(s, counter, "compare its increase, as in increase("+metricName(counter)+"[5m]) > 0",
+					"%s is a counter: it only increases until its process restarts, so the comparison depends on the uptime and not on the current condition", metricName(counter))
 			}
 			return nil
 		})

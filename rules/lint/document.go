@@ -10,7 +10,7 @@ func secondDocument(p *pass) {
 		}
 		p.report(Finding{
 			File: f.Name, Line: f.Groups[0].Line, Col: f.Groups[0].Col, Where: f.Part,
-			Text: "Prometheus reads the first document of a file only: Vitals alone would load these groups",
+			Text: "Prometheus reads only the first document of a file, so only Vitals would load these groups",
 			Cure: "move them to the first document or to a file of their own, or make a PrometheusRule object of each document",
 		})
 	}

@@ -21,20 +21,20 @@ func aliveExternal(p *pass) {
 		if !ok {
 			continue
 		}
-		severity, effect := p.current.Severity, "an outage there would restart every replica, and no restart cures it"
+		severity, effect := p.current.Severity, "an outage there would restart every replica, and a restart does not fix it"
 		if !s.obeyed() {
 			severity = Warning
-			effect = "no restart cures an outage there. The rule restarts nothing as long as it only warns or is observed"
+			effect = "a restart does not fix an outage there. The rule causes no restart while it only warns or is observed"
 		}
 		if s.rule.State == "started" {
 			severity = Warning
-			effect = "during an outage there no replica that starts passes its startup probe, and the kubelet restarts it again and again"
+			effect = "during an outage there the startup probe of every new replica fails, and the kubelet restarts it again and again"
 		}
 		if maybe(r.sources) {
 			severity = Info
 		}
-		p.inExpr(s, r.at, "let it feed ready (labels: state: ready), or ask for something that a restart can cure"+p.unsureCure(),
-			"%s depends on %s by %s: %s", s.rule.State, outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
+		p.inExpr(s, r.at, "use the state ready (labels: state: ready), or check something that a restart can fix"+p.unsureCure(),
+			"%s depends on %s (%s): %s", s.rule.State, outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 	}
 }
 
@@ -55,8 +55,8 @@ func sharedReadiness(p *pass) {
 		if maybe(r.sources) {
 			severity = Info
 		}
-		p.inExpr(s, r.at, `make it a warning (severity: warning) where a replica has something to say without it, or accept it with the reason why none has`+p.unsureCure(),
-			"%s depends on %s by %s: an outage there takes every replica out at once, and nobody is left to answer",
+		p.inExpr(s, r.at, `make it a warning (severity: warning) if a replica is useful without it, or accept the finding with the reason why it is not`+p.unsureCure(),
+			"%s depends on %s (%s): an outage there takes every replica out of service at once",
 			state, outside(r.sources), strings.Join(r.by, ", ")).Severity = severity
 	}
 }
@@ -66,7 +66,7 @@ func (p *pass) unsureCure() string {
 	if p.opts.Vocabulary.Configured {
 		return ""
 	}
-	return "; which collectors there are, and which of them are on this host, says a configuration (--config.file)"
+	return "; pass a configuration (--config.file) to check its collectors and where their targets are"
 }
 
 // outside names the collectors among the sources, or the kinds where there is no
@@ -90,9 +90,9 @@ func outside(sources []Metric) string {
 	}
 	switch {
 	case len(names) == 0:
-		return enumerate("what the "+what, unsure) + " measures, if that is not on this host,"
+		return enumerate("what the "+what, unsure) + " measures, if that is not on this host"
 	case len(unsure) > 0:
-		return enumerate("the "+what, names) + " (or " + enumerate("the "+what, unsure) + ", if that is not on this host)"
+		return enumerate("the "+what, names) + ", or " + enumerate("the "+what, unsure) + " if that is not on this host"
 	}
 	return enumerate("the "+what, names)
 }

@@ -14,7 +14,7 @@ func neverFires(p *pass) {
 		a := analyst{pass: p}
 		o := a.look(s.rule.AST)
 		for _, c := range a.causes {
-			effect := "a part of the expression never yields anything"
+			effect := "a part of the expression never returns anything"
 			switch {
 			case o.sure == never && s.rule.Record != "":
 				effect = "the rule never records anything"
@@ -29,7 +29,7 @@ func neverFires(p *pass) {
 // alwaysFires finds rules of a state that fire whatever is measured, or as soon as anything
 // is. An ordinary alert may well do that, to show that alerts arrive.
 func alwaysFires(p *pass) {
-	const cure = "compare what is measured, so that the expression is true when something is wrong, such as metric == 0"
+	const cure = "add a comparison that is true only when something is wrong, such as metric == 0"
 	for _, s := range p.subjects {
 		if s.rule.State == "" || s.rule.AST == nil {
 			continue
@@ -40,9 +40,9 @@ func alwaysFires(p *pass) {
 		case e.Type() == parser.ValueTypeScalar:
 			p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")
 		case o.sure == always:
-			p.inExpr(s, e, cure, "the rule always fires: %s yields something whatever is measured", short(e))
+			p.inExpr(s, e, cure, "the rule always fires: %s returns a result whatever is measured", short(e))
 		case o.sure == measured && o.pure && o.subject != e.String():
-			p.inExpr(s, e, cure, "the rule fires as soon as there is any data: %s holds for everything that %s can be: %s",
+			p.inExpr(s, e, cure, "the rule fires as soon as there is any data: %s is true for every value that %s can have: %s",
 				short(e), quoted(o.subject), o.whole.values)
 		case o.sure == measured:
 			p.inExpr(s, e, cure, "the rule fires as soon as there is any data: nothing in %s depends on a value", short(e))

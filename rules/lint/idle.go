@@ -44,8 +44,8 @@ func (p *pass) allIdle(f finding, waiting []*subject) finding {
 	}
 	f.Where = f.subject.file.Part
 	f.subject = nil
-	f.Text = fmt.Sprintf("%d rules ask for what only %s can export, and none that is configured does; what that means they say by no_data: %s",
+	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none is configured. Their no_data applies: %s",
 		len(waiting), enumerate("collectors of the kind", kinds), strings.Join(names, ", "))
-	f.Cure = "configure one for each part that is there; rules for parts that are not there do no harm"
+	f.Cure = "configure one for each part that exists. Rules for other parts do no harm"
 	return f
 }

@@ -44,8 +44,8 @@ func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
 			if m.Matches("") || !p.feeding[s] {
 				continue // it is as good here as where there is one
 			}
-			text += ", which a Prometheus adds to what it scrapes: to Vitals the selector matches nothing"
-			cure = "leave the label out, or let the matcher match an empty one, too"
+			text += ", which Prometheus adds when it scrapes: in Vitals the selector matches nothing"
+			cure = "remove the matcher, or make it match an empty value as well"
 		}
 		p.atWord(s, n, `[{,]\s*"?(`+regexp.QuoteMeta(m.Name)+`)"?\s*[=!]`, cure, "%s", text)
 	}
@@ -95,7 +95,7 @@ func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shap
 	}
 	for _, label := range m.Include {
 		if !one.has(label) && !added(label) {
-			p.atClause(s, n, group, label, one, "%s takes over the label %s, which that side does not have", group, label)
+			p.atClause(s, n, group, label, one, "%s copies the label %s, which that side does not have", group, label)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func unknownValue(p *pass) {
 				}
 			}
 			if !wrong && is.known() && !p.matched(n) {
-				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
+				p.inExpr(s, n, "check which of the values occur together", "no series matches all of %s", n)
 			}
 		})
 	}

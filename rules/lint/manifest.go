@@ -17,7 +17,7 @@ func probePath(p *pass) {
 		switch {
 		case a.key == "" || a.key == "exec.command" && a.given == "":
 		case a.state == "" && a.key == "exec.command":
-			p.atProbe(a, a.key, meant(a.given, p.names()), "there is no state %q: %s fails at every look", a.given, a.program)
+			p.atProbe(a, a.key, meant(a.given, p.names()), "there is no state %q: %s always fails", a.given, a.program)
 		case a.state == "":
 			p.unknownPath(a)
 		case a.key == "httpGet.path":
@@ -34,18 +34,18 @@ func (p *pass) unknownPath(a *probed) {
 		return
 	}
 	if a.path == "/-/reload" || strings.HasPrefix(a.path, "/api/v1/components/") {
-		p.atProbe(a, a.key, "ask for a state, such as /ready", "%s is no page to look at: it answers 405 at every look", a.path)
+		p.atProbe(a, a.key, "use the path of a state, such as /ready", "%s does not accept GET: it always answers 405", a.path)
 		return
 	}
 	known := []string{"/metrics", "/-/healthy", "/-/ready"}
 	for _, name := range p.names() {
 		known = append(known, "/"+name)
 	}
-	cure := "ask for a state that is configured: " + strings.Join(p.opts.States, ", ")
+	cure := "use a state that is configured: " + strings.Join(p.opts.States, ", ")
 	if near := nearest(strings.TrimRight(strings.ToLower(a.path), "/"), known); near != "" {
 		cure = fmt.Sprintf("did you mean %q?", near)
 	}
-	p.atProbe(a, a.key, cure, "there is nothing at %s: Vitals answers 404 at every look", a.path)
+	p.atProbe(a, a.key, cure, "there is no page %s: Vitals always answers 404", a.path)
 }
 
 // ruleOfPath reports a rule that the state in the path does not have.
@@ -55,9 +55,9 @@ func (p *pass) ruleOfPath(a *probed) {
 	switch {
 	case !one || slices.Contains(rules, rest):
 	case rest == "":
-		p.atProbe(a, a.key, fmt.Sprintf("write /%s", a.given), "%s ends with a slash: Vitals looks for a rule without a name and answers 404 at every look", a.path)
+		p.atProbe(a, a.key, fmt.Sprintf("write /%s", a.given), "%s ends with a slash: Vitals reads an empty rule name and always answers 404", a.path)
 	default:
-		p.atProbe(a, a.key, meant(rest, rules), "%s has no rule %q: Vitals answers 404 at every look", a.state, rest)
+		p.atProbe(a, a.key, meant(rest, rules), "%s has no rule %q: Vitals always answers 404", a.state, rest)
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *pass) excludedRules(a *probed) {
 	rules := p.rulesOf(a.state)
 	for _, name := range a.query["exclude"] {
 		if !slices.Contains(rules, name) {
-			p.atProbe(a, a.key, meant(name, rules), "%s has no rule %q to exclude: nothing is excluded for it", a.state, name).Severity = Warning
+			p.atProbe(a, a.key, meant(name, rules), "%s has no rule %q to exclude: the parameter has no effect", a.state, name).Severity = Warning
 		}
 	}
 }
@@ -104,7 +104,7 @@ func probePort(p *pass) {
 		case a.HTTP != nil:
 			p.listens(a)
 		case a.GRPC != nil:
-			p.atProbe(a, "grpc", "ask by httpGet, with the path of a state", "Vitals answers HTTP there, not gRPC: the probe fails at every look")
+			p.atProbe(a, "grpc", "use httpGet with the path of a state", "Vitals serves HTTP there, not gRPC: the probe always fails")
 		}
 	}
 }
@@ -114,15 +114,15 @@ func probePort(p *pass) {
 // k8s.io/kubernetes/pkg/kubelet/prober/worker.go).
 func (p *pass) unnamedPort(a *probed) {
 	effect := map[string]string{
-		manifest.Startup: "the container never counts as started", manifest.Liveness: "it never restarts anything",
+		manifest.Startup: "the container never counts as started", manifest.Liveness: "liveness never restarts it",
 		manifest.Readiness: "the pod never becomes ready",
 	}[a.Kind]
 	whose := ""
 	if v := a.vitals.container; v != nil && v != a.container && slices.ContainsFunc(v.Ports, func(port manifest.Port) bool { return port.Name == a.HTTP.Name }) {
-		whose = fmt.Sprintf(", and the name of a port of the container %s is its own", v.Name)
+		whose = fmt.Sprintf(", and a probe cannot use the name of a port of the container %s", v.Name)
 	}
-	p.atProbe(a, "httpGet.port", "write the number of the port on which Vitals listens",
-		"no port of the container %s is named %q%s: the kubelet cannot ask, and %s", a.container.Name, a.HTTP.Name, whose, effect)
+	p.atProbe(a, "httpGet.port", "use the number of the port on which Vitals listens",
+		"no port of the container %s is named %q%s: the kubelet cannot send a request, and %s", a.container.Name, a.HTTP.Name, whose, effect)
 }
 
 // listens reports a probe that does not reach Vitals.
@@ -130,17 +130,17 @@ func (p *pass) listens(a *probed) {
 	at, here := a.vitals.at(portNumber(a.container, a.HTTP.Target))
 	switch {
 	case !here && a.vitals.sure:
-		p.atProbe(a, "httpGet.port", "ask where it listens, or let it listen there (--web.listen-address)",
+		p.atProbe(a, "httpGet.port", "use a port on which it listens, or change --web.listen-address",
 			"Vitals does not listen on port %d but on %s", portNumber(a.container, a.HTTP.Target), addresses(a.vitals.listen))
 	case a.HTTP.Host != "" && !(a.pod.HostNetwork && loopback(a.HTTP.Host)):
-		p.atProbe(a, "httpGet.host", "remove the host: the kubelet then asks the pod itself",
-			"the kubelet asks %s from the node, and not the pod: who answers there says nothing of this pod", a.HTTP.Host)
+		p.atProbe(a, "httpGet.host", "remove the host: the kubelet then uses the pod's address",
+			"the kubelet connects to %s from the node, not to the pod: the answer does not depend on this pod", a.HTTP.Host)
 	case here && loopback(at.host) && !loopback(a.HTTP.Host):
 		p.atProbe(a, "httpGet.port", fmt.Sprintf("listen on all addresses, such as :%d", at.port),
-			"Vitals listens on %s only, and the kubelet asks at the pod's address", at)
+			"Vitals listens on %s only, and the kubelet connects to the pod's address", at)
 	case here && a.HTTP.Scheme == "HTTPS" && (at.probes || a.vitals.container != nil && len(flagValues(a.vitals.container, "web.config.file")) == 0):
 		p.atProbe(a, "httpGet.scheme", "remove the scheme, or serve TLS with --web.config.file",
-			"Vitals serves HTTP on %s, without TLS: the probe fails at every look", at)
+			"Vitals serves HTTP on %s, without TLS: the probe always fails", at)
 	}
 }
 
@@ -159,17 +159,17 @@ func addresses(all []listener) string {
 // probeVacuous finds probes that pass whatever the verdicts are.
 func probeVacuous(p *pass) {
 	for _, a := range p.probes() {
-		switch cure := "ask for a state: " + askFor(a.Kind); {
+		switch cure := "use the path of a state: " + askFor(a.Kind); {
 		case a.own() && a.passes == "":
 			// It says what its own container needs: whether Vitals answers.
 		case a.TCP != nil:
-			p.atProbe(a, "tcpSocket", cure, "the probe passes while Vitals accepts connections, whatever the states say")
+			p.atProbe(a, "tcpSocket", cure, "the probe passes while Vitals accepts connections, whatever the verdicts are")
 		case a.passes != "":
-			p.atProbe(a, a.key, cure, "the probe passes whatever happens: %s", a.passes)
+			p.atProbe(a, a.key, cure, "the probe always passes: %s", a.passes)
 		case strings.HasPrefix(a.path, "/-/") && alwaysAnswers(a.path):
-			p.atProbe(a, a.key, cure, "%s says how Vitals is, and nothing of the workload", a.path)
+			p.atProbe(a, a.key, cure, "%s reports the health of Vitals, not of the workload", a.path)
 		case a.state == "" && alwaysAnswers(a.path):
-			p.atProbe(a, a.key, cure, "%s answers 200 whatever the states say", a.path)
+			p.atProbe(a, a.key, cure, "%s answers 200 whatever the verdicts are", a.path)
 		}
 	}
 }
@@ -185,16 +185,16 @@ func probeWrongState(p *pass) {
 		cure := "ask for " + askFor(a.Kind)
 		switch {
 		case a.Kind == manifest.Liveness && a.state == "ready":
-			p.atProbe(a, a.key, cure, "liveness asks for ready (%s): an outage of what it depends on would restart the container, and no restart cures it", a.given)
+			p.atProbe(a, a.key, cure, "liveness uses ready (%s): an outage of a dependency would restart the container, and a restart does not fix it", a.given)
 		case a.Kind == manifest.Liveness && a.own() && a.state != "" && len(a.pod.Containers) > 1:
-			p.atProbe(a, a.key, "ask for /-/healthy here, and for /alive in the container of the workload",
-				"the probe restarts Vitals when the workload is not alive, and not the workload").Severity = Warning
+			p.atProbe(a, a.key, "use /-/healthy here, and /alive in the container of the workload",
+				"the probe restarts Vitals, not the workload, when the workload is not alive").Severity = Warning
 		case a.Kind != manifest.Startup && a.state == "started":
-			p.atProbe(a, a.key, cure, "%s asks for started, which stays ok for ever once it was", a.Kind).Severity = Warning
+			p.atProbe(a, a.key, cure, "%s uses started, which never fails again once it has passed", a.Kind).Severity = Warning
 		case a.Kind == manifest.Readiness && a.state == "alive":
-			p.atProbe(a, a.key, cure, "readiness asks for alive (%s): the pod stays in service while what it depends on is down", a.given).Severity = Warning
+			p.atProbe(a, a.key, cure, "readiness uses alive (%s): the pod stays in service while its dependencies are down", a.given).Severity = Warning
 		case a.Kind == manifest.Startup && a.state == "ready":
-			p.atProbe(a, a.key, cure, "startup asks for ready (%s): during an outage of what it depends on, a new container is killed after %s, again and again",
+			p.atProbe(a, a.key, cure, "startup uses ready (%s): during an outage of a dependency, a new container is killed after %s, again and again",
 				a.given, lasts(patience(a.Probe))).Severity = Warning
 		}
 	}

@@ -21,7 +21,7 @@ func (p *pass) acceptProbes(first int) {
 			at := manifest.Lines{Line: 1, Last: len(lines)}
 			if !a.whole {
 				if at, ok = holderOf(f, lines, a.line); !ok && a.wrong == "" {
-					a.wrong = "the comment stands at no probe and no container"
+					a.wrong = "the comment belongs to no probe and no container"
 				}
 			}
 			p.acceptProbe(f, at, a, first)
@@ -54,7 +54,7 @@ func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, fi
 		case !known(code):
 			report(fmt.Sprintf("there is no check %s", code))
 		case !strings.HasPrefix(code, "V03"):
-			report(fmt.Sprintf("%s is not about probes", code))
+			report(fmt.Sprintf("%s is not a check of probes", code))
 		default: // it may be found with another configuration
 			report(fmt.Sprintf("%s is not found here", code)).Severity = Info
 		}

@@ -39,10 +39,10 @@ func (p *pass) waitsTwice(a *probed) {
 	}
 	round := ""
 	if interval > 0 {
-		round = fmt.Sprintf("up to %s until it is measured, ", lasts(interval))
+		round = fmt.Sprintf("up to %s until the next collection, ", lasts(interval))
 	}
-	p.atProbe(a, "failureThreshold", "set failureThreshold: 1 for readiness: the rules' for is the patience",
-		"readiness waits twice: %s%s in the rule %s, then %d failures every %s: a fault takes up to %s to take the pod out of service",
+	p.atProbe(a, "failureThreshold", "set failureThreshold: 1 for readiness: the rules already wait (\"for\")",
+		"readiness waits twice: %s%s in the rule %s, then %d failures every %s: after a fault the pod stays in service for up to %s",
 		round, lasts(wait), name, a.FailureThreshold, lasts(a.Period), lasts(interval+wait+patience(a.Probe)))
 }
 
@@ -80,8 +80,8 @@ func (p *pass) actsAtOnce(a *probed) {
 	if a.FailureThreshold > 1 {
 		when = fmt.Sprintf("after %d failures within %s", a.FailureThreshold, lasts(without))
 	}
-	p.atProbe(a, key, "let it fail several times over more than that, as with periodSeconds: 10, failureThreshold: 3",
-		"liveness restarts the container %s: a Vitals that is restarted, or stalls for %s, takes the workload along", when, lasts(stallLimit))
+	p.atProbe(a, key, "allow several failures over a longer time, such as periodSeconds: 10, failureThreshold: 3",
+		"liveness restarts the container %s: a restart of Vitals, or a stall of %s, restarts the workload as well", when, lasts(stallLimit))
 }
 
 // soonerThan reports liveness that acts before readiness does. What is not alive is not
@@ -90,7 +90,7 @@ func (p *pass) soonerThan(a, readiness *probed) {
 	if patience(a.Probe) >= patience(readiness.Probe) {
 		return
 	}
-	p.atProbe(a, "", "let readiness be the faster one",
+	p.atProbe(a, "", "make readiness faster than liveness",
 		"liveness restarts the container after %s, and readiness takes the pod out of service only after %s: requests still arrive when it is killed",
 		lasts(patience(a.Probe)), lasts(patience(readiness.Probe)))
 }
@@ -99,13 +99,13 @@ func (p *pass) soonerThan(a, readiness *probed) {
 func probeTimeout(p *pass) {
 	for _, a := range p.probes() {
 		if a.Timeout > a.Period {
-			p.atProbe(a, "timeoutSeconds", "let timeoutSeconds be at most periodSeconds",
-				"a look may take %s, longer than the %s between two: what hangs is noticed after %s, and not after %s",
+			p.atProbe(a, "timeoutSeconds", "set timeoutSeconds to at most periodSeconds",
+				"the timeout of %s is longer than the period of %s: a hang is detected after %s instead of %s",
 				lasts(a.Timeout), lasts(a.Period), lasts(a.Timeout*time.Duration(a.FailureThreshold)), lasts(patience(a.Probe)))
 		}
 		if a.timeout >= a.Timeout {
 			p.atProbe(a, a.key, fmt.Sprintf("set --timeout=%s, or a longer timeoutSeconds", a.Timeout-a.Timeout/10),
-				"%s gives up after %s, and the kubelet ends it after %s: it fails without saying why", a.program, a.timeout, lasts(a.Timeout))
+				"%s times out after %s, and the kubelet kills it after %s: it fails without a message", a.program, a.timeout, lasts(a.Timeout))
 		}
 	}
 }
@@ -122,8 +122,8 @@ func probeMissing(p *pass) {
 		f := p.opts.Manifests[0]
 		p.report(Finding{
 			File: f.Name, Line: f.Pods[0].Line, Col: f.Pods[0].Col, Where: f.Pods[0].Where,
-			Text: "no container is known to run Vitals, and no probe asks it: nothing was checked here",
-			Cure: "give the manifest in which Vitals runs, or the configuration that says where it listens (--config.file)",
+			Text: "no container is known to run Vitals, and no probe uses it: no probe was checked",
+			Cure: "pass the manifest in which Vitals runs, or the configuration with its listen address (--config.file)",
 		})
 	}
 }
@@ -141,7 +141,7 @@ func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
 	}
 	vitals := vitalsOf(pod)
 	if vitals != nil && !any {
-		p.atContainer(f, pod, vitals, "let the probes of the workload ask for /started, /alive and /ready", "no probe of the pod asks for a state: the verdicts of Vitals change nothing")
+		p.atContainer(f, pod, vitals, "point the probes of the workload to /started, /alive and /ready", "no probe of the pod uses a state: the verdicts of Vitals have no effect")
 	}
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -152,13 +152,13 @@ func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
 			return slices.ContainsFunc(c.Probes, func(probe manifest.Probe) bool { return probe.Kind == kind })
 		}
 		if !has(manifest.Readiness) && !ready {
-			p.atContainer(f, pod, c, "add a readinessProbe that asks for /ready", "there is no readinessProbe: the pod stays in service whatever happens")
+			p.atContainer(f, pod, c, "add a readinessProbe with the path /ready", "there is no readinessProbe: the pod always stays in service")
 		}
 		switch {
 		case !has(manifest.Liveness):
-			p.atContainer(f, pod, c, "add a livenessProbe that asks for /alive", "there is no livenessProbe: nothing restarts the container while it is not alive")
+			p.atContainer(f, pod, c, "add a livenessProbe with the path /alive", "there is no livenessProbe: the container is not restarted when it is not alive")
 		case !has(manifest.Startup):
-			p.atContainer(f, pod, c, "add a startupProbe that asks for /started", "there is no startupProbe: liveness is asked before everything has been measured once")
+			p.atContainer(f, pod, c, "add a startupProbe with the path /started", "there is no startupProbe: liveness starts before every collector has run once")
 		}
 	}
 }

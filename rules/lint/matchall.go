@@ -21,8 +21,8 @@ func regexMatchesAll(p *pass) {
 					continue
 				}
 				if why := p.leavesNothingOut(n, m); why != "" {
-					p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "leave the matcher out, or name what is meant",
-						"the matcher %s leaves nothing out: %s", m, why)
+					p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "remove the matcher, or list the intended values",
+						"the matcher %s excludes nothing: %s", m, why)
 				}
 			}
 		})
@@ -41,9 +41,9 @@ func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) str
 	}
 	switch {
 	case m.Matches("anything else") && !m.Matches(""):
-		return fmt.Sprintf("every series of %s has a %s", metricName(n), m.Name)
+		return fmt.Sprintf("every series of %s has the label %s", metricName(n), m.Name)
 	case own(metricName(n)) && isSet(m.Name) && m.Type == labels.MatchRegexp && len(values) > 1:
-		return fmt.Sprintf("%s is one of %s", m.Name, strings.Join(values, ", "))
+		return fmt.Sprintf("%s is always one of %s", m.Name, strings.Join(values, ", "))
 	}
 	return ""
 }

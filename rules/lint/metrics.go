@@ -43,13 +43,13 @@ func unknownMetric(p *pass) {
 			}
 			text, cure := "no collector and no recording rule exports "+name, meant(name, known)
 			if !own(name) && nearest(name, known) == "" {
-				cure = "collect it (scrape reads what others export), or remove the rule"
+				cure = "collect it (a scrape collector reads what other programs export), or remove the rule"
 				if severity == Info {
-					cure = "collect it (scrape reads what others export), unless the rule is for the Prometheus that loads the file"
+					cure = "collect it (a scrape collector reads what other programs export), unless the rule is for Prometheus alone"
 				}
 			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
-				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none that is configured does"
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
 				cure = "configure one, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
 					severity = Info // a rule for several configurations that says what this one means
@@ -85,8 +85,8 @@ func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
 		}
 	}
 	if meant != "" {
-		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If it is another one, accept the finding", meant),
-			"nothing here exports %s unless a collector passes it on, and it is nearly a name that is known", name).Severity = Warning
+		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If not, accept the finding", meant),
+			"no collector is known to export %s, and the name is similar to a known one", name).Severity = Warning
 	}
 }
 

@@ -25,9 +25,9 @@ func misspelt(p *pass) {
 			switch {
 			case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
 				probe = true
-				p.misspeltKey(s, "labels", name, "state", "the rule feeds no state, and no probe obeys it")
+				p.misspeltKey(s, "labels", name, "state", "the rule belongs to no state, and no probe uses it")
 			case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
-				p.misspeltKey(s, "labels", name, "severity", "the rule is critical, as one without severity is")
+				p.misspeltKey(s, "labels", name, "severity", "the rule has the default severity, critical")
 			}
 		}
 		if !probe {
@@ -45,7 +45,7 @@ func misspelt(p *pass) {
 
 func (p *pass) misspeltKey(s *subject, section, name, meant, effect string) {
 	line, col := s.file.PlaceOfKey(s.rule, section, name)
-	p.about(s, line, col, "write "+meant+", or choose a name that cannot be taken for it",
+	p.about(s, line, col, "write "+meant+", or use a name that is less similar",
 		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+meant+": without that, "+effect)
 }
 
@@ -69,8 +69,8 @@ func annotationKeys() []annotationKey {
 	return []annotationKey{
 		{"summary", "probes, page and alerts show the rule's name only", func(string) bool { return true }},
 		{"depends_on", "the rule is never shown as a consequence", func(string) bool { return true }},
-		{"no_data", "missing evidence means what the state says", oneOf("fail", "pass", "hold")},
-		{"mode", "the rule is obeyed", oneOf("observe")},
+		{"no_data", "the state's own no_data applies", oneOf("fail", "pass", "hold")},
+		{"mode", "the rule counts", oneOf("observe")},
 		{"exit_code", "the exec probe does not return the code", func(v string) bool {
 			_, ok := rules.ExitCode(v)
 			return ok || strings.Contains(v, "{{")

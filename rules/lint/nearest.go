@@ -19,7 +19,7 @@ func meant(got string, known []string) string {
 	case near != "":
 		return fmt.Sprintf("did you mean %q?", near)
 	case len(known) == 0:
-		return "remove it: there is none"
+		return "remove it: none exists"
 	case len(known) <= few:
 		return "use one of " + strings.Join(known, ", ")
 	}

@@ -26,10 +26,10 @@ func shortFor(p *pass) {
 			waits = `with "for: ` + written(s.rule.For) + `"`
 		}
 		if s.rule.For >= h.every {
-			enough = ", when the next one is late"
+			enough = " when the next one is late"
 		}
-		f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or look at several rounds, as max_over_time does", written(2*h.every)),
-			"%s, the rule waits for less than two rounds of the collector %q, which looks every %s: one look that goes wrong can make %s fail%s",
+		f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or use several samples, as max_over_time does", written(2*h.every)),
+			"%s, the rule waits for less than two collections of the collector %q, which runs every %s: one failed collection can make %s fail%s",
 			waits, h.who, written(h.every), s.rule.State, enough)
 		if s.rule.State != "alive" {
 			f.Severity = Info

@@ -110,14 +110,14 @@ func (p *pass) executed(c *manifest.Container, command []string) question {
 			return q
 		}
 		if forgets.MatchString(script) {
-			q.passes = "the shell forgets what the command says, and ends with 0"
+			q.passes = "the shell ignores the exit code of the command and exits with 0"
 		}
 		command = strings.Fields(found[1])
 		program = command[0]
 	}
 	switch program {
 	case "true":
-		q.passes = "the command always ends with 0"
+		q.passes = "the command always exits with 0"
 	case "healthcheck":
 		p.healthcheck(&q, c, command[1:])
 	case "vitals":
@@ -150,7 +150,7 @@ func (p *pass) vitals(q *question, args []string) {
 	q.program = strings.TrimSpace("vitals " + command)
 	defaults := map[string]string{"once": "15s", "wait": "5m"}
 	if defaults[command] == "" {
-		q.passes = q.program + " says nothing of a state"
+		q.passes = q.program + " does not evaluate a state"
 		return
 	}
 	q.asks(p, firstOf(append(rest[1:], "ready")))

@@ -44,13 +44,13 @@ func (p *pass) oneRange(s *subject, n parser.Expr, length time.Duration, functio
 	switch {
 	case every == 0 || length == 0: // or calculated when it is evaluated
 	case needsTwo(function) && !subquery && length <= every:
-		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s hardly ever has more than one: this yields nothing",
+		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s rarely holds more than one: it returns nothing",
 			function, who, written(length)).Severity = Error
 	case needsTwo(function) && !subquery && length < 2*every:
-		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s has them only now and then",
+		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s does not always hold them",
 			function, who, written(length)).Severity = Error
 	case length < enough(function)*every:
-		p.inExpr(s, n, cure, "the range of %s is shorter than %d rounds: with %s, one that is late or lost changes much",
+		p.inExpr(s, n, cure, "the range of %s is shorter than %d collections: with %s, a late or lost one changes the result much",
 			written(length), enough(function), who)
 	}
 }

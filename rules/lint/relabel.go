@@ -29,7 +29,7 @@ func (p *pass) sourceLabels(s *subject, n *parser.Call) {
 		if label == "" || is.has(label) || added(label) {
 			continue
 		}
-		p.inExpr(s, arg, meant(label, keys(is.labels)), "no series has the label %s that %s looks at", label, name).Severity = Warning
+		p.inExpr(s, arg, meant(label, keys(is.labels)), "no series has the label %s that %s reads", label, name).Severity = Warning
 	}
 }
 

@@ -23,10 +23,10 @@ func shadowedRule(p *pass) {
 			}
 			why := "has the same expression"
 			if !by.same(d) {
-				why = fmt.Sprintf("is true while %s is %s, and so whenever this one is", quoted(by.is.subject), by.is.values)
+				why = fmt.Sprintf("is true while %s is %s, and so whenever this rule is", quoted(by.is.subject), by.is.values)
 			}
-			p.inExpr(d.of, d.of.rule.AST, "remove one of the two rules, or let them look at different things",
-				"the rule %q at %s:%d %s: this one decides nothing", by.of.rule.Alert, by.of.file.Name, by.of.rule.Line, why)
+			p.inExpr(d.of, d.of.rule.AST, "remove one of the two rules, or make their expressions different",
+				"the rule %q at %s:%d %s: this rule has no effect", by.of.rule.Alert, by.of.file.Name, by.of.rule.Line, why)
 			break
 		}
 	}

@@ -32,17 +32,17 @@ func stateWithoutRules(p *pass) {
 			p.undecided(first, obeyed)
 		case p.opts.Complete && len(p.files) == 0:
 			p.report(Finding{
-				File: p.opts.Config, Line: 1, Col: 1, Cure: "name rule files in rule_files, or leave it where nobody asks for a state",
-				Text: fmt.Sprintf("there are no rule files: %s fails for ever, with the reason %q", state, "no rules"),
+				File: p.opts.Config, Line: 1, Col: 1, Cure: "list rule files in rule_files; without a probe that uses a state, none are needed",
+				Text: fmt.Sprintf("there are no rule files: %s always fails, with the reason %q", state, "no rules"),
 			}).Severity = Info // it may be there for its metrics alone
 		case p.opts.Complete:
-			cure := fmt.Sprintf("give a rule labels: state: %s", state)
+			cure := fmt.Sprintf("add the label state: %s to a rule", state)
 			if state != "ready" { // which every configuration has
-				cure += ", or take the state out of the configuration"
+				cure += ", or remove the state from the configuration"
 			}
 			p.report(Finding{
 				File: p.files[0].Name, Line: 1, Col: 1, Severity: Error, Cure: cure,
-				Text: fmt.Sprintf("no rule has the state %s: it fails for ever, with the reason %q", state, "no rules"),
+				Text: fmt.Sprintf("no rule has the state %s: it always fails, with the reason %q", state, "no rules"),
 			})
 		}
 	}
@@ -51,14 +51,14 @@ func stateWithoutRules(p *pass) {
 // undecided reports a state whose rules, of which first is one, cannot make it fail.
 func (p *pass) undecided(first *subject, obeyed bool) {
 	state := first.rule.State
-	cure := fmt.Sprintf("make a rule of %s critical (labels: severity: critical) that is not observed", state)
+	cure := fmt.Sprintf("add a rule of %s with severity: critical and without mode: observe", state)
 	switch {
 	case !p.opts.Complete:
-		p.at(first, "labels.state", cure+", or check it together with the files that have one",
+		p.at(first, "labels.state", cure+", or check this file together with the one that has it",
 			"no rule here can make %s fail: each only warns or is observed", state).Severity = Warning
 	case obeyed:
 		p.at(first, "labels.state", cure, "%s can never fail: its rules only warn or are observed", state).Severity = Warning
 	default:
-		p.at(first, "labels.state", cure, "%s obeys no rule, as all are observed: it fails for ever, with the reason %q", state, "no rules").Severity = Error
+		p.at(first, "labels.state", cure, "all rules of %s are observed: it always fails, with the reason %q", state, "no rules").Severity = Error
 	}
 }

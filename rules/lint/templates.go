@@ -30,7 +30,7 @@ func templateLabel(p *pass) {
 					}
 					text := "the result of the expression has no label " + label
 					if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
-						text += ": labels that the rule adds are not among those of a template"
+						text += ": a template cannot use labels that the rule adds"
 					}
 					p.at(s, strictyaml.PathKey(of.key, name), meant(label, keys(is.labels)), "%s", text)
 				}

@@ -23,7 +23,7 @@ func valueInLabel(p *pass) {
 				continue
 			}
 			line, col := s.file.PlaceOfKey(s.rule, "labels", name)
-			p.about(s, line, col, "move it to an annotation; labels say which alert it is, not how bad it is",
+			p.about(s, line, col, "move the value to an annotation: the labels identify the alert",
 				"the label "+name+` contains the value: whenever that changes this is another alert, and its "for" begins anew`)
 		}
 	}

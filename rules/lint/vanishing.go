@@ -47,12 +47,12 @@ func vanishingSeries(p *pass) {
 		if first == nil {
 			continue
 		}
-		cure := fmt.Sprintf(`say what that means (annotations: no_data: fail, pass or hold), or ask for it ("... or absent(%s)")`, first)
+		cure := fmt.Sprintf(`set the annotation no_data to fail, pass or hold, or test for absence ("... or absent(%s)")`, first)
 		if len(p.recorded[metricName(first)]) > 0 {
-			cure = "say what that means (annotations: no_data: fail, pass or hold), or record what is always there"
+			cure = "set the annotation no_data to fail, pass or hold, or record a series that is always present"
 		}
 		p.inExpr(s, first, cure,
-			"a series of %s can be absent though nothing is out of order: the comparison is then neither true nor false, which a Prometheus takes for well, and %s by its own policy",
+			"a series of %s can be absent while everything works. Prometheus then sees no alert, and vitals reports the rule as unknown, which %s handles by its own no_data",
 			strings.Join(names, ", "), s.rule.State).Severity = severity
 	}
 }
