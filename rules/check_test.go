@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 			[]string{`0.yml:4:58: group "g", rule "A": depends_on names "C", expected the name of an alert in one of the rule files`}},
 		{"cause that is misspelt", [][]alert{{depends("QuotaLow", "KeystonDown"), {"KeystoneDown", ""}, {"KeystoneUp", ""}}},
 			[]string{`0.yml:4:62: group "g", rule "QuotaLow": depends_on names "KeystonDown", did you mean "KeystoneDown"?`}},
-		{"cause that looks like the rule itself", [][]alert{{depends("QuotaLow", "QuotasLow")}},
+		{"cause similar to the name of the rule", [][]alert{{depends("QuotaLow", "QuotasLow")}},
 			[]string{`0.yml:4:62: group "g", rule "QuotaLow": depends_on names "QuotasLow", expected the name of an alert in one of the rule files`}},
 		{"cause with several rules", [][]alert{{depends("A", "B"), {"B", "labels: {x: y}"}, {"B", ""}}}, nil},
 		{"its own cause", [][]alert{{depends("A", "A")}},

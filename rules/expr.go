@@ -6,11 +6,11 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// maxExpr bounds an expression, in bytes, and with it how deep it can be nested.
+// maxExpr is the longest expression in bytes. It also limits the nesting.
 const maxExpr = 64 << 10
 
-// maxParseErrors is how many of the parser's errors are shown for an expression;
-// the first ones cause the others.
+// maxParseErrors is how many of the parser's errors are reported for an expression. The
+// first ones cause the others.
 const maxParseErrors = 3
 
 // expr parses the expression of the rule at path.
@@ -42,7 +42,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	return ast
 }
 
-// syntax reports the errors of the PromQL parser where they are in the file.
+// syntax reports the errors of the PromQL parser at their places in the file.
 func (p *fileParser) syntax(path string, err error) {
 	var list parser.ParseErrors
 	if !errors.As(err, &list) {
@@ -54,9 +54,8 @@ func (p *fileParser) syntax(path string, err error) {
 	}
 }
 
-// topLevelBool refuses an alert whose expression is a comparison with "bool":
-// such a comparison has a result whether it is true or not, and an alert fires on
-// any result.
+// topLevelBool rejects an alert whose expression is a comparison with "bool". Such a
+// comparison always has a result, and an alert fires on any result.
 func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
 	for {
 		paren, ok := ast.(*parser.ParenExpr)

@@ -86,7 +86,7 @@ status: {bindings: []}
 	}
 }
 
-// mistakes has every bad file of testdata and what is said about it.
+// mistakes holds every bad file of testdata and its errors.
 var mistakes = map[string][]string{
 	"empty":           {`1:1: empty file, expected one YAML document`},
 	"not_yaml":        {`2:1: not valid YAML: did not find expected node content`},

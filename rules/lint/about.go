@@ -1,16 +1,16 @@
 package lint
 
-// About says what a check is for.
+// About describes a check.
 type About struct {
 	Code, Name string
-	// Severity is that of most of its findings.
+	// Severity is the severity of most of its findings.
 	Severity Severity
-	// Text says in a sentence what the check finds.
+	// Text describes in a sentence what the check finds.
 	Text string
 }
 
-// Checks returns what there is to know about every check, in the order of the codes.
-// docs/lint.md explains them.
+// Checks returns a description of every check, in the order of the codes. docs/lint.md
+// explains them.
 func Checks() []About {
 	texts := descriptions()
 	var all []About

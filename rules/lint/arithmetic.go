@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// passing returns those of v that "v op w" lets pass, for some number of w. As in
-// Prometheus, of the comparisons with NaN only != holds.
+// passing returns the values of v for which "v op w" holds with at least one value of w. Of
+// the comparisons with NaN only != holds, as in Prometheus.
 func (v values) passing(op parser.ItemType, w values) values {
 	if len(w.spans) == 0 {
 		if op == parser.NEQ {
@@ -36,12 +36,12 @@ func (v values) passing(op parser.ItemType, w values) values {
 	return v
 }
 
-// alwaysPasses says whether "v op w" holds for all numbers of both.
+// alwaysPasses reports whether "v op w" holds for all values of both.
 func (v values) alwaysPasses(op parser.ItemType, w values) bool {
 	return (!w.nan || op == parser.NEQ) && len(v.passing(inverse(op), values{w.spans, false}).spans) == 0
 }
 
-// inverse is the comparison that holds where op does not.
+// inverse returns the comparison that holds where op does not.
 func inverse(op parser.ItemType) parser.ItemType {
 	switch op {
 	case parser.EQLC:
@@ -58,7 +58,7 @@ func inverse(op parser.ItemType) parser.ItemType {
 	return parser.GTR
 }
 
-// flipped is the comparison with its sides swapped.
+// flipped returns the comparison with its sides swapped.
 func flipped(op parser.ItemType) parser.ItemType {
 	switch op {
 	case parser.GTR:
@@ -73,13 +73,13 @@ func flipped(op parser.ItemType) parser.ItemType {
 	return op
 }
 
-// calculated returns what "v op w" can be, or more.
+// calculated returns the possible results of "v op w", or a superset of them.
 func (v values) calculated(op parser.ItemType, w values) values {
 	if math.IsNaN(calculate(op, 1, 1)) {
-		return anyNumber() // not one of the operations on numbers
+		return anyNumber() // not an arithmetic operator
 	}
 	if (op == parser.DIV || op == parser.POW || op == parser.ATAN2) && (w.mayBe(0) || op != parser.DIV && v.mayBe(0)) {
-		return anyNumber() // these tell 0 from -0
+		return anyNumber() // these distinguish 0 from -0
 	}
 	a, few := v.points()
 	b, fewToo := w.points()
@@ -109,7 +109,7 @@ func (v values) calculated(op parser.ItemType, w values) values {
 	return anyNumber()
 }
 
-// scaled returns what "v op y" can be, or more.
+// scaled returns the possible results of "v op y", or a superset of them.
 func (v values) scaled(op parser.ItemType, y float64) values {
 	monotonic := op == parser.ADD || op == parser.SUB || (op == parser.MUL || op == parser.DIV) && y != 0
 	if !monotonic {

@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// binary is the outcome of an operation on two operands.
-func (a *analyst) binary(n *parser.BinaryExpr) outcome {
-	left, right := a.look(n.LHS), a.look(n.RHS)
+// binary returns the outcome of a binary operation.
+func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
+	left, right := a.analyze(n.LHS), a.analyze(n.RHS)
 	switch n.Op {
 	case parser.LOR:
 		return a.or(n, left, right)
@@ -32,17 +32,17 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 	}
 	v := left.calculated(n.Op, right.values)
 	if n.Op.IsComparisonOperator() {
-		v = answers(n, left, right)
+		v = boolResults(n, left, right)
 	}
 	sure := min(left.sure, right.sure)
 	if n.VectorMatching != nil && !(sure == always && sameLabels(n)) {
-		sure = sometimes // whether the labels of the two sides match is not known
+		sure = sometimes // it is unknown whether the labels of the two sides match
 	}
-	return itself(n, v, sure)
+	return newOutcome(n, v, sure)
 }
 
-// answers are the results of a comparison with bool.
-func answers(n *parser.BinaryExpr, left, right outcome) values {
+// boolResults returns the results of a comparison with bool.
+func boolResults(n *parser.BinaryExpr, left, right outcome) values {
 	switch {
 	case left.passing(n.Op, right.values).empty():
 		return one(0)
@@ -57,20 +57,20 @@ func filled(n *parser.BinaryExpr) bool {
 	return m != nil && (m.FillValues.LHS != nil || m.FillValues.RHS != nil)
 }
 
-// sameLabels says whether an operation on two vectors pairs the samples of the same labels.
+// sameLabels reports whether a vector operation matches samples on all labels.
 func sameLabels(n *parser.BinaryExpr) bool {
 	m := n.VectorMatching
 	return m == nil || !m.On && len(m.MatchingLabels) == 0 &&
 		(m.Card == parser.CardOneToOne || m.Card == parser.CardManyToMany)
 }
 
-// anyLabels says whether an operation on two vectors pairs any sample with any other.
+// anyLabels reports whether a vector operation matches every sample with every other one.
 func anyLabels(n *parser.BinaryExpr) bool {
 	return n.VectorMatching != nil && n.VectorMatching.On && len(n.VectorMatching.MatchingLabels) == 0
 }
 
-// comparison is the outcome of a comparison that lets samples pass.
-func (a *analyst) comparison(n *parser.BinaryExpr, left, right outcome) outcome {
+// comparison returns the outcome of a comparison that filters samples.
+func (a *analyzer) comparison(n *parser.BinaryExpr, left, right outcome) outcome {
 	op, kept, other := n.Op, left, right
 	keptExpr, otherExpr := n.LHS, n.RHS
 	if n.LHS.Type() == parser.ValueTypeScalar {
@@ -101,14 +101,14 @@ func (a *analyst) comparison(n *parser.BinaryExpr, left, right outcome) outcome 
 	return o
 }
 
-// compared is the outcome of a comparison of a value with itself.
-func (a *analyst) compared(n *parser.BinaryExpr, left, right outcome) outcome {
+// compared returns the outcome of the comparison of an expression with itself.
+func (a *analyzer) compared(n *parser.BinaryExpr, left, right outcome) outcome {
 	v := left.and(right.values)
 	switch n.Op {
 	case parser.EQLC, parser.LTE, parser.GTE:
 		v.nan = false
 	case parser.NEQ:
-		v.spans = nil // NaN is not itself
+		v.spans = nil // NaN is not equal to itself
 	default:
 		v = values{}
 	}
@@ -121,8 +121,8 @@ func (a *analyst) compared(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// and is the outcome of "left and right", of which neither is impossible.
-func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
+// and returns the outcome of "left and right". Neither side is impossible.
+func (a *analyzer) and(n *parser.BinaryExpr, left, right outcome) outcome {
 	o := left
 	if !(anyLabels(n) && right.sure == always) {
 		o.sure, o.pure = min(left.sure, sometimes), false
@@ -152,8 +152,8 @@ func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// unless is the outcome of "left unless right".
-func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
+// unless returns the outcome of "left unless right".
+func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	const cure = `remove the part after "unless", or narrow it so that some series remain`
 	switch {
 	case left.sure == never || right.sure == never:
@@ -177,8 +177,8 @@ func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// or is the outcome of "left or right".
-func (a *analyst) or(n *parser.BinaryExpr, left, right outcome) outcome {
+// or returns the outcome of "left or right".
+func (a *analyzer) or(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never:
 		return right
@@ -202,13 +202,13 @@ func (a *analyst) or(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// absentOf says whether e is absent() of the other expression.
+// absentOf reports whether e is absent(other).
 func absentOf(e, other parser.Expr) bool {
 	c, ok := bare(e).(*parser.Call)
 	return ok && c.Func.Name == "absent" && bare(c.Args[0]).String() == bare(other).String()
 }
 
-// excluded explains why a comparison lets nothing pass.
+// excluded explains why no sample passes a comparison.
 func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.Expr, other outcome) (text, cure string) {
 	than := short(otherExpr)
 	if n, ok := other.number(); ok {
@@ -224,7 +224,7 @@ func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.
 	return fmt.Sprintf("%s is %s, and never %s %s", short(e), kept.values, op, than), cure
 }
 
-// counts says whether an expression counts what there is.
+// counts reports whether an expression counts series or samples.
 func counts(e parser.Expr) bool {
 	switch n := bare(e).(type) {
 	case *parser.AggregateExpr:
@@ -235,7 +235,7 @@ func counts(e parser.Expr) bool {
 	return false
 }
 
-// short is an expression as a message shows it.
+// short returns the text of an expression, shortened for a message.
 func short(e parser.Expr) string { return quoted(bare(e).String()) }
 
 func quoted(text string) string {

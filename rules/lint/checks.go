@@ -2,23 +2,23 @@ package lint
 
 import "github.com/vitals-health/vitals/rules"
 
-// CodeInvalid is the code of a mistake that has none of its own.
+// CodeInvalid is the code of a mistake without a code of its own.
 const CodeInvalid = "V000"
 
-// codeUnknownMetric is the code of a name that nobody exports.
+// codeUnknownMetric is the code of a metric that nothing exports.
 const codeUnknownMetric = "V003"
 
-// check is one thing that is looked for.
+// check is one check.
 type check struct {
-	// Code never changes its meaning, and no other check ever gets it.
+	// Code is never changed or used again.
 	Code, Name string
 	Severity   Severity
-	// run is nil for what is found while the file is read, which is no matter of
-	// opinion and cannot be accepted.
+	// run is nil for mistakes that are found while the file is parsed. They cannot be
+	// accepted.
 	run func(*pass)
 }
 
-// checks are all of them, in the order of their codes. docs/lint.md explains each.
+// checks returns all checks in the order of their codes. docs/lint.md explains each.
 func checks() []check {
 	return []check{
 		{CodeInvalid, "invalid", Error, nil},
@@ -54,7 +54,7 @@ func checks() []check {
 		{"V034", "probe-vacuous", Error, probeVacuous},
 		{"V035", "probe-wrong-state", Error, probeWrongState},
 		{"V036", "probe-missing", Info, probeMissing},
-		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
+		{"V090", "acceptance", Warning, accept}, // the last one, as it uses the findings of the others
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 
 // Comment is a comment of a rule file that accepts findings.
 type Comment struct {
-	// Rule is the rule that the comment is for, one of the file's; nil for all of the file.
+	// Rule is the rule of the file that the comment belongs to; nil for the whole file.
 	Rule *rules.Rule
-	// Text is the comment in one line, from its "#" on.
+	// Text is the comment in one line, starting with "#".
 	Text string
 }
 
-// Comments returns the comments that accept findings in a file, in its order, without those
-// that cannot accept any. Whoever writes the rules somewhere else takes them along.
+// Comments returns the valid comments that accept findings in a file, in the order of the
+// file. A program that copies the rules copies them as well.
 func Comments(f *rules.File) []Comment {
 	p := &pass{files: []*rules.File{f}}
 	p.prepare()

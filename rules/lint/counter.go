@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// rateOfGauge finds functions over ranges that are meant for the other type of metric: a
-// gauge that falls looks to rate like a counter that began anew, and a counter that begins
-// anew looks to delta like one that fell.
+// rateOfGauge finds range functions that are applied to the wrong type of metric. rate
+// treats a decreasing gauge as a counter reset, and delta treats a counter reset as a
+// decrease.
 func rateOfGauge(p *pass) {
 	for _, s := range p.subjects {
 		p.nodes(s, func(n parser.Node) {
@@ -20,7 +20,7 @@ func rateOfGauge(p *pass) {
 			}
 			name := call.Func.Name
 			switch t := p.typeOf(selector); {
-			case name == "resets" && strings.Contains(metricName(selector), "uptime"): // it falls when something starts anew
+			case name == "resets" && strings.Contains(metricName(selector), "uptime"): // an uptime decreases when its process restarts
 			case t == model.MetricTypeGauge && forCounters(name):
 				p.inExpr(s, call, "use delta, deriv or changes, or compare the value itself",
 					"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, metricName(selector))
@@ -55,8 +55,8 @@ func forGauges(function string) bool {
 	return slices.Contains([]string{"delta", "idelta", "deriv", "predict_linear", "double_exponential_smoothing"}, function)
 }
 
-// typeOf returns the type of all metrics that a selector can match, or "" where they have
-// several or somebody does not know his own.
+// typeOf returns the type of all metrics that a selector can match. It is empty if they
+// differ or if a type is unknown.
 func (p *pass) typeOf(s *parser.VectorSelector) model.MetricType {
 	var t model.MetricType
 	for i, m := range p.sources(s) {
@@ -71,8 +71,8 @@ func (p *pass) typeOf(s *parser.VectorSelector) model.MetricType {
 	return t
 }
 
-// counterCompared finds comparisons of a counter with a number. Counters of others are
-// known by their names.
+// counterCompared finds comparisons of a counter with a number. Counters of other programs
+// are recognised by their names.
 func counterCompared(p *pass) {
 	histograms := p.histograms()
 	for _, s := range p.subjects {
@@ -97,7 +97,7 @@ func counterCompared(p *pass) {
 	}
 }
 
-// never says whether a comparison asks whether there was nothing yet, as in
+// never reports whether a comparison tests that a counter was never incremented, as in
 //
 //	backups_total == 0
 func (p *pass) never(b *parser.BinaryExpr) bool {
@@ -110,8 +110,8 @@ func (p *pass) never(b *parser.BinaryExpr) bool {
 	return number == 0 && (op == parser.EQLC || op == parser.LTE) || op == parser.LSS && 0 < number && number <= 1 && !scaled
 }
 
-// provesUse says whether a comparison only adds to another condition that there has been
-// anything at all, as in
+// provesUse reports whether a comparison only requires, in addition to another condition,
+// that a counter was incremented, as in
 //
 //	requests_total > 0 and histogram_quantile(0.9, rate(request_duration_seconds_bucket[5m])) > 1
 func (p *pass) provesUse(b *parser.BinaryExpr, path []parser.Node) bool {
@@ -134,12 +134,12 @@ func (p *pass) provesUse(b *parser.BinaryExpr, path []parser.Node) bool {
 	return false
 }
 
-// number returns the number that an expression is, be it a calculated one.
+// number returns the constant value of an expression, which may be calculated.
 func (p *pass) number(e parser.Expr) (n float64, ok bool) {
 	if e.Type() != parser.ValueTypeScalar {
 		return 0, false
 	}
-	return (&analyst{pass: p}).look(e).number()
+	return (&analyzer{pass: p}).analyze(e).number()
 }
 
 func (p *pass) isNumber(e parser.Expr) bool {
@@ -147,8 +147,8 @@ func (p *pass) isNumber(e parser.Expr) bool {
 	return ok
 }
 
-// valueOf returns the selector whose values, or sums or multiples of them, an expression
-// yields, or nil.
+// valueOf returns the selector whose values the expression returns, possibly summed or
+// scaled, or nil.
 func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
 	switch n := bare(e).(type) {
 	case *parser.VectorSelector:
@@ -180,8 +180,7 @@ func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
 	return nil
 }
 
-// isCounter says whether a selector selects a counter: by its type, or by a name that
-// nobody gives to anything else.
+// isCounter reports whether a selector selects a counter, by its type or by its name.
 func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) bool {
 	name := metricName(s)
 	if name == "" || len(p.recorded[name]) > 0 {
@@ -195,8 +194,8 @@ func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) b
 		count && histograms[base])
 }
 
-// histograms are the names of the histograms and summaries whose buckets or sums the rules
-// use: a name that ends in _count says too little.
+// histograms returns the names of the histograms and summaries whose buckets or sums the
+// rules use. The suffix _count alone is not specific enough.
 func (p *pass) histograms() map[string]bool {
 	all := map[string]bool{}
 	for _, s := range p.subjects {

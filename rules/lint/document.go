@@ -1,8 +1,7 @@
 package lint
 
-// secondDocument finds rules that Prometheus does not load: it reads the first document of
-// a file and no other, whatever stands there. Objects are not for it but for its operator,
-// which reads them all.
+// secondDocument finds rules that Prometheus does not load: it reads only the first
+// document of a file. The Prometheus Operator reads objects from all documents.
 func secondDocument(p *pass) {
 	for _, f := range p.files {
 		if !f.Behind || len(f.Groups) == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// duplicateRecording finds recording rules that record the same series from the same
-// expression as another one. Of alerts that is a mistake, which rules.Check finds.
+// duplicateRecording finds recording rules that record the same expression under the same
+// name and labels as another one. For alerts this is a mistake, which rules.Check finds.
 func duplicateRecording(p *pass) {
 	first := map[string]string{}
 	for _, s := range p.subjects {

@@ -9,12 +9,12 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// aliveExternal finds rules of alive that look at something outside the host: when it
-// fails, every replica restarts, and the restart cures nothing. The same is true of started
-// while a replica starts.
+// aliveExternal finds rules of alive that depend on something outside the host. An outage
+// there restarts every replica, and the restart does not fix it. A rule of started does the
+// same to replicas that start during the outage.
 func aliveExternal(p *pass) {
 	for _, s := range p.subjects {
-		if s.rule.State != "alive" && (s.rule.State != "started" || !s.obeyed()) {
+		if s.rule.State != "alive" && (s.rule.State != "started" || !s.enforced()) {
 			continue
 		}
 		r, ok := p.reaches(s)
@@ -22,7 +22,7 @@ func aliveExternal(p *pass) {
 			continue
 		}
 		severity, effect := p.current.Severity, "an outage there would restart every replica, and a restart does not fix it"
-		if !s.obeyed() {
+		if !s.enforced() {
 			severity = Warning
 			effect = "a restart does not fix an outage there. The rule causes no restart while it only warns or is observed"
 		}
@@ -30,21 +30,21 @@ func aliveExternal(p *pass) {
 			severity = Warning
 			effect = "during an outage there the startup probe of every new replica fails, and the kubelet restarts it again and again"
 		}
-		if maybe(r.sources) {
+		if allMayBeLocal(r.sources) {
 			severity = Info
 		}
 		p.inExpr(s, r.at, "use the state ready (labels: state: ready), or check something that a restart can fix"+p.unsureCure(),
-			"%s depends on %s (%s): %s", s.rule.State, outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
+			"%s depends on %s (%s): %s", s.rule.State, describeSources(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 	}
 }
 
-// sharedReadiness finds rules of ready, and of other states that restart nothing, that
-// look at something outside the host: when it fails, every replica fails at once, and
-// nobody is left to answer.
+// sharedReadiness finds rules of ready, and of other states that cause no restart, that
+// depend on something outside the host. An outage there takes all replicas out of service
+// at once.
 func sharedReadiness(p *pass) {
 	for _, s := range p.subjects {
 		state := s.rule.State
-		if state == "alive" || state == "started" || !s.obeyed() {
+		if state == "alive" || state == "started" || !s.enforced() {
 			continue
 		}
 		r, ok := p.reaches(s)
@@ -52,16 +52,16 @@ func sharedReadiness(p *pass) {
 			continue
 		}
 		severity := p.current.Severity
-		if maybe(r.sources) {
+		if allMayBeLocal(r.sources) {
 			severity = Info
 		}
 		p.inExpr(s, r.at, `make it a warning (severity: warning) if a replica is useful without it, or accept the finding with the reason why it is not`+p.unsureCure(),
 			"%s depends on %s (%s): an outage there takes every replica out of service at once",
-			state, outside(r.sources), strings.Join(r.by, ", ")).Severity = severity
+			state, describeSources(r.sources), strings.Join(r.by, ", ")).Severity = severity
 	}
 }
 
-// unsureCure says how lint can know better.
+// unsureCure returns the advice to pass a configuration, if there is none.
 func (p *pass) unsureCure() string {
 	if p.opts.Vocabulary.Configured {
 		return ""
@@ -69,9 +69,9 @@ func (p *pass) unsureCure() string {
 	return "; pass a configuration (--config.file) to check its collectors and where their targets are"
 }
 
-// outside names the collectors among the sources, or the kinds where there is no
+// describeSources names the collectors among the sources, or their kinds if there is no
 // configuration.
-func outside(sources []Metric) string {
+func describeSources(sources []Metric) string {
 	var names, unsure []string
 	kind := sources[0].Collector == ""
 	for _, m := range sources {
@@ -97,7 +97,7 @@ func outside(sources []Metric) string {
 	return enumerate("the "+what, names)
 }
 
-// enumerate lists names, each of them once.
+// enumerate lists the names, each of them once.
 func enumerate(what string, names []string) string {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -108,21 +108,22 @@ func enumerate(what string, names []string) string {
 	return what + "s " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// maybe says whether all sources may be on this host after all.
-func maybe(sources []Metric) bool {
+// allMayBeLocal reports whether all sources may be on this host.
+func allMayBeLocal(sources []Metric) bool {
 	return !slices.ContainsFunc(sources, func(m Metric) bool { return !m.MayBeLocal })
 }
 
-// reach is what a rule depends on outside the host.
+// reach describes what a rule depends on outside the host.
 type reach struct {
-	// at is the first selector in the rule's own expression that leads there, and by are
-	// the metrics, with the way to them.
+	// at is the first selector in the rule's own expression that leads there. by lists the
+	// metrics and the path to them.
 	at      *parser.VectorSelector
 	by      []string
 	sources []Metric
 }
 
-// reaches returns what a rule depends on outside the host, and says whether it does.
+// reaches returns what a rule depends on outside the host. found is false if it depends on
+// nothing there.
 func (p *pass) reaches(s *subject) (r reach, found bool) {
 	for _, l := range p.evidence(s) {
 		sources := p.externals(l)
@@ -147,8 +148,8 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 	return r, found
 }
 
-// externals are the sources of a leaf that lie outside the host, and the collectors
-// outside of which it asks how they fare.
+// externals returns the sources of a leaf that lie outside the host. A leaf that selects
+// metrics of collectors, such as vitals_collector_success, has those collectors as sources.
 func (p *pass) externals(l leaf) []Metric {
 	found := p.sources(l.selector)
 	if p.opts.Vocabulary != nil && strings.HasPrefix(metricName(l.selector), "vitals_collector_") {
@@ -163,21 +164,21 @@ func (p *pass) externals(l leaf) []Metric {
 	return slices.DeleteFunc(found, func(m Metric) bool { return !m.External })
 }
 
-// evidence returns the leaves of a rule, and those of the rules whose verdict it asks for.
+// evidence returns the leaves of a rule and of the rules whose verdict it uses.
 func (p *pass) evidence(s *subject) []leaf {
 	all := p.leaves(s.rule)
 	followed := []*subject{s}
 	for i := 0; i < len(all); i++ {
-		for _, judged := range p.judged(all[i].selector) {
-			if slices.Contains(followed, judged) {
+		for _, referenced := range p.referencedRules(all[i].selector) {
+			if slices.Contains(followed, referenced) {
 				continue
 			}
-			followed = append(followed, judged)
-			for _, l := range p.leaves(judged.rule) {
+			followed = append(followed, referenced)
+			for _, l := range p.leaves(referenced.rule) {
 				if sources := p.externals(l); len(sources) > 0 && l.guards(sources) {
 					continue
 				}
-				l.via = slices.Concat(all[i].via, []string{"the rule " + judged.rule.Alert}, l.via)
+				l.via = slices.Concat(all[i].via, []string{"the rule " + referenced.rule.Alert}, l.via)
 				l.at, l.above = all[i].at, all[i].above
 				all = append(all, l)
 			}
@@ -186,27 +187,27 @@ func (p *pass) evidence(s *subject) []leaf {
 	return all
 }
 
-// judged returns the rules whose verdict a selector asks for.
-func (p *pass) judged(s *parser.VectorSelector) []*subject {
+// referencedRules returns the rules whose verdict a selector selects.
+func (p *pass) referencedRules(s *parser.VectorSelector) []*subject {
 	name := metricName(s)
-	asks := func(*subject) bool { return false }
+	selects := func(*subject) bool { return false }
 	matches := func(labels map[string][]string) bool {
 		about := Metric{Labels: labels}
 		return about.matches(without(s.LabelMatchers, model.MetricNameLabel))
 	}
 	switch {
 	case name == "vitals_rule_status":
-		asks = func(r *subject) bool {
+		selects = func(r *subject) bool {
 			return matches(map[string][]string{"rule": {r.rule.Alert}, "state": {r.rule.State}, "status": nil})
 		}
 	case name == "vitals_state" || name == "vitals_state_transitions_total":
-		asks = func(r *subject) bool { return r.obeyed() && matches(map[string][]string{"state": {r.rule.State}}) }
+		selects = func(r *subject) bool { return r.enforced() && matches(map[string][]string{"state": {r.rule.State}}) }
 	case ofAlerts(name):
-		asks = func(r *subject) bool {
+		selects = func(r *subject) bool {
 			known := map[string][]string{"alertname": {r.rule.Alert}}
 			for _, m := range s.LabelMatchers {
 				if known[m.Name] == nil {
-					known[m.Name] = nil // of the rule or of its result
+					known[m.Name] = nil // a label of the rule or of its result
 				}
 			}
 			return matches(known)
@@ -214,7 +215,7 @@ func (p *pass) judged(s *parser.VectorSelector) []*subject {
 	}
 	var found []*subject
 	for _, r := range p.subjects {
-		if r.rule.Alert != "" && asks(r) {
+		if r.rule.Alert != "" && selects(r) {
 			found = append(found, r)
 		}
 	}

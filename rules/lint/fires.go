@@ -4,15 +4,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// neverFires finds expressions, and parts of them, that cannot yield anything whatever is
-// measured.
+// neverFires finds expressions, and parts of them, that can never have a result.
 func neverFires(p *pass) {
 	for _, s := range p.subjects {
 		if s.rule.AST == nil {
 			continue
 		}
-		a := analyst{pass: p}
-		o := a.look(s.rule.AST)
+		a := analyzer{pass: p}
+		o := a.analyze(s.rule.AST)
 		for _, c := range a.causes {
 			effect := "a part of the expression never returns anything"
 			switch {
@@ -26,16 +25,16 @@ func neverFires(p *pass) {
 	}
 }
 
-// alwaysFires finds rules of a state that fire whatever is measured, or as soon as anything
-// is. An ordinary alert may well do that, to show that alerts arrive.
+// alwaysFires finds rules of a state that always fire, or that fire as soon as a metric is
+// present. An ordinary alert may do that to show that alerting works.
 func alwaysFires(p *pass) {
 	const cure = "add a comparison that is true only when something is wrong, such as metric == 0"
 	for _, s := range p.subjects {
 		if s.rule.State == "" || s.rule.AST == nil {
 			continue
 		}
-		a := analyst{pass: p}
-		o := a.look(s.rule.AST)
+		a := analyzer{pass: p}
+		o := a.analyze(s.rule.AST)
 		switch e := bare(s.rule.AST); {
 		case e.Type() == parser.ValueTypeScalar:
 			p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")

@@ -8,9 +8,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// atOnce are the findings, with one for all rules of a document that wait for another
-// configuration: they may be many, and there is no more to say of them than their names.
-func (p *pass) atOnce() []finding {
+// merged returns the findings. It merges those for metrics of kinds that are not configured
+// into one finding for each document, as there may be many.
+func (p *pass) merged() []finding {
 	waits := func(f finding) bool {
 		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
 	}
@@ -21,23 +21,23 @@ func (p *pass) atOnce() []finding {
 		}
 	}
 	var all []finding
-	told := map[*rules.File]bool{}
+	reported := map[*rules.File]bool{}
 	for _, f := range p.findings {
 		if waits(f) && len(waiting[f.subject.file]) > 1 {
 			of := f.subject.file
-			if told[of] {
+			if reported[of] {
 				continue
 			}
-			told[of] = true
-			f = p.allIdle(f, waiting[of])
+			reported[of] = true
+			f = p.mergeIdle(f, waiting[of])
 		}
 		all = append(all, f)
 	}
 	return all
 }
 
-// allIdle is the one finding for several rules, where the first one is.
-func (p *pass) allIdle(f finding, waiting []*subject) finding {
+// mergeIdle returns the one finding for several rules, at the place of the first one.
+func (p *pass) mergeIdle(f finding, waiting []*subject) finding {
 	var names, kinds []string
 	for _, s := range waiting {
 		names, kinds = append(names, s.rule.Name()), append(kinds, p.idle[s]...)

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// unknownLabel finds labels that no series has where they are asked for: a matcher then
-// matches nothing, a group is one for all, and two sides never meet.
+// unknownLabel finds labels that no series has where they are used: a matcher then matches
+// nothing, all series form one group, and two sides never match.
 func unknownLabel(p *pass) {
 	for _, s := range p.subjects {
 		p.nodes(s, func(n parser.Node) {
@@ -31,18 +31,18 @@ func unknownLabel(p *pass) {
 	}
 }
 
-// matcherLabels looks at the labels that a selector asks for.
+// matcherLabels checks the labels of a selector's matchers.
 func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
 	is := p.ofName(metricName(n))
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 		if is.has(m.Name) {
 			continue
 		}
-		cure := meant(m.Name, keys(is.labels))
+		cure := suggest(m.Name, keys(is.labels))
 		text := fmt.Sprintf("%s has no label %s", metricName(n), m.Name)
 		if added(m.Name) {
 			if m.Matches("") || !p.feeding[s] {
-				continue // it is as good here as where there is one
+				continue // it has the same effect with and without the label
 			}
 			text += ", which Prometheus adds when it scrapes: in Vitals the selector matches nothing"
 			cure = "remove the matcher, or make it match an empty value as well"
@@ -51,7 +51,7 @@ func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
 	}
 }
 
-// groupLabels looks at the labels by which, or without which, is aggregated.
+// groupLabels checks the labels of an aggregation's by or without.
 func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 	is := p.shape(n.Expr)
 	for _, label := range n.Grouping {
@@ -66,7 +66,7 @@ func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 	}
 }
 
-// matchingLabels looks at the labels by which the sides of an operator are matched.
+// matchingLabels checks the labels on which the sides of an operator are matched.
 func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shape) {
 	m := n.VectorMatching
 	clause, verb, severity := "ignoring", "is ignored", Warning
@@ -100,28 +100,28 @@ func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shap
 	}
 }
 
-// atClause reports a label that stands in a clause such as by (...).
+// atClause reports a label in a clause such as by (...).
 func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shape, text string, args ...any) *Finding {
 	pattern := `\b` + clause + `\s*\([^()]*?\b(` + regexp.QuoteMeta(label) + `)\b`
-	return p.atWord(s, n, pattern, meant(label, keys(is.labels)), text, args...)
+	return p.atWord(s, n, pattern, suggest(label, keys(is.labels)), text, args...)
 }
 
-// unknownValue finds matchers that none of the values can match that a label has.
+// unknownValue finds matchers that match none of the values of a label.
 func unknownValue(p *pass) {
 	for _, s := range p.subjects {
 		p.selectors(s, func(n *parser.VectorSelector) {
 			is, wrong := p.values(n), false
 			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 				values, ok := is.labels[m.Name]
-				// A matcher that lets a series without the label pass asks for no value.
+				// A matcher that accepts a missing label requires no value.
 				if !is.known() || !ok || values == nil || m.Matches("") || anyMatches(m, values) {
 					continue
 				}
 				wrong = true
-				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
+				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
 					"no series of %s matches %s", metricName(n), m)
 				if name := metricName(n); !p.ofName(name).known() && !ofAlerts(name) {
-					f.Severity = Warning // what is passed on may have the label of its own
+					f.Severity = Warning // the scraped target may set the label itself
 				}
 			}
 			if !wrong && is.known() && !p.matched(n) {
@@ -131,14 +131,14 @@ func unknownValue(p *pass) {
 	}
 }
 
-func meantValue(m *labels.Matcher, values []string) string {
+func suggestValue(m *labels.Matcher, values []string) string {
 	if m.Type == labels.MatchEqual {
-		return meant(m.Value, values)
+		return suggest(m.Value, values)
 	}
-	return meant("", values)
+	return suggest("", values)
 }
 
-// values is the shape of all that a name stands for, be it passed on.
+// values returns the shape of all series of a name, including those of other programs.
 func (p *pass) values(n *parser.VectorSelector) shape {
 	name := metricName(n)
 	is := p.ofName(name)
@@ -162,14 +162,15 @@ func (p *pass) values(n *parser.VectorSelector) shape {
 	return passed
 }
 
-// matched says whether any source can match a selector, or nobody knows.
+// matched reports whether a source can match a selector. It returns true if that is
+// unknown.
 func (p *pass) matched(n *parser.VectorSelector) bool {
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 		if !p.values(n).has(m.Name) {
-			return true // that is another finding, or a label of somebody else's
+			return true // reported elsewhere, or a label of another program
 		}
 	}
-	asking := *n
-	asking.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
-	return ofAlerts(metricName(n)) || len(p.recorded[metricName(n)]) > 0 || len(p.sources(&asking)) > 0
+	strict := *n
+	strict.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
+	return ofAlerts(metricName(n)) || len(p.recorded[metricName(n)]) > 0 || len(p.sources(&strict)) > 0
 }

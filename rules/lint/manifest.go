@@ -6,18 +6,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// probePath finds probes that ask for what does not exist.
+// probePath finds probes that request a path, a state or a rule that does not exist.
 func probePath(p *pass) {
 	for _, a := range p.probes() {
 		switch {
 		case a.key == "" || a.key == "exec.command" && a.given == "":
 		case a.state == "" && a.key == "exec.command":
-			p.atProbe(a, a.key, meant(a.given, p.names()), "there is no state %q: %s always fails", a.given, a.program)
+			p.atProbe(a, a.key, suggest(a.given, p.names()), "there is no state %q: %s always fails", a.given, a.program)
 		case a.state == "":
 			p.unknownPath(a)
 		case a.key == "httpGet.path":
@@ -27,8 +25,8 @@ func probePath(p *pass) {
 	}
 }
 
-// unknownPath reports a path of no state that Vitals does not have, or does not answer.
-// Who is asked at another port is not known.
+// unknownPath reports a path that Vitals does not serve. Requests to another port are not
+// checked.
 func (p *pass) unknownPath(a *probed) {
 	if _, here := a.vitals.at(portNumber(a.container, a.HTTP.Target)); !here || alwaysAnswers(a.path) {
 		return
@@ -48,7 +46,7 @@ func (p *pass) unknownPath(a *probed) {
 	p.atProbe(a, a.key, cure, "there is no page %s: Vitals always answers 404", a.path)
 }
 
-// ruleOfPath reports a rule that the state in the path does not have.
+// ruleOfPath reports a rule in the path that the state does not have.
 func (p *pass) ruleOfPath(a *probed) {
 	rest, one := strings.CutPrefix(a.path, "/"+a.given+"/")
 	rules := p.rulesOf(a.state)
@@ -57,21 +55,21 @@ func (p *pass) ruleOfPath(a *probed) {
 	case rest == "":
 		p.atProbe(a, a.key, fmt.Sprintf("write /%s", a.given), "%s ends with a slash: Vitals reads an empty rule name and always answers 404", a.path)
 	default:
-		p.atProbe(a, a.key, meant(rest, rules), "%s has no rule %q: Vitals always answers 404", a.state, rest)
+		p.atProbe(a, a.key, suggest(rest, rules), "%s has no rule %q: Vitals always answers 404", a.state, rest)
 	}
 }
 
-// excludedRules reports rules that are excluded and that the state does not have.
+// excludedRules reports excluded rules that the state does not have.
 func (p *pass) excludedRules(a *probed) {
 	rules := p.rulesOf(a.state)
 	for _, name := range a.query["exclude"] {
 		if !slices.Contains(rules, name) {
-			p.atProbe(a, a.key, meant(name, rules), "%s has no rule %q to exclude: the parameter has no effect", a.state, name).Severity = Warning
+			p.atProbe(a, a.key, suggest(name, rules), "%s has no rule %q to exclude: the parameter has no effect", a.state, name).Severity = Warning
 		}
 	}
 }
 
-// rulesOf are the names of the rules of a state.
+// rulesOf returns the names of the rules of a state.
 func (p *pass) rulesOf(state string) []string {
 	var names []string
 	for _, s := range p.subjects {
@@ -82,7 +80,7 @@ func (p *pass) rulesOf(state string) []string {
 	return names
 }
 
-// alwaysAnswers says whether a path of no state answers 200 whatever the verdicts are.
+// alwaysAnswers reports whether a path of no state answers 200 whatever the verdicts are.
 func alwaysAnswers(path string) bool {
 	if slices.Contains([]string{"/", "/metrics", "/metrics/slis", "/config", "/-/healthy", "/-/ready", "/api/v1/status"}, path) {
 		return true
@@ -95,7 +93,7 @@ func alwaysAnswers(path string) bool {
 	return false
 }
 
-// probePort finds probes that ask where Vitals does not answer them.
+// probePort finds probes that do not reach Vitals.
 func probePort(p *pass) {
 	for _, a := range p.probes() {
 		switch {
@@ -109,8 +107,8 @@ func probePort(p *pass) {
 	}
 }
 
-// unnamedPort reports a port's name that is none of the container. The kubelet then has no
-// result, and stays at what it took for true at first (doProbe in
+// unnamedPort reports a port name that the container does not have. The kubelet then has no
+// result and keeps its initial one (doProbe in
 // k8s.io/kubernetes/pkg/kubelet/prober/worker.go).
 func (p *pass) unnamedPort(a *probed) {
 	effect := map[string]string{
@@ -159,9 +157,9 @@ func addresses(all []listener) string {
 // probeVacuous finds probes that pass whatever the verdicts are.
 func probeVacuous(p *pass) {
 	for _, a := range p.probes() {
-		switch cure := "use the path of a state: " + askFor(a.Kind); {
+		switch cure := "use the path of a state: " + pathFor(a.Kind); {
 		case a.own() && a.passes == "":
-			// It says what its own container needs: whether Vitals answers.
+			// The container of Vitals itself needs only a probe that Vitals answers.
 		case a.TCP != nil:
 			p.atProbe(a, "tcpSocket", cure, "the probe passes while Vitals accepts connections, whatever the verdicts are")
 		case a.passes != "":
@@ -174,15 +172,15 @@ func probeVacuous(p *pass) {
 	}
 }
 
-// askFor is the path that a kind of probe is to ask for.
-func askFor(kind string) string {
+// pathFor returns the path for a kind of probe.
+func pathFor(kind string) string {
 	return map[string]string{manifest.Startup: "/started", manifest.Liveness: "/alive", manifest.Readiness: "/ready"}[kind]
 }
 
-// probeWrongState finds probes that ask a state which is not made for them.
+// probeWrongState finds probes that use the state of another kind of probe.
 func probeWrongState(p *pass) {
 	for _, a := range p.probes() {
-		cure := "ask for " + askFor(a.Kind)
+		cure := "use " + pathFor(a.Kind)
 		switch {
 		case a.Kind == manifest.Liveness && a.state == "ready":
 			p.atProbe(a, a.key, cure, "liveness uses ready (%s): an outage of a dependency would restart the container, and a restart does not fix it", a.given)
@@ -195,13 +193,10 @@ func probeWrongState(p *pass) {
 			p.atProbe(a, a.key, cure, "readiness uses alive (%s): the pod stays in service while its dependencies are down", a.given).Severity = Warning
 		case a.Kind == manifest.Startup && a.state == "ready":
 			p.atProbe(a, a.key, cure, "startup uses ready (%s): during an outage of a dependency, a new container is killed after %s, again and again",
-				a.given, lasts(patience(a.Probe))).Severity = Warning
+				a.given, formatDuration(patience(a.Probe))).Severity = Warning
 		}
 	}
 }
 
-// patience is how long a probe has to fail until the kubelet acts, at most.
+// patience returns the longest time for which a probe fails before the kubelet acts.
 func patience(p *manifest.Probe) time.Duration { return p.Period * time.Duration(p.FailureThreshold) }
-
-// lasts is a duration as people write it.
-func lasts(d time.Duration) string { return model.Duration(d).String() }

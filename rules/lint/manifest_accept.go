@@ -7,14 +7,14 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// acceptProbes marks the findings that comments of the manifests accept, of the first
-// ones: those of the probe or the container that a comment stands in or directly above,
-// or all of the file.
+// acceptProbes marks those of the first findings that comments of the manifests accept. A
+// comment applies to the probe or the container that contains it or follows it, or to the
+// whole file.
 func (p *pass) acceptProbes(first int) {
 	for _, f := range p.opts.Manifests {
 		lines := strings.Split(string(f.Text), "\n")
 		for i, line := range lines {
-			a, ok := remarked(line, i+1)
+			a, ok := parseComment(line, i+1)
 			if !ok {
 				continue
 			}
@@ -29,8 +29,8 @@ func (p *pass) acceptProbes(first int) {
 	}
 }
 
-// acceptProbe applies a comment to the findings within lines, and says what it does not
-// accept.
+// acceptProbe applies a comment to the findings within lines, and reports codes that it
+// does not apply to.
 func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, first int) {
 	report := func(text string) *Finding {
 		return p.report(Finding{
@@ -55,13 +55,14 @@ func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, fi
 			report(fmt.Sprintf("there is no check %s", code))
 		case !strings.HasPrefix(code, "V03"):
 			report(fmt.Sprintf("%s is not a check of probes", code))
-		default: // it may be found with another configuration
+		default: // another configuration may have the finding
 			report(fmt.Sprintf("%s is not found here", code)).Severity = Info
 		}
 	}
 }
 
-// holderOf returns the lines of the probe or else the container that a comment belongs to.
+// holderOf returns the lines of the probe, or else of the container, that a comment belongs
+// to.
 func holderOf(f *manifest.File, lines []string, line int) (holder manifest.Lines, ok bool) {
 	below := line
 	for below <= len(lines) && aboveOnly(lines[below-1]) {
@@ -77,7 +78,7 @@ func holderOf(f *manifest.File, lines []string, line int) (holder manifest.Lines
 	return holder, ok
 }
 
-// places are the lines of all containers, each with those of its probes behind it.
+// places returns the lines of all containers, each followed by those of its probes.
 func places(f *manifest.File) []manifest.Lines {
 	var all []manifest.Lines
 	for _, pod := range f.Pods {

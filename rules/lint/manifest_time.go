@@ -8,11 +8,12 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// stallLimit is how old a verdict may be before Vitals calls its evaluator stalled; with
-// long intervals it may be older.
+// stallLimit is the shortest age at which Vitals reports its evaluator as stalled. With
+// long intervals the age is higher.
 const stallLimit = 5 * time.Second
 
-// probePatience finds probes whose patience adds to that of the rules, or that lack it.
+// probePatience finds probes whose failure threshold repeats the waiting of the rules, and
+// liveness probes that act too early.
 func probePatience(p *pass) {
 	all := p.probes()
 	for _, a := range all {
@@ -31,7 +32,8 @@ func probePatience(p *pass) {
 	}
 }
 
-// waitsTwice reports readiness that waits for several failures of rules that have waited.
+// waitsTwice reports a readiness probe that waits for several failures although the rules
+// wait already.
 func (p *pass) waitsTwice(a *probed) {
 	name, wait, interval := p.longest(a)
 	if wait == 0 || a.FailureThreshold < 2 {
@@ -39,20 +41,20 @@ func (p *pass) waitsTwice(a *probed) {
 	}
 	round := ""
 	if interval > 0 {
-		round = fmt.Sprintf("up to %s until the next collection, ", lasts(interval))
+		round = fmt.Sprintf("up to %s until the next collection, ", formatDuration(interval))
 	}
 	p.atProbe(a, "failureThreshold", "set failureThreshold: 1 for readiness: the rules already wait (\"for\")",
 		"readiness waits twice: %s%s in the rule %s, then %d failures every %s: after a fault the pod stays in service for up to %s",
-		round, lasts(wait), name, a.FailureThreshold, lasts(a.Period), lasts(interval+wait+patience(a.Probe)))
+		round, formatDuration(wait), name, a.FailureThreshold, formatDuration(a.Period), formatDuration(interval+wait+patience(a.Probe)))
 }
 
-// longest returns the rule that waits longest of those that decide what a probe asks for,
-// its for, and how long its collectors take until they measure again, where that is known.
+// longest returns the rule with the longest "for" among those that decide the probe's
+// result, its "for", and the interval of its collectors, if that is known.
 func (p *pass) longest(a *probed) (name string, wait, interval time.Duration) {
 	for _, s := range p.subjects {
 		r := s.rule
-		asked := s.obeyed() && r.State == a.state && (a.rule == "" || a.rule == r.Alert) && !slices.Contains(a.query["exclude"], r.Alert)
-		if !asked || r.For <= wait {
+		decides := s.enforced() && r.State == a.state && (a.rule == "" || a.rule == r.Alert) && !slices.Contains(a.query["exclude"], r.Alert)
+		if !decides || r.For <= wait {
 			continue
 		}
 		name, wait, interval = r.Alert, r.For, 0
@@ -65,8 +67,8 @@ func (p *pass) longest(a *probed) (name string, wait, interval time.Duration) {
 	return name, wait, interval
 }
 
-// actsAtOnce reports liveness that restarts the workload for a Vitals that does not
-// answer: no rule's for covers that.
+// actsAtOnce reports a liveness probe that restarts the workload because Vitals does not
+// answer for a moment. The "for" of a rule does not cover that.
 func (p *pass) actsAtOnce(a *probed) {
 	without := a.Period * time.Duration(a.FailureThreshold-1)
 	if a.own() || without >= stallLimit || a.program == "vitals once" {
@@ -78,39 +80,39 @@ func (p *pass) actsAtOnce(a *probed) {
 	}
 	when := "at the first failure"
 	if a.FailureThreshold > 1 {
-		when = fmt.Sprintf("after %d failures within %s", a.FailureThreshold, lasts(without))
+		when = fmt.Sprintf("after %d failures within %s", a.FailureThreshold, formatDuration(without))
 	}
 	p.atProbe(a, key, "allow several failures over a longer time, such as periodSeconds: 10, failureThreshold: 3",
-		"liveness restarts the container %s: a restart of Vitals, or a stall of %s, restarts the workload as well", when, lasts(stallLimit))
+		"liveness restarts the container %s: a restart of Vitals, or a stall of %s, restarts the workload as well", when, formatDuration(stallLimit))
 }
 
-// soonerThan reports liveness that acts before readiness does. What is not alive is not
-// ready at the same moment, so only the kubelet's own patience counts.
+// soonerThan reports a liveness probe that acts before the readiness probe. A workload that
+// is not alive is not ready at the same moment, so only the kubelet's thresholds count.
 func (p *pass) soonerThan(a, readiness *probed) {
 	if patience(a.Probe) >= patience(readiness.Probe) {
 		return
 	}
 	p.atProbe(a, "", "make readiness faster than liveness",
 		"liveness restarts the container after %s, and readiness takes the pod out of service only after %s: requests still arrive when it is killed",
-		lasts(patience(a.Probe)), lasts(patience(readiness.Probe)))
+		formatDuration(patience(a.Probe)), formatDuration(patience(readiness.Probe)))
 }
 
-// probeTimeout finds probes whose timeout does not fit their period or their program.
+// probeTimeout finds probes whose timeout does not fit their period or their command.
 func probeTimeout(p *pass) {
 	for _, a := range p.probes() {
 		if a.Timeout > a.Period {
 			p.atProbe(a, "timeoutSeconds", "set timeoutSeconds to at most periodSeconds",
 				"the timeout of %s is longer than the period of %s: a hang is detected after %s instead of %s",
-				lasts(a.Timeout), lasts(a.Period), lasts(a.Timeout*time.Duration(a.FailureThreshold)), lasts(patience(a.Probe)))
+				formatDuration(a.Timeout), formatDuration(a.Period), formatDuration(a.Timeout*time.Duration(a.FailureThreshold)), formatDuration(patience(a.Probe)))
 		}
 		if a.timeout >= a.Timeout {
 			p.atProbe(a, a.key, fmt.Sprintf("set --timeout=%s, or a longer timeoutSeconds", a.Timeout-a.Timeout/10),
-				"%s times out after %s, and the kubelet kills it after %s: it fails without a message", a.program, a.timeout, lasts(a.Timeout))
+				"%s times out after %s, and the kubelet kills it after %s: it fails without a message", a.program, a.timeout, formatDuration(a.Timeout))
 		}
 	}
 }
 
-// probeMissing finds workloads that use only a part of what Vitals has to say, or nothing.
+// probeMissing finds workloads that use Vitals only in part or not at all.
 func probeMissing(p *pass) {
 	all := p.probes()
 	for _, f := range p.opts.Manifests {
@@ -128,15 +130,15 @@ func probeMissing(p *pass) {
 	}
 }
 
-// missingIn reports what the probes of a pod leave out.
+// missingIn reports the probes that a pod lacks.
 func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
 	ready, any := false, false
-	asking := map[*manifest.Container]bool{}
+	usesVitals := map[*manifest.Container]bool{}
 	for _, a := range all {
 		if a.pod == pod && a.state != "" {
 			any = true
 			ready = ready || a.Kind == manifest.Readiness
-			asking[a.container] = asking[a.container] || !a.own()
+			usesVitals[a.container] = usesVitals[a.container] || !a.own()
 		}
 	}
 	vitals := vitalsOf(pod)
@@ -145,7 +147,7 @@ func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
 	}
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
-		if !asking[c] {
+		if !usesVitals[c] {
 			continue
 		}
 		has := func(kind string) bool {

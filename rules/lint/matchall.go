@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// regexMatchesAll finds matchers with regular expressions that leave nothing out: those
-// that match any text, and those that match every value that the label can have.
+// regexMatchesAll finds matchers with regular expressions that exclude nothing: they match
+// any text, or every value that the label can have.
 func regexMatchesAll(p *pass) {
 	for _, s := range p.subjects {
 		p.selectors(s, func(n *parser.VectorSelector) {
@@ -29,7 +29,8 @@ func regexMatchesAll(p *pass) {
 	}
 }
 
-// leavesNothingOut says why a matcher with a regular expression matches all series, or "".
+// leavesNothingOut explains why a matcher with a regular expression matches all series. It
+// is empty if it does not.
 func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) string {
 	if m.Type == labels.MatchRegexp && matchesAll(m.Value) {
 		return "it matches every value, and series without the label too"
@@ -48,8 +49,8 @@ func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) str
 	return ""
 }
 
-// isSet says whether a label of ours has one value of a set that the program fixes. What a
-// configuration decides may be all there is by chance.
+// isSet reports whether the program itself defines the values of a label. Values that come
+// from a configuration may match by chance.
 func isSet(label string) bool {
 	return slices.Contains([]string{"reason", "state", "status", "result"}, label)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// unknownMetric finds selectors of names that nobody exports: they match nothing, and the
-// rule is never true, or always.
+// unknownMetric finds selectors of metrics that nothing exports: they match nothing, so the
+// rule never fires, or always.
 func unknownMetric(p *pass) {
 	v := p.opts.Vocabulary
 	if v == nil {
@@ -33,15 +33,15 @@ func unknownMetric(p *pass) {
 			if name == "" || slices.Contains(known, name) {
 				return
 			}
-			if !p.judges(name) {
+			if !p.mustBeKnown(name) {
 				p.nearlyKnown(s, n)
 				return
 			}
 			severity := p.current.Severity
 			if !own(name) && !p.feeding[s] {
-				severity = Info // an alert for those who load the file elsewhere
+				severity = Info // an alert for a Prometheus with other targets
 			}
-			text, cure := "no collector and no recording rule exports "+name, meant(name, known)
+			text, cure := "no collector and no recording rule exports "+name, suggest(name, known)
 			if !own(name) && nearest(name, known) == "" {
 				cure = "collect it (a scrape collector reads what other programs export), or remove the rule"
 				if severity == Info {
@@ -52,7 +52,7 @@ func unknownMetric(p *pass) {
 				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
 				cure = "configure one, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
-					severity = Info // a rule for several configurations that says what this one means
+					severity = Info // a rule for several configurations, with a policy for this one
 					p.idle[s] = append(p.idle[s], kinds...)
 				}
 			}
@@ -61,40 +61,40 @@ func unknownMetric(p *pass) {
 	}
 }
 
-// nearlyKnown finds names that somebody may export whom a collector asks, and that are still
-// likely to be misspelt: they differ by two letters at most from one that is known here. A
-// rule that records a name out of a similar one knows both.
+// nearlyKnown finds names that a scrape target may export and that are still likely to be
+// misspelt: at most two letters differ from a known name. A rule that records one name from
+// a similar one uses both on purpose.
 func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
 	v, name := p.opts.Vocabulary, metricName(n)
 	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
 		return
 	}
-	near := func(other string) bool { return slips(name, other) <= min(nearMisses, len(name)/4) }
-	meant := ""
+	near := func(other string) bool { return editDistance(name, other) <= min(maxDistance, len(name)/4) }
+	intended := ""
 	for _, other := range keys(p.recorded) {
 		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
 			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return metricName(l.selector) == name })
 		})
 		if near(other) && !made {
-			meant = other
+			intended = other
 		}
 	}
 	for _, m := range v.Metrics {
 		if near(m.Name) {
-			meant = m.Name
+			intended = m.Name
 		}
 	}
-	if meant != "" {
-		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If not, accept the finding", meant),
+	if intended != "" {
+		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If not, accept the finding", intended),
 			"no collector is known to export %s, and the name is similar to a known one", name).Severity = Warning
 	}
 }
 
-// judges says whether a name that is in no vocabulary and not recorded is one that nobody
-// exports. Without a configuration the names of others are unknown, and so they are where
-// a collector passes on what others export. Names with a colon are recorded, perhaps by
-// a file that is not there.
-func (p *pass) judges(name string) bool {
+// mustBeKnown reports whether a name that is neither in the vocabulary nor recorded is
+// certainly not exported. Without a configuration, or with a collector that scrapes other
+// programs, names of other programs are unknown. Names with a colon may be recorded by
+// another file.
+func (p *pass) mustBeKnown(name string) bool {
 	v := p.opts.Vocabulary
 	if ofAlerts(name) {
 		return false
@@ -105,7 +105,7 @@ func (p *pass) judges(name string) bool {
 	return v.Configured && len(v.Others) == 0 && (p.opts.Complete || !strings.Contains(name, ":"))
 }
 
-// exporters returns the kinds that export a metric.
+// exporters returns the kinds of collectors that export a metric.
 func exporters(metrics []Metric, name string) []string {
 	var kinds []string
 	for _, m := range metrics {
@@ -116,7 +116,7 @@ func exporters(metrics []Metric, name string) []string {
 	return kinds
 }
 
-// selectors calls do for every selector that the rule's expression has itself.
+// selectors calls do for every selector of the rule's own expression.
 func (p *pass) selectors(s *subject, do func(*parser.VectorSelector)) {
 	p.nodes(s, func(n parser.Node) {
 		if v, ok := n.(*parser.VectorSelector); ok {
@@ -125,7 +125,7 @@ func (p *pass) selectors(s *subject, do func(*parser.VectorSelector)) {
 	})
 }
 
-// nodes calls do for every part of the rule's expression.
+// nodes calls do for every node of the rule's expression.
 func (p *pass) nodes(s *subject, do func(parser.Node)) {
 	if s.rule.AST == nil {
 		return

@@ -8,12 +8,13 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// nearMisses is how many letters of a key may be wrong for it to be taken for another.
-const nearMisses = 2
+// maxDistance is the largest edit distance at which one key is reported as a misspelling of
+// another.
+const maxDistance = 2
 
-// misspelt finds labels and annotations of alerts that look like one with a meaning and
-// have none. Words that are only near, such as "stage", are left alone unless their value
-// is what the other key would have; and so is what stands beside the right key.
+// misspelt finds labels and annotations of alerts that look like a key of Vitals and are
+// none. Similar words such as "stage" count only if their value suits the key, and only if
+// the correct key is missing.
 func misspelt(p *pass) {
 	for _, s := range p.subjects {
 		if s.rule.Alert == "" {
@@ -31,7 +32,7 @@ func misspelt(p *pass) {
 			}
 		}
 		if !probe {
-			continue // what others read of their alerts is nobody's business here
+			continue // annotations of ordinary alerts are for other programs
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.rule.Annotations)) {
 			for _, k := range annotationKeys() {
@@ -43,22 +44,22 @@ func misspelt(p *pass) {
 	}
 }
 
-func (p *pass) misspeltKey(s *subject, section, name, meant, effect string) {
+func (p *pass) misspeltKey(s *subject, section, name, intended, effect string) {
 	line, col := s.file.PlaceOfKey(s.rule, section, name)
-	p.about(s, line, col, "write "+meant+", or use a name that is less similar",
-		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+meant+": without that, "+effect)
+	p.about(s, line, col, "write "+intended+", or use a name that is less similar",
+		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+intended+": without that, "+effect)
 }
 
 func (p *pass) isState(value string) bool {
 	return slices.ContainsFunc(p.opts.States, func(s string) bool { return strings.EqualFold(s, value) })
 }
 
-// annotationKey is an annotation with a meaning.
+// annotationKey is an annotation that Vitals uses.
 type annotationKey struct {
 	name string
-	// without says what a rule is that does not have it.
+	// without describes a rule that lacks the annotation.
 	without string
-	// plausible says whether the value can be meant for it.
+	// plausible reports whether the value suits the annotation.
 	plausible func(value string) bool
 }
 
@@ -78,23 +79,23 @@ func annotationKeys() []annotationKey {
 	}
 }
 
-// lookAlike says whether a key looks like another one, which is not there itself.
+// lookAlike reports whether a key looks like another one that is missing.
 func lookAlike(all map[string]string, key, other string) bool {
 	if key == other || all[other] != "" {
 		return false
 	}
 	a, b := plainKey(key), plainKey(other)
-	return slips(a, b) <= min(nearMisses, len(b)/3)
+	return editDistance(a, b) <= min(maxDistance, len(b)/3)
 }
 
-// plainKey is a key without what people write differently.
+// plainKey returns a key in lower case and without separators.
 func plainKey(key string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
 }
 
-// slips counts the letters to insert, delete or replace, and the neighbours to
-// swap, that make b of a.
-func slips(a, b string) int {
+// editDistance returns the number of letters to insert, delete or replace, and of
+// neighbours to swap, that turns a into b.
+func editDistance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

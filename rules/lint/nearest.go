@@ -9,9 +9,9 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// meant is a cure for a name that nobody knows: the known name that is nearest, or all
-// known ones if they are few.
-func meant(got string, known []string) string {
+// suggest returns a cure for an unknown name: the nearest known name, or all known names if
+// they are few.
+func suggest(got string, known []string) string {
 	const few = 12
 	known = slices.Sorted(slices.Values(known))
 	known = slices.Compact(slices.DeleteFunc(known, func(name string) bool { return name == "" }))
@@ -26,8 +26,8 @@ func meant(got string, known []string) string {
 	return fmt.Sprintf("use one of %s and %d more", strings.Join(known[:few], ", "), len(known)-few)
 }
 
-// nearest returns the known name that was probably meant, or "". What all of ours begin
-// with makes no name near.
+// nearest returns the known name that is most similar, or "". The common prefix "vitals_"
+// does not count.
 func nearest(got string, known []string) string {
 	const prefix = "vitals_"
 	short, ours := strings.CutPrefix(got, prefix)

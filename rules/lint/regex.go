@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// matchesAll says whether a regular expression of a matcher matches every value, that of a
-// missing label included.
+// matchesAll reports whether the regular expression of a matcher matches every value,
+// including that of a missing label.
 func matchesAll(expr string) bool {
 	re, err := syntax.Parse(expr, syntax.Perl|syntax.DotNL)
 	return err == nil && isAll(re.Simplify())
@@ -27,7 +27,8 @@ func isAll(re *syntax.Regexp) bool {
 	return false
 }
 
-// isAnchor says whether it matches an end of the text, which every matcher is about.
+// isAnchor reports whether an expression matches an end of the text. Matchers are anchored
+// anyway.
 func isAnchor(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText
 }

@@ -7,15 +7,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// sourceLabels looks at the labels that label_replace and label_join make another one of.
-// A replacement that is the same for all, where the expression also matches a label that
-// is missing, is meant to look at none.
+// sourceLabels checks the labels that label_replace and label_join read. A constant
+// replacement with an expression that also matches a missing label reads none on purpose.
 func (p *pass) sourceLabels(s *subject, n *parser.Call) {
 	name := n.Func.Name
 	if name != "label_replace" && name != "label_join" {
 		return
 	}
-	const first = 3 // the vector, the label to make, the replacement or separator
+	const first = 3 // after the vector, the new label, and the replacement or separator
 	sources := n.Args[min(first, len(n.Args)):]
 	if name == "label_replace" {
 		sources = sources[:1]
@@ -29,11 +28,11 @@ func (p *pass) sourceLabels(s *subject, n *parser.Call) {
 		if label == "" || is.has(label) || added(label) {
 			continue
 		}
-		p.inExpr(s, arg, meant(label, keys(is.labels)), "no series has the label %s that %s reads", label, name).Severity = Warning
+		p.inExpr(s, arg, suggest(label, keys(is.labels)), "no series has the label %s that %s reads", label, name).Severity = Warning
 	}
 }
 
-// matchesNothing says whether an anchored expression matches the empty text.
+// matchesNothing reports whether an anchored expression matches the empty text.
 func matchesNothing(expr string) bool {
 	re, err := regexp.Compile("^(?s:" + expr + ")$")
 	return err == nil && re.MatchString("")

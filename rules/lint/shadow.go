@@ -7,13 +7,13 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// shadowedRule finds rules that add nothing to another one of their state: that is true
-// whenever they are, decides at least as much and waits no longer.
+// shadowedRule finds rules without effect: another rule of the state fires whenever they
+// do, is at least as severe and waits no longer.
 func shadowedRule(p *pass) {
 	var all []decision
 	for _, s := range p.subjects {
 		if s.rule.State != "" && s.rule.AST != nil && !s.rule.Observe {
-			all = append(all, decision{s, (&analyst{pass: p}).look(s.rule.AST)})
+			all = append(all, decision{s, (&analyzer{pass: p}).analyze(s.rule.AST)})
 		}
 	}
 	for i, d := range all {
@@ -32,7 +32,7 @@ func shadowedRule(p *pass) {
 	}
 }
 
-// decision is a rule of a state, and what its expression is.
+// decision is a rule of a state with the outcome of its expression.
 type decision struct {
 	of *subject
 	is outcome
@@ -42,8 +42,8 @@ func (d decision) same(other decision) bool {
 	return bare(d.of.rule.AST).String() == bare(other.of.rule.AST).String()
 }
 
-// shadows says whether the other rule decides nothing beside d. Two rules that differ in
-// what they say, to whom, or what they make of missing evidence, are there for that.
+// shadows reports whether other has no effect next to d. Rules that differ in their
+// message, their receivers or their handling of missing data are there for that reason.
 func (d decision) shadows(other decision) bool {
 	a, b := d.of.rule, other.of.rule
 	switch {
@@ -55,14 +55,14 @@ func (d decision) shadows(other decision) bool {
 		return false
 	case a.NoData != b.NoData || a.Annotations["exit_code"] != b.Annotations["exit_code"]:
 		return false
-	case !maps.Equal(addressees(a), addressees(b)):
+	case !maps.Equal(routingLabels(a), routingLabels(b)):
 		return false
 	}
 	return d.same(other) || d.is.pure && other.is.pure && d.is.subject == other.is.subject && other.is.within(d.is.values)
 }
 
-// addressees are the labels that say for whom an alert is.
-func addressees(r *rules.Rule) map[string]string {
+// routingLabels returns the labels that route an alert to its receivers.
+func routingLabels(r *rules.Rule) map[string]string {
 	all := maps.Clone(r.Labels)
 	delete(all, "state")
 	delete(all, "severity")

@@ -1,6 +1,6 @@
 package lint
 
-// noSummary finds probe rules that have nothing to say when they fail.
+// noSummary finds rules with a state that have no summary.
 func noSummary(p *pass) {
 	for _, s := range p.subjects {
 		if s.rule.State != "" && s.rule.Annotations["summary"] == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// templateLabel finds templates that use a label which the result of the rule's
-// expression cannot have: they show nothing in its place.
+// templateLabel finds templates with a label that the result of the rule's expression
+// cannot have. They show an empty text in its place.
 func templateLabel(p *pass) {
 	for _, s := range p.subjects {
 		if s.rule.Alert == "" || s.rule.AST == nil {
@@ -32,7 +32,7 @@ func templateLabel(p *pass) {
 					if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
 						text += ": a template cannot use labels that the rule adds"
 					}
-					p.at(s, strictyaml.PathKey(of.key, name), meant(label, keys(is.labels)), "%s", text)
+					p.at(s, strictyaml.PathKey(of.key, name), suggest(label, keys(is.labels)), "%s", text)
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func templateLabels(text string) []string {
 	return w.labels
 }
 
-// templateWalk gathers labels.
+// templateWalk collects labels.
 type templateWalk struct{ labels []string }
 
 func (w *templateWalk) add(label string) {
@@ -64,8 +64,8 @@ func (w *templateWalk) add(label string) {
 	}
 }
 
-// list walks a part of the template; root says that the dot is still what the template
-// was given.
+// list walks a part of the template. root is set while the dot is the data of the whole
+// template.
 func (w *templateWalk) list(l *parse.ListNode, root bool) {
 	if l == nil {
 		return

@@ -14,13 +14,13 @@ import (
 // textTest is one case of TestTexts.
 type textTest struct {
 	name, features string
-	// rules are what stands below "rules:", and code what the findings are asked for.
+	// rules is the text below "rules:". code selects the findings.
 	rules, code string
-	// want are the texts and cures, "TEXT: CURE".
+	// want holds the texts and cures, "TEXT: CURE".
 	want []string
 }
 
-// TestTexts holds what findings say, where that depends on what is found.
+// TestTexts checks the texts that depend on the rule.
 func TestTexts(t *testing.T) {
 	for _, test := range slices.Concat(textsOfExternals(), textsOfPatience(), textsOfOthers()) {
 		t.Run(test.name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// textsOfExternals are about what lies outside the host.
+// textsOfExternals concern dependencies outside the host.
 func textsOfExternals() []textTest {
 	return []textTest{
 		{
@@ -98,7 +98,7 @@ func textsOfExternals() []textTest {
 	}
 }
 
-// textsOfPatience are about when rules act, and on what.
+// textsOfPatience concern the timing of rules.
 func textsOfPatience() []textTest {
 	return []textTest{
 		{
@@ -145,7 +145,7 @@ func textsOfPatience() []textTest {
 	}
 }
 
-// textsOfOthers are about the rest.
+// textsOfOthers concern other checks.
 func textsOfOthers() []textTest {
 	return []textTest{
 		{
@@ -181,7 +181,7 @@ func textsOfOthers() []textTest {
 			},
 		},
 		{
-			name: "whatever is measured", code: "V012",
+			name: "with and without data", code: "V012",
 			rules: alert("ready", `vitals_process_up or absent(vitals_process_up)`, "") + alert("ready", `absent(vitals_process_up) or vitals_process_up`, "  for: 1m\n"),
 			want: []string{
 				`the rule always fires: vitals_process_up or absent(vitals_process_up) returns a result whatever is measured: add a comparison that is true only when something is wrong, such as metric == 0`,
@@ -208,12 +208,12 @@ func textsOfOthers() []textTest {
 	}
 }
 
-// alert is a rule with a summary, as TestTexts wants it.
+// alert returns a rule with a summary.
 func alert(state, expr, more string) string {
 	return "- alert: A\n  expr: '" + expr + "'\n  labels: {state: " + state + "}\n  annotations: {summary: s}\n" + more
 }
 
-// silent is an alert that says what the lack of evidence means.
+// silent returns an alert with a policy for missing data.
 func silent(expr string) string {
 	return "- alert: A\n  expr: '" + expr + "'\n  labels: {state: ready}\n  annotations: {summary: s, no_data: pass}\n"
 }

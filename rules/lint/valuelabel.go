@@ -7,12 +7,13 @@ import (
 	"text/template/parse"
 )
 
-// templateStart is what Prometheus puts before every template; $ is .Labels and so on.
+// templateStart is the text that Prometheus puts before every template; $ is .Labels and so
+// on.
 const templateStart = `{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}`
 
-// valueInLabel finds labels of alerts that contain the value: each change of the value
-// makes another alert of it, whose "for" begins anew. A value that only decides between
-// texts is fine.
+// valueInLabel finds labels of alerts that contain the value. Each change of the value
+// creates a new alert, whose "for" restarts. A value that only selects between texts is
+// allowed.
 func valueInLabel(p *pass) {
 	for _, s := range p.subjects {
 		if s.rule.Alert == "" {
@@ -29,8 +30,8 @@ func valueInLabel(p *pass) {
 	}
 }
 
-// printsValue says whether the text that a template makes contains the alert's value, or
-// that of a query.
+// printsValue reports whether the text of a template contains the value of the alert or of
+// a query.
 func printsValue(text string) bool {
 	if !strings.Contains(text, "{{") {
 		return false
@@ -43,7 +44,7 @@ func printsValue(text string) bool {
 	return printed(t.Root)
 }
 
-// printed looks for a value in what a part of a template prints, and not in what it asks.
+// printed reports whether a part of a template prints a value. Conditions do not count.
 func printed(n parse.Node) bool {
 	switch n := n.(type) {
 	case *parse.ListNode:
@@ -60,16 +61,17 @@ func printed(n parse.Node) bool {
 	return false
 }
 
-// carries says whether the result of a pipeline or of one of its parts shows the value.
+// carries reports whether the result of a pipeline, or of one of its parts, contains the
+// value.
 func carries(n parse.Node) bool {
 	switch n := n.(type) {
 	case *parse.PipeNode:
-		asks := slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return decides(c.Args[0]) })
-		return !asks && slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return carries(c) })
+		boolean := slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return decides(c.Args[0]) })
+		return !boolean && slices.ContainsFunc(n.Cmds, func(c *parse.CommandNode) bool { return carries(c) })
 	case *parse.CommandNode:
 		return !decides(n.Args[0]) && slices.ContainsFunc(n.Args, carries)
 	case *parse.IdentifierNode:
-		return n.Ident == "value" // that of a sample, such as the first one of a query
+		return n.Ident == "value" // the value of a sample, such as the first one of a query
 	case *parse.VariableNode:
 		return n.Ident[0] == "$value" || n.Ident[0] != "$labels" && n.Ident[len(n.Ident)-1] == "Value"
 	case *parse.FieldNode:
@@ -80,7 +82,7 @@ func carries(n parse.Node) bool {
 	return false
 }
 
-// decides says whether a function answers with yes or no, whatever it is given.
+// decides reports whether a function returns only true or false.
 func decides(n parse.Node) bool {
 	f, ok := n.(*parse.IdentifierNode)
 	return ok && slices.Contains(strings.Fields("eq ne lt le gt ge not match"), f.Ident)

@@ -12,20 +12,20 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// What findings say names what is wrong, and for how much.
+// The texts of findings name the problem and its size.
 func TestFindingsInWords(t *testing.T) {
 	for _, c := range []struct{ name, code, given, want string }{
-		{"a single look decides", "V008", `{alert: A, expr: vitals_process_up == 0, labels: {state: alive}}`,
+		{"a single collection decides", "V008", `{alert: A, expr: vitals_process_up == 0, labels: {state: alive}}`,
 			`without "for", the rule waits for less than two collections of the collector "daemon", which runs every 10s: one failed collection can make alive fail`},
-		{"a look that is late decides", "V008", `{alert: A, expr: vitals_process_up == 0, for: 10s, labels: {state: alive}}`,
+		{"a late collection decides", "V008", `{alert: A, expr: vitals_process_up == 0, for: 10s, labels: {state: alive}}`,
 			`with "for: 10s", the rule waits for less than two collections of the collector "daemon", which runs every 10s: one failed collection can make alive fail when the next one is late`},
-		{"half a round", "V008", `{alert: A, expr: vitals_process_up == 0, for: 9s, labels: {state: ready}}`,
+		{"half an interval", "V008", `{alert: A, expr: vitals_process_up == 0, for: 9s, labels: {state: ready}}`,
 			`with "for: 9s", the rule waits for less than two collections of the collector "daemon", which runs every 10s: one failed collection can make ready fail`},
 		{"the slowest of two", "V008", `{alert: A, expr: vitals_process_up == 0 or vitals_file_exists == 0, for: 30s, labels: {state: ready}}`,
 			`with "for: 30s", the rule waits for less than two collections of the collector "conf", which runs every 1m: one failed collection can make ready fail`},
 		{"the slowest of two, first", "V008", `{alert: A, expr: vitals_file_exists == 0 or vitals_process_up == 0, for: 30s, labels: {state: ready}}`,
 			`with "for: 30s", the rule waits for less than two collections of the collector "conf", which runs every 1m: one failed collection can make ready fail`},
-		{"the slowest of those who agree", "V008", `{alert: A, expr: vitals_file_exists == 0 and on () vitals_process_up == 1, for: 30s, labels: {state: ready}}`,
+		{"the slowest of two that must agree", "V008", `{alert: A, expr: vitals_file_exists == 0 and on () vitals_process_up == 1, for: 30s, labels: {state: ready}}`,
 			`with "for: 30s", the rule waits for less than two collections of the collector "conf", which runs every 1m: one failed collection can make ready fail`},
 		{"one sample", "V009", `{alert: A, expr: 'rate(vitals_process_restarts_total[10s]) > 0'}`,
 			`rate needs two samples, and with a sample of the collector "daemon" every 10s the range of 10s rarely holds more than one: it returns nothing`},
