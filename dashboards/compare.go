@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -19,7 +20,7 @@ type comparison struct {
 // that all have to hold. It returns false where there is none, or where another one could
 // hold instead.
 func comparisonOf(expr parser.Expr) (comparison, bool) {
-	b, ok := inner(expr).(*parser.BinaryExpr)
+	b, ok := promexpr.Bare(expr).(*parser.BinaryExpr)
 	if !ok {
 		return comparison{}, false
 	}
@@ -34,39 +35,13 @@ func comparisonOf(expr parser.Expr) (comparison, bool) {
 	}
 	c := comparison{b.LHS, b.RHS, b.Op}
 	if isNumber(b.LHS) {
-		c = comparison{b.RHS, b.LHS, mirrored(b.Op)}
+		c = comparison{b.RHS, b.LHS, promexpr.Mirror(b.Op)}
 	}
 	return c, !isNumber(c.value)
 }
 
-// inner is an expression without the parentheses around it.
-func inner(expr parser.Expr) parser.Expr {
-	for {
-		p, ok := expr.(*parser.ParenExpr)
-		if !ok {
-			return expr
-		}
-		expr = p.Expr
-	}
-}
-
 // isNumber says whether an expression needs no series.
 func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr)) == 0 }
-
-// mirrored is the operator that says the same with its sides exchanged.
-func mirrored(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.LSS:
-		return parser.GTR
-	case parser.GTR:
-		return parser.LSS
-	case parser.LTE:
-		return parser.GTE
-	case parser.GTE:
-		return parser.LTE
-	}
-	return op
-}
 
 // thresholds are the numbers with which shipped rules compare, by the rules' names.
 type thresholds map[string]float64
@@ -83,8 +58,8 @@ func shippedThresholds(files ...string) thresholds {
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				if c, ok := comparisonOf(r.AST); ok {
-					if n, ok := inner(c.limit).(*parser.NumberLiteral); ok {
-						found[r.Alert] = n.Val
+					if n, ok := promexpr.Constant(c.limit); ok {
+						found[r.Alert] = n
 					}
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // maxExpr is the longest expression in bytes. It also limits the nesting.
@@ -57,14 +59,7 @@ func (p *fileParser) syntax(path string, err error) {
 // topLevelBool rejects an alert whose expression is a comparison with "bool". Such a
 // comparison always has a result, and an alert fires on any result.
 func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
-	for {
-		paren, ok := ast.(*parser.ParenExpr)
-		if !ok {
-			break
-		}
-		ast = paren.Expr
-	}
-	b, ok := ast.(*parser.BinaryExpr)
+	b, ok := promexpr.Bare(ast).(*parser.BinaryExpr)
 	if !ok || !b.ReturnBool {
 		return
 	}

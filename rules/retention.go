@@ -3,9 +3,9 @@ package rules
 import (
 	"time"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // Retention computes how much history the expressions need by metric name, and in rest for
@@ -24,7 +24,7 @@ func Retention(exprs []parser.Expr, lookback time.Duration) (perName map[string]
 				return nil
 			}
 			need := history(s, path, lookback)
-			if name := metricName(s); name == "" {
+			if name := promexpr.MetricName(s); name == "" {
 				rest = max(rest, need)
 			} else if need > 0 {
 				perName[name] = max(perName[name], need)
@@ -53,14 +53,4 @@ func history(s *parser.VectorSelector, path []parser.Node, lookback time.Duratio
 		need += lookback
 	}
 	return need
-}
-
-// metricName returns the one name that a selector can match, or "".
-func metricName(s *parser.VectorSelector) string {
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
 }

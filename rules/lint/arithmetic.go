@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // passing returns the values of v for which "v op w" holds with at least one value of w. Of
@@ -58,24 +60,9 @@ func inverse(op parser.ItemType) parser.ItemType {
 	return parser.GTR
 }
 
-// flipped returns the comparison with its sides swapped.
-func flipped(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.GTR:
-		return parser.LSS
-	case parser.GTE:
-		return parser.LTE
-	case parser.LSS:
-		return parser.GTR
-	case parser.LTE:
-		return parser.GTE
-	}
-	return op
-}
-
 // calculated returns the possible results of "v op w", or a superset of them.
 func (v values) calculated(op parser.ItemType, w values) values {
-	if math.IsNaN(calculate(op, 1, 1)) {
+	if math.IsNaN(promexpr.Calculate(op, 1, 1)) {
 		return anyNumber() // not an arithmetic operator
 	}
 	if (op == parser.DIV || op == parser.POW || op == parser.ATAN2) && (w.mayBe(0) || op != parser.DIV && v.mayBe(0)) {
@@ -87,7 +74,7 @@ func (v values) calculated(op parser.ItemType, w values) values {
 		var all values
 		for _, x := range a {
 			for _, y := range b {
-				all = all.or(one(calculate(op, x, y)))
+				all = all.or(one(promexpr.Calculate(op, x, y)))
 			}
 		}
 		return all
@@ -115,25 +102,5 @@ func (v values) scaled(op parser.ItemType, y float64) values {
 	if !monotonic {
 		return anyNumber()
 	}
-	return v.mapped(func(x float64) float64 { return calculate(op, x, y) })
-}
-
-func calculate(op parser.ItemType, x, y float64) float64 {
-	switch op {
-	case parser.ADD:
-		return x + y
-	case parser.SUB:
-		return x - y
-	case parser.MUL:
-		return x * y
-	case parser.DIV:
-		return x / y
-	case parser.MOD:
-		return math.Mod(x, y)
-	case parser.POW:
-		return math.Pow(x, y)
-	case parser.ATAN2:
-		return math.Atan2(x, y)
-	}
-	return math.NaN()
+	return v.mapped(func(x float64) float64 { return promexpr.Calculate(op, x, y) })
 }

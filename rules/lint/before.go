@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // aliveBeforeReady finds rules of alive with a shorter "for" than the rules of ready over
@@ -32,7 +34,7 @@ func aliveBeforeReady(p *pass) {
 		}
 		p.at(s, "for", "set a longer \"for\" in the alive rule than in the ready rule, so that the process is taken out of service first",
 			"alive fails %s and ready, which uses %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
-			delay, metricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
+			delay, promexpr.MetricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
 	}
 }
 
@@ -84,7 +86,7 @@ func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSe
 			case !n.Op.IsComparisonOperator() || n.ReturnBool || compared:
 				return v, compared, false
 			default:
-				v, compared = p.threshold(n, child, of)
+				v, compared = p.threshold(n, of)
 				if !compared {
 					return v, compared, false
 				}
@@ -98,18 +100,14 @@ func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSe
 }
 
 // threshold returns the values of a selector that pass a comparison with a number.
-func (p *pass) threshold(n *parser.BinaryExpr, child parser.Node, s *parser.VectorSelector) (v values, ok bool) {
-	op, other := n.Op, n.RHS
-	if child == n.RHS {
-		op, other = flipped(op), n.LHS
-	}
-	limit, ok := p.number(other)
-	return (&analyzer{pass: p}).analyze(s).passing(op, one(limit)), ok
+func (p *pass) threshold(n *parser.BinaryExpr, s *parser.VectorSelector) (v values, ok bool) {
+	c, ok := promexpr.WithConstant(n)
+	return (&analyzer{pass: p}).analyze(s).passing(c.Op, one(c.Limit)), ok
 }
 
 // overlap reports whether two selectors of the same metric can select the same series.
 func overlap(a, b *parser.VectorSelector) bool {
-	name := metricName(a)
+	name := promexpr.MetricName(a)
 	text, _ := contradiction(slices.Concat(a.LabelMatchers, b.LabelMatchers))
-	return name != "" && name == metricName(b) && text == ""
+	return name != "" && name == promexpr.MetricName(b) && text == ""
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // binary returns the outcome of a binary operation.
@@ -74,7 +76,7 @@ func (a *analyzer) comparison(n *parser.BinaryExpr, left, right outcome) outcome
 	op, kept, other := n.Op, left, right
 	keptExpr, otherExpr := n.LHS, n.RHS
 	if n.LHS.Type() == parser.ValueTypeScalar {
-		op, kept, other = flipped(op), right, left
+		op, kept, other = promexpr.Mirror(op), right, left
 		keptExpr, otherExpr = n.RHS, n.LHS
 	}
 	if n.VectorMatching != nil && sameLabels(n) && kept.subject != "" && kept.subject == other.subject {
@@ -158,7 +160,7 @@ func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never || right.sure == never:
 		return left
-	case bare(n.LHS).String() == bare(n.RHS).String() && !picks(n.LHS):
+	case promexpr.Bare(n.LHS).String() == promexpr.Bare(n.RHS).String() && !picks(n.LHS):
 		return a.impossible(n, fmt.Sprintf("%s is excluded from itself, so nothing remains", short(n.LHS)), cure)
 	case anyLabels(n) && right.sure == always:
 		return a.impossible(n, fmt.Sprintf("%s always has a result, so nothing of the other side remains", short(n.RHS)), cure)
@@ -204,8 +206,8 @@ func (a *analyzer) or(n *parser.BinaryExpr, left, right outcome) outcome {
 
 // absentOf reports whether e is absent(other).
 func absentOf(e, other parser.Expr) bool {
-	c, ok := bare(e).(*parser.Call)
-	return ok && c.Func.Name == "absent" && bare(c.Args[0]).String() == bare(other).String()
+	c, ok := promexpr.Bare(e).(*parser.Call)
+	return ok && c.Func.Name == "absent" && promexpr.Bare(c.Args[0]).String() == promexpr.Bare(other).String()
 }
 
 // excluded explains why no sample passes a comparison.
@@ -226,7 +228,7 @@ func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.
 
 // counts reports whether an expression counts series or samples.
 func counts(e parser.Expr) bool {
-	switch n := bare(e).(type) {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.AggregateExpr:
 		return n.Op == parser.COUNT
 	case *parser.Call:
@@ -236,7 +238,7 @@ func counts(e parser.Expr) bool {
 }
 
 // short returns the text of an expression, shortened for a message.
-func short(e parser.Expr) string { return quoted(bare(e).String()) }
+func short(e parser.Expr) string { return quoted(promexpr.Bare(e).String()) }
 
 func quoted(text string) string {
 	const limit = 80

@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // contradiction explains why no series can satisfy the matchers, and returns a cure. Both
@@ -94,7 +96,7 @@ func needed(e parser.Expr) []*parser.VectorSelector {
 
 func denied(e parser.Expr) []*parser.VectorSelector {
 	if n, ok := e.(*parser.Call); ok && len(n.Args) > 0 {
-		if s, ok := bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
+		if s, ok := promexpr.Bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
 			return []*parser.VectorSelector{s}
 		}
 		return throughCall(n, denied)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // rateOfGauge finds range functions that are applied to the wrong type of metric. rate
@@ -20,13 +22,13 @@ func rateOfGauge(p *pass) {
 			}
 			name := call.Func.Name
 			switch t := p.typeOf(selector); {
-			case name == "resets" && strings.Contains(metricName(selector), "uptime"): // an uptime decreases when its process restarts
+			case name == "resets" && strings.Contains(promexpr.MetricName(selector), "uptime"): // an uptime decreases when its process restarts
 			case t == model.MetricTypeGauge && forCounters(name):
 				p.inExpr(s, call, "use delta, deriv or changes, or compare the value itself",
-					"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, metricName(selector))
+					"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, promexpr.MetricName(selector))
 			case t == model.MetricTypeCounter && forGauges(name):
 				p.inExpr(s, call, "use rate or increase",
-					"%s does not handle resets, and the counter %s restarts at 0 with its process", name, metricName(selector)).Severity = Warning
+					"%s does not handle resets, and the counter %s restarts at 0 with its process", name, promexpr.MetricName(selector)).Severity = Warning
 			}
 		})
 	}
@@ -39,7 +41,7 @@ func rangeCall(n parser.Node) (*parser.Call, *parser.VectorSelector) {
 		return nil, nil
 	}
 	for _, arg := range call.Args {
-		if m, ok := bare(arg).(*parser.MatrixSelector); ok {
+		if m, ok := promexpr.Bare(arg).(*parser.MatrixSelector); ok {
 			selector, _ := m.VectorSelector.(*parser.VectorSelector)
 			return call, selector
 		}
@@ -65,7 +67,7 @@ func (p *pass) typeOf(s *parser.VectorSelector) model.MetricType {
 		}
 		t = m.Type
 	}
-	if len(p.recorded[metricName(s)]) > 0 {
+	if len(p.recorded[promexpr.MetricName(s)]) > 0 {
 		return ""
 	}
 	return t
@@ -81,45 +83,38 @@ func counterCompared(p *pass) {
 		}
 		parser.Inspect(s.rule.AST, func(n parser.Node, path []parser.Node) error {
 			b, ok := n.(*parser.BinaryExpr)
-			if !ok || !b.Op.IsComparisonOperator() {
+			if !ok {
 				return nil
 			}
-			for _, sides := range [][2]parser.Expr{{b.LHS, b.RHS}, {b.RHS, b.LHS}} {
-				counter := p.valueOf(sides[0])
-				if counter == nil || !p.isNumber(sides[1]) || !p.isCounter(counter, histograms) || p.never(b) || p.provesUse(b, path) {
-					continue
-				}
-				p.inExpr(s, counter, "compare its increase, as in increase("+metricName(counter)+"[5m]) > 0",
-					"%s is a counter: it only increases until its process restarts, so the comparison depends on the uptime and not on the current condition", metricName(counter))
+			c, ok := promexpr.WithConstant(b)
+			if !ok {
+				return nil
 			}
+			counter := valueOf(c.Expr)
+			if counter == nil || !p.isCounter(counter, histograms) || neverUsed(c) || provesUse(c, path) {
+				return nil
+			}
+			p.inExpr(s, counter, "compare its increase, as in increase("+promexpr.MetricName(counter)+"[5m]) > 0",
+				"%s is a counter: it only increases until its process restarts, so the comparison depends on the uptime and not on the current condition", promexpr.MetricName(counter))
 			return nil
 		})
 	}
 }
 
-// never reports whether a comparison tests that a counter was never incremented, as in
+// neverUsed reports whether a comparison tests that a counter was never incremented, as in
 //
 //	backups_total == 0
-func (p *pass) never(b *parser.BinaryExpr) bool {
-	op, counter, other := b.Op, b.LHS, b.RHS
-	if p.isNumber(b.LHS) {
-		op, counter, other = flipped(op), b.RHS, b.LHS
-	}
-	number, _ := p.number(other)
-	_, scaled := bare(counter).(*parser.BinaryExpr)
-	return number == 0 && (op == parser.EQLC || op == parser.LTE) || op == parser.LSS && 0 < number && number <= 1 && !scaled
+func neverUsed(c promexpr.Comparison) bool {
+	_, scaled := promexpr.Bare(c.Expr).(*parser.BinaryExpr)
+	return c.Limit == 0 && (c.Op == parser.EQLC || c.Op == parser.LTE) || c.Op == parser.LSS && 0 < c.Limit && c.Limit <= 1 && !scaled
 }
 
 // provesUse reports whether a comparison only requires, in addition to another condition,
 // that a counter was incremented, as in
 //
 //	requests_total > 0 and histogram_quantile(0.9, rate(request_duration_seconds_bucket[5m])) > 1
-func (p *pass) provesUse(b *parser.BinaryExpr, path []parser.Node) bool {
-	op, other := b.Op, b.RHS
-	if p.isNumber(b.LHS) {
-		op, other = flipped(op), b.LHS
-	}
-	if number, _ := p.number(other); number != 0 || op != parser.GTR && op != parser.NEQ {
+func provesUse(c promexpr.Comparison, path []parser.Node) bool {
+	if c.Limit != 0 || c.Op != parser.GTR && c.Op != parser.NEQ {
 		return false
 	}
 	for _, n := range slices.Backward(path) {
@@ -134,47 +129,35 @@ func (p *pass) provesUse(b *parser.BinaryExpr, path []parser.Node) bool {
 	return false
 }
 
-// number returns the constant value of an expression, which may be calculated.
-func (p *pass) number(e parser.Expr) (n float64, ok bool) {
-	if e.Type() != parser.ValueTypeScalar {
-		return 0, false
-	}
-	return (&analyzer{pass: p}).analyze(e).number()
-}
-
-func (p *pass) isNumber(e parser.Expr) bool {
-	_, ok := p.number(e)
-	return ok
-}
-
 // valueOf returns the selector whose values the expression returns, possibly summed or
 // scaled, or nil.
-func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
-	switch n := bare(e).(type) {
+func valueOf(e parser.Expr) *parser.VectorSelector {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.VectorSelector:
 		return n
 	case *parser.AggregateExpr:
 		switch n.Op {
 		case parser.SUM, parser.MIN, parser.MAX, parser.AVG, parser.TOPK, parser.BOTTOMK, parser.QUANTILE:
-			return p.valueOf(n.Expr)
+			return valueOf(n.Expr)
 		}
 	case *parser.Call:
 		switch n.Func.Name {
 		case "label_replace", "label_join", "sort", "sort_desc":
-			return p.valueOf(n.Args[0])
+			return valueOf(n.Args[0])
 		case "last_over_time", "min_over_time", "max_over_time", "avg_over_time":
-			if m, ok := bare(n.Args[0]).(*parser.MatrixSelector); ok {
-				return p.valueOf(m.VectorSelector)
+			if m, ok := promexpr.Bare(n.Args[0]).(*parser.MatrixSelector); ok {
+				return valueOf(m.VectorSelector)
 			}
 		}
 	case *parser.BinaryExpr:
-		switch {
-		case n.Op.IsSetOperator() || n.Op.IsComparisonOperator():
+		if n.Op.IsSetOperator() || n.Op.IsComparisonOperator() {
 			return nil
-		case p.isNumber(n.RHS):
-			return p.valueOf(n.LHS)
-		case p.isNumber(n.LHS):
-			return p.valueOf(n.RHS)
+		}
+		if _, ok := promexpr.Constant(n.RHS); ok {
+			return valueOf(n.LHS)
+		}
+		if _, ok := promexpr.Constant(n.LHS); ok {
+			return valueOf(n.RHS)
 		}
 	}
 	return nil
@@ -182,7 +165,7 @@ func (p *pass) valueOf(e parser.Expr) *parser.VectorSelector {
 
 // isCounter reports whether a selector selects a counter, by its type or by its name.
 func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) bool {
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	if name == "" || len(p.recorded[name]) > 0 {
 		return false
 	}
@@ -204,7 +187,7 @@ func (p *pass) histograms() map[string]bool {
 		}
 		for _, selector := range selectors(s.rule.AST) {
 			for _, suffix := range []string{"_bucket", "_sum"} {
-				if base, ok := strings.CutSuffix(metricName(selector), suffix); ok {
+				if base, ok := strings.CutSuffix(promexpr.MetricName(selector), suffix); ok {
 					all[base] = true
 				}
 			}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // aliveExternal finds rules of alive that depend on something outside the host. An outage
@@ -134,7 +136,7 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 			r.at, found = l.at, true
 		}
 		by := l.selector.String()
-		if name := metricName(l.selector); name != "" {
+		if name := promexpr.MetricName(l.selector); name != "" {
 			by = name
 		}
 		if len(l.via) > 0 {
@@ -152,10 +154,10 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 // metrics of collectors, such as vitals_collector_success, has those collectors as sources.
 func (p *pass) externals(l leaf) []Metric {
 	found := p.sources(l.selector)
-	if p.opts.Vocabulary != nil && strings.HasPrefix(metricName(l.selector), "vitals_collector_") {
+	if p.opts.Vocabulary != nil && strings.HasPrefix(promexpr.MetricName(l.selector), "vitals_collector_") {
 		for _, m := range p.opts.Vocabulary.Metrics {
 			m.Name, m.Labels = "", map[string][]string{"collector": {m.Collector}}
-			m.Bool = metricName(l.selector) == "vitals_collector_success"
+			m.Bool = promexpr.MetricName(l.selector) == "vitals_collector_success"
 			if m.Collector != "" && m.matches(l.selector.LabelMatchers) {
 				found = append(found, m)
 			}
@@ -189,7 +191,7 @@ func (p *pass) evidence(s *subject) []leaf {
 
 // referencedRules returns the rules whose verdict a selector selects.
 func (p *pass) referencedRules(s *parser.VectorSelector) []*subject {
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	selects := func(*subject) bool { return false }
 	matches := func(labels map[string][]string) bool {
 		about := Metric{Labels: labels}

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // neverFires finds expressions, and parts of them, that can never have a result.
@@ -35,7 +37,7 @@ func alwaysFires(p *pass) {
 		}
 		a := analyzer{pass: p}
 		o := a.analyze(s.rule.AST)
-		switch e := bare(s.rule.AST); {
+		switch e := promexpr.Bare(s.rule.AST); {
 		case e.Type() == parser.ValueTypeScalar:
 			p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")
 		case o.sure == always:

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // guards reports whether a selector of the rule's own expression can only suppress the rule
@@ -43,40 +45,29 @@ func (l leaf) guards(sources []Metric) bool {
 // number so that it has a result only if the selector's value, 0 or 1, is the given one.
 // For metrics that end in _failure the value is inverted.
 func (l leaf) presentOnlyAt(b *parser.BinaryExpr, right bool, value float64) bool {
-	if strings.HasSuffix(metricName(l.selector), "_failure") {
+	if strings.HasSuffix(promexpr.MetricName(l.selector), "_failure") {
 		value = 1 - value
 	}
 	side := b.LHS
 	if right {
 		side = b.RHS
 	}
-	c, ok := bare(side).(*parser.BinaryExpr)
+	c, ok := promexpr.Bare(side).(*parser.BinaryExpr)
 	if !ok || c.ReturnBool || !c.Op.IsComparisonOperator() {
 		return false
 	}
-	number, ok := bare(c.RHS).(*parser.NumberLiteral)
+	number, ok := promexpr.Constant(c.RHS)
 	if !ok || extreme(c.LHS) != parser.Expr(l.selector) {
 		return false
 	}
-	return compares(c.Op, value, number.Val) && !compares(c.Op, 1-value, number.Val)
-}
-
-// bare returns an expression without parentheses.
-func bare(e parser.Expr) parser.Expr {
-	for {
-		paren, ok := e.(*parser.ParenExpr)
-		if !ok {
-			return e
-		}
-		e = paren.Expr
-	}
+	return promexpr.Holds(c.Op, value, number) && !promexpr.Holds(c.Op, 1-value, number)
 }
 
 // extreme returns the selector whose minimum or maximum the expression is. If it is none,
 // it returns the expression without its aggregations.
 func extreme(e parser.Expr) parser.Expr {
 	for {
-		switch n := bare(e).(type) {
+		switch n := promexpr.Bare(e).(type) {
 		case *parser.AggregateExpr:
 			if n.Op != parser.MIN && n.Op != parser.MAX {
 				return n
@@ -93,22 +84,4 @@ func extreme(e parser.Expr) parser.Expr {
 			return n
 		}
 	}
-}
-
-func compares(op parser.ItemType, a, b float64) bool {
-	switch op {
-	case parser.EQLC:
-		return a == b
-	case parser.NEQ:
-		return a != b
-	case parser.LSS:
-		return a < b
-	case parser.LTE:
-		return a <= b
-	case parser.GTR:
-		return a > b
-	case parser.GTE:
-		return a >= b
-	}
-	return false
 }

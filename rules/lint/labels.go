@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // unknownLabel finds labels that no series has where they are used: a matcher then matches
@@ -33,13 +35,13 @@ func unknownLabel(p *pass) {
 
 // matcherLabels checks the labels of a selector's matchers.
 func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
-	is := p.ofName(metricName(n))
+	is := p.ofName(promexpr.MetricName(n))
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 		if is.has(m.Name) {
 			continue
 		}
 		cure := suggest(m.Name, keys(is.labels))
-		text := fmt.Sprintf("%s has no label %s", metricName(n), m.Name)
+		text := fmt.Sprintf("%s has no label %s", promexpr.MetricName(n), m.Name)
 		if added(m.Name) {
 			if m.Matches("") || !p.feeding[s] {
 				continue // it has the same effect with and without the label
@@ -119,8 +121,8 @@ func unknownValue(p *pass) {
 				}
 				wrong = true
 				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
-					"no series of %s matches %s", metricName(n), m)
-				if name := metricName(n); !p.ofName(name).known() && !ofAlerts(name) {
+					"no series of %s matches %s", promexpr.MetricName(n), m)
+				if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
 					f.Severity = Warning // the scraped target may set the label itself
 				}
 			}
@@ -140,7 +142,7 @@ func suggestValue(m *labels.Matcher, values []string) string {
 
 // values returns the shape of all series of a name, including those of other programs.
 func (p *pass) values(n *parser.VectorSelector) shape {
-	name := metricName(n)
+	name := promexpr.MetricName(n)
 	is := p.ofName(name)
 	if ofAlerts(name) {
 		names := []string{""}
@@ -172,5 +174,5 @@ func (p *pass) matched(n *parser.VectorSelector) bool {
 	}
 	strict := *n
 	strict.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
-	return ofAlerts(metricName(n)) || len(p.recorded[metricName(n)]) > 0 || len(p.sources(&strict)) > 0
+	return ofAlerts(promexpr.MetricName(n)) || len(p.recorded[promexpr.MetricName(n)]) > 0 || len(p.sources(&strict)) > 0
 }

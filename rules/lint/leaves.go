@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -123,7 +124,7 @@ func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*la
 		own.at, own.above = w.from.at, w.from.above
 	}
 	w.found = append(w.found, own)
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	for _, rec := range w.pass.recorded[name] {
 		want, ok := ofRecorded(rec.rule, own.selector.LabelMatchers)
 		if !ok || rec.rule.AST == nil || !w.enter(followed{own.at, rec}, &want) {

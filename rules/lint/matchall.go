@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // regexMatchesAll finds matchers with regular expressions that exclude nothing: they match
@@ -42,8 +44,8 @@ func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) str
 	}
 	switch {
 	case m.Matches("anything else") && !m.Matches(""):
-		return fmt.Sprintf("every series of %s has the label %s", metricName(n), m.Name)
-	case own(metricName(n)) && isSet(m.Name) && m.Type == labels.MatchRegexp && len(values) > 1:
+		return fmt.Sprintf("every series of %s has the label %s", promexpr.MetricName(n), m.Name)
+	case own(promexpr.MetricName(n)) && isSet(m.Name) && m.Type == labels.MatchRegexp && len(values) > 1:
 		return fmt.Sprintf("%s is always one of %s", m.Name, strings.Join(values, ", "))
 	}
 	return ""

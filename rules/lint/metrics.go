@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // unknownMetric finds selectors of metrics that nothing exports: they match nothing, so the
@@ -29,7 +31,7 @@ func unknownMetric(p *pass) {
 	})
 	for _, s := range p.subjects {
 		p.selectors(s, func(n *parser.VectorSelector) {
-			name := metricName(n)
+			name := promexpr.MetricName(n)
 			if name == "" || slices.Contains(known, name) {
 				return
 			}
@@ -65,7 +67,7 @@ func unknownMetric(p *pass) {
 // misspelt: at most two letters differ from a known name. A rule that records one name from
 // a similar one uses both on purpose.
 func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
-	v, name := p.opts.Vocabulary, metricName(n)
+	v, name := p.opts.Vocabulary, promexpr.MetricName(n)
 	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
 		return
 	}
@@ -73,7 +75,7 @@ func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
 	intended := ""
 	for _, other := range keys(p.recorded) {
 		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
-			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return metricName(l.selector) == name })
+			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return promexpr.MetricName(l.selector) == name })
 		})
 		if near(other) && !made {
 			intended = other

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // certainty is how certain it is that an expression has a result.
@@ -109,7 +111,7 @@ func newOutcome(e parser.Expr, v values, sure certainty) outcome {
 
 // ofNamedMetrics reports whether each selector of an expression selects one metric.
 func ofNamedMetrics(e parser.Expr) bool {
-	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return metricName(s) == "" })
+	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return promexpr.MetricName(s) == "" })
 }
 
 // picks reports whether an expression chooses some samples out of several, as topk does.
@@ -143,7 +145,7 @@ func (a *analyzer) selector(s *parser.VectorSelector) outcome {
 	}
 	var v values
 	sure := never
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	for _, m := range a.pass.sources(s) {
 		v = v.or(metricValues(&m))
 		if m.Name == "" || m.Vanishes {

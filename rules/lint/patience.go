@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // shortFor finds rules that a single collection can decide, which may be a failed one. It
@@ -80,7 +82,7 @@ func (h cadence) waits(back time.Duration) cadence {
 
 // cadence computes the cadence of an expression. via names the recording rules on the way.
 func (p *pass) cadence(e parser.Expr, via []string) cadence {
-	switch n := bare(e).(type) {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.VectorSelector:
 		return p.cadenceOf(n, via)
 	case *parser.MatrixSelector:
@@ -112,7 +114,7 @@ func (p *pass) cadenceOf(s *parser.VectorSelector, via []string) cadence {
 			h.interval, h.collector = m.Interval, m.Collector
 		}
 	}
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	if slices.Contains(via, name) {
 		return h
 	}
@@ -132,7 +134,7 @@ func (p *pass) cadenceOf(s *parser.VectorSelector, via []string) cadence {
 
 func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
 	left, right := p.cadence(n.LHS, via), p.cadence(n.RHS, via)
-	if c, ok := bare(n.RHS).(*parser.BinaryExpr); ok && n.Op == parser.LUNLESS && !c.Op.IsSetOperator() {
+	if c, ok := promexpr.Bare(n.RHS).(*parser.BinaryExpr); ok && n.Op == parser.LUNLESS && !c.Op.IsSetOperator() {
 		right = p.cadence(c.LHS, via).both(p.cadence(c.RHS, via)) // one collection decides the exception
 	}
 	switch {
@@ -140,12 +142,12 @@ func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
 		return left.either(right)
 	case n.Op == parser.LAND && thenAndNow(n):
 		return cadence{smoothed: true}
-	case n.Op.IsComparisonOperator() && p.anyRoundDecides(n):
+	case n.Op.IsComparisonOperator() && oneCollectionDecides(n):
 		h := left.both(right)
 		h.smoothed = false
 		return h
 	case n.Op.IsComparisonOperator() && comparesAge(n):
-		return left.both(right).waits(p.age(n))
+		return left.both(right).waits(age(n))
 	}
 	return left.both(right)
 }
@@ -157,7 +159,7 @@ func latest(function string) bool {
 
 // within returns the operand of a range.
 func within(e parser.Expr) parser.Expr {
-	switch n := bare(e).(type) {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.MatrixSelector:
 		return n.VectorSelector
 	case *parser.SubqueryExpr:
@@ -166,23 +168,22 @@ func within(e parser.Expr) parser.Expr {
 	return e
 }
 
-// anyRoundDecides reports whether a single collection can make a comparison over a range
+// oneCollectionDecides reports whether a single collection can make a comparison over a range
 // true, as in min_over_time(up[5m]) == 0.
-func (p *pass) anyRoundDecides(n *parser.BinaryExpr) bool {
-	op, side, other := n.Op, n.LHS, n.RHS
-	if p.isNumber(n.LHS) {
-		op, side, other = flipped(op), n.RHS, n.LHS
+func oneCollectionDecides(n *parser.BinaryExpr) bool {
+	c, ok := promexpr.WithConstant(n)
+	if !ok {
+		return false
 	}
-	limit, ok := p.number(other)
-	call, called := aggregated(side).(*parser.Call)
-	if !ok || !called {
+	call, ok := aggregated(c.Expr).(*parser.Call)
+	if !ok {
 		return false
 	}
 	switch call.Func.Name {
 	case "min_over_time":
-		return op == parser.LSS || op == parser.LTE || op == parser.EQLC && limit == 0
+		return c.Op == parser.LSS || c.Op == parser.LTE || c.Op == parser.EQLC && c.Limit == 0
 	case "max_over_time":
-		return op == parser.GTR || op == parser.GTE || op == parser.EQLC && limit == 1
+		return c.Op == parser.GTR || c.Op == parser.GTE || c.Op == parser.EQLC && c.Limit == 1
 	}
 	return false
 }
@@ -190,9 +191,9 @@ func (p *pass) anyRoundDecides(n *parser.BinaryExpr) bool {
 // aggregated returns the operand of nested aggregations.
 func aggregated(e parser.Expr) parser.Expr {
 	for {
-		n, ok := bare(e).(*parser.AggregateExpr)
+		n, ok := promexpr.Bare(e).(*parser.AggregateExpr)
 		if !ok {
-			return bare(e)
+			return promexpr.Bare(e)
 		}
 		e = n.Expr
 	}
@@ -202,7 +203,7 @@ func aggregated(e parser.Expr) parser.Expr {
 func thenAndNow(n *parser.BinaryExpr) bool {
 	for _, a := range selectors(n.LHS) {
 		for _, b := range selectors(n.RHS) {
-			if metricName(a) == metricName(b) && a.OriginalOffset != b.OriginalOffset {
+			if promexpr.MetricName(a) == promexpr.MetricName(b) && a.OriginalOffset != b.OriginalOffset {
 				return true
 			}
 		}
@@ -219,20 +220,20 @@ func comparesAge(n *parser.BinaryExpr) bool {
 		return nil
 	})
 	return found && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
-		return strings.Contains(metricName(s), "_time") || metricName(s) == ""
+		return strings.Contains(promexpr.MetricName(s), "_time") || promexpr.MetricName(s) == ""
 	})
 }
 
 // age returns the longest constant of a comparison, in seconds. Without a constant the
 // limit is another metric, and the age counts as long enough.
-func (p *pass) age(n *parser.BinaryExpr) time.Duration {
+func age(n *parser.BinaryExpr) time.Duration {
 	longest := math.Inf(1)
 	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
 		e, ok := n.(parser.Expr)
 		if !ok {
 			return nil
 		}
-		if seconds, ok := p.number(e); ok && (math.IsInf(longest, 1) || seconds > longest) {
+		if seconds, ok := promexpr.Constant(e); ok && (math.IsInf(longest, 1) || seconds > longest) {
 			longest = seconds
 		}
 		return nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // shortRange finds ranges that hold too few samples for their function.
@@ -78,7 +80,7 @@ func (p *pass) sampleInterval(e parser.Expr) (every time.Duration, who string) {
 				every, who = m.Interval, fmt.Sprintf("a sample of the collector %q every %s", m.Collector, formatDuration(m.Interval))
 			}
 		}
-		for _, rec := range p.recorded[metricName(selector)] {
+		for _, rec := range p.recorded[promexpr.MetricName(selector)] {
 			if rec.group.Interval > every {
 				every, who = rec.group.Interval, fmt.Sprintf("a sample of the group %q every %s", rec.group.Name, formatDuration(rec.group.Interval))
 			}

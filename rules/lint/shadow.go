@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -39,7 +40,7 @@ type decision struct {
 }
 
 func (d decision) same(other decision) bool {
-	return bare(d.of.rule.AST).String() == bare(other.of.rule.AST).String()
+	return promexpr.Bare(d.of.rule.AST).String() == promexpr.Bare(other.of.rule.AST).String()
 }
 
 // shadows reports whether other has no effect next to d. Rules that differ in their

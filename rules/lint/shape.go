@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // shape describes the possible labels of an expression's result. The zero value describes
@@ -171,7 +173,7 @@ func (p *pass) ofName(name string) shape {
 func (p *pass) shape(e parser.Expr) shape {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
-		return p.ofName(metricName(n)).narrowed(n.LabelMatchers)
+		return p.ofName(promexpr.MetricName(n)).narrowed(n.LabelMatchers)
 	case *parser.MatrixSelector:
 		return p.shape(n.VectorSelector)
 	case *parser.SubqueryExpr:
@@ -277,7 +279,7 @@ func (p *pass) relabelled(n *parser.Call) shape {
 // ofAbsent returns the shape of absent: the labels that the selector matches by equality.
 func ofAbsent(arg parser.Expr) shape {
 	s := scalars()
-	arg = bare(arg)
+	arg = promexpr.Bare(arg)
 	if m, ok := arg.(*parser.MatrixSelector); ok {
 		arg = m.VectorSelector
 	}

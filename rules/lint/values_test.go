@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // points are the numbers from which random sets are made.
@@ -101,8 +103,8 @@ func TestValuesComparedAndCalculated(t *testing.T) {
 			if got, want := a.passing(op, one(single)).has(x), a.has(x) && compare(op, x, single); got != want {
 				t.Fatalf("(%v).passing(%s, %v) has %v: %t, want %t", a, op, single, x, got, want)
 			}
-			if compare(flipped(op), single, x) != compare(op, x, single) || !math.IsNaN(x+single) && compare(inverse(op), x, single) == compare(op, x, single) {
-				t.Fatalf("flipped(%s) = %s, inverse(%s) = %s", op, flipped(op), op, inverse(op))
+			if compare(promexpr.Mirror(op), single, x) != compare(op, x, single) || !math.IsNaN(x+single) && compare(inverse(op), x, single) == compare(op, x, single) {
+				t.Fatalf("promexpr.Mirror(%s) = %s, inverse(%s) = %s", op, promexpr.Mirror(op), op, inverse(op))
 			}
 			for _, y := range points() {
 				if !a.has(x) || !b.has(y) {
@@ -115,7 +117,7 @@ func TestValuesComparedAndCalculated(t *testing.T) {
 				if !holds && !math.IsNaN(x) && a.alwaysPasses(op, b) {
 					t.Fatalf("(%v).alwaysPasses(%s, %v), want false because of %v and %v", a, op, b, x, y)
 				}
-				if z := calculate(operation, x, y); !a.calculated(operation, b).has(z) {
+				if z := promexpr.Calculate(operation, x, y); !a.calculated(operation, b).has(z) {
 					t.Fatalf("(%v).calculated(%s, %v) = %v lacks %v, of %v and %v", a, operation, b, a.calculated(operation, b), z, x, y)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // vanishingSeries finds comparisons in rules with a state whose series can be absent while
@@ -40,7 +42,7 @@ func vanishingSeries(p *pass) {
 					severity = p.current.Severity
 				}
 			}
-			if name := metricName(l.at); !slices.Contains(names, name) {
+			if name := promexpr.MetricName(l.at); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -48,7 +50,7 @@ func vanishingSeries(p *pass) {
 			continue
 		}
 		cure := fmt.Sprintf(`set the annotation no_data to fail, pass or hold, or test for absence ("... or absent(%s)")`, first)
-		if len(p.recorded[metricName(first)]) > 0 {
+		if len(p.recorded[promexpr.MetricName(first)]) > 0 {
 			cure = "set the annotation no_data to fail, pass or hold, or record a series that is always present"
 		}
 		p.inExpr(s, first, cure,
@@ -61,7 +63,7 @@ func vanishingSeries(p *pass) {
 // whether they are ever absent.
 func (p *pass) foreign(s *parser.VectorSelector) bool {
 	known := func(m Metric) bool { return m.Name != "" }
-	return len(p.recorded[metricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
+	return len(p.recorded[promexpr.MetricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
 }
 
 // absents returns the selectors whose absence a rule tests.
@@ -82,7 +84,7 @@ func isAbsent(n parser.Node) bool {
 
 // covers reports whether absent(a) can report the absence of series that b matches.
 func covers(a, b *parser.VectorSelector) bool {
-	if metricName(a) == "" || metricName(a) != metricName(b) {
+	if promexpr.MetricName(a) == "" || promexpr.MetricName(a) != promexpr.MetricName(b) {
 		return false
 	}
 	for _, m := range a.LabelMatchers {
@@ -179,7 +181,7 @@ func (p *pass) absences(e parser.Expr) []absence {
 // filters them or uses such series itself, or their collector can drop them.
 func (p *pass) absent(n *parser.VectorSelector) []absence {
 	var all []absence
-	name := metricName(n)
+	name := promexpr.MetricName(n)
 	for _, inner := range p.lacking[name] {
 		all = append(all, absence{n, inner})
 	}
@@ -205,7 +207,7 @@ func (p *pass) findAbsences() {
 				continue
 			}
 			for _, l := range p.absences(s.rule.AST) {
-				same := func(n *parser.VectorSelector) bool { return metricName(n) == metricName(l.selector) }
+				same := func(n *parser.VectorSelector) bool { return promexpr.MetricName(n) == promexpr.MetricName(l.selector) }
 				if !slices.ContainsFunc(known, same) {
 					known, changed = append(known, l.selector), true
 				}

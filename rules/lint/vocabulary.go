@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // Vocabulary describes the series that selectors can match.
@@ -91,7 +93,7 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 			found = append(found, m)
 		}
 	}
-	if name := metricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
+	if name := promexpr.MetricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
 		for _, m := range p.opts.Vocabulary.Others {
 			if m.matches(s.LabelMatchers) {
 				found = append(found, m)
@@ -107,13 +109,3 @@ func own(name string) bool { return len(name) > 7 && name[:7] == "vitals_" }
 // ofAlerts reports whether a name is one of the series that Vitals and Prometheus write for
 // active alerts.
 func ofAlerts(name string) bool { return name == "ALERTS" || name == "ALERTS_FOR_STATE" }
-
-// metricName returns the one name that a selector can match, or "".
-func metricName(s *parser.VectorSelector) string {
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
-}
