@@ -33,7 +33,7 @@ func excludeEachOther(a, b *labels.Matcher) bool {
 	}
 	for _, pair := range [][2]*labels.Matcher{{a, b}, {b, a}} {
 		if values, ok := onlyValues(pair[0]); ok {
-			return !anyMatches(pair[1], values)
+			return !slices.ContainsFunc(values, pair[1].Matches)
 		}
 	}
 	opposite, err := a.Inverse()
@@ -115,16 +115,7 @@ func throughCall(n *parser.Call, follow func(parser.Expr) []*parser.VectorSelect
 
 // through follows the operands without which an expression has no result.
 func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
-	switch n := e.(type) {
-	case *parser.ParenExpr:
-		return follow(n.Expr)
-	case *parser.StepInvariantExpr:
-		return follow(n.Expr)
-	case *parser.UnaryExpr:
-		return follow(n.Expr)
-	case *parser.AggregateExpr:
-		return follow(n.Expr)
-	case *parser.BinaryExpr:
+	if n, ok := e.(*parser.BinaryExpr); ok {
 		switch {
 		case n.Op == parser.LOR || filled(n):
 			return nil
@@ -132,6 +123,9 @@ func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) [
 			return follow(n.LHS)
 		}
 		return append(follow(n.LHS), follow(n.RHS)...)
+	}
+	if inner := operand(e); inner != nil {
+		return follow(inner)
 	}
 	return nil
 }

@@ -182,9 +182,6 @@ func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) b
 func (p *pass) histograms() map[string]bool {
 	all := map[string]bool{}
 	for _, s := range p.subjects {
-		if s.rule.AST == nil {
-			continue
-		}
 		for _, selector := range selectors(s.rule.AST) {
 			for _, suffix := range []string{"_bucket", "_sum"} {
 				if base, ok := strings.CutSuffix(promexpr.MetricName(selector), suffix); ok {

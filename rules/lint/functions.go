@@ -137,8 +137,8 @@ func called(function string, args []outcome) values {
 	case "clamp_max":
 		return of.clamped(one(math.Inf(-1)), args[1].values)
 	}
-	if from, to, ok := calendar(function); ok {
-		return between(from, to).orNaN()
+	if part, ok := calendar()[function]; ok {
+		return part.orNaN()
 	}
 	return anyNumber()
 }
@@ -153,23 +153,10 @@ func (v values) clamped(least, greatest values) values {
 	return v.mapped(func(x float64) float64 { return max(from, min(to, x)) })
 }
 
-// calendar returns the range of a function that returns a part of a date.
-func calendar(function string) (from, to float64, ok bool) {
-	switch function {
-	case "minute":
-		return 0, 59, true
-	case "hour":
-		return 0, 23, true
-	case "day_of_week":
-		return 0, 6, true
-	case "day_of_month":
-		return 1, 31, true
-	case "day_of_year":
-		return 1, 366, true
-	case "days_in_month":
-		return 28, 31, true
-	case "month":
-		return 1, 12, true
+// calendar returns the ranges of the functions that return a part of a date.
+func calendar() map[string]values {
+	return map[string]values{
+		"minute": between(0, 59), "hour": between(0, 23), "month": between(1, 12),
+		"day_of_week": between(0, 6), "day_of_month": between(1, 31), "day_of_year": between(1, 366), "days_in_month": between(28, 31),
 	}
-	return 0, 0, false
 }

@@ -111,12 +111,12 @@ func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shap
 // unknownValue finds matchers that match none of the values of a label.
 func unknownValue(p *pass) {
 	for _, s := range p.subjects {
-		p.selectors(s, func(n *parser.VectorSelector) {
+		for _, n := range selectors(s.rule.AST) {
 			is, wrong := p.values(n), false
 			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 				values, ok := is.labels[m.Name]
 				// A matcher that accepts a missing label requires no value.
-				if !is.known() || !ok || values == nil || m.Matches("") || anyMatches(m, values) {
+				if !is.known() || !ok || values == nil || m.Matches("") || slices.ContainsFunc(values, m.Matches) {
 					continue
 				}
 				wrong = true
@@ -129,7 +129,7 @@ func unknownValue(p *pass) {
 			if !wrong && is.known() && !p.matched(n) {
 				p.inExpr(s, n, "check which of the values occur together", "no series matches all of %s", n)
 			}
-		})
+		}
 	}
 }
 

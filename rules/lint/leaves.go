@@ -100,16 +100,10 @@ func (w *walk) expr(e parser.Expr, path []parser.Node, want []*labels.Matcher) {
 		for _, arg := range n.Args {
 			w.expr(arg, below, want)
 		}
-	case *parser.ParenExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.UnaryExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.StepInvariantExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.SubqueryExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.MatrixSelector:
-		w.expr(n.VectorSelector, below, want)
+	default:
+		if inner := operand(e); inner != nil {
+			w.expr(inner, below, want)
+		}
 	}
 }
 
@@ -235,14 +229,8 @@ func without(want []*labels.Matcher, names ...string) []*labels.Matcher {
 
 // text returns the value of a string literal, or "".
 func text(e parser.Expr) string {
-	for {
-		switch n := e.(type) {
-		case *parser.ParenExpr:
-			e = n.Expr
-		case *parser.StringLiteral:
-			return n.Val
-		default:
-			return ""
-		}
+	if s, ok := promexpr.Bare(e).(*parser.StringLiteral); ok {
+		return s.Val
 	}
+	return ""
 }

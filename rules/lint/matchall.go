@@ -17,7 +17,7 @@ import (
 // any text, or every value that the label can have.
 func regexMatchesAll(p *pass) {
 	for _, s := range p.subjects {
-		p.selectors(s, func(n *parser.VectorSelector) {
+		for _, n := range selectors(s.rule.AST) {
 			for _, m := range n.LabelMatchers {
 				if m.Name == model.MetricNameLabel || m.Type != labels.MatchRegexp && m.Type != labels.MatchNotRegexp {
 					continue
@@ -27,7 +27,7 @@ func regexMatchesAll(p *pass) {
 						"the matcher %s excludes nothing: %s", m, why)
 				}
 			}
-		})
+		}
 	}
 }
 

@@ -17,27 +17,19 @@ func unknownMetric(p *pass) {
 	if v == nil {
 		return
 	}
-	known := slices.Collect(func(yield func(string) bool) {
-		for _, m := range v.Metrics {
-			if !yield(m.Name) {
-				return
-			}
-		}
-		for name := range p.recorded {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	known := keys(p.recorded)
+	for _, m := range v.Metrics {
+		known = append(known, m.Name)
+	}
 	for _, s := range p.subjects {
-		p.selectors(s, func(n *parser.VectorSelector) {
+		for _, n := range selectors(s.rule.AST) {
 			name := promexpr.MetricName(n)
 			if name == "" || slices.Contains(known, name) {
-				return
+				continue
 			}
 			if !p.mustBeKnown(name) {
 				p.nearlyKnown(s, n)
-				return
+				continue
 			}
 			severity := p.current.Severity
 			if !own(name) && !p.feeding[s] {
@@ -59,7 +51,7 @@ func unknownMetric(p *pass) {
 				}
 			}
 			p.inExpr(s, n, cure, "%s", text).Severity = severity
-		})
+		}
 	}
 }
 
@@ -116,15 +108,6 @@ func exporters(metrics []Metric, name string) []string {
 		}
 	}
 	return kinds
-}
-
-// selectors calls do for every selector of the rule's own expression.
-func (p *pass) selectors(s *subject, do func(*parser.VectorSelector)) {
-	p.nodes(s, func(n parser.Node) {
-		if v, ok := n.(*parser.VectorSelector); ok {
-			do(v)
-		}
-	})
 }
 
 // nodes calls do for every node of the rule's expression.

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ func misspelt(p *pass) {
 			continue
 		}
 		probe := s.rule.State != ""
-		for _, name := range slices.Sorted(maps.Keys(s.rule.Labels)) {
+		for _, name := range keys(s.rule.Labels) {
 			value := s.rule.Labels[name]
 			switch {
 			case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
@@ -34,7 +33,7 @@ func misspelt(p *pass) {
 		if !probe {
 			continue // annotations of ordinary alerts are for other programs
 		}
-		for _, name := range slices.Sorted(maps.Keys(s.rule.Annotations)) {
+		for _, name := range keys(s.rule.Annotations) {
 			for _, k := range annotationKeys() {
 				if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
 					p.misspeltKey(s, "annotations", name, k.name, k.without)

@@ -117,16 +117,22 @@ func ofNamedMetrics(e parser.Expr) bool {
 // picks reports whether an expression chooses some samples out of several, as topk does.
 // Among equal ones the choice is arbitrary.
 func picks(e parser.Expr) bool {
-	found := false
-	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+	return contains(e, func(n parser.Node) bool {
 		a, ok := n.(*parser.AggregateExpr)
-		found = found || ok && keepsLabels(a.Op)
-		return nil
+		return ok && keepsLabels(a.Op)
 	})
-	return found
 }
 
+// contains reports whether a condition holds for a node of an expression.
+func contains(e parser.Node, condition func(parser.Node) bool) bool {
+	return condition(e) || slices.ContainsFunc(parser.Children(e), func(n parser.Node) bool { return contains(n, condition) })
+}
+
+// selectors returns the selectors of an expression; none for nil.
 func selectors(e parser.Expr) []*parser.VectorSelector {
+	if e == nil {
+		return nil
+	}
 	var all []*parser.VectorSelector
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {

@@ -213,13 +213,11 @@ func thenAndNow(n *parser.BinaryExpr) bool {
 
 // comparesAge reports whether a comparison tests how long ago something was.
 func comparesAge(n *parser.BinaryExpr) bool {
-	found := false
-	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
+	now := contains(n, func(n parser.Node) bool {
 		c, ok := n.(*parser.Call)
-		found = found || ok && c.Func.Name == "time"
-		return nil
+		return ok && c.Func.Name == "time"
 	})
-	return found && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
+	return now && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
 		return strings.Contains(promexpr.MetricName(s), "_time") || promexpr.MetricName(s) == ""
 	})
 }

@@ -174,22 +174,15 @@ func (p *pass) shape(e parser.Expr) shape {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
 		return p.ofName(promexpr.MetricName(n)).narrowed(n.LabelMatchers)
-	case *parser.MatrixSelector:
-		return p.shape(n.VectorSelector)
-	case *parser.SubqueryExpr:
-		return p.shape(n.Expr)
-	case *parser.ParenExpr:
-		return p.shape(n.Expr)
-	case *parser.UnaryExpr:
-		return p.shape(n.Expr)
-	case *parser.StepInvariantExpr:
-		return p.shape(n.Expr)
 	case *parser.AggregateExpr:
 		return p.aggregated(n)
 	case *parser.BinaryExpr:
 		return p.operated(n)
 	case *parser.Call:
 		return p.called(n)
+	}
+	if inner := operand(e); inner != nil {
+		return p.shape(inner)
 	}
 	return scalars() // a number or a string
 }

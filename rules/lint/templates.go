@@ -41,6 +41,18 @@ func templateLabel(p *pass) {
 
 // templateLabels returns the labels of the alert that a template uses.
 func templateLabels(text string) []string {
+	root := parseTemplate(text)
+	if root == nil {
+		return nil
+	}
+	w := templateWalk{}
+	w.list(root, true)
+	return w.labels
+}
+
+// parseTemplate returns the parsed text of a label or an annotation, or nil if it contains
+// no action or is invalid. $ is .Labels and so on, as Prometheus defines them.
+func parseTemplate(text string) *parse.ListNode {
 	const head = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}"
 	if !strings.Contains(text, "{{") {
 		return nil
@@ -50,9 +62,7 @@ func templateLabels(text string) []string {
 	if _, err := tree.Parse(head+text, "{{", "}}", map[string]*parse.Tree{}); err != nil {
 		return nil
 	}
-	w := templateWalk{}
-	w.list(tree.Root, true)
-	return w.labels
+	return tree.Root
 }
 
 // templateWalk collects labels.

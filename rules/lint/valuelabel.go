@@ -1,15 +1,10 @@
 package lint
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"text/template/parse"
 )
-
-// templateStart is the text that Prometheus puts before every template; $ is .Labels and so
-// on.
-const templateStart = `{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}`
 
 // valueInLabel finds labels of alerts that contain the value. Each change of the value
 // creates a new alert, whose "for" restarts. A value that only selects between texts is
@@ -19,8 +14,8 @@ func valueInLabel(p *pass) {
 		if s.rule.Alert == "" {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(s.rule.Labels)) {
-			if !printsValue(s.rule.Labels[name]) {
+		for _, name := range keys(s.rule.Labels) {
+			if !printed(parseTemplate(s.rule.Labels[name])) {
 				continue
 			}
 			line, col := s.file.PlaceOfKey(s.rule, "labels", name)
@@ -28,20 +23,6 @@ func valueInLabel(p *pass) {
 				"the label "+name+` contains the value: whenever that changes this is another alert, and its "for" begins anew`)
 		}
 	}
-}
-
-// printsValue reports whether the text of a template contains the value of the alert or of
-// a query.
-func printsValue(text string) bool {
-	if !strings.Contains(text, "{{") {
-		return false
-	}
-	t := parse.New("label")
-	t.Mode = parse.SkipFuncCheck
-	if _, err := t.Parse(templateStart+text, "{{", "}}", map[string]*parse.Tree{}); err != nil {
-		return false
-	}
-	return printed(t.Root)
 }
 
 // printed reports whether a part of a template prints a value. Conditions do not count.

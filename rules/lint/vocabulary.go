@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -65,20 +66,11 @@ func (m *Metric) matches(matchers []*labels.Matcher) bool {
 			if !want.Matches("") {
 				return false
 			}
-		case values != nil && !anyMatches(want, values):
+		case values != nil && !slices.ContainsFunc(values, want.Matches):
 			return false
 		}
 	}
 	return true
-}
-
-func anyMatches(m *labels.Matcher, values []string) bool {
-	for _, v := range values {
-		if m.Matches(v) {
-			return true
-		}
-	}
-	return false
 }
 
 // sources returns the metrics of the vocabulary that a selector can match directly. Metrics
