@@ -55,13 +55,13 @@ func checks() []check {
 		{About{"V023", "value-in-label", Warning, "A label contains the value, so that each change creates a new alert."}, valueInLabel},
 		{About{"V024", "template-label", Warning, "A template uses a label that the result cannot have."}, templateLabel},
 		{About{"V025", "second-document", Warning, "The rules are in a document that Prometheus does not read."}, secondDocument},
-		{About{"V030", "probe-patience", Warning, "The failure threshold of a probe does not fit the rules."}, probePatience},
-		{About{"V031", "probe-timeout", Warning, "The timeout of a probe does not fit its period or its command."}, probeTimeout},
-		{About{"V032", "probe-path", Error, "A probe requests a path, a state or a rule that does not exist."}, probePath},
-		{About{"V033", "probe-port", Error, "A probe does not reach Vitals."}, probePort},
-		{About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, probeVacuous},
-		{About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, probeWrongState},
-		{About{"V036", "probe-missing", Info, "A probe is missing."}, probeMissing},
+		{About{"V030", "probe-patience", Warning, "The failure threshold of a probe does not fit the rules."}, probeCheck},
+		{About{"V031", "probe-timeout", Warning, "The timeout of a probe does not fit its period or its command."}, probeCheck},
+		{About{"V032", "probe-path", Error, "A probe requests a path, a state or a rule that does not exist."}, probeCheck},
+		{About{"V033", "probe-port", Error, "A probe does not reach Vitals."}, probeCheck},
+		{About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, probeCheck},
+		{About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, probeCheck},
+		{About{"V036", "probe-missing", Info, "A probe is missing."}, probeCheck},
 		{About{"V090", "acceptance", Warning, "A comment accepts no finding, or gives no reason."}, accept}, // the last one, as it uses the findings of the others
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
 // Severity is the severity of a finding. The zero value is Info.
@@ -129,6 +130,8 @@ type pass struct {
 	// idle holds the rules for other configurations and the kinds of collectors that they
 	// need.
 	idle map[*subject][]string
+	// inManifests caches the findings in manifests.
+	inManifests []probes.Finding
 	// feeding holds the rules with a state and the recording rules that they use.
 	feeding map[*subject]bool
 }

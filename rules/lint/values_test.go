@@ -16,8 +16,8 @@ func points() []float64 {
 	return []float64{math.Copysign(0, -1), math.Inf(-1), -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, math.Inf(1), math.NaN()}
 }
 
-// probes returns the points and numbers between them.
-func probes() []float64 {
+// samplePoints returns the points and numbers between them.
+func samplePoints() []float64 {
 	return append(points(), -3, -1.75, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75, 3)
 }
 
@@ -67,10 +67,10 @@ func TestValuesByTheNumber(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 10_000 {
 		a, b := randomValues(r), randomValues(r)
-		if got, want := a.empty(), !slices.ContainsFunc(probes(), a.has); got != want {
+		if got, want := a.empty(), !slices.ContainsFunc(samplePoints(), a.has); got != want {
 			t.Fatalf("(%v).empty() = %t, want %t", a, got, want)
 		}
-		for _, x := range probes() {
+		for _, x := range samplePoints() {
 			for _, c := range []struct {
 				name      string
 				got, want bool
@@ -79,7 +79,7 @@ func TestValuesByTheNumber(t *testing.T) {
 				{"and", a.and(b).has(x), a.has(x) && b.has(x)},
 				{"without", a.without(b).has(x), a.has(x) && !b.has(x)},
 				{"not", a.not().has(x), !a.has(x)},
-				{"within", a.within(b), !slices.ContainsFunc(probes(), func(x float64) bool { return a.has(x) && !b.has(x) })},
+				{"within", a.within(b), !slices.ContainsFunc(samplePoints(), func(x float64) bool { return a.has(x) && !b.has(x) })},
 			} {
 				if c.got != c.want {
 					t.Fatalf("%s of %+v and %+v, for %v: %t, want %t", c.name, a, b, x, c.got, c.want)

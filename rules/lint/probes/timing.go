@@ -1,4 +1,4 @@
-package lint
+package probes
 
 import (
 	"fmt"
@@ -14,16 +14,15 @@ const stallLimit = 5 * time.Second
 
 // probePatience finds probes whose failure threshold repeats the waiting of the rules, and
 // liveness probes that act too early.
-func probePatience(p *pass) {
-	all := p.probes()
-	for _, a := range all {
+func probePatience(p *checker) {
+	for _, a := range p.all {
 		switch {
 		case a.state == "":
 		case a.Kind == manifest.Readiness:
 			p.waitsTwice(a)
 		case a.Kind == manifest.Liveness:
 			p.actsAtOnce(a)
-			for _, other := range all {
+			for _, other := range p.all {
 				if other.container == a.container && other.Kind == manifest.Readiness && other.state != "" {
 					p.soonerThan(a, other)
 				}
@@ -34,7 +33,7 @@ func probePatience(p *pass) {
 
 // waitsTwice reports a readiness probe that waits for several failures although the rules
 // wait already.
-func (p *pass) waitsTwice(a *probed) {
+func (p *checker) waitsTwice(a *probed) {
 	name, wait, interval := p.longest(a)
 	if wait == 0 || a.FailureThreshold < 2 {
 		return
@@ -50,18 +49,11 @@ func (p *pass) waitsTwice(a *probed) {
 
 // longest returns the rule with the longest "for" among those that decide the probe's
 // result, its "for", and the interval of its collectors, if that is known.
-func (p *pass) longest(a *probed) (name string, wait, interval time.Duration) {
-	for _, s := range p.subjects {
-		r := s.rule
-		decides := s.enforced() && r.State == a.state && (a.rule == "" || a.rule == r.Alert) && !slices.Contains(a.query["exclude"], r.Alert)
-		if !decides || r.For <= wait {
-			continue
-		}
-		name, wait, interval = r.Alert, r.For, 0
-		for _, l := range p.leaves(r) {
-			for _, m := range p.sources(l.selector) {
-				interval = max(interval, m.Interval)
-			}
+func (p *checker) longest(a *probed) (name string, wait, interval time.Duration) {
+	for _, r := range p.in.Rules {
+		decides := r.Enforced && r.State == a.state && (a.rule == "" || a.rule == r.Name) && !slices.Contains(a.query["exclude"], r.Name)
+		if decides && r.For > wait {
+			name, wait, interval = r.Name, r.For, r.Interval
 		}
 	}
 	return name, wait, interval
@@ -69,7 +61,7 @@ func (p *pass) longest(a *probed) (name string, wait, interval time.Duration) {
 
 // actsAtOnce reports a liveness probe that restarts the workload because Vitals does not
 // answer for a moment. The "for" of a rule does not cover that.
-func (p *pass) actsAtOnce(a *probed) {
+func (p *checker) actsAtOnce(a *probed) {
 	without := a.Period * time.Duration(a.FailureThreshold-1)
 	if a.own() || without >= stallLimit || a.program == "vitals once" {
 		return
@@ -88,7 +80,7 @@ func (p *pass) actsAtOnce(a *probed) {
 
 // soonerThan reports a liveness probe that acts before the readiness probe. A workload that
 // is not alive is not ready at the same moment, so only the kubelet's thresholds count.
-func (p *pass) soonerThan(a, readiness *probed) {
+func (p *checker) soonerThan(a, readiness *probed) {
 	if patience(a.Probe) >= patience(readiness.Probe) {
 		return
 	}
@@ -98,8 +90,8 @@ func (p *pass) soonerThan(a, readiness *probed) {
 }
 
 // probeTimeout finds probes whose timeout does not fit their period or their command.
-func probeTimeout(p *pass) {
-	for _, a := range p.probes() {
+func probeTimeout(p *checker) {
+	for _, a := range p.all {
 		if a.Timeout > a.Period {
 			p.atProbe(a, "timeoutSeconds", "set timeoutSeconds to at most periodSeconds",
 				"the timeout of %s is longer than the period of %s: a hang is detected after %s instead of %s",
@@ -113,15 +105,14 @@ func probeTimeout(p *pass) {
 }
 
 // probeMissing finds workloads that use Vitals only in part or not at all.
-func probeMissing(p *pass) {
-	all := p.probes()
-	for _, f := range p.opts.Manifests {
+func probeMissing(p *checker) {
+	for _, f := range p.in.Manifests {
 		for i := range f.Pods {
-			p.missingIn(f, &f.Pods[i], all)
+			p.missingIn(f, &f.Pods[i])
 		}
 	}
-	if len(all) == 0 && len(p.opts.Manifests) > 0 && !p.runsSomewhere() {
-		f := p.opts.Manifests[0]
+	if len(p.all) == 0 && len(p.in.Manifests) > 0 && !p.runsSomewhere() {
+		f := p.in.Manifests[0]
 		p.report(Finding{
 			File: f.Name, Line: f.Pods[0].Line, Col: f.Pods[0].Col, Where: f.Pods[0].Where,
 			Text: "no container is known to run Vitals, and no probe uses it: no probe was checked",
@@ -131,10 +122,10 @@ func probeMissing(p *pass) {
 }
 
 // missingIn reports the probes that a pod lacks.
-func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
+func (p *checker) missingIn(f *manifest.File, pod *manifest.Pod) {
 	ready, any := false, false
 	usesVitals := map[*manifest.Container]bool{}
-	for _, a := range all {
+	for _, a := range p.all {
 		if a.pod == pod && a.state != "" {
 			any = true
 			ready = ready || a.Kind == manifest.Readiness
@@ -166,6 +157,6 @@ func (p *pass) missingIn(f *manifest.File, pod *manifest.Pod, all []*probed) {
 }
 
 // atContainer reports a finding of the current check at a container.
-func (p *pass) atContainer(f *manifest.File, pod *manifest.Pod, c *manifest.Container, cure, text string) {
+func (p *checker) atContainer(f *manifest.File, pod *manifest.Pod, c *manifest.Container, cure, text string) {
 	p.report(Finding{File: f.Name, Line: c.Line, Col: c.Col, Where: whereIn(pod, c), Text: text, Cure: cure})
 }

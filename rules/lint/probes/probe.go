@@ -1,4 +1,4 @@
-package lint
+package probes
 
 import (
 	"fmt"
@@ -54,17 +54,17 @@ func whereIn(pod *manifest.Pod, c *manifest.Container) string {
 func (a *probed) own() bool { return a.container == a.vitals.container }
 
 // atProbe reports a finding of the current check at a key of a probe.
-func (p *pass) atProbe(a *probed, key, cure, text string, args ...any) *Finding {
+func (p *checker) atProbe(a *probed, key, cure, text string, args ...any) *Finding {
 	line, col := a.At(key)
 	return p.report(Finding{File: a.file.Name, Line: line, Col: col, Where: a.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
 }
 
 // probes returns the probes of the manifests that use Vitals. If a pod is known to run
 // Vitals, other pods are ignored.
-func (p *pass) probes() []*probed {
+func (p *checker) probes() []*probed {
 	var all []*probed
 	somewhere := p.runsSomewhere()
-	for _, f := range p.opts.Manifests {
+	for _, f := range p.in.Manifests {
 		for i := range f.Pods {
 			pod := &f.Pods[i]
 			vitals := p.runner(pod)
@@ -87,8 +87,8 @@ func (p *pass) probes() []*probed {
 }
 
 // runsSomewhere reports whether a container of the manifests is known to run Vitals.
-func (p *pass) runsSomewhere() bool {
-	return slices.ContainsFunc(p.opts.Manifests, func(f *manifest.File) bool {
+func (p *checker) runsSomewhere() bool {
+	return slices.ContainsFunc(p.in.Manifests, func(f *manifest.File) bool {
 		return slices.ContainsFunc(f.Pods, func(pod manifest.Pod) bool { return vitalsOf(&pod) != nil })
 	})
 }
@@ -131,7 +131,7 @@ func firstOf(all []string) string {
 
 // runner returns the Vitals of a pod and its listen addresses: those of its flags, of the
 // configuration, or the defaults.
-func (p *pass) runner(pod *manifest.Pod) runner {
+func (p *checker) runner(pod *manifest.Pod) runner {
 	r := runner{container: vitalsOf(pod), sure: true}
 	add := func(address string, probes bool) {
 		host, port, err := net.SplitHostPort(address)
@@ -158,8 +158,8 @@ func (p *pass) runner(pod *manifest.Pod) runner {
 		for _, address := range web {
 			add(address, false)
 		}
-	case p.opts.ListenAddress != "":
-		add(p.opts.ListenAddress, false)
+	case p.in.ListenAddress != "":
+		add(p.in.ListenAddress, false)
 	default:
 		r.sure = false
 		r.listen = append(r.listen, assumed(pod, r.container)...)
@@ -249,7 +249,7 @@ func portNumber(c *manifest.Container, t manifest.Target) int {
 // targetsVitals reports whether a probe uses Vitals, or is intended to: by a port on which
 // Vitals listens, by a path of Vitals on a port that no other container has, or by a
 // program of Vitals.
-func (p *pass) targetsVitals(a *probed) bool {
+func (p *checker) targetsVitals(a *probed) bool {
 	switch {
 	case a.HTTP != nil:
 		return p.targetsVitalsByHTTP(a, portNumber(a.container, a.HTTP.Target))
@@ -263,7 +263,7 @@ func (p *pass) targetsVitals(a *probed) bool {
 	return a.program != "" || a.passes != "" && a.vitals.container != nil
 }
 
-func (p *pass) targetsVitalsByHTTP(a *probed, port int) bool {
+func (p *checker) targetsVitalsByHTTP(a *probed, port int) bool {
 	_, here := a.vitals.at(port)
 	ours := a.given != "" || strings.HasPrefix(a.path, "/-/")
 	switch {

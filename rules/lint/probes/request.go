@@ -1,4 +1,4 @@
-package lint
+package probes
 
 import (
 	"net/url"
@@ -45,17 +45,17 @@ func aliases(state string) []string {
 }
 
 // names returns the names of all states in a request.
-func (p *pass) names() []string {
+func (p *checker) names() []string {
 	var all []string
-	for _, state := range p.opts.States {
+	for _, state := range p.in.States {
 		all = append(all, aliases(state)...)
 	}
 	return all
 }
 
 // stateOf returns the state of a name, or "".
-func (p *pass) stateOf(name string) string {
-	for _, state := range p.opts.States {
+func (p *checker) stateOf(name string) string {
+	for _, state := range p.in.States {
 		if slices.Contains(aliases(state), name) {
 			return state
 		}
@@ -63,7 +63,7 @@ func (p *pass) stateOf(name string) string {
 	return ""
 }
 
-func (p *pass) request(c *manifest.Container, probe *manifest.Probe) request {
+func (p *checker) request(c *manifest.Container, probe *manifest.Probe) request {
 	switch {
 	case probe.HTTP != nil:
 		return p.httpRequest(probe.HTTP.Path)
@@ -79,7 +79,7 @@ func (p *pass) request(c *manifest.Container, probe *manifest.Probe) request {
 
 // httpRequest parses the path of an HTTP request as the kubelet does: text that is not a
 // URL is a path (formatURL in k8s.io/kubernetes/pkg/probe/http/request.go).
-func (p *pass) httpRequest(raw string) request {
+func (p *checker) httpRequest(raw string) request {
 	u, err := url.Parse(raw)
 	if err != nil {
 		u = &url.URL{Path: raw}
@@ -100,7 +100,7 @@ var ignoresExitCode = regexp.MustCompile(`(\|\||;)\s*(true|:|exit\s+0|/bin/true|
 var ourCommand = regexp.MustCompile(`(?:^|[\s/(])((?:healthcheck|vitals)(?:\s[^;&|<>)]*)?)`)
 
 // execRequest parses the command of an exec probe.
-func (p *pass) execRequest(c *manifest.Container, command []string) request {
+func (p *checker) execRequest(c *manifest.Container, command []string) request {
 	q := request{key: "exec.command"}
 	program := path.Base(command[0])
 	if slices.Contains([]string{"sh", "bash", "ash", "dash"}, program) && len(command) > 2 && strings.HasPrefix(command[1], "-") && strings.HasSuffix(command[1], "c") {
@@ -127,7 +127,7 @@ func (p *pass) execRequest(c *manifest.Container, command []string) request {
 }
 
 // healthcheck parses the arguments of the exec probe. A flag overrides the environment.
-func (p *pass) healthcheck(q *request, c *manifest.Container, args []string) {
+func (p *checker) healthcheck(q *request, c *manifest.Container, args []string) {
 	given, _ := arguments(args)
 	setting := func(flag, otherwise string) string {
 		if value, ok := given[flag]; ok {
@@ -144,7 +144,7 @@ func (p *pass) healthcheck(q *request, c *manifest.Container, args []string) {
 }
 
 // vitals parses the arguments of vitals. Two of its commands return the verdict of a state.
-func (p *pass) vitals(q *request, args []string) {
+func (p *checker) vitals(q *request, args []string) {
 	given, rest := arguments(args)
 	command := firstOf(rest)
 	q.program = strings.TrimSpace("vitals " + command)
@@ -161,7 +161,7 @@ func (p *pass) vitals(q *request, args []string) {
 	q.timeout, _ = time.ParseDuration(timeout)
 }
 
-func (q *request) setState(p *pass, name string) { q.given, q.state = name, p.stateOf(name) }
+func (q *request) setState(p *checker, name string) { q.given, q.state = name, p.stateOf(name) }
 
 // arguments separates flags with a value, such as --state=ready or --state ready, from
 // other arguments.
