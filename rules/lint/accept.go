@@ -105,7 +105,7 @@ func known(code string) bool {
 
 // mistake reports whether a code belongs to the parser: Check never finds it.
 func mistake(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code && c.run == nil })
+	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code && c.run == nil && c.rule == nil })
 }
 
 // reportUnused reports an acceptance that accepts nothing. Many findings depend on the

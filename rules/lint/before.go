@@ -10,32 +10,30 @@ import (
 
 // aliveBeforeReady finds rules of alive with a shorter "for" than the rules of ready over
 // the same series: the process is restarted while it still receives requests.
-func aliveBeforeReady(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.State != "alive" || !s.enforced() || s.rule.AST == nil || p.cadence(s.rule.AST, nil).smoothed {
-			continue
-		}
-		var first *subject
-		var common leaf
-		for _, ready := range p.subjects {
-			if ready.rule.State != "ready" || !ready.enforced() || first != nil && ready.rule.For >= first.rule.For {
-				continue
-			}
-			if l, ok := p.common(s, ready); ok {
-				first, common = ready, l
-			}
-		}
-		if first == nil || first.rule.For <= s.rule.For {
-			continue
-		}
-		delay := "at once"
-		if s.rule.For > 0 {
-			delay = "after " + formatDuration(s.rule.For)
-		}
-		p.at(s, "for", "set a longer \"for\" in the alive rule than in the ready rule, so that the process is taken out of service first",
-			"alive fails %s and ready, which uses %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
-			delay, promexpr.MetricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
+func aliveBeforeReady(p *pass, s *subject) {
+	if s.rule.State != "alive" || !s.enforced() || p.cadence(s.rule.AST, nil).smoothed {
+		return
 	}
+	var first *subject
+	var common leaf
+	for _, ready := range p.subjects {
+		if ready.rule.State != "ready" || !ready.enforced() || first != nil && ready.rule.For >= first.rule.For {
+			continue
+		}
+		if l, ok := p.common(s, ready); ok {
+			first, common = ready, l
+		}
+	}
+	if first == nil || first.rule.For <= s.rule.For {
+		return
+	}
+	delay := "at once"
+	if s.rule.For > 0 {
+		delay = "after " + formatDuration(s.rule.For)
+	}
+	p.at(s, "for", "set a longer \"for\" in the alive rule than in the ready rule, so that the process is taken out of service first",
+		"alive fails %s and ready, which uses %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
+		delay, promexpr.MetricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
 }
 
 // common returns a selector of the rule s for which s fires whenever other fires.

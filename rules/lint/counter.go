@@ -13,25 +13,23 @@ import (
 // rateOfGauge finds range functions that are applied to the wrong type of metric. rate
 // treats a decreasing gauge as a counter reset, and delta treats a counter reset as a
 // decrease.
-func rateOfGauge(p *pass) {
-	for _, s := range p.subjects {
-		p.nodes(s, func(n parser.Node) {
-			call, selector := rangeCall(n)
-			if selector == nil {
-				return
-			}
-			name := call.Func.Name
-			switch t := p.typeOf(selector); {
-			case name == "resets" && strings.Contains(promexpr.MetricName(selector), "uptime"): // an uptime decreases when its process restarts
-			case t == model.MetricTypeGauge && forCounters(name):
-				p.inExpr(s, call, "use delta, deriv or changes, or compare the value itself",
-					"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, promexpr.MetricName(selector))
-			case t == model.MetricTypeCounter && forGauges(name):
-				p.inExpr(s, call, "use rate or increase",
-					"%s does not handle resets, and the counter %s restarts at 0 with its process", name, promexpr.MetricName(selector)).Severity = Warning
-			}
-		})
-	}
+func rateOfGauge(p *pass, s *subject) {
+	p.nodes(s, func(n parser.Node) {
+		call, selector := rangeCall(n)
+		if selector == nil {
+			return
+		}
+		name := call.Func.Name
+		switch t := p.typeOf(selector); {
+		case name == "resets" && strings.Contains(promexpr.MetricName(selector), "uptime"): // an uptime decreases when its process restarts
+		case t == model.MetricTypeGauge && forCounters(name):
+			p.inExpr(s, call, "use delta, deriv or changes, or compare the value itself",
+				"%s treats every decrease as a counter reset, and %s is a gauge, which can decrease", name, promexpr.MetricName(selector))
+		case t == model.MetricTypeCounter && forGauges(name):
+			p.inExpr(s, call, "use rate or increase",
+				"%s does not handle resets, and the counter %s restarts at 0 with its process", name, promexpr.MetricName(selector)).Severity = Warning
+		}
+	})
 }
 
 // rangeCall returns the function and the selector of a call such as rate(x[5m]), or nil.

@@ -42,7 +42,7 @@ func Reached(v *Vocabulary, files []*rules.File, r *rules.Rule) map[string]bool 
 func Judged() []string {
 	var codes []string
 	for _, c := range checks() {
-		if c.run != nil {
+		if c.run != nil || c.rule != nil {
 			codes = append(codes, c.Code)
 		}
 	}

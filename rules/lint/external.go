@@ -14,53 +14,49 @@ import (
 // aliveExternal finds rules of alive that depend on something outside the host. An outage
 // there restarts every replica, and the restart does not fix it. A rule of started does the
 // same to replicas that start during the outage.
-func aliveExternal(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.State != "alive" && (s.rule.State != "started" || !s.enforced()) {
-			continue
-		}
-		r, ok := p.reaches(s)
-		if !ok {
-			continue
-		}
-		severity, effect := p.current.Severity, "an outage there would restart every replica, and a restart does not fix it"
-		if !s.enforced() {
-			severity = Warning
-			effect = "a restart does not fix an outage there. The rule causes no restart while it only warns or is observed"
-		}
-		if s.rule.State == "started" {
-			severity = Warning
-			effect = "during an outage there the startup probe of every new replica fails, and the kubelet restarts it again and again"
-		}
-		if allMayBeLocal(r.sources) {
-			severity = Info
-		}
-		p.inExpr(s, r.at, "use the state ready (labels: state: ready), or check something that a restart can fix"+p.unsureCure(),
-			"%s depends on %s (%s): %s", s.rule.State, describeSources(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
+func aliveExternal(p *pass, s *subject) {
+	if s.rule.State != "alive" && (s.rule.State != "started" || !s.enforced()) {
+		return
 	}
+	r, ok := p.reaches(s)
+	if !ok {
+		return
+	}
+	severity, effect := p.current.Severity, "an outage there would restart every replica, and a restart does not fix it"
+	if !s.enforced() {
+		severity = Warning
+		effect = "a restart does not fix an outage there. The rule causes no restart while it only warns or is observed"
+	}
+	if s.rule.State == "started" {
+		severity = Warning
+		effect = "during an outage there the startup probe of every new replica fails, and the kubelet restarts it again and again"
+	}
+	if allMayBeLocal(r.sources) {
+		severity = Info
+	}
+	p.inExpr(s, r.at, "use the state ready (labels: state: ready), or check something that a restart can fix"+p.unsureCure(),
+		"%s depends on %s (%s): %s", s.rule.State, describeSources(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 }
 
 // sharedReadiness finds rules of ready, and of other states that cause no restart, that
 // depend on something outside the host. An outage there takes all replicas out of service
 // at once.
-func sharedReadiness(p *pass) {
-	for _, s := range p.subjects {
-		state := s.rule.State
-		if state == "alive" || state == "started" || !s.enforced() {
-			continue
-		}
-		r, ok := p.reaches(s)
-		if !ok {
-			continue
-		}
-		severity := p.current.Severity
-		if allMayBeLocal(r.sources) {
-			severity = Info
-		}
-		p.inExpr(s, r.at, `make it a warning (severity: warning) if a replica is useful without it, or accept the finding with the reason why it is not`+p.unsureCure(),
-			"%s depends on %s (%s): an outage there takes every replica out of service at once",
-			state, describeSources(r.sources), strings.Join(r.by, ", ")).Severity = severity
+func sharedReadiness(p *pass, s *subject) {
+	state := s.rule.State
+	if state == "alive" || state == "started" || !s.enforced() {
+		return
 	}
+	r, ok := p.reaches(s)
+	if !ok {
+		return
+	}
+	severity := p.current.Severity
+	if allMayBeLocal(r.sources) {
+		severity = Info
+	}
+	p.inExpr(s, r.at, `make it a warning (severity: warning) if a replica is useful without it, or accept the finding with the reason why it is not`+p.unsureCure(),
+		"%s depends on %s (%s): an outage there takes every replica out of service at once",
+		state, describeSources(r.sources), strings.Join(r.by, ", ")).Severity = severity
 }
 
 // unsureCure returns the advice to pass a configuration, if there is none.

@@ -15,23 +15,21 @@ import (
 
 // unknownLabel finds labels that no series has where they are used: a matcher then matches
 // nothing, all series form one group, and two sides never match.
-func unknownLabel(p *pass) {
-	for _, s := range p.subjects {
-		p.nodes(s, func(n parser.Node) {
-			switch n := n.(type) {
-			case *parser.VectorSelector:
-				p.matcherLabels(s, n)
-			case *parser.AggregateExpr:
-				p.groupLabels(s, n)
-			case *parser.Call:
-				p.sourceLabels(s, n)
-			case *parser.BinaryExpr:
-				if n.VectorMatching != nil {
-					p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
-				}
+func unknownLabel(p *pass, s *subject) {
+	p.nodes(s, func(n parser.Node) {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			p.matcherLabels(s, n)
+		case *parser.AggregateExpr:
+			p.groupLabels(s, n)
+		case *parser.Call:
+			p.sourceLabels(s, n)
+		case *parser.BinaryExpr:
+			if n.VectorMatching != nil {
+				p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
 			}
-		})
-	}
+		}
+	})
 }
 
 // matcherLabels checks the labels of a selector's matchers.
@@ -110,26 +108,24 @@ func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shap
 }
 
 // unknownValue finds matchers that match none of the values of a label.
-func unknownValue(p *pass) {
-	for _, s := range p.subjects {
-		for _, n := range selectors(s.rule.AST) {
-			is, wrong := p.values(n), false
-			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
-				values, ok := is.labels[m.Name]
-				// A matcher that accepts a missing label requires no value.
-				if !is.known() || !ok || values == nil || m.Matches("") || slices.ContainsFunc(values, m.Matches) {
-					continue
-				}
-				wrong = true
-				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
-					"no series of %s matches %s", promexpr.MetricName(n), m)
-				if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
-					f.Severity = Warning // the scraped target may set the label itself
-				}
+func unknownValue(p *pass, s *subject) {
+	for _, n := range selectors(s.rule.AST) {
+		is, wrong := p.values(n), false
+		for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
+			values, ok := is.labels[m.Name]
+			// A matcher that accepts a missing label requires no value.
+			if !is.known() || !ok || values == nil || m.Matches("") || slices.ContainsFunc(values, m.Matches) {
+				continue
 			}
-			if !wrong && is.known() && !p.matched(n) {
-				p.inExpr(s, n, "check which of the values occur together", "no series matches all of %s", n)
+			wrong = true
+			f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
+				"no series of %s matches %s", promexpr.MetricName(n), m)
+			if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
+				f.Severity = Warning // the scraped target may set the label itself
 			}
+		}
+		if !wrong && is.known() && !p.matched(n) {
+			p.inExpr(s, n, "check which of the values occur together", "no series matches all of %s", n)
 		}
 	}
 }

@@ -77,8 +77,11 @@ func Check(files []*rules.File, opts Options) []Finding {
 	p.prepare()
 	for _, c := range checks() {
 		p.current = c
-		if c.run != nil {
+		switch {
+		case c.run != nil:
 			c.run(p)
+		case c.rule != nil:
+			p.eachRule(c.rule)
 		}
 	}
 	order := map[string]int{}
@@ -99,6 +102,15 @@ func Check(files []*rules.File, opts Options) []Finding {
 			cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
 	return findings
+}
+
+// eachRule calls check for each valid rule.
+func (p *pass) eachRule(check func(*pass, *subject)) {
+	for _, s := range p.subjects {
+		if s.rule.AST != nil {
+			check(p, s)
+		}
+	}
 }
 
 // finding is a Finding with the rule that it belongs to, or nil.

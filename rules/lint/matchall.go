@@ -16,17 +16,15 @@ import (
 
 // regexMatchesAll finds matchers with regular expressions that exclude nothing: they match
 // any text, or every value that the label can have.
-func regexMatchesAll(p *pass) {
-	for _, s := range p.subjects {
-		for _, n := range selectors(s.rule.AST) {
-			for _, m := range n.LabelMatchers {
-				if m.Name == model.MetricNameLabel || m.Type != labels.MatchRegexp && m.Type != labels.MatchNotRegexp {
-					continue
-				}
-				if why := p.leavesNothingOut(n, m); why != "" {
-					p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "remove the matcher, or list the intended values",
-						"the matcher %s excludes nothing: %s", m, why)
-				}
+func regexMatchesAll(p *pass, s *subject) {
+	for _, n := range selectors(s.rule.AST) {
+		for _, m := range n.LabelMatchers {
+			if m.Name == model.MetricNameLabel || m.Type != labels.MatchRegexp && m.Type != labels.MatchNotRegexp {
+				continue
+			}
+			if why := p.leavesNothingOut(n, m); why != "" {
+				p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "remove the matcher, or list the intended values",
+					"the matcher %s excludes nothing: %s", m, why)
 			}
 		}
 	}

@@ -113,9 +113,6 @@ func exporters(metrics []Metric, name string) []string {
 
 // nodes calls do for every node of the rule's expression.
 func (p *pass) nodes(s *subject, do func(parser.Node)) {
-	if s.rule.AST == nil {
-		return
-	}
 	parser.Inspect(s.rule.AST, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
 			do(n)

@@ -17,30 +17,28 @@ const maxDistance = 2
 // misspelt finds labels and annotations of alerts that look like a key of Vitals and are
 // none. Similar words such as "stage" count only if their value suits the key, and only if
 // the correct key is missing.
-func misspelt(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.Alert == "" {
-			continue
+func misspelt(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	probe := s.rule.State != ""
+	for _, name := range keys(s.rule.Labels) {
+		value := s.rule.Labels[name]
+		switch {
+		case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
+			probe = true
+			p.misspeltKey(s, "labels", name, "state", "the rule belongs to no state, and no probe uses it")
+		case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
+			p.misspeltKey(s, "labels", name, "severity", "the rule has the default severity, critical")
 		}
-		probe := s.rule.State != ""
-		for _, name := range keys(s.rule.Labels) {
-			value := s.rule.Labels[name]
-			switch {
-			case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
-				probe = true
-				p.misspeltKey(s, "labels", name, "state", "the rule belongs to no state, and no probe uses it")
-			case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
-				p.misspeltKey(s, "labels", name, "severity", "the rule has the default severity, critical")
-			}
-		}
-		if !probe {
-			continue // annotations of ordinary alerts are for other programs
-		}
-		for _, name := range keys(s.rule.Annotations) {
-			for _, k := range annotationKeys() {
-				if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
-					p.misspeltKey(s, "annotations", name, k.name, k.without)
-				}
+	}
+	if !probe {
+		return // annotations of ordinary alerts are for other programs
+	}
+	for _, name := range keys(s.rule.Annotations) {
+		for _, k := range annotationKeys() {
+			if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
+				p.misspeltKey(s, "annotations", name, k.name, k.without)
 			}
 		}
 	}

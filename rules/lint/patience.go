@@ -15,28 +15,26 @@ import (
 // shortFor finds rules that a single collection can decide, which may be a failed one. It
 // is worse for alive, which restarts. Components that push reports have no collection
 // interval.
-func shortFor(p *pass) {
-	for _, s := range p.subjects {
-		if !s.enforced() || s.rule.AST == nil {
-			continue
-		}
-		h := p.cadence(s.rule.AST, nil)
-		if !h.singleSample() || s.rule.For >= 2*h.interval {
-			continue
-		}
-		waits, enough := `without "for"`, ""
-		if s.rule.For > 0 {
-			waits = `with "for: ` + formatDuration(s.rule.For) + `"`
-		}
-		if s.rule.For >= h.interval {
-			enough = " when the next one is late"
-		}
-		f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or use several samples, as max_over_time does", formatDuration(2*h.interval)),
-			"%s, the rule waits for less than two collections of the collector %q, which runs every %s: one failed collection can make %s fail%s",
-			waits, h.collector, formatDuration(h.interval), s.rule.State, enough)
-		if s.rule.State != "alive" {
-			f.Severity = Info
-		}
+func shortFor(p *pass, s *subject) {
+	if !s.enforced() {
+		return
+	}
+	h := p.cadence(s.rule.AST, nil)
+	if !h.singleSample() || s.rule.For >= 2*h.interval {
+		return
+	}
+	waits, enough := `without "for"`, ""
+	if s.rule.For > 0 {
+		waits = `with "for: ` + formatDuration(s.rule.For) + `"`
+	}
+	if s.rule.For >= h.interval {
+		enough = " when the next one is late"
+	}
+	f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or use several samples, as max_over_time does", formatDuration(2*h.interval)),
+		"%s, the rule waits for less than two collections of the collector %q, which runs every %s: one failed collection can make %s fail%s",
+		waits, h.collector, formatDuration(h.interval), s.rule.State, enough)
+	if s.rule.State != "alive" {
+		f.Severity = Info
 	}
 }
 

@@ -12,21 +12,16 @@ import (
 )
 
 // shortRange finds ranges that hold too few samples for their function.
-func shortRange(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.AST == nil {
-			continue
+func shortRange(p *pass, s *subject) {
+	parser.Inspect(s.rule.AST, func(n parser.Node, path []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.MatrixSelector:
+			p.oneRange(s, n, n.Range, function(path))
+		case *parser.SubqueryExpr:
+			p.oneRange(s, n, n.Range, function(path))
 		}
-		parser.Inspect(s.rule.AST, func(n parser.Node, path []parser.Node) error {
-			switch n := n.(type) {
-			case *parser.MatrixSelector:
-				p.oneRange(s, n, n.Range, function(path))
-			case *parser.SubqueryExpr:
-				p.oneRange(s, n, n.Range, function(path))
-			}
-			return nil
-		})
-	}
+		return nil
+	})
 }
 
 // function returns the name of the innermost function on a path.

@@ -10,30 +10,28 @@ import (
 
 // templateLabel finds templates with a label that the result of the rule's expression
 // cannot have. They show an empty text in its place.
-func templateLabel(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.Alert == "" || s.rule.AST == nil {
-			continue
-		}
-		is := p.shape(s.rule.AST)
-		if !is.known() {
-			continue
-		}
-		for _, of := range []struct {
-			key   string
-			texts map[string]string
-		}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
-			for _, name := range keys(of.texts) {
-				for _, label := range templateLabels(of.texts[name]) {
-					if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
-						continue
-					}
-					text := "the result of the expression has no label " + label
-					if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
-						text += ": a template cannot use labels that the rule adds"
-					}
-					p.at(s, strictyaml.PathKey(of.key, name), suggest(label, keys(is.labels)), "%s", text)
+func templateLabel(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	is := p.shape(s.rule.AST)
+	if !is.known() {
+		return
+	}
+	for _, of := range []struct {
+		key   string
+		texts map[string]string
+	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
+		for _, name := range keys(of.texts) {
+			for _, label := range templateLabels(of.texts[name]) {
+				if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
+					continue
 				}
+				text := "the result of the expression has no label " + label
+				if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
+					text += ": a template cannot use labels that the rule adds"
+				}
+				p.at(s, strictyaml.PathKey(of.key, name), suggest(label, keys(is.labels)), "%s", text)
 			}
 		}
 	}

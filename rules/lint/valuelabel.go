@@ -9,19 +9,17 @@ import (
 // valueInLabel finds labels of alerts that contain the value. Each change of the value
 // creates a new alert, whose "for" restarts. A value that only selects between texts is
 // allowed.
-func valueInLabel(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.Alert == "" {
+func valueInLabel(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	for _, name := range keys(s.rule.Labels) {
+		if !printed(parseTemplate(s.rule.Labels[name])) {
 			continue
 		}
-		for _, name := range keys(s.rule.Labels) {
-			if !printed(parseTemplate(s.rule.Labels[name])) {
-				continue
-			}
-			line, col := s.file.PlaceOfKey(s.rule, "labels", name)
-			p.about(s, line, col, "move the value to an annotation: the labels identify the alert",
-				"the label "+name+` contains the value: whenever that changes this is another alert, and its "for" begins anew`)
-		}
+		line, col := s.file.PlaceOfKey(s.rule, "labels", name)
+		p.about(s, line, col, "move the value to an annotation: the labels identify the alert",
+			"the label "+name+` contains the value: whenever that changes this is another alert, and its "for" begins anew`)
 	}
 }
 

@@ -38,13 +38,13 @@ func (p *checker) waitsTwice(a *probed) {
 	if wait == 0 || a.FailureThreshold < 2 {
 		return
 	}
-	round := ""
+	collection := ""
 	if interval > 0 {
-		round = fmt.Sprintf("up to %s until the next collection, ", formatDuration(interval))
+		collection = fmt.Sprintf("up to %s until the next collection, ", formatDuration(interval))
 	}
 	p.atProbe(a, "failureThreshold", "set failureThreshold: 1 for readiness: the rules already wait (\"for\")",
 		"readiness waits twice: %s%s in the rule %s, then %d failures every %s: after a fault the pod stays in service for up to %s",
-		round, formatDuration(wait), name, a.FailureThreshold, formatDuration(a.Period), formatDuration(interval+wait+patience(a.Probe)))
+		collection, formatDuration(wait), name, a.FailureThreshold, formatDuration(a.Period), formatDuration(interval+wait+patience(a.Probe)))
 }
 
 // longest returns the rule with the longest "for" among those that decide the probe's
