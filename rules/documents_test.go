@@ -116,7 +116,7 @@ func TestParseAllMistakes(t *testing.T) {
 // Prometheus reads only the first document of a file.
 func TestPrometheusReadsTheFirstDocument(t *testing.T) {
 	if !prometheusAccepts("groups: []\n---\nno: rules\n") || prometheusAccepts("no: rules\n---\ngroups: []\n") {
-		t.Error("Prometheus judges another document than the first one")
+		t.Error("Prometheus reads another document than the first one")
 	}
 }
 

@@ -38,8 +38,8 @@ func Reached(v *Vocabulary, files []*rules.File, r *rules.Rule) map[string]bool 
 	return names
 }
 
-// Judged returns the codes of the checks that Check runs.
-func Judged() []string {
+// CheckCodes returns the codes of the checks that Check runs.
+func CheckCodes() []string {
 	var codes []string
 	for _, c := range checks() {
 		if c.run != nil || c.rule != nil {

@@ -47,7 +47,7 @@ func misspelt(p *pass, s *subject) {
 func (p *pass) misspeltKey(s *subject, section, name, intended, effect string) {
 	line, col := s.file.PlaceOfKey(s.rule, section, name)
 	p.about(s, line, col, "write "+intended+", or use a name that is less similar",
-		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+intended+": without that, "+effect)
+		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+intended+": without it, "+effect)
 }
 
 func (p *pass) isState(value string) bool {
@@ -71,7 +71,7 @@ func annotationKeys() []annotationKey {
 		{"summary", "probes, page and alerts show the rule's name only", func(string) bool { return true }},
 		{"depends_on", "the rule is never shown as a consequence", func(string) bool { return true }},
 		{"no_data", "the state's own no_data applies", oneOf("fail", "pass", "hold")},
-		{"mode", "the rule counts", oneOf("observe")},
+		{"mode", "the rule is enforced", oneOf("observe")},
 		{"exit_code", "the exec probe does not return the code", func(v string) bool {
 			_, ok := rules.ExitCode(v)
 			return ok || strings.Contains(v, "{{")

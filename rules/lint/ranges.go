@@ -47,7 +47,7 @@ func (p *pass) oneRange(s *subject, n parser.Expr, length time.Duration, functio
 		p.inExpr(s, n, cure, "%s needs two samples, and with %s the range of %s does not always hold them",
 			function, who, formatDuration(length)).Severity = Error
 	case length < enough(function)*every:
-		p.inExpr(s, n, cure, "the range of %s is shorter than %d collections: with %s, a late or lost one changes the result much",
+		p.inExpr(s, n, cure, "the range of %s is shorter than %d collections: with %s, a late or lost sample distorts the result",
 			formatDuration(length), enough(function), who)
 	}
 }

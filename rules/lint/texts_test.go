@@ -116,8 +116,8 @@ func textsOfPatience() []textTest {
 			want: []string{
 				`rate needs two samples, and with a sample of the collector "daemon" every 10s the range of 10s rarely holds more than one: it returns nothing: make it 40s or longer`,
 				`rate needs two samples, and with a sample of the collector "daemon" every 10s the range of 15s does not always hold them: make it 40s or longer`,
-				`the range of 30s is shorter than 4 collections: with a sample of the collector "daemon" every 10s, a late or lost one changes the result much: make it 40s or longer`,
-				`the range of 15s is shorter than 2 collections: with a sample of the collector "daemon" every 10s, a late or lost one changes the result much: make it 20s or longer`,
+				`the range of 30s is shorter than 4 collections: with a sample of the collector "daemon" every 10s, a late or lost sample distorts the result: make it 40s or longer`,
+				`the range of 15s is shorter than 2 collections: with a sample of the collector "daemon" every 10s, a late or lost sample distorts the result: make it 20s or longer`,
 			},
 		},
 		{

@@ -19,7 +19,7 @@ func valueInLabel(p *pass, s *subject) {
 		}
 		line, col := s.file.PlaceOfKey(s.rule, "labels", name)
 		p.about(s, line, col, "move the value to an annotation: the labels identify the alert",
-			"the label "+name+` contains the value: whenever that changes this is another alert, and its "for" begins anew`)
+			"the label "+name+` contains the value: each change creates a new alert, whose "for" restarts`)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestFindingsInWords(t *testing.T) {
 		{"two samples by chance", "V009", `{alert: A, expr: 'rate(vitals_process_restarts_total[11s]) > 0'}`,
 			`rate needs two samples, and with a sample of the collector "daemon" every 10s the range of 11s does not always hold them`},
 		{"three samples", "V009", `{alert: A, expr: 'rate(vitals_process_restarts_total[20s]) > 0'}`,
-			`the range of 20s is shorter than 4 collections: with a sample of the collector "daemon" every 10s, a late or lost one changes the result much`},
+			`the range of 20s is shorter than 4 collections: with a sample of the collector "daemon" every 10s, a late or lost sample distorts the result`},
 		{"the number on the left", "V011", `{alert: A, expr: 2 < vitals_systemd_up}`, `the rule never fires: vitals_systemd_up is 0 or 1, and never > 2`},
 		{"not even zero", "V011", `{alert: A, expr: count(vitals_systemd_up) <= 0}`,
 			`the rule never fires: a count over no series returns nothing, not 0, so count(vitals_systemd_up) is never <= 0`},
