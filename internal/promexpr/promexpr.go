@@ -1,5 +1,5 @@
-// Package promexpr answers questions about parsed PromQL expressions that several packages
-// have: the metric of a selector, the value of a constant, the sides of a comparison.
+// Package promexpr inspects parsed PromQL expressions for several packages: the metric
+// of a selector, the value of a constant, the sides of a comparison.
 package promexpr
 
 import (

@@ -45,19 +45,10 @@ func (v values) alwaysPasses(op parser.ItemType, w values) bool {
 
 // inverse returns the comparison that holds where op does not.
 func inverse(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.EQLC:
-		return parser.NEQ
-	case parser.NEQ:
-		return parser.EQLC
-	case parser.GTR:
-		return parser.LTE
-	case parser.GTE:
-		return parser.LSS
-	case parser.LSS:
-		return parser.GTE
-	}
-	return parser.GTR
+	return map[parser.ItemType]parser.ItemType{
+		parser.EQLC: parser.NEQ, parser.NEQ: parser.EQLC, parser.GTR: parser.LTE,
+		parser.LTE: parser.GTR, parser.LSS: parser.GTE, parser.GTE: parser.LSS,
+	}[op]
 }
 
 // calculated returns the possible results of "v op w", or a superset of them.
