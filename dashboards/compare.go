@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -18,7 +19,7 @@ type comparison struct {
 // comparisonOf returns the first comparison, from the left, that must be true for the
 // expression to be true. It returns false if there is none.
 func comparisonOf(expr parser.Expr) (comparison, bool) {
-	b, ok := inner(expr).(*parser.BinaryExpr)
+	b, ok := promexpr.Bare(expr).(*parser.BinaryExpr)
 	if !ok {
 		return comparison{}, false
 	}
@@ -33,41 +34,15 @@ func comparisonOf(expr parser.Expr) (comparison, bool) {
 	}
 	c := comparison{b.LHS, b.RHS, b.Op}
 	if isNumber(b.LHS) {
-		c = comparison{b.RHS, b.LHS, mirrored(b.Op)}
+		c = comparison{b.RHS, b.LHS, promexpr.Mirror(b.Op)}
 	}
 	return c, !isNumber(c.value)
 }
 
-// inner returns an expression without the parentheses around it.
-func inner(expr parser.Expr) parser.Expr {
-	for {
-		p, ok := expr.(*parser.ParenExpr)
-		if !ok {
-			return expr
-		}
-		expr = p.Expr
-	}
-}
-
-// isNumber reports whether an expression selects no series.
+// isNumber says whether an expression needs no series.
 func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr)) == 0 }
 
-// mirrored returns the operator that is equivalent after exchanging the operands.
-func mirrored(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.LSS:
-		return parser.GTR
-	case parser.GTR:
-		return parser.LSS
-	case parser.LTE:
-		return parser.GTE
-	case parser.GTE:
-		return parser.LTE
-	}
-	return op
-}
-
-// thresholds has the numbers with which shipped rules compare, by the name of the rule.
+// thresholds are the numbers with which shipped rules compare, by the rules' names.
 type thresholds map[string]float64
 
 // shippedThresholds reads them from shipped rule files.
@@ -82,8 +57,8 @@ func shippedThresholds(files ...string) thresholds {
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				if c, ok := comparisonOf(r.AST); ok {
-					if n, ok := inner(c.limit).(*parser.NumberLiteral); ok {
-						found[r.Alert] = n.Val
+					if n, ok := promexpr.Constant(c.limit); ok {
+						found[r.Alert] = n
 					}
 				}
 			}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // rewriter turns the expressions of rules into queries of panels.
@@ -27,7 +29,7 @@ func (rw rewriter) rewrite(expr parser.Expr) string {
 			labels.MustNewMatcher(labels.MatchRegexp, "job", "$job"),
 			labels.MustNewMatcher(labels.MatchRegexp, "instance", "$instance"))
 	}
-	return inner(own).String()
+	return promexpr.Bare(own).String()
 }
 
 // selectors returns the matchers of each selector to rewrite.
@@ -53,7 +55,7 @@ func (rw rewriter) line(limit parser.Expr) string {
 // legendOf returns the legend of the threshold.
 func legendOf(c comparison) string {
 	if isNumber(c.limit) {
-		return "fails if " + c.op.String() + " " + inner(c.limit).String()
+		return "fails if " + c.op.String() + " " + promexpr.Bare(c.limit).String()
 	}
 	return "fails if " + c.op.String() + " this"
 }

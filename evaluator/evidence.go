@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // history says whether a selector finds anything in the half-open interval
@@ -95,7 +97,7 @@ func (e evidence) call(n *parser.Call, at int64, wide time.Duration) string {
 }
 
 func (e evidence) selector(shown parser.Expr, n *parser.VectorSelector, at int64, back time.Duration, ranged bool) string {
-	if name := metricOf(n); name == alertsMetric || name == alertsForStateMetric {
+	if name := promexpr.MetricName(n); name == alertsMetric || name == alertsForStateMetric {
 		return ""
 	}
 	to := reference(at, n.Timestamp, n.OriginalOffset)

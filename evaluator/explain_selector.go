@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // maxOrigins bounds the collectors that a selector without series names, and the
@@ -61,9 +62,9 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 		}
 	}
 	if n.Count == 0 && n.Error == "" {
-		n.Own = b.own[metricOf(e)]
+		n.Own = b.own[promexpr.MetricName(e)]
 		n.Collectors = b.candidates(e)
-		note(metricOf(e))
+		note(promexpr.MetricName(e))
 	}
 	for _, name := range names {
 		for _, r := range b.recordings(name, of[name]) {
@@ -102,7 +103,7 @@ func (x *explainer) candidates(e *parser.VectorSelector) []string {
 		}) {
 			named = append(named, s.Name)
 		}
-		if knows(s.batch.Descs, metricOf(e)) {
+		if knows(s.batch.Descs, promexpr.MetricName(e)) {
 			knowing = append(knowing, s.Name)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 const (
@@ -79,23 +81,9 @@ func resolve(ast parser.Expr, at int64) {
 	})
 }
 
-// bare is an expression without what stands around it and means nothing.
-func bare(e parser.Expr) parser.Expr {
-	for {
-		switch n := e.(type) {
-		case *parser.ParenExpr:
-			e = n.Expr
-		case *parser.StepInvariantExpr:
-			e = n.Expr
-		default:
-			return e
-		}
-	}
-}
-
 // node explains an expression as of at.
 func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above) *Node {
-	e = bare(e)
+	e = promexpr.Bare(e)
 	b.left--
 	n := &Node{Expr: b.text[e].full, Short: b.text[e].short, Kind: kindOf(e), Type: string(e.Type())}
 	if at.UnixMilli() != b.asOf.UnixMilli() {
@@ -198,9 +186,9 @@ func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at t
 		c.True = f.ones
 	}
 	// The number first, as the elements are held against it.
-	number, vector, swapped := e.RHS, e.LHS, scalar(e.LHS)
+	op, number, vector, swapped := e.Op, e.RHS, e.LHS, scalar(e.LHS)
 	if swapped {
-		number, vector = vector, number
+		op, number, vector = promexpr.Mirror(op), vector, number
 	}
 	limit := b.child(ctx, n, number, at, above{})
 	if limit == nil {
@@ -209,7 +197,7 @@ func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at t
 	c.Threshold = limit.Value
 	below := f.below
 	if c.Threshold != nil {
-		below.holds = func(v float64) bool { return compare(e.Op, v, float64(*c.Threshold), swapped) }
+		below.holds = func(v float64) bool { return promexpr.Holds(op, v, float64(*c.Threshold)) }
 	}
 	if elements := b.child(ctx, n, vector, at, below); elements != nil {
 		c.Of = elements.Count
@@ -234,25 +222,4 @@ func (b *branch) pairs(ctx context.Context, n *Node, e *parser.BinaryExpr, at ti
 		c.True, c.Of = found.ones, all.Count
 	}
 	return c
-}
-
-// compare says whether a comparison of an element with a number holds. It is swapped
-// where the number stands on the left.
-func compare(op parser.ItemType, v, limit float64, swapped bool) bool {
-	if swapped {
-		v, limit = limit, v
-	}
-	switch op {
-	case parser.EQLC:
-		return v == limit
-	case parser.NEQ:
-		return v != limit
-	case parser.GTR:
-		return v > limit
-	case parser.LSS:
-		return v < limit
-	case parser.GTE:
-		return v >= limit
-	}
-	return v <= limit
 }

@@ -1,9 +1,9 @@
 package evaluator
 
 import (
-	"math"
-
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // Limit is the number that a rule compares what it observes with.
@@ -14,65 +14,16 @@ type Limit struct {
 	Value float64
 }
 
-// limitOf is the limit of an expression that compares a vector with a number, and nil of
-// any other: of one that compares two vectors the limit may be another one for each.
+// limitOf returns the limit of an expression that compares a vector with a number, and nil
+// for any other: a comparison of two vectors may have another limit for each element.
 func limitOf(expr parser.Expr) *Limit {
-	switch e := expr.(type) {
-	case *parser.ParenExpr:
-		return limitOf(e.Expr)
-	case *parser.StepInvariantExpr:
-		return limitOf(e.Expr)
-	case *parser.BinaryExpr:
-		if !e.Op.IsComparisonOperator() || e.ReturnBool {
-			return nil
-		}
-		if v := constant(e.RHS); !math.IsNaN(v) {
-			return &Limit{e.Op.String(), v}
-		}
-		if v := constant(e.LHS); !math.IsNaN(v) {
-			return &Limit{mirrored(e.Op.String()), v}
-		}
+	b, ok := promexpr.Bare(expr).(*parser.BinaryExpr)
+	if !ok || b.ReturnBool {
+		return nil
 	}
-	return nil
-}
-
-// mirrored is a comparison with its sides exchanged.
-func mirrored(op string) string {
-	switch op {
-	case "<", "<=":
-		return ">" + op[1:]
-	case ">", ">=":
-		return "<" + op[1:]
+	c, ok := promexpr.WithConstant(b)
+	if !ok {
+		return nil
 	}
-	return op
-}
-
-// constant is the value of an expression of numbers, and NaN of any other.
-func constant(expr parser.Expr) float64 {
-	switch e := expr.(type) {
-	case *parser.NumberLiteral:
-		return e.Val
-	case *parser.ParenExpr:
-		return constant(e.Expr)
-	case *parser.StepInvariantExpr:
-		return constant(e.Expr)
-	case *parser.UnaryExpr:
-		if e.Op == parser.SUB {
-			return -constant(e.Expr)
-		}
-		return constant(e.Expr)
-	case *parser.BinaryExpr:
-		left, right := constant(e.LHS), constant(e.RHS)
-		switch e.Op {
-		case parser.ADD:
-			return left + right
-		case parser.SUB:
-			return left - right
-		case parser.MUL:
-			return left * right
-		case parser.DIV:
-			return left / right
-		}
-	}
-	return math.NaN()
+	return &Limit{c.Op.String(), c.Limit}
 }

@@ -29,7 +29,7 @@ func TestLimitOf(t *testing.T) {
 		"a":                               nil,
 		"a - 1":                           nil,
 		"absent(a)":                       nil,
-		"a > 2 ^ 2":                       nil,
+		"a > 2 ^ 2":                       {">", 4},
 		"a > time()":                      nil,
 		"a > 0 / 0":                       nil,
 	} {

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // known is what an expression said of one version of the window. Most rules
@@ -34,7 +34,7 @@ func steady(expr parser.Expr, moving map[string]bool) (names []string, holds boo
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
 		case *parser.VectorSelector:
-			name := metricOf(n)
+			name := promexpr.MetricName(n)
 			names = append(names, name)
 			holds = holds && name != "" && !moving[name] && n.OriginalOffset == 0 && n.Timestamp == nil && n.StartOrEnd == 0
 		case *parser.Call:
@@ -45,16 +45,6 @@ func steady(expr parser.Expr, moving map[string]bool) (names []string, holds boo
 		return nil
 	})
 	return names, holds
-}
-
-// metricOf is the only metric that a selector can select, or "".
-func metricOf(n *parser.VectorSelector) string {
-	for _, m := range n.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
 }
 
 // timeless are the functions of instant vectors that know neither the time of the

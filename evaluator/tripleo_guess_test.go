@@ -35,7 +35,7 @@ func tripleoSwiftCases() []tripleoCase {
 		{"replicated too long ago (E26)", "swift", replicator + limit + last + "1699999699", stale + "5m 1s ago; its interval is 5m 0s.", ""},
 		{"replicated in the future (E25)", "swift", replicator + limit + last + "1700003600", stale + "in the future, so a clock is wrong; its interval is 5m 0s.", ""},
 		{"replicated by a clock that is a bit ahead", "swift", replicator + limit + last + "1700000059", "", ""},
-		{"the cache says nothing of replication", "swift", replicator + limit, stale + "nobody knows when; its interval is 5m 0s.", ""},
+		{"the cache says nothing of replication", "swift", replicator + limit, stale + "at an unknown time; its interval is 5m 0s.", ""},
 		{"rsync of Swift listens", "swift", running("rsync") + rsync + "1\n" + api + "0\n" + limit, "", ""},
 		{"rsync of Swift does not listen", "swift", running("rsync") + rsync + "0", "NotListening: failing rsync does not listen on port 873/tcp.", ""},
 		{"nothing of Swift runs that shows anything (E27)", "swift", running("") + api + "1\n" + rsync + "1\n" + limit + last + "1699999999", nothing, ""},

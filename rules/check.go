@@ -11,10 +11,9 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// Check looks for mistakes that concern several rules: an alert of the same name
-// and labels twice, and depends_on that names no alert or leads back to the rule
-// itself. files are all files that are loaded together. The errors are
-// *strictyaml.Error, in the order of the files.
+// Check finds mistakes that concern several rules: two alerts with the same name and
+// labels, and a depends_on that names no alert or forms a cycle. files are all files that
+// are loaded together. The errors are *strictyaml.Error, in the order of the files.
 func Check(files []*File) []error {
 	c := checker{first: map[string]string{}, alerts: map[string]*node{}}
 	for _, f := range files {
@@ -33,8 +32,8 @@ func Check(files []*File) []error {
 	return c.errs
 }
 
-// node is an alert in the graph of depends_on. Alerts of the same name are one
-// node, which stands where the first of them does.
+// node is an alert in the graph of depends_on. Alerts with the same name are one node, at
+// the place of the first of them.
 type node struct {
 	rule      *Rule
 	file      *File
@@ -44,9 +43,9 @@ type node struct {
 }
 
 type checker struct {
-	// first says where a name with its labels was met first.
+	// first holds the first place of each name with its labels.
 	first map[string]string
-	// rules are all alerts in order, alerts the same ones by name.
+	// rules holds all alerts in order, and alerts holds them by name.
 	rules  []*node
 	alerts map[string]*node
 	errs   []error
@@ -87,12 +86,12 @@ func (c *checker) unknown(n *node) {
 	}
 }
 
-// cycles walks the graph depth first, every alert once; path leads to n.
+// cycles walks the graph depth first and visits every alert once; path leads to n.
 func (c *checker) cycles(n *node, path []string) {
 	name := n.rule.Alert
 	if i := slices.Index(path, name); i >= 0 {
 		cycle := append(slices.Clone(path[i:]), name)
-		c.fail(c.alerts[name], CodeCauseCycle, "depends_on leads back to the rule: %s", strings.Join(cycle, " -> "))
+		c.fail(c.alerts[name], CodeCauseCycle, "depends_on forms a cycle: %s", strings.Join(cycle, " -> "))
 		return
 	}
 	if n.visited {

@@ -18,14 +18,14 @@ const (
 	objectKind    = "PrometheusRule"
 )
 
-// ParseAll reads a rule file: all its documents, each of them a file in Prometheus' format,
-// a PrometheusRule object or a list of such objects. It returns a File for each, in their
-// order, and one at least. states are the names that the label state may have.
+// ParseAll parses all documents of a rule file. Each is a file in Prometheus' format, a
+// PrometheusRule object or a list of such objects. It returns at least one File, in the
+// order of the documents. states are the allowed values of the label state.
 //
-// The mistakes are *strictyaml.Error in the order of the file; each of them names the group
-// and the rule. With mistakes, the files hold what could be read: see File.Mistaken.
-// Everything is left to Check that concerns several rules, save that a group's name is
-// unique within its document.
+// The errors are *strictyaml.Error in the order of the file, and name the group and the
+// rule. If there are errors, the files contain the parts that could be parsed: see
+// File.Mistaken. Check finds mistakes that concern several rules, except for duplicate
+// group names in a document.
 func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
 	documents, err := strictyaml.Parts(file, data)
 	var errs []error
@@ -52,7 +52,7 @@ func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
 	return files, inOrder(errs)
 }
 
-// objects are the elements of a list of objects, or else the document itself.
+// objects returns the elements of a list of objects, or else the document itself.
 func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
 	kind := document.Text("kind")
 	if kind != "List" && kind != objectKind+"List" {
@@ -82,7 +82,7 @@ func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
 	return document.Items("items"), errs
 }
 
-// parsePart reads one document, or one object. many says that the file has others.
+// parsePart parses one document or one object. many is set if the file has others.
 func parsePart(file string, part *strictyaml.Part, states []string, many bool) (*File, []error) {
 	var raw rawFile
 	doc, mistakes := part.Decode(&raw)
@@ -123,7 +123,7 @@ func parsePart(file string, part *strictyaml.Part, states []string, many bool) (
 	return f, p.sorted()
 }
 
-// partName names a document or an object among others of its file.
+// partName names a document or an object of a file with several.
 func partName(raw rawFile, number int) string {
 	switch {
 	case raw.Kind == "":
@@ -134,8 +134,8 @@ func partName(raw rawFile, number int) string {
 	return fmt.Sprintf("%s %q", clip(raw.Kind), clip(raw.Metadata.Name))
 }
 
-// Mistaken says whether a mistake keeps a rule of the file from being what it is meant to
-// be: one in the rule, in what it has from its group, or around it.
+// Mistaken reports whether a rule of the file is invalid: the rule itself, the labels of
+// its group, or a part that contains it has a mistake.
 func (f *File) Mistaken(r *Rule) bool {
 	group := r.path[:max(strings.LastIndex(r.path, ".rules["), 0)]
 	return slices.ContainsFunc(f.broken, func(path string) bool {
@@ -143,13 +143,13 @@ func (f *File) Mistaken(r *Rule) bool {
 	})
 }
 
-// below says whether path is parent or lies below it.
+// below reports whether path is parent or lies below it.
 func below(path, parent string) bool {
 	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (parent == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// within puts what a mistake is about into the part of its file.
+// within prefixes the place of a mistake with the part of its file.
 func within(part, where string) string {
 	if part == "" || where == "" {
 		return part + where

@@ -12,12 +12,12 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// inObject wraps groups, in flow style, into an object of a name.
+// inObject wraps groups, in flow style, into a named object.
 func inObject(name, groups string) string {
 	return fmt.Sprintf("apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: %s}\nspec: {groups: %s}\n", name, groups)
 }
 
-// Each document is a file of its own, and its rules stand where they stand in the whole.
+// Each document is a separate file. Its rules have their places in the whole file.
 func TestParseAll(t *testing.T) {
 	const group = "[{name: g, rules: [{alert: A, expr: up == 0}]}]"
 	item := strings.ReplaceAll(strings.TrimSpace(inObject("one", group)), "\n", "\n  ")
@@ -62,7 +62,7 @@ func TestParseAll(t *testing.T) {
 	}
 }
 
-// Mistakes name the document, in the order of the file; what stands beside them is read.
+// Mistakes name the document, in the order of the file. Valid rules are parsed.
 func TestParseAllMistakes(t *testing.T) {
 	const group = "[{name: g, rules: [{alert: A, expr: up == 0}]}]"
 	tests := []struct {
@@ -113,14 +113,14 @@ func TestParseAllMistakes(t *testing.T) {
 	}
 }
 
-// Prometheus reads the first document of a file and no other.
+// Prometheus reads only the first document of a file.
 func TestPrometheusReadsTheFirstDocument(t *testing.T) {
 	if !prometheusAccepts("groups: []\n---\nno: rules\n") || prometheusAccepts("no: rules\n---\ngroups: []\n") {
-		t.Error("Prometheus judges another document than the first one")
+		t.Error("Prometheus reads another document than the first one")
 	}
 }
 
-// A rule is mistaken by what stands in it, around it and in its group's labels.
+// A rule is invalid if it, its parents or the labels of its group have a mistake.
 func TestMistaken(t *testing.T) {
 	given := `groups:
   - name: g
@@ -148,8 +148,8 @@ func TestMistaken(t *testing.T) {
 	}
 }
 
-// The objects that are generated are read: their alerts share names, which is a mistake
-// where they are loaded together.
+// Generated objects are parsed. Their alerts share names, which is a mistake if they are
+// loaded together.
 func TestGeneratedObjects(t *testing.T) {
 	const name = "../dashboards/alerts/prometheusrule.yaml"
 	data, err := os.ReadFile(name)

@@ -4,13 +4,15 @@ import (
 	"errors"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// maxExpr bounds an expression, in bytes, and with it how deep it can be nested.
+// maxExpr is the longest expression in bytes. It also limits the nesting.
 const maxExpr = 64 << 10
 
-// maxParseErrors is how many of the parser's errors are shown for an expression;
-// the first ones cause the others.
+// maxParseErrors is how many of the parser's errors are reported for an expression. The
+// first ones cause the others.
 const maxParseErrors = 3
 
 // expr parses the expression of the rule at path.
@@ -34,7 +36,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	switch ast.Type() {
 	case parser.ValueTypeVector, parser.ValueTypeScalar:
 	default:
-		p.fail(path, "expression yields a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
+		p.fail(path, "expression returns a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
 	}
 	if alerting {
 		p.topLevelBool(path, ast)
@@ -42,7 +44,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	return ast
 }
 
-// syntax reports the errors of the PromQL parser where they are in the file.
+// syntax reports the errors of the PromQL parser at their places in the file.
 func (p *fileParser) syntax(path string, err error) {
 	var list parser.ParseErrors
 	if !errors.As(err, &list) {
@@ -54,18 +56,10 @@ func (p *fileParser) syntax(path string, err error) {
 	}
 }
 
-// topLevelBool refuses an alert whose expression is a comparison with "bool":
-// such a comparison has a result whether it is true or not, and an alert fires on
-// any result.
+// topLevelBool rejects an alert whose expression is a comparison with "bool". Such a
+// comparison always has a result, and an alert fires on any result.
 func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
-	for {
-		paren, ok := ast.(*parser.ParenExpr)
-		if !ok {
-			break
-		}
-		ast = paren.Expr
-	}
-	b, ok := ast.(*parser.BinaryExpr)
+	b, ok := promexpr.Bare(ast).(*parser.BinaryExpr)
 	if !ok || !b.ReturnBool {
 		return
 	}

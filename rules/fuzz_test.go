@@ -12,8 +12,8 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// FuzzParse holds that nothing panics, that a file is returned,
-// and that nothing is accepted that Prometheus refuses, Kubernetes objects apart.
+// FuzzParse checks that Parse does not panic, always returns a file, and rejects every file
+// that Prometheus rejects, apart from Kubernetes objects.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.yml", "builtin/*.yml", "../dashboards/alerts/prometheusrule.yaml"} {
 		files, err := filepath.Glob(pattern)

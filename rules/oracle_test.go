@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// snippet is a rule file, named after what is special about it.
+// snippet is a rule file, named after its peculiarity.
 type snippet struct{ name, given string }
 
 // rule wraps one rule, in flow style, into a file.
@@ -21,7 +21,7 @@ func rule(body string) string {
 	return "groups: [{name: g, rules: [{" + body + "}]}]"
 }
 
-// accepted are files that load into Prometheus and here.
+// accepted returns files that load both into Prometheus and here.
 func accepted() []snippet {
 	return []snippet{
 		{"no groups", "groups: []"},
@@ -53,7 +53,7 @@ func accepted() []snippet {
 	}
 }
 
-// refused are files that neither loads.
+// refused returns files that neither loads.
 func refused() []snippet {
 	return []snippet{
 		{"group without a name", "groups: [{rules: []}]"},
@@ -103,7 +103,7 @@ func refused() []snippet {
 	}
 }
 
-// stricter are files that load into Prometheus and are refused here, on purpose.
+// stricter returns files that load into Prometheus and are rejected here on purpose.
 func stricter() []snippet {
 	return []snippet{
 		{"limit that is no whole number", `groups: [{name: g, limit: 5.5}]`},
@@ -121,8 +121,8 @@ func stricter() []snippet {
 	}
 }
 
-// TestParseAgainstPrometheus holds Parse against Prometheus' own parser: what that
-// one refuses is refused here, and what is refused beyond it is listed.
+// TestParseAgainstPrometheus compares Parse with Prometheus' own parser. Files that
+// Prometheus rejects are rejected here, and files that only Parse rejects are listed.
 func TestParseAgainstPrometheus(t *testing.T) {
 	tests := []struct {
 		snippets     []snippet
@@ -144,7 +144,7 @@ func TestParseAgainstPrometheus(t *testing.T) {
 	}
 }
 
-// TestTemplateFunctions holds the list of template functions against Prometheus'.
+// TestTemplateFunctions compares the list of template functions with Prometheus'.
 func TestTemplateFunctions(t *testing.T) {
 	for _, name := range strings.Fields(`
 		and call eq ge gt html index js le len lt ne not or print printf println slice urlquery
@@ -159,7 +159,7 @@ func TestTemplateFunctions(t *testing.T) {
 	}
 }
 
-// TestShippedFilesAgainstPrometheus loads what is shipped into Prometheus' parser.
+// TestShippedFilesAgainstPrometheus loads the shipped files with Prometheus' parser.
 func TestShippedFilesAgainstPrometheus(t *testing.T) {
 	for _, file := range []string{"builtin/kuryr-controller.yml", "testdata/good.yml"} {
 		data, err := os.ReadFile(file)

@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// rawFile is a file as it is written: a rule file, or a PrometheusRule object.
+// rawFile is the undecoded content of a rule file or a PrometheusRule object.
 type rawFile struct {
 	Groups     []rawGroup `yaml:"groups"`
 	APIVersion string     `yaml:"apiVersion"`
@@ -46,25 +46,25 @@ type rawRule struct {
 	Annotations   map[string]string `yaml:"annotations"`
 }
 
-// metadata is what a Kubernetes object says of itself: its name is of interest.
+// metadata is the metadata of a Kubernetes object. Only its name is used.
 type metadata struct{ Name string }
 
 // UnmarshalYAML accepts anything.
 func (m *metadata) UnmarshalYAML(unmarshal func(any) error) error {
 	var all map[string]any
-	_ = unmarshal(&all) // the API server's matter
+	_ = unmarshal(&all) // the API server validates it
 	m.Name, _ = all["name"].(string)
 	return nil
 }
 
-// ignored accepts anything: the parts of a Kubernetes object that are not ours.
+// ignored accepts anything: the parts of a Kubernetes object that are not used.
 type ignored struct{}
 
 // UnmarshalYAML accepts anything.
 func (*ignored) UnmarshalYAML(func(any) error) error { return nil }
 
-// Parse reads a rule file that has one document: see ParseAll. With mistakes the file is
-// good for Check only.
+// Parse parses a rule file with one document: see ParseAll. If there are errors, only Check
+// can use the file.
 func Parse(file string, data []byte, states []string) (*File, []error) {
 	files, errs := ParseAll(file, data, states)
 	if len(files) > 1 {
@@ -74,7 +74,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 	return files[0], errs
 }
 
-// fileParser parses one file and gathers its mistakes.
+// fileParser parses one file and collects its mistakes.
 type fileParser struct {
 	doc    *strictyaml.Document
 	states []string
@@ -82,14 +82,14 @@ type fileParser struct {
 	groups []rawGroup
 	// root is the path of the groups in the document.
 	root string
-	// part names the document where it is not the only one.
+	// part names the document if the file has several.
 	part string
 	errs []*strictyaml.Error
-	// broken are the paths of the mistakes.
+	// broken holds the paths of the mistakes.
 	broken []string
 }
 
-// object checks what surrounds the groups in a PrometheusRule object.
+// object checks the parts of a PrometheusRule object outside its groups.
 func (p *fileParser) object(raw rawFile) {
 	if raw.APIVersion != objectVersion {
 		p.fail("apiVersion", "expected %q, got %q", objectVersion, clip(raw.APIVersion))
@@ -133,7 +133,7 @@ func (p *fileParser) fail(path, format string, args ...any) {
 	p.add(p.doc.Errorf(path, format, args...))
 }
 
-// add takes an error over and names its group and rule instead of their indexes.
+// add adds an error. It replaces the indexes of the group and the rule by their names.
 func (p *fileParser) add(e *strictyaml.Error) {
 	named := *e
 	named.Where = within(p.part, p.where(e.Where))
@@ -159,7 +159,7 @@ func (p *fileParser) where(path string) string {
 	return path
 }
 
-// label names a thing, or counts it from 1 if it has no name.
+// label names an element, or numbers it from 1 if it has no name.
 func label(kind, name string, i int) string {
 	if name == "" {
 		return fmt.Sprintf("%s %d", kind, i+1)
@@ -180,14 +180,14 @@ func (p *fileParser) sorted() []error {
 	})
 	var errs []error
 	for i, e := range p.errs {
-		if i == 0 || *e != *p.errs[i-1] { // a mistake in a group's labels shows in all its rules
+		if i == 0 || *e != *p.errs[i-1] { // a mistake in a group's labels occurs in all its rules
 			errs = append(errs, e)
 		}
 	}
 	return errs
 }
 
-// clip keeps a text of the file short in a message.
+// clip shortens a text of the file for a message.
 func clip(s string) string {
 	const limit = 80
 	if len(s) <= limit {

@@ -86,7 +86,7 @@ status: {bindings: []}
 	}
 }
 
-// mistakes has every bad file of testdata and what is said about it.
+// mistakes holds every bad file of testdata and its errors.
 var mistakes = map[string][]string{
 	"empty":           {`1:1: empty file, expected one YAML document`},
 	"not_yaml":        {`2:1: not valid YAML: did not find expected node content`},
@@ -124,8 +124,8 @@ var mistakes = map[string][]string{
 		`5:15: group "g", rule "A", expr: not valid PromQL: function "sort_by_label" is not enabled`,
 		`5:44: group "g", rule "A", expr: not valid PromQL: function "mad_over_time" is not enabled`},
 	"range_vector": {
-		`5:15: group "g", rule "A", expr: expression yields a range vector, expected an instant vector or a scalar`,
-		`7:15: group "g", rule "r", expr: expression yields a string, expected an instant vector or a scalar`},
+		`5:15: group "g", rule "A", expr: expression returns a range vector, expected an instant vector or a scalar`,
+		`7:15: group "g", rule "r", expr: expression returns a string, expected an instant vector or a scalar`},
 	"top_level_bool": {
 		`5:16: group "g", rule "A", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool"`,
 		`9:13: group "g", rule "B", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool" and make one side a vector with vector(...)`},

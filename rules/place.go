@@ -9,8 +9,8 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// The codes of the mistakes that Prometheus would load and that mislead a probe. All
-// other mistakes of a rule file have none.
+// The codes of mistakes that Prometheus would load and that make a probe misleading. Other
+// mistakes of a rule file have no code of their own.
 const (
 	CodeTopLevelBool = "V010"
 	CodeDuplicate    = "V016"
@@ -18,9 +18,9 @@ const (
 	CodeCauseCycle   = "V019"
 )
 
-// Place returns where a key of the rule stands, such as "for" or "labels.state": where
-// its value begins, or the rule itself where it has no such key. The rule must be one of
-// the file's. A file that Parse did not make knows the rule's beginning only.
+// Place returns the place of a key of the rule, such as "for" or "labels.state": where its
+// value begins, or the rule itself if it has no such key. The rule must belong to the file.
+// In a file that Parse did not create, it is the place of the rule.
 func (f *File) Place(r *Rule, key string) (line, col int) {
 	if f.doc == nil || r.path == "" || !f.doc.Has(r.path+"."+key) {
 		return r.Line, r.Col
@@ -28,9 +28,9 @@ func (f *File) Place(r *Rule, key string) (line, col int) {
 	return f.doc.Position(r.path + "." + key)
 }
 
-// PlaceOfKey returns where the key of a label or an annotation stands: section is
-// "labels" or "annotations". A label that the rule has from its group stands there. It is
-// the rule itself where it has no such key.
+// PlaceOfKey returns the place of the key of a label or an annotation; section is "labels"
+// or "annotations". A label of the group has its place there. Without such a key it is the
+// place of the rule.
 func (f *File) PlaceOfKey(r *Rule, section, name string) (line, col int) {
 	if f.doc == nil || r.path == "" {
 		return r.Line, r.Col
@@ -44,7 +44,7 @@ func (f *File) PlaceOfKey(r *Rule, section, name string) (line, col int) {
 	return r.Line, r.Col
 }
 
-// placeOfCause returns where the annotation depends_on names a cause.
+// placeOfCause returns the place of a name in the annotation depends_on.
 func (f *File) placeOfCause(r *Rule, name string) (line, col int) {
 	path := r.path + ".annotations.depends_on"
 	if f.doc == nil || r.path == "" || !f.doc.Has(path) {
@@ -58,8 +58,8 @@ func (f *File) placeOfCause(r *Rule, name string) (line, col int) {
 	return f.doc.Locate(path, offset)
 }
 
-// PlaceInExpr returns where a part of the rule's expression stands: pos counts bytes
-// from the beginning of the expression, as the positions of its AST do.
+// PlaceInExpr returns the place of a part of the rule's expression. pos counts bytes from
+// the start of the expression, like the positions of its AST.
 func (f *File) PlaceInExpr(r *Rule, pos posrange.Pos) (line, col int) {
 	if f.doc == nil || r.path == "" {
 		return r.Line, r.Col
@@ -67,13 +67,13 @@ func (f *File) PlaceInExpr(r *Rule, pos posrange.Pos) (line, col int) {
 	return f.doc.Locate(r.path+".expr", int(pos))
 }
 
-// Has says whether a line of the file is one of the document's, its comments included.
+// Has reports whether a line of the file, or a comment in it, belongs to the document.
 func (f *File) Has(line int) bool {
 	return f.doc == nil || f.first <= line && line <= f.last
 }
 
-// Text returns the file as it was given to Parse, or nil: all of its documents. It must
-// not be changed.
+// Text returns the whole file that Parse was called with, including its other documents, or
+// nil. It must not be changed.
 func (f *File) Text() []byte {
 	if f.doc == nil {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// probePaths are the places of what makes a probe of an alert.
+// probePaths are the paths of the parts that make an alert a probe.
 type probePaths struct {
 	rule, labels, groupLabels string
-	// own are the rule's labels without its group's.
+	// own holds the rule's labels without those of its group.
 	own map[string]string
 }
 
@@ -23,8 +23,8 @@ func (at probePaths) label(name string) string {
 
 func (at probePaths) annotation(name string) string { return at.rule + ".annotations." + name }
 
-// probe reads the labels and annotations that Vitals gives a meaning. An empty
-// value is none, as an empty label is none in Prometheus.
+// probe parses the labels and annotations that Vitals uses. An empty value counts as
+// missing, like an empty label in Prometheus.
 func (p *fileParser) probe(at probePaths, r *Rule) {
 	p.state(at, r)
 	switch mode := r.Annotations["mode"]; mode {
@@ -51,9 +51,8 @@ func (p *fileParser) probe(at probePaths, r *Rule) {
 	p.misplaced(at, r)
 }
 
-// ExitCode reads the annotation exit_code once it is expanded: a whole number from 1
-// to 119, which leaves out success and what shells, container runtimes and the exec
-// probe itself return.
+// ExitCode parses the expanded annotation exit_code: a whole number from 1 to 119. This
+// excludes success and the codes of shells, container runtimes and the exec probe itself.
 func ExitCode(text string) (code int, ok bool) {
 	code, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || code < 1 || code > 119 {
@@ -62,9 +61,8 @@ func ExitCode(text string) (code int, ok bool) {
 	return code, true
 }
 
-// misplaced refuses what would be obeyed in the other place and is nothing where it
-// is. It is a matter of rules with a state, and of those that are to have one: labels
-// and annotations of any other alert are nobody's business.
+// misplaced rejects keys that have an effect only in the other place. It concerns rules
+// with a state, or with a misplaced state. Other alerts may use any labels and annotations.
 func (p *fileParser) misplaced(at probePaths, r *Rule) {
 	const text = "%s %q has no meaning here, expected it among the %s"
 	for _, name := range []string{"state", "severity"} {

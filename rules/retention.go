@@ -3,18 +3,18 @@ package rules
 import (
 	"time"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// Retention computes how much history the expressions need: by metric name, and
-// in rest for all names, because of selectors that have none. A name that is
-// missing, or zero, needs its last sample only. lookback is how far an instant
-// selector looks back; it counts where a selector is evaluated in the past.
+// Retention computes how much history the expressions need by metric name, and in rest for
+// all names, as some selectors have no name. A name that is missing or zero needs only its
+// last sample. lookback is the lookback of an instant selector; it counts if the selector
+// is evaluated in the past.
 //
-// A negative offset looks into the future and needs nothing, and the modifier @
-// changes nothing: what it pins is kept only as long as the ranges around it ask.
+// A negative offset needs no history. The modifier @ does not count: the history covers
+// only the ranges around it.
 func Retention(exprs []parser.Expr, lookback time.Duration) (perName map[string]time.Duration, rest time.Duration) {
 	perName = map[string]time.Duration{}
 	for _, e := range exprs {
@@ -24,7 +24,7 @@ func Retention(exprs []parser.Expr, lookback time.Duration) (perName map[string]
 				return nil
 			}
 			need := history(s, path, lookback)
-			if name := metricName(s); name == "" {
+			if name := promexpr.MetricName(s); name == "" {
 				rest = max(rest, need)
 			} else if need > 0 {
 				perName[name] = max(perName[name], need)
@@ -35,7 +35,8 @@ func Retention(exprs []parser.Expr, lookback time.Duration) (perName map[string]
 	return perName, rest
 }
 
-// history is how far back one selector reaches; path leads to it from the top.
+// history returns how far back one selector reaches; path contains the nodes above it,
+// outermost first.
 func history(s *parser.VectorSelector, path []parser.Node, lookback time.Duration) time.Duration {
 	need := max(s.OriginalOffset, 0)
 	instant := true
@@ -52,14 +53,4 @@ func history(s *parser.VectorSelector, path []parser.Node, lookback time.Duratio
 		need += lookback
 	}
 	return need
-}
-
-// metricName returns the one name that a selector can match, or nothing.
-func metricName(s *parser.VectorSelector) string {
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// alertName is what can stand in a path of the probe endpoints unescaped.
+// alertName matches names that need no escaping in the path of a probe.
 var alertName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-// rule checks and converts one rule. groupPath and groupLabels belong to its group.
+// rule checks and converts one rule. groupPath and groupLabels are those of its group.
 func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabels map[string]string) Rule {
 	r := Rule{
 		Alert: raw.Alert, Record: raw.Record, Expr: raw.Expr,
@@ -49,7 +49,7 @@ func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabel
 	return r
 }
 
-// names checks what the rule is called.
+// names checks the name of the rule.
 func (p *fileParser) names(path string, raw rawRule) {
 	switch {
 	case raw.Record != "" && raw.Alert != "":
@@ -71,7 +71,7 @@ func (p *fileParser) names(path string, raw rawRule) {
 	}
 }
 
-// recording checks what a recording rule, or a rule without a name, must not have.
+// recording rejects keys that a recording rule, or a rule without a name, must not have.
 func (p *fileParser) recording(path string, raw rawRule) {
 	if raw.Record == "" {
 		return
@@ -102,8 +102,8 @@ func (p *fileParser) labelNames(path string, labels map[string]string) {
 	}
 }
 
-// merge returns the labels of a rule: its own, and the ones of its group that it
-// has not itself.
+// merge returns the labels of a rule: its own, and those of its group that it does not
+// override.
 func merge(group, own map[string]string) map[string]string {
 	if len(group) == 0 {
 		return own

@@ -1,7 +1,7 @@
-// Package rules reads rule files: files in Prometheus' format for alerting and
-// recording rules, and PrometheusRule objects. What Prometheus refuses is refused
-// here, and so is what would make a probe of an alert mean something else than
-// its author thinks. The rule files that Vitals ships are embedded.
+// Package rules parses rule files: files in Prometheus' format for alerting and recording
+// rules, and PrometheusRule objects. It rejects what Prometheus rejects, and also rules
+// whose probe would differ from the author's intention. The rule files of Vitals are
+// embedded.
 package rules
 
 import (
@@ -12,41 +12,42 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// File is a rule file, or one of the documents and objects in it.
+// File is a rule file, or one of its documents and objects.
 type File struct {
-	// Name is the name that was given to Parse. The documents of a file share it.
+	// Name is the file name passed to Parse. The documents of a file share it.
 	Name string
-	// Part names the document or the object among those of its file, such as
-	// PrometheusRule "vitals" or document 2; empty where it is the only one.
+	// Part names the document or the object in its file, such as PrometheusRule "vitals" or
+	// document 2; empty if it is the only one.
 	Part string
-	// Behind says that the groups stand in no object and not in the first document of
-	// their file, which is all that Prometheus reads.
+	// Behind is set if the groups are in no object and not in the first document of their
+	// file. Prometheus reads only the first document.
 	Behind bool
 	Groups []Group
 
-	// doc knows where everything stands; nil in a file that Parse did not make.
+	// doc holds the places in the file; nil in a file that Parse did not create.
 	doc *strictyaml.Document
-	// first and last are the lines of the file that are the document's.
+	// first and last are the lines of the document in the file.
 	first, last int
-	// broken are the paths of the mistakes.
+	// broken holds the paths of the mistakes.
 	broken []string
 }
 
-// Group is a list of rules that are evaluated in this order.
+// Group is a list of rules that are evaluated in order.
 type Group struct {
 	// Name is unique within the file.
 	Name string
-	// Interval between two evaluations; zero means the evaluator's own.
+	// Interval is the time between two evaluations; zero means the evaluator's own.
 	Interval time.Duration
-	// QueryOffset is how far in the past the rules are evaluated; zero means now.
+	// QueryOffset is how far in the past the rules are evaluated; zero means at the current
+	// time.
 	QueryOffset time.Duration
-	// Limit is how many alerts or series a rule may yield; zero means any number.
+	// Limit is the maximum number of alerts or series of a rule; zero means no limit.
 	Limit int
 	// Labels are added to all rules of the group that do not have them.
 	Labels map[string]string
 	Rules  []Rule
 
-	// Line and Col are where the group begins in its file, counted from 1.
+	// Line and Col are the place of the group in its file, counted from 1.
 	Line, Col int
 }
 
@@ -55,40 +56,41 @@ type Group struct {
 type Rule struct {
 	Alert  string
 	Record string
-	// Expr is the expression as it is written in the file, and AST what it means; nil in a
-	// rule that is mistaken.
+	// Expr is the expression as written in the file. AST is its syntax tree; nil in an
+	// invalid rule.
 	Expr string
 	AST  parser.Expr
 	For  time.Duration
-	// KeepFiringFor is how long the alert goes on when its expression is not true
-	// any more.
+	// KeepFiringFor is how long the alert keeps firing after its expression has become
+	// false.
 	KeepFiringFor time.Duration
-	// Labels are the rule's own and, where it has none of the name, its group's.
+	// Labels are the rule's own labels and those of its group that it does not override.
 	Labels map[string]string
-	// Annotations are the rule's, the reserved ones included.
+	// Annotations are the rule's annotations, including the reserved ones.
 	Annotations map[string]string
 
-	// State is the state that the rule feeds, from the label state. It is empty for
-	// a recording rule and for an ordinary alert.
+	// State is the state that the rule belongs to, from the label state. It is empty for a
+	// recording rule and for an ordinary alert.
 	State string
 	// Severity is the label severity. A rule with a state has one of
 	// SeverityCritical, the default, and SeverityWarning.
 	Severity string
-	// NoData is what the lack of evidence means, from the annotation no_data; empty
-	// means what the state says.
+	// NoData is the policy for missing data, from the annotation no_data; empty means that
+	// of the state.
 	NoData NoData
 	// DependsOn names the alerts that may be the cause of this one, from the
 	// annotation depends_on.
 	DependsOn []string
-	// ExitCode is the exec probe's code when this rule decides, from the annotation
-	// exit_code: 1 to 119, or 0 if it has none or one that is a template.
+	// ExitCode is the exec probe's exit code if this rule decides, from the annotation
+	// exit_code: 1 to 119, or 0 if there is none or if it is a template.
 	ExitCode int
-	// Observe is set by the annotation mode: observe: shown, never obeyed.
+	// Observe is set by the annotation mode: observe. The rule is shown, but does not
+	// affect the state.
 	Observe bool
 
-	// Line and Col are where the rule begins in its file, counted from 1.
+	// Line and Col are the place of the rule in its file, counted from 1.
 	Line, Col int
-	// path leads to the rule in its file's document.
+	// path is the path of the rule in its file's document.
 	path string
 }
 
@@ -100,24 +102,24 @@ func (r *Rule) Name() string {
 	return r.Record
 }
 
-// The severities of a rule that feeds a state.
+// The severities of a rule with a state.
 const (
 	// SeverityCritical makes the state fail.
 	SeverityCritical = "critical"
-	// SeverityWarning is shown, and the state passes.
+	// SeverityWarning is shown and does not affect the state.
 	SeverityWarning = "warning"
 )
 
-// NoData is what it means for a state that a rule has no evidence. The zero value
-// leaves that to the state.
+// NoData is the policy of a rule without data. The zero value selects the policy of the
+// state.
 type NoData string
 
-// The meanings of a lack of evidence.
+// The policies for missing data.
 const (
 	// NoDataFail makes the state fail.
 	NoDataFail NoData = "fail"
 	// NoDataPass makes the state pass.
 	NoDataPass NoData = "pass"
-	// NoDataHold keeps what the rule said last.
+	// NoDataHold keeps the last verdict of the rule.
 	NoDataHold NoData = "hold"
 )

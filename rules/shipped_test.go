@@ -49,9 +49,9 @@ func TestShippedFiles(t *testing.T) {
 	}
 }
 
-// A Prometheus scrapes many a Vitals. A rule that names the labels in which two metrics
-// have to agree, or the ones to sum up by, would mix up their numbers, lose the instance
-// in its alert, or find no result at all: it has to say which labels do not count.
+// A Prometheus scrapes several instances of Vitals. A rule with on (...) or by (...) would
+// mix up their series, lose the instance in its alert, or have no result. Rules must use
+// ignoring and without instead.
 func TestShippedRulesKeepTargetsApart(t *testing.T) {
 	for _, f := range shipped(t) {
 		for _, g := range f.Groups {

@@ -9,11 +9,11 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// templateVariables are what Prometheus puts before every template.
+// templateVariables is the text that Prometheus puts before every template.
 const templateVariables = `{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}`
 
-// templateFunctions returns the names that a template may call: the ones of
-// text/template and the ones that Prometheus documents under "template reference".
+// templateFunctions returns the functions that a template may call: those of text/template
+// and those that Prometheus documents under "template reference".
 func templateFunctions() map[string]any {
 	functions := map[string]any{}
 	for _, name := range strings.Fields(`
@@ -27,7 +27,7 @@ func templateFunctions() map[string]any {
 	return functions
 }
 
-// templates checks the syntax of labels or annotations; nothing is executed.
+// templates checks the syntax of labels or annotations without executing them.
 func (p *fileParser) templates(path string, texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if err := checkTemplate(texts[name]); err != "" {
@@ -36,7 +36,7 @@ func (p *fileParser) templates(path string, texts map[string]string) {
 	}
 }
 
-// checkTemplate returns what is wrong with a template, or nothing.
+// checkTemplate returns the syntax error of a template, or "".
 func checkTemplate(text string) string {
 	if !strings.Contains(text, "{{") {
 		return ""
@@ -45,7 +45,7 @@ func checkTemplate(text string) string {
 	if err == nil {
 		return ""
 	}
-	// The text is "template: t:LINE: what", with lines counted in the value.
+	// The text is "template: t:LINE: message". LINE counts within the value.
 	what := strings.TrimPrefix(err.Error(), "template: t:")
 	if _, after, ok := strings.Cut(what, ": "); ok {
 		what = after

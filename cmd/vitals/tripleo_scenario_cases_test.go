@@ -137,7 +137,7 @@ func tripleoFileScenarios() []tripleoScenario {
 		{id: "E24", situation: "the cache of Swift is missing", service: service, given: func(t *testing.T, c *container) {
 			replicated(0, 60)(t, c)
 			removing(cache)(t, c)
-		}, code: 1, rule: "ReplicationStale", line: "nobody knows when"},
+		}, code: 1, rule: "ReplicationStale", line: "at an unknown time"},
 		{id: "E24", situation: "the crontab is missing", service: "cron", given: removing(cron), code: 1, rule: "CrontabEmpty", line: "The crontab is missing"},
 		{id: "E25", situation: "Swift replicated in an hour from now", service: service, given: replicated(-time.Hour, 60), code: 1, rule: "ReplicationStale", line: "finished its last pass in the future, so a clock is wrong"},
 		{id: "E26", situation: "Swift replicated 301 s ago, and the interval is 300 s", service: service, given: replicated(301*time.Second, 300), code: 1, rule: "ReplicationStale", line: `5m [01]\S*s ago; its interval is 5m 0s`},

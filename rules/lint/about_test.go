@@ -7,7 +7,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// Every check says in a sentence what it is for.
+// Every check has a description of one sentence.
 func TestChecksAreDescribed(t *testing.T) {
 	codes := lint.Codes()
 	if len(codes) != len(lint.Checks()) {

@@ -10,57 +10,58 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// remark is a comment that is addressed to lint, such as "# vitals:accept V008 reason".
-var remark = regexp.MustCompile(`(?:^|\s)(#+\s*vitals:([^\s:]+):?(?:\s+(.*))?)$`)
+// commentPattern matches a comment for lint, such as "# vitals:accept V008 reason".
+var commentPattern = regexp.MustCompile(`(?:^|\s)(#+\s*vitals:([^\s:]+):?(?:\s+(.*))?)$`)
 
-// spaced is a remark with a space before or behind its colon, which makes prose of it.
-var spaced = regexp.MustCompile(`(?:^|\s)(#+\s*vitals(?:\s+:\s*|:\s+)(accept|accept-file)\b.*)$`)
+// spacedComment matches a comment for lint with a space before or after its colon, which
+// has no effect.
+var spacedComment = regexp.MustCompile(`(?:^|\s)(#+\s*vitals(?:\s+:\s*|:\s+)(accept|accept-file)\b.*)$`)
 
-// remarkCodes are the codes of an acceptance and its reason.
-var remarkCodes = regexp.MustCompile(`^([A-Za-z]+[0-9]+(?:\s*,\s*[A-Za-z]+[0-9]+)*)(?::|\s|$)\s*(.*)$`)
+// acceptedCodes matches the codes of an acceptance and its reason.
+var acceptedCodes = regexp.MustCompile(`^([A-Za-z]+[0-9]+(?:\s*,\s*[A-Za-z]+[0-9]+)*)(?::|\s|$)\s*(.*)$`)
 
-// acceptance is a comment that accepts findings: those of its subject, or all of the file.
+// acceptance is a comment that accepts findings, either of one rule or of the whole file.
 type acceptance struct {
 	file *rules.File
-	// whole is set for the whole file. Otherwise subject is the rule, nil if the comment
-	// stands at none.
+	// whole is set for the whole file. Otherwise subject is the rule; it is nil if the
+	// comment belongs to no rule.
 	whole     bool
 	subject   *subject
 	line, col int
 	codes     []string
 	reason    string
-	// wrong says why it cannot accept anything.
+	// wrong describes why the comment is invalid; empty if it is valid.
 	wrong string
 }
 
-// accept marks the findings that comments of the files accept, and finds the comments
-// that accept nothing, that say no reason, or that name what cannot be accepted.
+// accept marks the findings that comments of the files accept. It reports comments that
+// accept nothing, give no reason, or name a code that cannot be accepted.
 func accept(p *pass) {
-	found := len(p.findings) // without what is wrong with the comments themselves
+	found := len(p.findings) // excludes the findings about the comments themselves
 	p.acceptProbes(found)
 	for _, f := range p.files {
 		for _, a := range p.acceptances(f) {
 			if a.wrong != "" {
-				p.misaccepted(a, "%s", a.wrong)
+				p.reportInvalid(a, "%s", a.wrong)
 				continue
 			}
 			for _, code := range a.codes {
 				switch {
 				case code == p.current.Code:
-					p.misaccepted(a, "%s is about comments such as this one and cannot be accepted", code)
+					p.reportInvalid(a, "%s reports comments like this one and cannot be accepted", code)
 				case !known(code):
-					p.misaccepted(a, "there is no check %s", code)
+					p.reportInvalid(a, "there is no check %s", code)
 				case mistake(code):
-					p.misaccepted(a, "%s is a mistake and cannot be accepted", code)
+					p.reportInvalid(a, "%s is a mistake and cannot be accepted", code)
 				case !a.apply(p.findings[:found], code):
-					p.unneeded(a, code)
+					p.reportUnused(a, code)
 				}
 			}
 		}
 	}
 }
 
-// apply accepts the findings of a code and says whether there were any.
+// apply accepts the findings of a code and reports whether there were any.
 func (a *acceptance) apply(found []finding, code string) bool {
 	applied := false
 	for i := range found {
@@ -86,8 +87,8 @@ func (a *acceptance) where() string {
 	return fmt.Sprintf("in the rule %q, to which the comment belongs", a.subject.rule.Name())
 }
 
-// misaccepted reports what is wrong with a comment.
-func (p *pass) misaccepted(a acceptance, text string, args ...any) *Finding {
+// reportInvalid reports an invalid comment.
+func (p *pass) reportInvalid(a acceptance, text string, args ...any) *Finding {
 	f := Finding{
 		File: a.file.Name, Line: a.line, Col: a.col, Text: fmt.Sprintf(text, args...),
 		Cure: `remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
@@ -102,34 +103,34 @@ func known(code string) bool {
 	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code })
 }
 
-// mistake says whether a code is one of those that Check never finds.
+// mistake reports whether a code belongs to the parser: Check never finds it.
 func mistake(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code && c.run == nil })
+	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code && c.run == nil && c.rule == nil })
 }
 
-// unneeded reports an acceptance that accepts nothing. Much is found with one
-// configuration, or manifest, and not with another, and a file may serve several: of that
-// it says less, or nothing where there is none.
-func (p *pass) unneeded(a acceptance, code string) {
+// reportUnused reports an acceptance that accepts nothing. Many findings depend on the
+// configuration or the manifest, and a file can serve several. For those the severity is
+// info, and without a complete configuration there is no finding.
+func (p *pass) reportUnused(a acceptance, code string) {
 	if p.opts.Partial {
 		return
 	}
 	complete := p.opts.Complete && p.opts.Vocabulary != nil && p.opts.Vocabulary.Configured
 	switch {
 	case slices.Contains(strings.Fields("V016 V021 V022 V023"), code):
-		p.misaccepted(a, "%s is not found %s", code, a.where())
-	case strings.HasPrefix(code, "V03"): // it is found in manifests, with comments of their own
+		p.reportInvalid(a, "%s is not found %s", code, a.where())
+	case strings.HasPrefix(code, "V03"): // manifests have comments of their own
 	case complete:
-		p.misaccepted(a, "with this configuration, %s is not found %s", code, a.where()).Severity = Info
+		p.reportInvalid(a, "with this configuration, %s is not found %s", code, a.where()).Severity = Info
 	}
 }
 
-// acceptances reads the comments of a file.
+// acceptances parses the comments of a file.
 func (p *pass) acceptances(f *rules.File) []acceptance {
 	var all []acceptance
 	lines := strings.Split(string(f.Text()), "\n")
 	for i, line := range lines {
-		a, ok := remarked(line, i+1)
+		a, ok := parseComment(line, i+1)
 		if !ok || !f.Has(a.line) {
 			continue
 		}
@@ -137,7 +138,7 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 		if !a.whole {
 			a.subject = p.holder(f, lines, a.line, a.col)
 			if a.subject == nil && a.wrong == "" {
-				a.wrong = "the comment stands at no rule"
+				a.wrong = "the comment belongs to no rule"
 			}
 		}
 		all = append(all, a)
@@ -145,16 +146,16 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 	return all
 }
 
-// remarked reads the comment in a line of that number; false if there is none.
-func remarked(line string, number int) (a acceptance, ok bool) {
-	at := remark.FindStringSubmatchIndex(line)
+// parseComment parses the comment in a line. ok is false if there is none.
+func parseComment(line string, number int) (a acceptance, ok bool) {
+	at := commentPattern.FindStringSubmatchIndex(line)
 	if at == nil {
-		if at = spaced.FindStringSubmatchIndex(line); at == nil {
+		if at = spacedComment.FindStringSubmatchIndex(line); at == nil {
 			return a, false
 		}
 		a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
 		word := line[at[4]:at[5]]
-		a.whole, a.wrong = word == "accept-file", fmt.Sprintf("the comment is prose, expected vitals:%s without a space", word)
+		a.whole, a.wrong = word == "accept-file", fmt.Sprintf("the comment has no effect, expected vitals:%s without a space", word)
 		return a, true
 	}
 	a.line, a.col = number, utf8.RuneCountInString(line[:at[2]])+1
@@ -166,17 +167,17 @@ func remarked(line string, number int) (a acceptance, ok bool) {
 	return a, true
 }
 
-// read takes the word after "vitals:" and what follows it.
+// read parses the word after "vitals:" and the text after it.
 func (a *acceptance) read(word, rest string) {
 	switch word {
 	case "accept":
 	case "accept-file":
 		a.whole = true
 	default:
-		a.wrong = fmt.Sprintf("there is no comment vitals:%s, expected vitals:accept or vitals:accept-file", word)
+		a.wrong = fmt.Sprintf("unknown comment vitals:%s, expected vitals:accept or vitals:accept-file", word)
 		return
 	}
-	parts := remarkCodes.FindStringSubmatch(rest)
+	parts := acceptedCodes.FindStringSubmatch(rest)
 	if parts == nil {
 		a.wrong = "the comment names no code, expected one such as V008"
 		return
@@ -190,8 +191,8 @@ func (a *acceptance) read(word, rest string) {
 	}
 }
 
-// holder returns the rule that a comment belongs to, or nil: the rule that the block of
-// comments stands directly above, or else the one within whose lines it stands.
+// holder returns the rule that a comment belongs to: the rule directly below the block of
+// comments, or else the rule whose lines contain it. It returns nil if there is none.
 func (p *pass) holder(f *rules.File, lines []string, line, col int) *subject {
 	below := line
 	for below <= len(lines) && aboveOnly(lines[below-1]) {
@@ -215,7 +216,35 @@ func (p *pass) holder(f *rules.File, lines []string, line, col int) *subject {
 	return holder
 }
 
-// aboveOnly says whether a line has nothing but a comment, or the dash of a list's item.
+// aboveOnly reports whether a line contains only a comment or the dash of a list item.
 func aboveOnly(line string) bool {
 	return strings.HasPrefix(strings.TrimLeft(line, "- \t"), "#") || strings.TrimSpace(line) == "-"
+}
+
+// Comment is a comment of a rule file that accepts findings.
+type Comment struct {
+	// Rule is the rule of the file that the comment belongs to; nil for the whole file.
+	Rule *rules.Rule
+	// Text is the comment in one line, starting with "#".
+	Text string
+}
+
+// Comments returns the valid comments that accept findings in a file, in the order of the
+// file. A program that copies the rules copies them as well.
+func Comments(f *rules.File) []Comment {
+	p := &pass{files: []*rules.File{f}}
+	p.prepare()
+	var all []Comment
+	for _, a := range p.acceptances(f) {
+		if a.wrong != "" {
+			continue
+		}
+		c, word := Comment{}, "accept-file"
+		if !a.whole {
+			c.Rule, word = a.subject.rule, "accept"
+		}
+		c.Text = fmt.Sprintf("# vitals:%s %s %s", word, strings.Join(a.codes, ","), a.reason)
+		all = append(all, c)
+	}
+	return all
 }

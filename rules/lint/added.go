@@ -7,16 +7,16 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// added says whether a label is one that a Prometheus, or what configures it, commonly
-// adds to what it scrapes: the rule is for both.
+// added reports whether Prometheus, or its usual configuration, adds the label to scraped
+// series. Rules must work in Prometheus as well.
 func added(label string) bool {
 	return slices.Contains(strings.Fields(`
 		job instance namespace pod container endpoint service node cluster prometheus replica
 		prometheus_replica region zone dc datacenter site env environment host hostname`), label)
 }
 
-// leavesAdded says whether an expression leaves a label where it is that a Prometheus adds to
-// all that it scrapes, and thus to every selector.
+// leavesAdded reports whether the result of an expression keeps a label that Prometheus
+// adds to every series.
 func (p *pass) leavesAdded(e parser.Expr, label string) bool {
 	switch n := e.(type) {
 	case *parser.VectorSelector:

@@ -4,10 +4,12 @@ import (
 	"math"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// passing returns those of v that "v op w" lets pass, for some number of w. As in
-// Prometheus, of the comparisons with NaN only != holds.
+// passing returns the values of v for which "v op w" holds with at least one value of w. Of
+// the comparisons with NaN only != holds, as in Prometheus.
 func (v values) passing(op parser.ItemType, w values) values {
 	if len(w.spans) == 0 {
 		if op == parser.NEQ {
@@ -36,50 +38,26 @@ func (v values) passing(op parser.ItemType, w values) values {
 	return v
 }
 
-// alwaysPasses says whether "v op w" holds for all numbers of both.
+// alwaysPasses reports whether "v op w" holds for all values of both.
 func (v values) alwaysPasses(op parser.ItemType, w values) bool {
 	return (!w.nan || op == parser.NEQ) && len(v.passing(inverse(op), values{w.spans, false}).spans) == 0
 }
 
-// inverse is the comparison that holds where op does not.
+// inverse returns the comparison that holds where op does not.
 func inverse(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.EQLC:
-		return parser.NEQ
-	case parser.NEQ:
-		return parser.EQLC
-	case parser.GTR:
-		return parser.LTE
-	case parser.GTE:
-		return parser.LSS
-	case parser.LSS:
-		return parser.GTE
-	}
-	return parser.GTR
+	return map[parser.ItemType]parser.ItemType{
+		parser.EQLC: parser.NEQ, parser.NEQ: parser.EQLC, parser.GTR: parser.LTE,
+		parser.LTE: parser.GTR, parser.LSS: parser.GTE, parser.GTE: parser.LSS,
+	}[op]
 }
 
-// flipped is the comparison with its sides swapped.
-func flipped(op parser.ItemType) parser.ItemType {
-	switch op {
-	case parser.GTR:
-		return parser.LSS
-	case parser.GTE:
-		return parser.LTE
-	case parser.LSS:
-		return parser.GTR
-	case parser.LTE:
-		return parser.GTE
-	}
-	return op
-}
-
-// calculated returns what "v op w" can be, or more.
+// calculated returns the possible results of "v op w", or a superset of them.
 func (v values) calculated(op parser.ItemType, w values) values {
-	if math.IsNaN(calculate(op, 1, 1)) {
-		return anyNumber() // not one of the operations on numbers
+	if math.IsNaN(promexpr.Calculate(op, 1, 1)) {
+		return anyNumber() // not an arithmetic operator
 	}
 	if (op == parser.DIV || op == parser.POW || op == parser.ATAN2) && (w.mayBe(0) || op != parser.DIV && v.mayBe(0)) {
-		return anyNumber() // these tell 0 from -0
+		return anyNumber() // these distinguish 0 from -0
 	}
 	a, few := v.points()
 	b, fewToo := w.points()
@@ -87,7 +65,7 @@ func (v values) calculated(op parser.ItemType, w values) values {
 		var all values
 		for _, x := range a {
 			for _, y := range b {
-				all = all.or(one(calculate(op, x, y)))
+				all = all.or(one(promexpr.Calculate(op, x, y)))
 			}
 		}
 		return all
@@ -109,31 +87,11 @@ func (v values) calculated(op parser.ItemType, w values) values {
 	return anyNumber()
 }
 
-// scaled returns what "v op y" can be, or more.
+// scaled returns the possible results of "v op y", or a superset of them.
 func (v values) scaled(op parser.ItemType, y float64) values {
 	monotonic := op == parser.ADD || op == parser.SUB || (op == parser.MUL || op == parser.DIV) && y != 0
 	if !monotonic {
 		return anyNumber()
 	}
-	return v.mapped(func(x float64) float64 { return calculate(op, x, y) })
-}
-
-func calculate(op parser.ItemType, x, y float64) float64 {
-	switch op {
-	case parser.ADD:
-		return x + y
-	case parser.SUB:
-		return x - y
-	case parser.MUL:
-		return x * y
-	case parser.DIV:
-		return x / y
-	case parser.MOD:
-		return math.Mod(x, y)
-	case parser.POW:
-		return math.Pow(x, y)
-	case parser.ATAN2:
-		return math.Atan2(x, y)
-	}
-	return math.NaN()
+	return v.mapped(func(x float64) float64 { return promexpr.Calculate(op, x, y) })
 }

@@ -4,40 +4,39 @@ import (
 	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// aliveBeforeReady finds rules of alive that wait for less than the rules of ready that
-// look at the same: the process is restarted while requests are still sent to it.
-func aliveBeforeReady(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.State != "alive" || !s.obeyed() || s.rule.AST == nil || p.haste(s.rule.AST, nil).patient {
-			continue
-		}
-		var first *subject
-		var common leaf
-		for _, ready := range p.subjects {
-			if ready.rule.State != "ready" || !ready.obeyed() || first != nil && ready.rule.For >= first.rule.For {
-				continue
-			}
-			if l, ok := p.common(s, ready); ok {
-				first, common = ready, l
-			}
-		}
-		if first == nil || first.rule.For <= s.rule.For {
-			continue
-		}
-		delay := "at once"
-		if s.rule.For > 0 {
-			delay = "after " + written(s.rule.For)
-		}
-		p.at(s, "for", "let alive wait for longer than ready, which takes the process out of service first",
-			"alive fails %s and ready, which looks at %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
-			delay, metricName(common.selector), first.rule.Alert, written(first.rule.For))
+// aliveBeforeReady finds rules of alive with a shorter "for" than the rules of ready over
+// the same series: the process is restarted while it still receives requests.
+func aliveBeforeReady(p *pass, s *subject) {
+	if s.rule.State != "alive" || !s.enforced() || p.cadence(s.rule.AST, nil).smoothed {
+		return
 	}
+	var first *subject
+	var common leaf
+	for _, ready := range p.subjects {
+		if ready.rule.State != "ready" || !ready.enforced() || first != nil && ready.rule.For >= first.rule.For {
+			continue
+		}
+		if l, ok := p.common(s, ready); ok {
+			first, common = ready, l
+		}
+	}
+	if first == nil || first.rule.For <= s.rule.For {
+		return
+	}
+	delay := "at once"
+	if s.rule.For > 0 {
+		delay = "after " + formatDuration(s.rule.For)
+	}
+	p.at(s, "for", "set a longer \"for\" in the alive rule than in the ready rule, so that the process is taken out of service first",
+		"alive fails %s and ready, which uses %s as well (rule %q), after %s: the process is restarted before it is taken out of service",
+		delay, promexpr.MetricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
 }
 
-// common returns a selector of the first rule such that whatever makes the second one true
-// of what it selects, makes the first one true.
+// common returns a selector of the rule s for which s fires whenever other fires.
 func (p *pass) common(s, other *subject) (common leaf, ok bool) {
 	for _, a := range p.leaves(s.rule) {
 		for _, b := range p.leaves(other.rule) {
@@ -54,9 +53,9 @@ func (p *pass) common(s, other *subject) (common leaf, ok bool) {
 	return leaf{}, false
 }
 
-// condition returns the values of a selector's series that make the rule true, where the
-// selector is compared with a number and is no exception from something else. What is
-// recorded is followed over one rule.
+// condition returns the values of a selector's series for which the rule fires. ok is false
+// unless the selector is compared with a number outside of any exception (unless). It
+// follows at most one recording rule.
 func (p *pass) condition(l leaf) (v values, ok bool) {
 	v, ok, possible := p.through(l.path, l.selector, l.selector, v, false)
 	if possible && len(l.via) == 1 {
@@ -65,9 +64,9 @@ func (p *pass) condition(l leaf) (v values, ok bool) {
 	return v, ok && possible && len(l.via) <= 1
 }
 
-// through follows the way up from a part of an expression that stands for a selector. It
-// returns the values that a comparison on the way lets pass, if compared says that there
-// was one, and whether what passes makes the whole expression true.
+// through walks up from a part of an expression that stands for a selector. It returns the
+// values that pass a comparison on the way, whether there was one, and whether a value that
+// passes makes the whole expression true.
 func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
 	for _, n := range slices.Backward(way) {
 		switch n := n.(type) {
@@ -85,7 +84,7 @@ func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSe
 			case !n.Op.IsComparisonOperator() || n.ReturnBool || compared:
 				return v, compared, false
 			default:
-				v, compared = p.threshold(n, child, of)
+				v, compared = p.threshold(n, of)
 				if !compared {
 					return v, compared, false
 				}
@@ -98,19 +97,15 @@ func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSe
 	return v, compared, true
 }
 
-// threshold returns which values of a selector a comparison with a number lets pass.
-func (p *pass) threshold(n *parser.BinaryExpr, child parser.Node, s *parser.VectorSelector) (v values, ok bool) {
-	op, other := n.Op, n.RHS
-	if child == n.RHS {
-		op, other = flipped(op), n.LHS
-	}
-	limit, ok := p.number(other)
-	return (&analyst{pass: p}).look(s).passing(op, one(limit)), ok
+// threshold returns the values of a selector that pass a comparison with a number.
+func (p *pass) threshold(n *parser.BinaryExpr, s *parser.VectorSelector) (v values, ok bool) {
+	c, ok := promexpr.WithConstant(n)
+	return (&analyzer{pass: p}).analyze(s).passing(c.Op, one(c.Limit)), ok
 }
 
-// overlap says whether a series can be selected by both selectors, of one metric.
+// overlap reports whether two selectors of the same metric can select the same series.
 func overlap(a, b *parser.VectorSelector) bool {
-	name := metricName(a)
+	name := promexpr.MetricName(a)
 	text, _ := contradiction(slices.Concat(a.LabelMatchers, b.LabelMatchers))
-	return name != "" && name == metricName(b) && text == ""
+	return name != "" && name == promexpr.MetricName(b) && text == ""
 }

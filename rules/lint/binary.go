@@ -5,11 +5,13 @@ import (
 	"maps"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// binary is the outcome of an operation on two operands.
-func (a *analyst) binary(n *parser.BinaryExpr) outcome {
-	left, right := a.look(n.LHS), a.look(n.RHS)
+// binary returns the outcome of a binary operation.
+func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
+	left, right := a.analyze(n.LHS), a.analyze(n.RHS)
 	switch n.Op {
 	case parser.LOR:
 		return a.or(n, left, right)
@@ -20,7 +22,7 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 		return outcome{}
 	}
 	if text := contradictory(n); text != "" {
-		return a.impossible(n, text, `ask for either: "a or b"`)
+		return a.impossible(n, text, `use "a or b" if either is enough`)
 	}
 	switch {
 	case n.Op == parser.LAND:
@@ -32,17 +34,17 @@ func (a *analyst) binary(n *parser.BinaryExpr) outcome {
 	}
 	v := left.calculated(n.Op, right.values)
 	if n.Op.IsComparisonOperator() {
-		v = answers(n, left, right)
+		v = boolResults(n, left, right)
 	}
 	sure := min(left.sure, right.sure)
 	if n.VectorMatching != nil && !(sure == always && sameLabels(n)) {
-		sure = sometimes // whether the labels of the two sides match is not known
+		sure = sometimes // it is unknown whether the labels of the two sides match
 	}
-	return itself(n, v, sure)
+	return newOutcome(n, v, sure)
 }
 
-// answers are the results of a comparison with bool.
-func answers(n *parser.BinaryExpr, left, right outcome) values {
+// boolResults returns the results of a comparison with bool.
+func boolResults(n *parser.BinaryExpr, left, right outcome) values {
 	switch {
 	case left.passing(n.Op, right.values).empty():
 		return one(0)
@@ -57,24 +59,24 @@ func filled(n *parser.BinaryExpr) bool {
 	return m != nil && (m.FillValues.LHS != nil || m.FillValues.RHS != nil)
 }
 
-// sameLabels says whether an operation on two vectors pairs the samples of the same labels.
+// sameLabels reports whether a vector operation matches samples on all labels.
 func sameLabels(n *parser.BinaryExpr) bool {
 	m := n.VectorMatching
 	return m == nil || !m.On && len(m.MatchingLabels) == 0 &&
 		(m.Card == parser.CardOneToOne || m.Card == parser.CardManyToMany)
 }
 
-// anyLabels says whether an operation on two vectors pairs any sample with any other.
+// anyLabels reports whether a vector operation matches every sample with every other one.
 func anyLabels(n *parser.BinaryExpr) bool {
 	return n.VectorMatching != nil && n.VectorMatching.On && len(n.VectorMatching.MatchingLabels) == 0
 }
 
-// comparison is the outcome of a comparison that lets samples pass.
-func (a *analyst) comparison(n *parser.BinaryExpr, left, right outcome) outcome {
+// comparison returns the outcome of a comparison that filters samples.
+func (a *analyzer) comparison(n *parser.BinaryExpr, left, right outcome) outcome {
 	op, kept, other := n.Op, left, right
 	keptExpr, otherExpr := n.LHS, n.RHS
 	if n.LHS.Type() == parser.ValueTypeScalar {
-		op, kept, other = flipped(op), right, left
+		op, kept, other = promexpr.Mirror(op), right, left
 		keptExpr, otherExpr = n.RHS, n.LHS
 	}
 	if n.VectorMatching != nil && sameLabels(n) && kept.subject != "" && kept.subject == other.subject {
@@ -101,14 +103,14 @@ func (a *analyst) comparison(n *parser.BinaryExpr, left, right outcome) outcome 
 	return o
 }
 
-// compared is the outcome of a comparison of a value with itself.
-func (a *analyst) compared(n *parser.BinaryExpr, left, right outcome) outcome {
+// compared returns the outcome of the comparison of an expression with itself.
+func (a *analyzer) compared(n *parser.BinaryExpr, left, right outcome) outcome {
 	v := left.and(right.values)
 	switch n.Op {
 	case parser.EQLC, parser.LTE, parser.GTE:
 		v.nan = false
 	case parser.NEQ:
-		v.spans = nil // NaN is not itself
+		v.spans = nil // NaN is not equal to itself
 	default:
 		v = values{}
 	}
@@ -121,8 +123,8 @@ func (a *analyst) compared(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// and is the outcome of "left and right", of which neither is impossible.
-func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
+// and returns the outcome of "left and right". Neither side is impossible.
+func (a *analyzer) and(n *parser.BinaryExpr, left, right outcome) outcome {
 	o := left
 	if !(anyLabels(n) && right.sure == always) {
 		o.sure, o.pure = min(left.sure, sometimes), false
@@ -137,8 +139,8 @@ func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
 			v = w
 		}
 		if v = v.and(w); v.empty() {
-			return a.impossible(n, fmt.Sprintf("both sides are about %s, which is never %s and %s at once", quoted(subject), left.facts[subject], w),
-				`ask for either: "a or b"`)
+			return a.impossible(n, fmt.Sprintf("both sides select %s, which is never %s and %s at the same time", quoted(subject), left.facts[subject], w),
+				`use "a or b" if either is enough`)
 		}
 		if o.facts == nil {
 			o.facts = map[string]values{}
@@ -152,22 +154,22 @@ func (a *analyst) and(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// unless is the outcome of "left unless right".
-func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
-	const cure = `remove what stands behind "unless", or let it leave something`
+// unless returns the outcome of "left unless right".
+func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
+	const cure = `remove the part after "unless", or narrow it so that some series remain`
 	switch {
 	case left.sure == never || right.sure == never:
 		return left
-	case bare(n.LHS).String() == bare(n.RHS).String() && !picks(n.LHS):
-		return a.impossible(n, fmt.Sprintf("%s is taken away from itself, and nothing is left", short(n.LHS)), cure)
+	case promexpr.Bare(n.LHS).String() == promexpr.Bare(n.RHS).String() && !picks(n.LHS):
+		return a.impossible(n, fmt.Sprintf("%s is excluded from itself, so nothing remains", short(n.LHS)), cure)
 	case anyLabels(n) && right.sure == always:
-		return a.impossible(n, fmt.Sprintf("%s is always there, so nothing is left of the other side", short(n.RHS)), cure)
+		return a.impossible(n, fmt.Sprintf("%s always has a result, so nothing of the other side remains", short(n.RHS)), cure)
 	}
 	o := left
 	if left.subject != "" && left.subject == right.subject && right.pure {
 		rest := left.without(right.values)
 		if rest.empty() {
-			return a.impossible(n, fmt.Sprintf("of %s everything is taken away that %s yields", quoted(left.subject), short(n.LHS)), cure)
+			return a.impossible(n, fmt.Sprintf("of %s, \"unless\" removes everything that %s returns", quoted(left.subject), short(n.LHS)), cure)
 		}
 		if sameLabels(n) {
 			return left.restricted(rest)
@@ -177,8 +179,8 @@ func (a *analyst) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// or is the outcome of "left or right".
-func (a *analyst) or(n *parser.BinaryExpr, left, right outcome) outcome {
+// or returns the outcome of "left or right".
+func (a *analyzer) or(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never:
 		return right
@@ -202,31 +204,31 @@ func (a *analyst) or(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
-// absentOf says whether e is absent() of the other expression.
+// absentOf reports whether e is absent(other).
 func absentOf(e, other parser.Expr) bool {
-	c, ok := bare(e).(*parser.Call)
-	return ok && c.Func.Name == "absent" && bare(c.Args[0]).String() == bare(other).String()
+	c, ok := promexpr.Bare(e).(*parser.Call)
+	return ok && c.Func.Name == "absent" && promexpr.Bare(c.Args[0]).String() == promexpr.Bare(other).String()
 }
 
-// excluded explains why a comparison lets nothing pass.
+// excluded explains why no sample passes a comparison.
 func excluded(e parser.Expr, kept outcome, op parser.ItemType, otherExpr parser.Expr, other outcome) (text, cure string) {
 	than := short(otherExpr)
 	if n, ok := other.number(); ok {
 		than = fmt.Sprint(n)
 	}
 	if len(other.spans) == 0 {
-		return fmt.Sprintf("nothing is %s NaN, not even NaN itself", op), fmt.Sprintf("ask for NaN by %s != %s", short(e), short(e))
+		return fmt.Sprintf("nothing is %s NaN, not even NaN itself", op), fmt.Sprintf("test for NaN with %s != %s", short(e), short(e))
 	}
 	cure = "compare it with a value that it can have"
 	if counts(e) && !one(0).passing(op, other.values).empty() {
-		return fmt.Sprintf("a count of nothing is nothing, not 0, so %s is never %s %s", short(e), op, than), "ask for the lack of series with absent(...)"
+		return fmt.Sprintf("a count over no series returns nothing, not 0, so %s is never %s %s", short(e), op, than), "detect missing series with absent(...)"
 	}
 	return fmt.Sprintf("%s is %s, and never %s %s", short(e), kept.values, op, than), cure
 }
 
-// counts says whether an expression counts what there is.
+// counts reports whether an expression counts series or samples.
 func counts(e parser.Expr) bool {
-	switch n := bare(e).(type) {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.AggregateExpr:
 		return n.Op == parser.COUNT
 	case *parser.Call:
@@ -235,8 +237,8 @@ func counts(e parser.Expr) bool {
 	return false
 }
 
-// short is an expression as a message shows it.
-func short(e parser.Expr) string { return quoted(bare(e).String()) }
+// short returns the text of an expression, shortened for a message.
+func short(e parser.Expr) string { return quoted(promexpr.Bare(e).String()) }
 
 func quoted(text string) string {
 	const limit = 80

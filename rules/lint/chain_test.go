@@ -9,8 +9,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// A chain of recording rules that each use the next one twice, and the last one the first:
-// who follows every way through it follows more of them than there are atoms.
+// In a chain of recording rules, each uses the next one twice, and the last one uses the
+// first. The number of paths through it exceeds the number of atoms.
 func TestLongChainOfRecordingRules(t *testing.T) {
 	const links = 300
 	var text strings.Builder

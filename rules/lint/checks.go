@@ -2,60 +2,79 @@ package lint
 
 import "github.com/vitals-health/vitals/rules"
 
-// CodeInvalid is the code of a mistake that has none of its own.
+// CodeInvalid is the code of a mistake without a code of its own.
 const CodeInvalid = "V000"
 
-// codeUnknownMetric is the code of a name that nobody exports.
+// codeUnknownMetric is the code of a metric that nothing exports.
 const codeUnknownMetric = "V003"
 
-// check is one thing that is looked for.
-type check struct {
-	// Code never changes its meaning, and no other check ever gets it.
+// About describes a check.
+type About struct {
+	// Code is never changed or used again.
 	Code, Name string
-	Severity   Severity
-	// run is nil for what is found while the file is read, which is no matter of
-	// opinion and cannot be accepted.
-	run func(*pass)
+	// Severity is the severity of most of its findings.
+	Severity Severity
+	// Text describes in a sentence what the check finds.
+	Text string
 }
 
-// checks are all of them, in the order of their codes. docs/reference/lint.md explains each.
+// check is a check with its implementation.
+type check struct {
+	About
+	// rule checks one valid rule, and run everything at once. Both are nil for mistakes
+	// that are found while the file is parsed. They cannot be accepted.
+	rule func(*pass, *subject)
+	run  func(*pass)
+}
+
+// checks returns all checks in the order of their codes. docs/reference/lint.md explains each.
 func checks() []check {
 	return []check{
-		{CodeInvalid, "invalid", Error, nil},
-		{"V001", "alive-external", Error, aliveExternal},
-		{"V002", "shared-readiness", Warning, sharedReadiness},
-		{codeUnknownMetric, "unknown-metric", Error, unknownMetric},
-		{"V004", "unknown-label", Error, unknownLabel},
-		{"V005", "unknown-label-value", Error, unknownValue},
-		{"V006", "vanishing-series", Warning, vanishingSeries},
-		{"V007", "state-without-rules", Warning, stateWithoutRules},
-		{"V008", "short-for", Warning, shortFor},
-		{"V009", "short-range", Warning, shortRange},
-		{rules.CodeTopLevelBool, "top-level-bool", Error, nil},
-		{"V011", "never-fires", Warning, neverFires},
-		{"V012", "always-fires", Error, alwaysFires},
-		{"V013", "rate-of-gauge", Error, rateOfGauge},
-		{"V014", "counter-compared", Warning, counterCompared},
-		{"V015", "regex-matches-all", Warning, regexMatchesAll},
-		{rules.CodeDuplicate, "duplicate-rule", Error, duplicateRecording},
-		{"V017", "shadowed-rule", Warning, shadowedRule},
-		{rules.CodeUnknownCause, "unknown-cause", Error, nil},
-		{rules.CodeCauseCycle, "cause-cycle", Error, nil},
-		{"V020", "alive-before-ready", Warning, aliveBeforeReady},
-		{"V021", "no-summary", Warning, noSummary},
-		{"V022", "misspelt-key", Warning, misspelt},
-		{"V023", "value-in-label", Warning, valueInLabel},
-		{"V024", "template-label", Warning, templateLabel},
-		{"V025", "second-document", Warning, secondDocument},
-		{"V030", "probe-patience", Warning, probePatience},
-		{"V031", "probe-timeout", Warning, probeTimeout},
-		{"V032", "probe-path", Error, probePath},
-		{"V033", "probe-port", Error, probePort},
-		{"V034", "probe-vacuous", Error, probeVacuous},
-		{"V035", "probe-wrong-state", Error, probeWrongState},
-		{"V036", "probe-missing", Info, probeMissing},
-		{"V090", "acceptance", Warning, accept}, // the last one: it needs what the others found
+		{About: About{CodeInvalid, "invalid", Error, "A file is not a valid rule file or configuration."}},
+		{About: About{"V001", "alive-external", Error, "A rule of alive depends on something outside the host, which a restart does not fix."}, rule: aliveExternal},
+		{About: About{"V002", "shared-readiness", Warning, "A rule of ready depends on something that all replicas share: all of them fail at once."}, rule: sharedReadiness},
+		{About: About{codeUnknownMetric, "unknown-metric", Error, "A selector names a metric that nothing exports."}, run: unknownMetric},
+		{About: About{"V004", "unknown-label", Error, "A selector names a label that the metric does not have."}, rule: unknownLabel},
+		{About: About{"V005", "unknown-label-value", Error, "A selector names a label value that cannot occur."}, rule: unknownValue},
+		{About: About{"V006", "vanishing-series", Warning, "A comparison returns nothing while its series are absent."}, run: vanishingSeries},
+		{About: About{"V007", "state-without-rules", Warning, "A state has no rule that can decide it."}, run: stateWithoutRules},
+		{About: About{"V008", "short-for", Warning, "A rule waits for less than two collections of its collector."}, rule: shortFor},
+		{About: About{"V009", "short-range", Warning, "A range holds too few samples."}, rule: shortRange},
+		{About: About{rules.CodeTopLevelBool, "top-level-bool", Error, "A comparison with bool at the top of an alert always fires."}},
+		{About: About{"V011", "never-fires", Warning, "A rule can never fire."}, rule: neverFires},
+		{About: About{"V012", "always-fires", Error, "A rule fires whatever is measured."}, rule: alwaysFires},
+		{About: About{"V013", "rate-of-gauge", Error, "A function is used with the wrong type of metric."}, rule: rateOfGauge},
+		{About: About{"V014", "counter-compared", Warning, "A counter is compared: its value is the total since the start, not the current condition."}, run: counterCompared},
+		{About: About{"V015", "regex-matches-all", Warning, "A regular expression matches everything."}, rule: regexMatchesAll},
+		{About: About{rules.CodeDuplicate, "duplicate-rule", Error, "The same rule exists twice."}, run: duplicateRecording},
+		{About: About{"V017", "shadowed-rule", Warning, "A rule never fires without another rule of its state."}, run: shadowedRule},
+		{About: About{rules.CodeUnknownCause, "unknown-cause", Error, "A rule depends on an alert that does not exist."}},
+		{About: About{rules.CodeCauseCycle, "cause-cycle", Error, "The dependencies of rules form a cycle."}},
+		{About: About{"V020", "alive-before-ready", Warning, "A rule of alive fails before the rule of ready over the same series."}, rule: aliveBeforeReady},
+		{About: About{"V021", "no-summary", Warning, "A rule with a state has no summary."}, rule: noSummary},
+		{About: About{"V022", "misspelt-key", Warning, "A label or an annotation looks like a misspelt key of Vitals."}, rule: misspelt},
+		{About: About{"V023", "value-in-label", Warning, "A label contains the value, so that each change creates a new alert."}, rule: valueInLabel},
+		{About: About{"V024", "template-label", Warning, "A template uses a label that the result cannot have."}, rule: templateLabel},
+		{About: About{"V025", "second-document", Warning, "The rules are in a document that Prometheus does not read."}, run: secondDocument},
+		{About: About{"V030", "probe-patience", Warning, "The failure threshold of a probe does not fit the rules."}, run: probeCheck},
+		{About: About{"V031", "probe-timeout", Warning, "The timeout of a probe does not fit its period or its command."}, run: probeCheck},
+		{About: About{"V032", "probe-path", Error, "A probe requests a path, a state or a rule that does not exist."}, run: probeCheck},
+		{About: About{"V033", "probe-port", Error, "A probe does not reach Vitals."}, run: probeCheck},
+		{About: About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, run: probeCheck},
+		{About: About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, run: probeCheck},
+		{About: About{"V036", "probe-missing", Info, "A probe is missing."}, run: probeCheck},
+		{About: About{"V090", "acceptance", Warning, "A comment accepts no finding, or gives no reason."}, run: accept}, // the last one, as it uses the findings of the others
 	}
+}
+
+// Checks returns a description of every check, in the order of the codes. docs/reference/lint.md
+// explains them.
+func Checks() []About {
+	var all []About
+	for _, c := range checks() {
+		all = append(all, c.About)
+	}
+	return all
 }
 
 // Codes returns the codes of all checks with their names.

@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// The comments are those that accept something, each with its rule.
+// Comments returns the comments that accept findings, each with its rule.
 func TestComments(t *testing.T) {
 	f := parse(t, "f.yml", `# vitals:accept-file V002 one replica
 groups:
@@ -17,7 +17,7 @@ groups:
   rules:
   # vitals:accept V008,V006: the number is the patience
   - alert: A
-    expr: up == 0 # vitals:accept V021 nobody reads it
+    expr: up == 0 # vitals:accept V021 it is never shown
   - alert: B
     expr: up == 0 # vitals:accept V021
 # vitals:accepted V021 no
@@ -33,7 +33,7 @@ groups:
 	want := []string{
 		"file false # vitals:accept-file V002 one replica",
 		"A true # vitals:accept V008,V006 the number is the patience",
-		"A true # vitals:accept V021 nobody reads it",
+		"A true # vitals:accept V021 it is never shown",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Comments() differ (-want +got):\n%s", diff)

@@ -6,10 +6,12 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// contradiction says why no series can have the labels that the matchers want and what to
-// do about it, or nothing.
+// contradiction explains why no series can satisfy the matchers, and returns a cure. Both
+// are empty if a series can.
 func contradiction(matchers []*labels.Matcher) (text, cure string) {
 	for i, m := range matchers {
 		if m.Type == labels.MatchNotRegexp && matchesAll(m.Value) {
@@ -24,21 +26,21 @@ func contradiction(matchers []*labels.Matcher) (text, cure string) {
 	return "", ""
 }
 
-// excludeEachOther says whether two matchers of a label have no value in common.
+// excludeEachOther reports whether two matchers of a label have no value in common.
 func excludeEachOther(a, b *labels.Matcher) bool {
 	if a.Matches("") && b.Matches("") {
 		return false
 	}
 	for _, pair := range [][2]*labels.Matcher{{a, b}, {b, a}} {
 		if values, ok := onlyValues(pair[0]); ok {
-			return !anyMatches(pair[1], values)
+			return !slices.ContainsFunc(values, pair[1].Matches)
 		}
 	}
 	opposite, err := a.Inverse()
 	return err == nil && opposite.Type == b.Type && opposite.Value == b.Value
 }
 
-// onlyValues returns the values that a matcher allows, where they are few.
+// onlyValues returns the values that a matcher allows, if it lists them.
 func onlyValues(m *labels.Matcher) (values []string, ok bool) {
 	switch m.Type {
 	case labels.MatchEqual:
@@ -50,14 +52,14 @@ func onlyValues(m *labels.Matcher) (values []string, ok bool) {
 	return nil, false
 }
 
-// contradictory says why the two sides of an operation, which both have to yield
-// something, cannot: one asks for the absence of what the other one selects. Or "".
+// contradictory explains why the two sides of an operation cannot both have a result: one
+// side requires the absence of series that the other side selects. It is empty if they can.
 func contradictory(n *parser.BinaryExpr) string {
 	for _, pair := range [][2]parser.Expr{{n.LHS, n.RHS}, {n.RHS, n.LHS}} {
 		for _, gone := range denied(pair[0]) {
 			for _, there := range needed(pair[1]) {
 				if isAmong(there, gone) {
-					return fmt.Sprintf("one side needs the absence of %s, the other one needs it", short(gone))
+					return fmt.Sprintf("one side requires that %s is absent, the other side requires it", short(gone))
 				}
 			}
 		}
@@ -65,7 +67,7 @@ func contradictory(n *parser.BinaryExpr) string {
 	return ""
 }
 
-// isAmong says whether all that s selects is selected by all as well.
+// isAmong reports whether the selector all also selects everything that s selects.
 func isAmong(s, all *parser.VectorSelector) bool {
 	if s.OriginalOffset != all.OriginalOffset || s.Timestamp != nil || all.Timestamp != nil ||
 		s.StartOrEnd != 0 || all.StartOrEnd != 0 {
@@ -80,8 +82,8 @@ func isAmong(s, all *parser.VectorSelector) bool {
 	return true
 }
 
-// needed are the selectors without which an expression yields nothing, and denied those
-// with which it yields nothing. They are not all of them.
+// needed returns selectors without which an expression has no result. denied returns
+// selectors with which it has no result. Neither list is complete.
 func needed(e parser.Expr) []*parser.VectorSelector {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
@@ -94,7 +96,7 @@ func needed(e parser.Expr) []*parser.VectorSelector {
 
 func denied(e parser.Expr) []*parser.VectorSelector {
 	if n, ok := e.(*parser.Call); ok && len(n.Args) > 0 {
-		if s, ok := bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
+		if s, ok := promexpr.Bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
 			return []*parser.VectorSelector{s}
 		}
 		return throughCall(n, denied)
@@ -102,26 +104,18 @@ func denied(e parser.Expr) []*parser.VectorSelector {
 	return through(e, denied)
 }
 
-// throughCall follows the first argument of a function, which the result is made of.
+// throughCall follows the first argument of a function that has one result for each of its
+// series.
 func throughCall(n *parser.Call, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
-	if len(n.Args) == 0 || n.Args[0].Type() != parser.ValueTypeVector || !answersAll(n.Func.Name) {
+	if len(n.Args) == 0 || n.Args[0].Type() != parser.ValueTypeVector || !keepsEverySeries(n.Func.Name) {
 		return nil
 	}
 	return follow(n.Args[0])
 }
 
-// through follows what an expression yields nothing without.
+// through follows the operands without which an expression has no result.
 func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
-	switch n := e.(type) {
-	case *parser.ParenExpr:
-		return follow(n.Expr)
-	case *parser.StepInvariantExpr:
-		return follow(n.Expr)
-	case *parser.UnaryExpr:
-		return follow(n.Expr)
-	case *parser.AggregateExpr:
-		return follow(n.Expr)
-	case *parser.BinaryExpr:
+	if n, ok := e.(*parser.BinaryExpr); ok {
 		switch {
 		case n.Op == parser.LOR || filled(n):
 			return nil
@@ -129,6 +123,9 @@ func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) [
 			return follow(n.LHS)
 		}
 		return append(follow(n.LHS), follow(n.RHS)...)
+	}
+	if inner := operand(e); inner != nil {
+		return follow(inner)
 	}
 	return nil
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// TestCorpus holds the findings in every file of testdata against the lines at its
+// TestCorpus compares the findings in every file of testdata with the lines at its
 // beginning:
 //
 //	# want: LINE:COL CODE [SEVERITY] [accepted]
 //	# about: CODE...
 //	# with: FEATURE...
 //
-// A file without any "want" is a good one. The severity is there where it is not the
-// check's own; a finding that the file accepts may be left out, and so are those of other
-// codes than the file is about, if it says so. The features are those of vocabulary, and
-// "complete" for all rule files of a configuration. The files of a directory are loaded
-// together, as the first of them says.
+// A good file has no "want" line. The severity is given if it is not the check's own.
+// Accepted findings may be left out, and with "about" the findings of other codes are left
+// out. The features are those of vocabulary, and "complete" for all rule files of a
+// configuration. The files of a directory are loaded together, with the header of the first
+// one.
 func TestCorpus(t *testing.T) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil || len(entries) == 0 {
@@ -94,7 +94,7 @@ func corpus(t *testing.T, paths []string) {
 	}
 }
 
-// finding returns a finding as a file of the corpus wants it.
+// finding returns a finding in the format of a "want" line.
 func finding(f lint.Finding) string {
 	line := fmt.Sprintf("%s:%d:%d %s", f.File, f.Line, f.Col, f.Code)
 	if f.Severity != lint.DefaultSeverity(f.Code) {
@@ -106,7 +106,7 @@ func finding(f lint.Finding) string {
 	return line
 }
 
-// lines returns what the lines "# KEY: " of a file say, and header their words.
+// lines returns the values of the lines "# KEY: " of a file; header returns their words.
 func lines(text, key string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -121,7 +121,7 @@ func header(text, key string) []string {
 	return strings.Fields(strings.Join(lines(text, key), " "))
 }
 
-// The reason that stands nearer is the one that counts.
+// The reason of the nearest comment counts.
 func TestAcceptedReason(t *testing.T) {
 	const text = "groups:\r\n- name: g\r\n  rules:\r\n" +
 		"  - alert: A # vitals:accept V021 for this one\r\n    expr: up\r\n    labels: {state: ready}\r\n" +
@@ -142,7 +142,7 @@ func TestAcceptedReason(t *testing.T) {
 	}
 }
 
-// The corpus has good files and bad ones, and shows everything that is found in rules.
+// The corpus has good and bad files, and covers every finding in rules.
 func TestCorpusIsWhole(t *testing.T) {
 	const least = 60
 	found, good, bad := map[string]int{}, 0, 0
@@ -168,8 +168,8 @@ func TestCorpusIsWhole(t *testing.T) {
 	if good+bad < least || good < least/4 || bad < least/2 {
 		t.Errorf("%d good and %d bad files, want %d", good, bad, least)
 	}
-	for _, code := range lint.Judged() {
-		if found[code] == 0 && !strings.HasPrefix(code, "V03") { // those are found in manifests
+	for _, code := range lint.CheckCodes() {
+		if found[code] == 0 && !strings.HasPrefix(code, "V03") { // manifests have their own
 			t.Errorf("no file wants %s", code)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// measured are the metrics of random expressions, each with the label n=1 and n=2 and half
-// of them with m=1 as well, and the values that they can have.
+// measured holds the metrics of random expressions and their possible values. Each has the
+// labels n=1 and n=2; half of them also have m=1.
 func measured() map[string][]float64 {
 	return map[string][]float64{
 		"vitals_a":                   {0, 1},
@@ -41,8 +41,7 @@ func measuredVocabulary() *lint.Vocabulary {
 	return v
 }
 
-// composer makes random expressions out of few parts, so that they often contradict
-// themselves.
+// composer creates random expressions from few parts, so that contradictions are frequent.
 type composer struct{ *rand.Rand }
 
 func (c composer) one(of ...string) string { return of[c.IntN(len(of))] }
@@ -78,7 +77,7 @@ func (c composer) vector(depth int) string {
 		return c.selector() + c.one("", "", "", "", " offset 1m")
 	}
 	a := c.vector(depth - 1)
-	b := a // the same thing twice is where contradictions are
+	b := a // a repeated part often contradicts itself
 	if c.IntN(2) == 0 {
 		b = c.vector(depth - 1)
 	}
@@ -107,8 +106,8 @@ func (c composer) vector(depth int) string {
 		"topk(1, "+a+")", "quantile(0.5, "+a+")", "hour()", "("+a+")")
 }
 
-// data fills a window with five minutes of random values. Complete data has every series,
-// and no NaN, in every round.
+// data fills a window with five minutes of random values. Complete data has every series in
+// every collection, and no NaN.
 func data(r *rand.Rand, now int64, complete bool) *window.Window {
 	w := window.New()
 	w.SetRetention(nil, 10*time.Minute)
@@ -138,8 +137,8 @@ func data(r *rand.Rand, now int64, complete bool) *window.Window {
 	return w
 }
 
-// What is said never to fire yields nothing, and what is said to fire always yields
-// something, when Prometheus' engine evaluates it over random data.
+// Prometheus' engine evaluates random expressions over random data. Expressions reported as
+// never firing have no result, and those reported as always firing have one.
 func TestFiringAgainstTheEngine(t *testing.T) {
 	const now = 1_700_000_000_000
 	engine := promql.NewEngine(promql.EngineOpts{
@@ -182,7 +181,7 @@ func TestFiringAgainstTheEngine(t *testing.T) {
 	}
 }
 
-// claims are what the findings say of the whole expression.
+// claims returns the findings about the whole expression.
 func claims(t *testing.T, expr string) []string {
 	t.Helper()
 	text := fmt.Sprintf("groups: [{name: g, rules: [{alert: A, expr: %q, labels: {state: ready}}]}]", expr)

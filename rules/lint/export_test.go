@@ -6,7 +6,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// DefaultSeverity returns the severity that a check has where a finding says no other.
+// DefaultSeverity returns the severity of a check's findings unless a finding overrides it.
 func DefaultSeverity(code string) Severity {
 	for _, c := range checks() {
 		if c.Code == code {
@@ -16,8 +16,8 @@ func DefaultSeverity(code string) Severity {
 	panic("no check " + code)
 }
 
-// ResultLabels returns the labels that the result of an expression can have, with their
-// values, and says whether that is known.
+// ResultLabels returns the possible labels of an expression's result with their values, and
+// reports whether they are known.
 func ResultLabels(v *Vocabulary, files []*rules.File, expr parser.Expr) (labels map[string][]string, known bool) {
 	p := &pass{files: files, opts: Options{Vocabulary: v}}
 	p.prepare()
@@ -38,11 +38,11 @@ func Reached(v *Vocabulary, files []*rules.File, r *rules.Rule) map[string]bool 
 	return names
 }
 
-// Judged returns the codes of what Check looks for.
-func Judged() []string {
+// CheckCodes returns the codes of the checks that Check runs.
+func CheckCodes() []string {
 	var codes []string
 	for _, c := range checks() {
-		if c.run != nil {
+		if c.run != nil || c.rule != nil {
 			codes = append(codes, c.Code)
 		}
 	}

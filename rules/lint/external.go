@@ -7,71 +7,69 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// aliveExternal finds rules of alive that look at something outside the host: when it
-// fails, every replica restarts, and the restart cures nothing. The same is true of started
-// while a replica starts.
-func aliveExternal(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.State != "alive" && (s.rule.State != "started" || !s.obeyed()) {
-			continue
-		}
-		r, ok := p.reaches(s)
-		if !ok {
-			continue
-		}
-		severity, effect := p.current.Severity, "an outage there would restart every replica, and no restart cures it"
-		if !s.obeyed() {
-			severity = Warning
-			effect = "no restart cures an outage there. The rule restarts nothing as long as it only warns or is observed"
-		}
-		if s.rule.State == "started" {
-			severity = Warning
-			effect = "during an outage there no replica that starts passes its startup probe, and the kubelet restarts it again and again"
-		}
-		if maybe(r.sources) {
-			severity = Info
-		}
-		p.inExpr(s, r.at, "let it feed ready (labels: state: ready), or ask for something that a restart can cure"+p.unsureCure(),
-			"%s depends on %s by %s: %s", s.rule.State, outside(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
+// aliveExternal finds rules of alive that depend on something outside the host. An outage
+// there restarts every replica, and the restart does not fix it. A rule of started does the
+// same to replicas that start during the outage.
+func aliveExternal(p *pass, s *subject) {
+	if s.rule.State != "alive" && (s.rule.State != "started" || !s.enforced()) {
+		return
 	}
+	r, ok := p.reaches(s)
+	if !ok {
+		return
+	}
+	severity, effect := p.current.Severity, "an outage there would restart every replica, and a restart does not fix it"
+	if !s.enforced() {
+		severity = Warning
+		effect = "a restart does not fix an outage there. The rule causes no restart while it only warns or is observed"
+	}
+	if s.rule.State == "started" {
+		severity = Warning
+		effect = "during an outage there the startup probe of every new replica fails, and the kubelet restarts it again and again"
+	}
+	if allMayBeLocal(r.sources) {
+		severity = Info
+	}
+	p.inExpr(s, r.at, "use the state ready (labels: state: ready), or check something that a restart can fix"+p.unsureCure(),
+		"%s depends on %s (%s): %s", s.rule.State, describeSources(r.sources), strings.Join(r.by, ", "), effect).Severity = severity
 }
 
-// sharedReadiness finds rules of ready, and of other states that restart nothing, that
-// look at something outside the host: when it fails, every replica fails at once, and
-// nobody is left to answer.
-func sharedReadiness(p *pass) {
-	for _, s := range p.subjects {
-		state := s.rule.State
-		if state == "alive" || state == "started" || !s.obeyed() {
-			continue
-		}
-		r, ok := p.reaches(s)
-		if !ok {
-			continue
-		}
-		severity := p.current.Severity
-		if maybe(r.sources) {
-			severity = Info
-		}
-		p.inExpr(s, r.at, `make it a warning (severity: warning) where a replica has something to say without it, or accept it with the reason why none has`+p.unsureCure(),
-			"%s depends on %s by %s: an outage there takes every replica out at once, and nobody is left to answer",
-			state, outside(r.sources), strings.Join(r.by, ", ")).Severity = severity
+// sharedReadiness finds rules of ready, and of other states that cause no restart, that
+// depend on something outside the host. An outage there takes all replicas out of service
+// at once.
+func sharedReadiness(p *pass, s *subject) {
+	state := s.rule.State
+	if state == "alive" || state == "started" || !s.enforced() {
+		return
 	}
+	r, ok := p.reaches(s)
+	if !ok {
+		return
+	}
+	severity := p.current.Severity
+	if allMayBeLocal(r.sources) {
+		severity = Info
+	}
+	p.inExpr(s, r.at, `make it a warning (severity: warning) if a replica is useful without it, or accept the finding with the reason why it is not`+p.unsureCure(),
+		"%s depends on %s (%s): an outage there takes every replica out of service at once",
+		state, describeSources(r.sources), strings.Join(r.by, ", ")).Severity = severity
 }
 
-// unsureCure says how lint can know better.
+// unsureCure returns the advice to pass a configuration, if there is none.
 func (p *pass) unsureCure() string {
 	if p.opts.Vocabulary.Configured {
 		return ""
 	}
-	return "; which collectors there are, and which of them are on this host, says a configuration (--config.file)"
+	return "; pass a configuration (--config.file) to check its collectors and where their targets are"
 }
 
-// outside names the collectors among the sources, or the kinds where there is no
+// describeSources names the collectors among the sources, or their kinds if there is no
 // configuration.
-func outside(sources []Metric) string {
+func describeSources(sources []Metric) string {
 	var names, unsure []string
 	kind := sources[0].Collector == ""
 	for _, m := range sources {
@@ -90,14 +88,14 @@ func outside(sources []Metric) string {
 	}
 	switch {
 	case len(names) == 0:
-		return enumerate("what the "+what, unsure) + " measures, if that is not on this host,"
+		return enumerate("what the "+what, unsure) + " measures, if that is not on this host"
 	case len(unsure) > 0:
-		return enumerate("the "+what, names) + " (or " + enumerate("the "+what, unsure) + ", if that is not on this host)"
+		return enumerate("the "+what, names) + ", or " + enumerate("the "+what, unsure) + " if that is not on this host"
 	}
 	return enumerate("the "+what, names)
 }
 
-// enumerate lists names, each of them once.
+// enumerate lists the names, each of them once.
 func enumerate(what string, names []string) string {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -108,21 +106,22 @@ func enumerate(what string, names []string) string {
 	return what + "s " + strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// maybe says whether all sources may be on this host after all.
-func maybe(sources []Metric) bool {
+// allMayBeLocal reports whether all sources may be on this host.
+func allMayBeLocal(sources []Metric) bool {
 	return !slices.ContainsFunc(sources, func(m Metric) bool { return !m.MayBeLocal })
 }
 
-// reach is what a rule depends on outside the host.
+// reach describes what a rule depends on outside the host.
 type reach struct {
-	// at is the first selector in the rule's own expression that leads there, and by are
-	// the metrics, with the way to them.
+	// at is the first selector in the rule's own expression that leads there. by lists the
+	// metrics and the path to them.
 	at      *parser.VectorSelector
 	by      []string
 	sources []Metric
 }
 
-// reaches returns what a rule depends on outside the host, and says whether it does.
+// reaches returns what a rule depends on outside the host. found is false if it depends on
+// nothing there.
 func (p *pass) reaches(s *subject) (r reach, found bool) {
 	for _, l := range p.evidence(s) {
 		sources := p.externals(l)
@@ -133,7 +132,7 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 			r.at, found = l.at, true
 		}
 		by := l.selector.String()
-		if name := metricName(l.selector); name != "" {
+		if name := promexpr.MetricName(l.selector); name != "" {
 			by = name
 		}
 		if len(l.via) > 0 {
@@ -147,14 +146,14 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 	return r, found
 }
 
-// externals are the sources of a leaf that lie outside the host, and the collectors
-// outside of which it asks how they fare.
+// externals returns the sources of a leaf that lie outside the host. A leaf that selects
+// metrics of collectors, such as vitals_collector_success, has those collectors as sources.
 func (p *pass) externals(l leaf) []Metric {
 	found := p.sources(l.selector)
-	if p.opts.Vocabulary != nil && strings.HasPrefix(metricName(l.selector), "vitals_collector_") {
+	if p.opts.Vocabulary != nil && strings.HasPrefix(promexpr.MetricName(l.selector), "vitals_collector_") {
 		for _, m := range p.opts.Vocabulary.Metrics {
 			m.Name, m.Labels = "", map[string][]string{"collector": {m.Collector}}
-			m.Bool = metricName(l.selector) == "vitals_collector_success"
+			m.Bool = promexpr.MetricName(l.selector) == "vitals_collector_success"
 			if m.Collector != "" && m.matches(l.selector.LabelMatchers) {
 				found = append(found, m)
 			}
@@ -163,21 +162,21 @@ func (p *pass) externals(l leaf) []Metric {
 	return slices.DeleteFunc(found, func(m Metric) bool { return !m.External })
 }
 
-// evidence returns the leaves of a rule, and those of the rules whose verdict it asks for.
+// evidence returns the leaves of a rule and of the rules whose verdict it uses.
 func (p *pass) evidence(s *subject) []leaf {
 	all := p.leaves(s.rule)
 	followed := []*subject{s}
 	for i := 0; i < len(all); i++ {
-		for _, judged := range p.judged(all[i].selector) {
-			if slices.Contains(followed, judged) {
+		for _, referenced := range p.referencedRules(all[i].selector) {
+			if slices.Contains(followed, referenced) {
 				continue
 			}
-			followed = append(followed, judged)
-			for _, l := range p.leaves(judged.rule) {
+			followed = append(followed, referenced)
+			for _, l := range p.leaves(referenced.rule) {
 				if sources := p.externals(l); len(sources) > 0 && l.guards(sources) {
 					continue
 				}
-				l.via = slices.Concat(all[i].via, []string{"the rule " + judged.rule.Alert}, l.via)
+				l.via = slices.Concat(all[i].via, []string{"the rule " + referenced.rule.Alert}, l.via)
 				l.at, l.above = all[i].at, all[i].above
 				all = append(all, l)
 			}
@@ -186,27 +185,27 @@ func (p *pass) evidence(s *subject) []leaf {
 	return all
 }
 
-// judged returns the rules whose verdict a selector asks for.
-func (p *pass) judged(s *parser.VectorSelector) []*subject {
-	name := metricName(s)
-	asks := func(*subject) bool { return false }
+// referencedRules returns the rules whose verdict a selector selects.
+func (p *pass) referencedRules(s *parser.VectorSelector) []*subject {
+	name := promexpr.MetricName(s)
+	selects := func(*subject) bool { return false }
 	matches := func(labels map[string][]string) bool {
 		about := Metric{Labels: labels}
 		return about.matches(without(s.LabelMatchers, model.MetricNameLabel))
 	}
 	switch {
 	case name == "vitals_rule_status":
-		asks = func(r *subject) bool {
+		selects = func(r *subject) bool {
 			return matches(map[string][]string{"rule": {r.rule.Alert}, "state": {r.rule.State}, "status": nil})
 		}
 	case name == "vitals_state" || name == "vitals_state_transitions_total":
-		asks = func(r *subject) bool { return r.obeyed() && matches(map[string][]string{"state": {r.rule.State}}) }
+		selects = func(r *subject) bool { return r.enforced() && matches(map[string][]string{"state": {r.rule.State}}) }
 	case ofAlerts(name):
-		asks = func(r *subject) bool {
+		selects = func(r *subject) bool {
 			known := map[string][]string{"alertname": {r.rule.Alert}}
 			for _, m := range s.LabelMatchers {
 				if known[m.Name] == nil {
-					known[m.Name] = nil // of the rule or of its result
+					known[m.Name] = nil // a label of the rule or of its result
 				}
 			}
 			return matches(known)
@@ -214,7 +213,7 @@ func (p *pass) judged(s *parser.VectorSelector) []*subject {
 	}
 	var found []*subject
 	for _, r := range p.subjects {
-		if r.rule.Alert != "" && asks(r) {
+		if r.rule.Alert != "" && selects(r) {
 			found = append(found, r)
 		}
 	}

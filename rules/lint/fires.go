@@ -2,50 +2,44 @@ package lint
 
 import (
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// neverFires finds expressions, and parts of them, that cannot yield anything whatever is
-// measured.
-func neverFires(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.AST == nil {
-			continue
+// neverFires finds expressions, and parts of them, that can never have a result.
+func neverFires(p *pass, s *subject) {
+	a := analyzer{pass: p}
+	o := a.analyze(s.rule.AST)
+	for _, c := range a.causes {
+		effect := "a part of the expression never returns anything"
+		switch {
+		case o.sure == never && s.rule.Record != "":
+			effect = "the rule never records anything"
+		case o.sure == never:
+			effect = "the rule never fires"
 		}
-		a := analyst{pass: p}
-		o := a.look(s.rule.AST)
-		for _, c := range a.causes {
-			effect := "a part of the expression never yields anything"
-			switch {
-			case o.sure == never && s.rule.Record != "":
-				effect = "the rule never records anything"
-			case o.sure == never:
-				effect = "the rule never fires"
-			}
-			p.inExpr(s, c.node, c.cure, "%s: %s", effect, c.text)
-		}
+		p.inExpr(s, c.node, c.cure, "%s: %s", effect, c.text)
 	}
 }
 
-// alwaysFires finds rules of a state that fire whatever is measured, or as soon as anything
-// is. An ordinary alert may well do that, to show that alerts arrive.
-func alwaysFires(p *pass) {
-	const cure = "compare what is measured, so that the expression is true when something is wrong, such as metric == 0"
-	for _, s := range p.subjects {
-		if s.rule.State == "" || s.rule.AST == nil {
-			continue
-		}
-		a := analyst{pass: p}
-		o := a.look(s.rule.AST)
-		switch e := bare(s.rule.AST); {
-		case e.Type() == parser.ValueTypeScalar:
-			p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")
-		case o.sure == always:
-			p.inExpr(s, e, cure, "the rule always fires: %s yields something whatever is measured", short(e))
-		case o.sure == measured && o.pure && o.subject != e.String():
-			p.inExpr(s, e, cure, "the rule fires as soon as there is any data: %s holds for everything that %s can be: %s",
-				short(e), quoted(o.subject), o.whole.values)
-		case o.sure == measured:
-			p.inExpr(s, e, cure, "the rule fires as soon as there is any data: nothing in %s depends on a value", short(e))
-		}
+// alwaysFires finds rules of a state that always fire, or that fire as soon as a metric is
+// present. An ordinary alert may do that to show that alerting works.
+func alwaysFires(p *pass, s *subject) {
+	const cure = "add a comparison that is true only when something is wrong, such as metric == 0"
+	if s.rule.State == "" {
+		return
+	}
+	a := analyzer{pass: p}
+	o := a.analyze(s.rule.AST)
+	switch e := promexpr.Bare(s.rule.AST); {
+	case e.Type() == parser.ValueTypeScalar:
+		p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")
+	case o.sure == always:
+		p.inExpr(s, e, cure, "the rule always fires: %s returns a result whatever is measured", short(e))
+	case o.sure == measured && o.pure && o.subject != e.String():
+		p.inExpr(s, e, cure, "the rule fires as soon as there is any data: %s is true for every value that %s can have: %s",
+			short(e), quoted(o.subject), o.whole.values)
+	case o.sure == measured:
+		p.inExpr(s, e, cure, "the rule fires as soon as there is any data: nothing in %s depends on a value", short(e))
 	}
 }

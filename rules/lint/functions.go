@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// aggregation is the outcome of sum, count and so on.
-func (a *analyst) aggregation(n *parser.AggregateExpr) outcome {
-	of := a.look(n.Expr)
+// aggregation returns the outcome of an aggregation.
+func (a *analyzer) aggregation(n *parser.AggregateExpr) outcome {
+	of := a.analyze(n.Expr)
 	if of.sure == never {
 		return of
 	}
 	var limit float64
 	var limited bool
 	if n.Param != nil {
-		param := a.look(n.Param)
+		param := a.analyze(n.Param)
 		limit, limited = param.number()
 	}
 	positive := between(0, math.Inf(1))
@@ -49,20 +49,20 @@ func (a *analyst) aggregation(n *parser.AggregateExpr) outcome {
 	default:
 		sure = sometimes
 	}
-	return itself(n, v, sure)
+	return newOutcome(n, v, sure)
 }
 
-// call is the outcome of a function.
-func (a *analyst) call(n *parser.Call) outcome {
+// call returns the outcome of a function call.
+func (a *analyzer) call(n *parser.Call) outcome {
 	var args []outcome
 	for _, arg := range n.Args {
-		args = append(args, a.look(arg))
+		args = append(args, a.analyze(arg))
 	}
 	switch n.Func.Name {
 	case "absent", "absent_over_time":
 		return absent(n, args[0])
 	case "vector":
-		return itself(n, args[0].values, always)
+		return newOutcome(n, args[0].values, always)
 	case "scalar":
 		return outcome{values: args[0].orNaN(), sure: always}
 	case "time":
@@ -71,32 +71,32 @@ func (a *analyst) call(n *parser.Call) outcome {
 	if n.Type() == parser.ValueTypeScalar {
 		return outcome{values: anyNumber(), sure: always}
 	}
-	sure := always // as hour() is without arguments
+	sure := always // for hour() without arguments
 	for i, arg := range args {
 		switch n.Args[i].Type() {
 		case parser.ValueTypeVector, parser.ValueTypeMatrix:
 			sure = min(sure, arg.sure)
 		}
 	}
-	if !answersAll(n.Func.Name) {
+	if !keepsEverySeries(n.Func.Name) {
 		sure = min(sure, sometimes)
 	}
-	return itself(n, called(n.Func.Name, args), sure)
+	return newOutcome(n, called(n.Func.Name, args), sure)
 }
 
-// absent is the outcome of absent() and absent_over_time().
+// absent returns the outcome of absent() and absent_over_time().
 func absent(n *parser.Call, of outcome) outcome {
 	switch of.sure {
 	case never:
-		return itself(n, one(1), always)
+		return newOutcome(n, one(1), always)
 	case always:
 		return outcome{}
 	}
-	return itself(n, one(1), sometimes)
+	return newOutcome(n, one(1), sometimes)
 }
 
-// answersAll says whether a function has a result for each series that it is given.
-func answersAll(function string) bool {
+// keepsEverySeries reports whether a function has a result for each series of its argument.
+func keepsEverySeries(function string) bool {
 	return slices.Contains(strings.Fields(`
 		abs acos acosh asin asinh atan atanh ceil cos cosh deg exp floor ln log10 log2 rad round sgn sin sinh sqrt tan tanh
 		clamp_max clamp_min timestamp label_replace label_join sort sort_desc
@@ -106,7 +106,7 @@ func answersAll(function string) bool {
 		rate increase irate delta idelta deriv predict_linear`), function)
 }
 
-// called are the values that a function returns; args are its arguments.
+// called returns the values that a function can return.
 func called(function string, args []outcome) values {
 	positive := between(0, math.Inf(1))
 	var of values
@@ -137,13 +137,13 @@ func called(function string, args []outcome) values {
 	case "clamp_max":
 		return of.clamped(one(math.Inf(-1)), args[1].values)
 	}
-	if from, to, ok := calendar(function); ok {
-		return between(from, to).orNaN()
+	if part, ok := calendar()[function]; ok {
+		return part.orNaN()
 	}
 	return anyNumber()
 }
 
-// clamped are the values when none is outside of the limits.
+// clamped returns the values limited to a range.
 func (v values) clamped(least, greatest values) values {
 	from, ok := least.number()
 	to, also := greatest.number()
@@ -153,23 +153,10 @@ func (v values) clamped(least, greatest values) values {
 	return v.mapped(func(x float64) float64 { return max(from, min(to, x)) })
 }
 
-// calendar is the range of a function that tells a part of a date.
-func calendar(function string) (from, to float64, ok bool) {
-	switch function {
-	case "minute":
-		return 0, 59, true
-	case "hour":
-		return 0, 23, true
-	case "day_of_week":
-		return 0, 6, true
-	case "day_of_month":
-		return 1, 31, true
-	case "day_of_year":
-		return 1, 366, true
-	case "days_in_month":
-		return 28, 31, true
-	case "month":
-		return 1, 12, true
+// calendar returns the ranges of the functions that return a part of a date.
+func calendar() map[string]values {
+	return map[string]values{
+		"minute": between(0, 59), "hour": between(0, 23), "month": between(1, 12),
+		"day_of_week": between(0, 6), "day_of_month": between(1, 31), "day_of_year": between(1, 366), "days_in_month": between(28, 31),
 	}
-	return 0, 0, false
 }

@@ -5,14 +5,16 @@ import (
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// guards says whether a selector of the rule's own expression can only silence the rule
-// when what it looks at is in trouble, as the last part does in
+// guards reports whether a selector of the rule's own expression can only suppress the rule
+// while a dependency fails, as the last part does in
 //
 //	app_stuck == 1 and on () vitals_dependency_up{dependency="keystone"} == 1
 //
-// Such a rule asks whether a dependency is well before it blames the workload.
+// Such a rule excludes a failing dependency before it reports the workload.
 func (l leaf) guards(sources []Metric) bool {
 	if slices.ContainsFunc(sources, func(m Metric) bool { return !m.Bool }) {
 		return false
@@ -25,13 +27,13 @@ func (l leaf) guards(sources []Metric) bool {
 			right := child == n.RHS
 			switch {
 			case n.Op == parser.LAND:
-				guard = guard || l.tells(n, right, 1)
+				guard = guard || l.presentOnlyAt(n, right, 1)
 			case n.Op == parser.LUNLESS && right:
-				guard = !guard && l.tells(n, right, 0)
+				guard = !guard && l.presentOnlyAt(n, right, 0)
 			}
 		case *parser.Call:
 			if guard && (isAbsent(n) || n.Func.Name == "scalar") {
-				return false // nothing is something to them
+				return false // they have a result when their argument has none
 			}
 		}
 		child = n
@@ -39,44 +41,33 @@ func (l leaf) guards(sources []Metric) bool {
 	return guard
 }
 
-// tells says whether a side of a set operator compares the selector with a number, and
-// the result is there exactly while the selector's value, 0 or 1, means well (1) or
-// trouble (0).
-func (l leaf) tells(b *parser.BinaryExpr, right bool, well float64) bool {
-	if strings.HasSuffix(metricName(l.selector), "_failure") {
-		well = 1 - well
+// presentOnlyAt reports whether a side of a set operator compares the selector with a
+// number so that it has a result only if the selector's value, 0 or 1, is the given one.
+// For metrics that end in _failure the value is inverted.
+func (l leaf) presentOnlyAt(b *parser.BinaryExpr, right bool, value float64) bool {
+	if strings.HasSuffix(promexpr.MetricName(l.selector), "_failure") {
+		value = 1 - value
 	}
 	side := b.LHS
 	if right {
 		side = b.RHS
 	}
-	c, ok := bare(side).(*parser.BinaryExpr)
+	c, ok := promexpr.Bare(side).(*parser.BinaryExpr)
 	if !ok || c.ReturnBool || !c.Op.IsComparisonOperator() {
 		return false
 	}
-	number, ok := bare(c.RHS).(*parser.NumberLiteral)
+	number, ok := promexpr.Constant(c.RHS)
 	if !ok || extreme(c.LHS) != parser.Expr(l.selector) {
 		return false
 	}
-	return compares(c.Op, well, number.Val) && !compares(c.Op, 1-well, number.Val)
+	return promexpr.Holds(c.Op, value, number) && !promexpr.Holds(c.Op, 1-value, number)
 }
 
-// bare returns an expression without parentheses.
-func bare(e parser.Expr) parser.Expr {
-	for {
-		paren, ok := e.(*parser.ParenExpr)
-		if !ok {
-			return e
-		}
-		e = paren.Expr
-	}
-}
-
-// extreme returns the selector of which an expression is the least or the greatest value,
-// or the expression.
+// extreme returns the selector whose minimum or maximum the expression is. If it is none,
+// it returns the expression without its aggregations.
 func extreme(e parser.Expr) parser.Expr {
 	for {
-		switch n := bare(e).(type) {
+		switch n := promexpr.Bare(e).(type) {
 		case *parser.AggregateExpr:
 			if n.Op != parser.MIN && n.Op != parser.MAX {
 				return n
@@ -93,22 +84,4 @@ func extreme(e parser.Expr) parser.Expr {
 			return n
 		}
 	}
-}
-
-func compares(op parser.ItemType, a, b float64) bool {
-	switch op {
-	case parser.EQLC:
-		return a == b
-	case parser.NEQ:
-		return a != b
-	case parser.LSS:
-		return a < b
-	case parser.LTE:
-		return a <= b
-	case parser.GTR:
-		return a > b
-	case parser.GTE:
-		return a >= b
-	}
-	return false
 }

@@ -4,54 +4,55 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// unknownLabel finds labels that no series has where they are asked for: a matcher then
-// matches nothing, a group is one for all, and two sides never meet.
-func unknownLabel(p *pass) {
-	for _, s := range p.subjects {
-		p.nodes(s, func(n parser.Node) {
-			switch n := n.(type) {
-			case *parser.VectorSelector:
-				p.matcherLabels(s, n)
-			case *parser.AggregateExpr:
-				p.groupLabels(s, n)
-			case *parser.Call:
-				p.sourceLabels(s, n)
-			case *parser.BinaryExpr:
-				if n.VectorMatching != nil {
-					p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
-				}
+// unknownLabel finds labels that no series has where they are used: a matcher then matches
+// nothing, all series form one group, and two sides never match.
+func unknownLabel(p *pass, s *subject) {
+	p.nodes(s, func(n parser.Node) {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			p.matcherLabels(s, n)
+		case *parser.AggregateExpr:
+			p.groupLabels(s, n)
+		case *parser.Call:
+			p.sourceLabels(s, n)
+		case *parser.BinaryExpr:
+			if n.VectorMatching != nil {
+				p.matchingLabels(s, n, p.shape(n.LHS), p.shape(n.RHS))
 			}
-		})
-	}
+		}
+	})
 }
 
-// matcherLabels looks at the labels that a selector asks for.
+// matcherLabels checks the labels of a selector's matchers.
 func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
-	is := p.ofName(metricName(n))
+	is := p.ofName(promexpr.MetricName(n))
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 		if is.has(m.Name) {
 			continue
 		}
-		cure := meant(m.Name, keys(is.labels))
-		text := fmt.Sprintf("%s has no label %s", metricName(n), m.Name)
+		cure := suggest(m.Name, keys(is.labels))
+		text := fmt.Sprintf("%s has no label %s", promexpr.MetricName(n), m.Name)
 		if added(m.Name) {
 			if m.Matches("") || !p.feeding[s] {
-				continue // it is as good here as where there is one
+				continue // it has the same effect with and without the label
 			}
-			text += ", which a Prometheus adds to what it scrapes: to Vitals the selector matches nothing"
-			cure = "leave the label out, or let the matcher match an empty one, too"
+			text += ", which Prometheus adds when it scrapes: in Vitals the selector matches nothing"
+			cure = "remove the matcher, or make it match an empty value as well"
 		}
 		p.atWord(s, n, `[{,]\s*"?(`+regexp.QuoteMeta(m.Name)+`)"?\s*[=!]`, cure, "%s", text)
 	}
 }
 
-// groupLabels looks at the labels by which, or without which, is aggregated.
+// groupLabels checks the labels of an aggregation's by or without.
 func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 	is := p.shape(n.Expr)
 	for _, label := range n.Grouping {
@@ -66,7 +67,7 @@ func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 	}
 }
 
-// matchingLabels looks at the labels by which the sides of an operator are matched.
+// matchingLabels checks the labels on which the sides of an operator are matched.
 func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shape) {
 	m := n.VectorMatching
 	clause, verb, severity := "ignoring", "is ignored", Warning
@@ -95,52 +96,50 @@ func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shap
 	}
 	for _, label := range m.Include {
 		if !one.has(label) && !added(label) {
-			p.atClause(s, n, group, label, one, "%s takes over the label %s, which that side does not have", group, label)
+			p.atClause(s, n, group, label, one, "%s copies the label %s, which that side does not have", group, label)
 		}
 	}
 }
 
-// atClause reports a label that stands in a clause such as by (...).
+// atClause reports a label in a clause such as by (...).
 func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shape, text string, args ...any) *Finding {
 	pattern := `\b` + clause + `\s*\([^()]*?\b(` + regexp.QuoteMeta(label) + `)\b`
-	return p.atWord(s, n, pattern, meant(label, keys(is.labels)), text, args...)
+	return p.atWord(s, n, pattern, suggest(label, keys(is.labels)), text, args...)
 }
 
-// unknownValue finds matchers that none of the values can match that a label has.
-func unknownValue(p *pass) {
-	for _, s := range p.subjects {
-		p.selectors(s, func(n *parser.VectorSelector) {
-			is, wrong := p.values(n), false
-			for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
-				values, ok := is.labels[m.Name]
-				// A matcher that lets a series without the label pass asks for no value.
-				if !is.known() || !ok || values == nil || m.Matches("") || anyMatches(m, values) {
-					continue
-				}
-				wrong = true
-				f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, meantValue(m, values),
-					"no series of %s matches %s", metricName(n), m)
-				if name := metricName(n); !p.ofName(name).known() && !ofAlerts(name) {
-					f.Severity = Warning // what is passed on may have the label of its own
-				}
+// unknownValue finds matchers that match none of the values of a label.
+func unknownValue(p *pass, s *subject) {
+	for _, n := range selectors(s.rule.AST) {
+		is, wrong := p.values(n), false
+		for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
+			values, ok := is.labels[m.Name]
+			// A matcher that accepts a missing label requires no value.
+			if !is.known() || !ok || values == nil || m.Matches("") || slices.ContainsFunc(values, m.Matches) {
+				continue
 			}
-			if !wrong && is.known() && !p.matched(n) {
-				p.inExpr(s, n, "look up which of the values occur together", "no series has all that %s asks for", n)
+			wrong = true
+			f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
+				"no series of %s matches %s", promexpr.MetricName(n), m)
+			if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
+				f.Severity = Warning // the scraped target may set the label itself
 			}
-		})
+		}
+		if !wrong && is.known() && !p.matched(n) {
+			p.inExpr(s, n, "check which of the values occur together", "no series matches all of %s", n)
+		}
 	}
 }
 
-func meantValue(m *labels.Matcher, values []string) string {
+func suggestValue(m *labels.Matcher, values []string) string {
 	if m.Type == labels.MatchEqual {
-		return meant(m.Value, values)
+		return suggest(m.Value, values)
 	}
-	return meant("", values)
+	return suggest("", values)
 }
 
-// values is the shape of all that a name stands for, be it passed on.
+// values returns the shape of all series of a name, including those of other programs.
 func (p *pass) values(n *parser.VectorSelector) shape {
-	name := metricName(n)
+	name := promexpr.MetricName(n)
 	is := p.ofName(name)
 	if ofAlerts(name) {
 		names := []string{""}
@@ -162,14 +161,46 @@ func (p *pass) values(n *parser.VectorSelector) shape {
 	return passed
 }
 
-// matched says whether any source can match a selector, or nobody knows.
+// matched reports whether a source can match a selector. It returns true if that is
+// unknown.
 func (p *pass) matched(n *parser.VectorSelector) bool {
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 		if !p.values(n).has(m.Name) {
-			return true // that is another finding, or a label of somebody else's
+			return true // reported elsewhere, or a label of another program
 		}
 	}
-	asking := *n
-	asking.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
-	return ofAlerts(metricName(n)) || len(p.recorded[metricName(n)]) > 0 || len(p.sources(&asking)) > 0
+	strict := *n
+	strict.LabelMatchers = slices.DeleteFunc(slices.Clone(n.LabelMatchers), func(m *labels.Matcher) bool { return m.Matches("") })
+	return ofAlerts(promexpr.MetricName(n)) || len(p.recorded[promexpr.MetricName(n)]) > 0 || len(p.sources(&strict)) > 0
+}
+
+// sourceLabels checks the labels that label_replace and label_join read. A constant
+// replacement with an expression that also matches a missing label reads none on purpose.
+func (p *pass) sourceLabels(s *subject, n *parser.Call) {
+	name := n.Func.Name
+	if name != "label_replace" && name != "label_join" {
+		return
+	}
+	const first = 3 // after the vector, the new label, and the replacement or separator
+	sources := n.Args[min(first, len(n.Args)):]
+	if name == "label_replace" {
+		sources = sources[:1]
+		if !strings.Contains(text(n.Args[2]), "$") && matchesNothing(text(n.Args[first+1])) {
+			return
+		}
+	}
+	is := p.shape(n.Args[0])
+	for _, arg := range sources {
+		label := text(arg)
+		if label == "" || is.has(label) || added(label) {
+			continue
+		}
+		p.inExpr(s, arg, suggest(label, keys(is.labels)), "no series has the label %s that %s reads", label, name).Severity = Warning
+	}
+}
+
+// matchesNothing reports whether an anchored expression matches the empty text.
+func matchesNothing(expr string) bool {
+	re, err := regexp.Compile("^(?s:" + expr + ")$")
+	return err == nil && re.MatchString("")
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// labelled are the metrics of random expressions over labels. Each is exported by the
-// collectors one and two, of which the label x is the number.
+// labelled holds the metrics of random expressions over labels. The collectors one and two
+// export each of them with their number as the label x.
 func labelled() []lint.Metric {
 	var all []lint.Metric
 	for _, m := range []struct {
@@ -42,7 +42,7 @@ func labelled() []lint.Metric {
 	return all
 }
 
-// labelComposer makes random expressions that make, drop and match labels.
+// labelComposer creates random expressions that add, drop and match labels.
 type labelComposer struct{ composer }
 
 func (c labelComposer) labels() string { return c.one("", "x", "y", "z", "x, y", "y, z", "x, y, z") }
@@ -67,7 +67,7 @@ func (c labelComposer) vector(depth int) string {
 		return fmt.Sprintf("(%s %s %s(%s) %s)", a, c.one("+", "-", "<=", ">= bool"), c.one("on", "ignoring"), c.labels(), b)
 	case 3:
 		return fmt.Sprintf("(%s %s %s(%s) group_%s(%s) %s)", a, c.one("+", "<="), c.one("on", "ignoring"), c.one("x", "y", ""), c.one("left", "right"), c.one("", "z"), b)
-	case 10: // the one side is unique, so that it matches
+	case 10: // unique on one side, so that it matches
 		on, group := c.one("x", "y", "z"), c.one("x", "y", "z")
 		one := fmt.Sprintf("sum by (%s) (%s)", on, a)
 		if group != on {
@@ -95,8 +95,8 @@ func (c labelComposer) vector(depth int) string {
 		"vector(scalar("+a+"))", "sum_over_time("+a+"[1m:10s])", "timestamp("+a+")")
 }
 
-// world fills a window with one round. Some series are missing; without is the collector
-// whose series all are.
+// world fills a window with one collection. Some series are missing, and all series of the
+// collector without.
 func world(seed uint64, now int64, without string) *window.Window {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w := window.New()
@@ -123,9 +123,9 @@ func world(seed uint64, now int64, without string) *window.Window {
 	return w
 }
 
-// The result of an expression has no label, and no value of one, that it is said not to
-// have; and where the series of a collector change what is recorded and asked for, the
-// collector is one that the rule is said to depend on.
+// The result of an expression has only the labels and values that lint considers possible.
+// If the series of a collector change a recorded series that is used, lint considers the
+// rule dependent on that collector.
 func TestLabelsAgainstTheEngine(t *testing.T) {
 	const now = 1_700_000_000_000
 	engine := promql.NewEngine(promql.EngineOpts{
@@ -171,7 +171,7 @@ func TestLabelsAgainstTheEngine(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			changed := asked(t, full, matchers) != asked(t, less, matchers)
+			changed := selected(t, full, matchers) != selected(t, less, matchers)
 			if changed && !on[collector] {
 				t.Fatalf("r{%s} of %s changes with the collector %s, want it among %v", matchers, expr, collector, on)
 			}
@@ -188,8 +188,8 @@ func TestLabelsAgainstTheEngine(t *testing.T) {
 	}
 }
 
-// asked shows what a selector finds of a result that is recorded.
-func asked(t *testing.T, result promql.Vector, matchers string) string {
+// selected formats the samples of a recorded result that a selector matches.
+func selected(t *testing.T, result promql.Vector, matchers string) string {
 	t.Helper()
 	want, err := parser.NewParser(parser.Options{}).ParseMetricSelector("r{" + matchers + "}")
 	if err != nil {
@@ -206,8 +206,8 @@ func asked(t *testing.T, result promql.Vector, matchers string) string {
 	return fmt.Sprint(found)
 }
 
-// What is asked of a recorded series is asked of what it is recorded from, where that
-// decides; the numbers of the collectors are the values of x.
+// Matchers on a recorded series apply to the series that it is recorded from, if they
+// decide. The numbers of the collectors are the values of x.
 func TestReachedBehindARecordingRule(t *testing.T) {
 	var many strings.Builder
 	for i := range 12 {
@@ -222,7 +222,7 @@ func TestReachedBehindARecordingRule(t *testing.T) {
 		{"topk picks among those of its group", `topk by (x) (1, vitals_a)`, `x="2"`, "two"},
 		{"a parameter", `topk(scalar(vitals_a{x="1"}), vitals_b{x="2"})`, `x="2"`, "one two"},
 		{"either side", `vitals_a or vitals_b`, `x="2"`, "two"},
-		{"a left side that stands in front", `vitals_a{x="1"} or on (y) vitals_b`, `x="2"`, "one two"},
+		{"a left side that hides the right one", `vitals_a{x="1"} or on (y) vitals_b`, `x="2"`, "one two"},
 		{"an exception", `vitals_a unless vitals_b`, `x="2"`, "two"},
 		{"an exception on another label", `vitals_a unless on (y) vitals_b`, `x="2"`, "one two"},
 		{"sides that agree on the label", `vitals_a + on (x) vitals_c`, `x="2"`, "two"},
@@ -234,7 +234,7 @@ func TestReachedBehindARecordingRule(t *testing.T) {
 		{"absence", `absent(vitals_a{x="1"})`, `x="2"`, "one"},
 		{"a number", `vector(scalar(vitals_a{x="1"}))`, ``, "one"},
 		{"a cycle with other matchers", `vitals_a{x="1"} or r{x="2"} or vitals_b{x="2"}`, ``, "one two"},
-		{"more questions than are kept apart", many.String() + `vitals_a{x="2"}`, ``, "one two"},
+		{"more matchers than are followed separately", many.String() + `vitals_a{x="2"}`, ``, "one two"},
 	} {
 		text := fmt.Sprintf("groups: [{name: g, rules: [{record: t, expr: vitals_a}, {record: r, expr: %q}, {alert: A, expr: %q}]}]",
 			strings.ReplaceAll(c.expr, "vitals_a", "t"), "r{"+c.matchers+"}")

@@ -8,28 +8,28 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// leaf is a selector that an expression reaches.
+// leaf is a selector that an expression uses directly or through recording rules.
 type leaf struct {
-	// selector is the one that is written; in a recording rule, with what the way there
-	// asks of the labels in addition.
+	// selector is the selector as written. In a recording rule it also has the matchers
+	// that the rules on the way impose.
 	selector *parser.VectorSelector
-	// path are the nodes above the selector, the top first, within the rule that it
-	// stands in.
+	// path contains the nodes above the selector within its own rule, outermost first.
 	path []parser.Node
-	// via are the recording rules on the way, the first one first; nil for a selector
-	// of the expression itself.
+	// via names the recording rules on the way, in order; nil for a selector of the
+	// expression itself.
 	via []string
-	// at is the selector in the rule's own expression that led here, and above the nodes
-	// above that one.
+	// at is the selector in the rule's own expression that led here. above contains the
+	// nodes above it.
 	at    *parser.VectorSelector
 	above []parser.Node
 }
 
-// leaves returns the selectors of a rule's expression, those of the recording rules that
-// it uses included, and theirs. The result must not be changed.
+// leaves returns the selectors of a rule's expression and, recursively, of the recording
+// rules that it uses. The result must not be changed.
 func (p *pass) leaves(r *rules.Rule) []leaf {
 	if found, ok := p.walked[r]; ok {
 		return found
@@ -42,43 +42,43 @@ func (p *pass) leaves(r *rules.Rule) []leaf {
 	return p.walked[r]
 }
 
-// walk gathers the leaves of one rule.
+// walk collects the leaves of one rule.
 type walk struct {
 	pass  *pass
 	found []leaf
-	// from is the leaf of the rule's own expression that is being followed, if any, and
-	// via the recording rules on the way from there.
+	// from is the current leaf of the rule's own expression, if any. via names the
+	// recording rules on the way from there.
 	from *leaf
 	via  []string
-	// seen has what was asked of the recording rules that were followed: a chain of rules
-	// that use each other twice would have no end otherwise.
+	// seen holds the matchers with which each recording rule was followed. It bounds the
+	// walk where rules use each other several times.
 	seen map[followed][]string
 }
 
-// followed is a recording rule that a selector of the rule's own expression leads to.
+// followed identifies a recording rule and the selector of the rule's own expression that
+// leads to it.
 type followed struct {
 	at  *parser.VectorSelector
 	rec *subject
 }
 
-// enter says whether to follow a recording rule, of which this is asked. Of one of which
-// many things are asked everything is asked in the end.
+// enter reports whether to follow a recording rule with the matchers want. After many
+// different ones it drops the matchers and follows the rule one last time.
 func (w *walk) enter(to followed, want *[]*labels.Matcher) bool {
 	const many = 8
-	asked := w.seen[to]
-	if len(asked) == many {
+	previous := w.seen[to]
+	if len(previous) == many {
 		*want = nil
 	}
 	key := fmt.Sprint(*want)
-	if len(asked) > many || slices.Contains(asked, key) || slices.Contains(asked, fmt.Sprint([]*labels.Matcher(nil))) {
+	if len(previous) > many || slices.Contains(previous, key) || slices.Contains(previous, fmt.Sprint([]*labels.Matcher(nil))) {
 		return false
 	}
-	w.seen[to] = append(asked, key)
+	w.seen[to] = append(previous, key)
 	return true
 }
 
-// expr walks down an expression. want is what the labels of its result have to be for it
-// to matter.
+// expr walks down an expression. want are the matchers that its result must satisfy.
 func (w *walk) expr(e parser.Expr, path []parser.Node, want []*labels.Matcher) {
 	below := append(path[:len(path):len(path)], e)
 	switch n := e.(type) {
@@ -100,16 +100,10 @@ func (w *walk) expr(e parser.Expr, path []parser.Node, want []*labels.Matcher) {
 		for _, arg := range n.Args {
 			w.expr(arg, below, want)
 		}
-	case *parser.ParenExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.UnaryExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.StepInvariantExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.SubqueryExpr:
-		w.expr(n.Expr, below, want)
-	case *parser.MatrixSelector:
-		w.expr(n.VectorSelector, below, want)
+	default:
+		if inner := operand(e); inner != nil {
+			w.expr(inner, below, want)
+		}
 	}
 }
 
@@ -124,7 +118,7 @@ func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*la
 		own.at, own.above = w.from.at, w.from.above
 	}
 	w.found = append(w.found, own)
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	for _, rec := range w.pass.recorded[name] {
 		want, ok := ofRecorded(rec.rule, own.selector.LabelMatchers)
 		if !ok || rec.rule.AST == nil || !w.enter(followed{own.at, rec}, &want) {
@@ -137,8 +131,8 @@ func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*la
 	}
 }
 
-// ofRecorded returns what a recording rule's expression has to yield so that the recorded
-// series match. It says false if they cannot.
+// ofRecorded returns the matchers for a recording rule's expression that make the recorded
+// series match. ok is false if they cannot match.
 func ofRecorded(r *rules.Rule, want []*labels.Matcher) ([]*labels.Matcher, bool) {
 	var inner []*labels.Matcher
 	for _, m := range want {
@@ -154,23 +148,23 @@ func ofRecorded(r *rules.Rule, want []*labels.Matcher) ([]*labels.Matcher, bool)
 	return inner, true
 }
 
-// ofGroups returns what an aggregation has to be over. It says false if its groups cannot
-// have the labels that are wanted.
+// ofGroups returns the matchers for the operand of an aggregation. ok is false if its
+// groups cannot have the wanted labels.
 func ofGroups(n *parser.AggregateExpr, want []*labels.Matcher) ([]*labels.Matcher, bool) {
 	var inner []*labels.Matcher
 	for _, m := range want {
 		switch {
-		case m.Name == counted(n): // a label that it makes
+		case m.Name == counted(n): // the label is made by count_values
 		case slices.Contains(n.Grouping, m.Name) != n.Without:
 			inner = append(inner, m)
-		case !m.Matches("") && !keepsLabels(n.Op): // which picks among all of a group
+		case !m.Matches("") && !keepsLabels(n.Op): // topk and others choose among the whole group
 			return nil, false
 		}
 	}
 	return inner, true
 }
 
-// keepsLabels says whether an aggregation picks elements and leaves them as they are.
+// keepsLabels reports whether an aggregation selects samples without changing their labels.
 func keepsLabels(op parser.ItemType) bool {
 	switch op {
 	case parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO:
@@ -179,7 +173,7 @@ func keepsLabels(op parser.ItemType) bool {
 	return false
 }
 
-// counted returns the label that count_values makes, or "".
+// counted returns the label that count_values adds, or "".
 func counted(n *parser.AggregateExpr) string {
 	if n.Op == parser.COUNT_VALUES {
 		return text(n.Param)
@@ -187,7 +181,7 @@ func counted(n *parser.AggregateExpr) string {
 	return ""
 }
 
-// ofArguments returns what the arguments of a function have to be.
+// ofArguments returns the matchers for the arguments of a function.
 func ofArguments(n *parser.Call, want []*labels.Matcher) []*labels.Matcher {
 	made := ""
 	switch n.Func.Name {
@@ -201,7 +195,7 @@ func ofArguments(n *parser.Call, want []*labels.Matcher) []*labels.Matcher {
 	return without(want, made)
 }
 
-// ofSides returns what both sides of an operator have to be.
+// ofSides returns the matchers for both sides of an operator.
 func ofSides(n *parser.BinaryExpr, want []*labels.Matcher) (left, right []*labels.Matcher) {
 	m := n.VectorMatching
 	if m == nil {
@@ -210,7 +204,7 @@ func ofSides(n *parser.BinaryExpr, want []*labels.Matcher) (left, right []*label
 	matched := slices.DeleteFunc(slices.Clone(want), func(w *labels.Matcher) bool {
 		return slices.Contains(m.MatchingLabels, w.Name) != m.On
 	})
-	if n.Op == parser.LOR { // the left side also stands in front of what the right one has
+	if n.Op == parser.LOR { // a sample on the left also hides matching samples on the right
 		return matched, want
 	}
 	var included []*labels.Matcher
@@ -235,14 +229,8 @@ func without(want []*labels.Matcher, names ...string) []*labels.Matcher {
 
 // text returns the value of a string literal, or "".
 func text(e parser.Expr) string {
-	for {
-		switch n := e.(type) {
-		case *parser.ParenExpr:
-			e = n.Expr
-		case *parser.StringLiteral:
-			return n.Val
-		default:
-			return ""
-		}
+	if s, ok := promexpr.Bare(e).(*parser.StringLiteral); ok {
+		return s.Val
 	}
+	return ""
 }

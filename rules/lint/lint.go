@@ -1,7 +1,7 @@
-// Package lint finds what a rule file says without a mistake and still gets wrong: rules
-// that restart pods for what a restart cannot cure, that ask for metrics nobody exports,
-// that can never fire. Each check has a stable code, and each finding a place, an
-// explanation and a cure.
+// Package lint finds problems in valid rule files: rules that restart pods although a
+// restart does not fix the problem, that use metrics which nothing exports, that can never
+// fire. Each check has a stable code, and each finding has a place, an explanation and a
+// cure.
 package lint
 
 import (
@@ -15,26 +15,27 @@ import (
 
 	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
-// Severity is how bad a finding is. The zero value is Info.
+// Severity is the severity of a finding. The zero value is Info.
 type Severity int
 
 // The severities of findings.
 const (
-	// Info is a remark: the rule does what it says, and more could be had.
+	// Info is a remark: the rule works, and could be improved.
 	Info Severity = iota
-	// Warning is a risk: it needs a cure, or a reason why it is taken.
+	// Warning is a risk that needs a cure or a reason to accept it.
 	Warning
-	// Error is a rule that will do harm, or nothing.
+	// Error is a rule that does harm or has no effect.
 	Error
 )
 
 func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
 
-// Finding is one thing that a check found.
+// Finding is a result of a check.
 type Finding struct {
-	// Code is the check's stable code, such as V001, and Name its readable name.
+	// Code is the check's stable code, such as V001. Name is its readable name.
 	Code, Name string
 	Severity   Severity
 	File       string
@@ -42,42 +43,45 @@ type Finding struct {
 	Line, Col int
 	// Where names the group and the rule, or is empty.
 	Where string
-	// Text says what is wrong, and Cure what to do about it.
+	// Text describes the problem. Cure describes how to fix it.
 	Text, Cure string
 	// Accepted is the reason for which the file accepts the finding; empty if it does not.
 	Accepted string
 }
 
-// Options are what the checks know beside the files.
+// Options are the inputs of the checks beyond the rule files.
 type Options struct {
-	// Vocabulary is what selectors can match; nil knows nothing of metrics.
+	// Vocabulary describes the metrics that selectors can match; nil if they are unknown.
 	Vocabulary *Vocabulary
-	// Complete says that the files are all rule files of one configuration.
+	// Complete is set if the files are all rule files of one configuration.
 	Complete bool
-	// Partial says that the files have mistakes. What is found then is about the rules
-	// without any, and does not follow from what the others lack.
+	// Partial is set if the files have mistakes. Check then reports findings of valid rules
+	// only, and none that could be a consequence of the invalid ones.
 	Partial bool
-	// Config is the name of the configuration; empty where there is none.
+	// Config is the name of the configuration file; empty if there is none.
 	Config string
 	// States are the names of all states.
 	States []string
-	// Manifests are Kubernetes manifests whose probes ask Vitals.
+	// Manifests are Kubernetes manifests with probes that use Vitals.
 	Manifests []*manifest.File
-	// ListenAddress is where the configuration listens unless a flag says otherwise; empty
-	// where nobody knows.
+	// ListenAddress is the configured listen address, which a flag can override; empty if
+	// it is unknown.
 	ListenAddress string
 }
 
-// Check looks through all files that are loaded together. They must be free of mistakes,
-// see rules.ParseAll and rules.Check, unless the options say Partial. The findings are in the order of the files, the
-// manifests last, those that a comment accepts included.
+// Check checks files that are loaded together. They must be free of mistakes, see
+// rules.ParseAll and rules.Check, unless Options.Partial is set. The findings follow the
+// order of the files, then of the manifests. Accepted findings are included.
 func Check(files []*rules.File, opts Options) []Finding {
 	p := &pass{files: files, opts: opts}
 	p.prepare()
 	for _, c := range checks() {
 		p.current = c
-		if c.run != nil {
+		switch {
+		case c.run != nil:
 			c.run(p)
+		case c.rule != nil:
+			p.eachRule(c.rule)
 		}
 	}
 	order := map[string]int{}
@@ -88,7 +92,7 @@ func Check(files []*rules.File, opts Options) []Finding {
 		order[f.Name] = len(files) + i
 	}
 	var findings []Finding
-	for _, f := range p.atOnce() {
+	for _, f := range p.merged() {
 		if f.subject == nil || !f.subject.mistaken() {
 			findings = append(findings, f.Finding)
 		}
@@ -100,13 +104,22 @@ func Check(files []*rules.File, opts Options) []Finding {
 	return findings
 }
 
-// finding is a Finding with the rule that it is about, or nil.
+// eachRule calls check for each valid rule.
+func (p *pass) eachRule(check func(*pass, *subject)) {
+	for _, s := range p.subjects {
+		if s.rule.AST != nil {
+			check(p, s)
+		}
+	}
+}
+
+// finding is a Finding with the rule that it belongs to, or nil.
 type finding struct {
 	Finding
 	subject *subject
 }
 
-// pass is one look at all files.
+// pass is one run of all checks.
 type pass struct {
 	files    []*rules.File
 	opts     Options
@@ -114,25 +127,28 @@ type pass struct {
 	findings []finding
 
 	subjects []*subject
-	// recorded are the recording rules by the name of what they record.
+	// recorded holds the recording rules by the name that they record.
 	recorded map[string][]*subject
-	// walked are the leaves of rules that were asked for.
+	// walked caches the leaves of rules.
 	walked map[*rules.Rule][]leaf
-	// outcomes and hastes are those of what recording rules record, as far as they were
-	// asked for.
+	// outcomes and cadences cache the results for the expressions of recording rules.
 	outcomes map[*subject]outcome
-	hastes   map[*subject]haste
-	// lacking are selectors of series that may be absent, by the name of what is recorded.
+	cadences map[*subject]cadence
+	// lacking holds selectors of series that may be absent, by the recorded name that
+	// depends on them.
 	lacking map[string][]*parser.VectorSelector
-	// shaped are the shapes of what the recording rules record.
+	// shaped holds the shapes of the recorded series.
 	shaped map[*subject]shape
-	// idle are the rules for other configurations, with the kinds that these have.
+	// idle holds the rules for other configurations and the kinds of collectors that they
+	// need.
 	idle map[*subject][]string
-	// feeding are the rules with a state, and the recording rules that they use.
+	// inManifests caches the findings in manifests.
+	inManifests []probes.Finding
+	// feeding holds the rules with a state and the recording rules that they use.
 	feeding map[*subject]bool
 }
 
-// subject is one rule where it stands.
+// subject is a rule with its file and group.
 type subject struct {
 	file  *rules.File
 	group *rules.Group
@@ -147,17 +163,17 @@ func (s *subject) where() string {
 	return where
 }
 
-// mistaken says whether nobody knows what the rule is meant to be.
+// mistaken reports whether the rule is invalid.
 func (s *subject) mistaken() bool { return s.file.Mistaken(s.rule) }
 
-// obeyed says whether the rule can make its state fail.
-func (s *subject) obeyed() bool {
+// enforced reports whether the rule can make its state fail.
+func (s *subject) enforced() bool {
 	return s.rule.State != "" && s.rule.Severity == rules.SeverityCritical && !s.rule.Observe
 }
 
 func (p *pass) prepare() {
 	p.recorded, p.walked = map[string][]*subject{}, map[*rules.Rule][]leaf{}
-	p.outcomes, p.hastes = map[*subject]outcome{}, map[*subject]haste{}
+	p.outcomes, p.cadences = map[*subject]outcome{}, map[*subject]cadence{}
 	for _, f := range p.files {
 		for g := range f.Groups {
 			for r := range f.Groups[g].Rules {
@@ -187,9 +203,9 @@ func (p *pass) prepare() {
 	}
 }
 
-// at reports a finding of the current check at a key of the rule, such as "for", or at
-// the rule itself where it has no such key. As those below it returns the finding, whose
-// severity may be set until the next one is reported.
+// at reports a finding of the current check at a key of the rule, such as "for", or at the
+// rule itself if it has no such key. Like the methods below it returns the finding. The
+// caller may set its severity until the next finding is reported.
 func (p *pass) at(s *subject, key, cure, text string, args ...any) *Finding {
 	line, col := s.file.Place(s.rule, key)
 	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
@@ -201,7 +217,8 @@ func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any)
 	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
-// atWord is inExpr for the first match of a pattern's group within or behind the part.
+// atWord is like inExpr, at the first match of the pattern's group within or after the
+// part.
 func (p *pass) atWord(s *subject, n parser.Node, pattern, cure, text string, args ...any) *Finding {
 	pos := n.PositionRange().Start
 	if m := regexp.MustCompile(pattern).FindStringSubmatchIndex(s.rule.Expr[pos:]); m != nil {
@@ -217,8 +234,8 @@ func (p *pass) about(s *subject, line, col int, cure, text string) *Finding {
 	})
 }
 
-// report adds a finding of the current check that is about no rule. The severity Info
-// means that of the check.
+// report adds a finding of the current check that belongs to no rule. The severity Info
+// stands for that of the check.
 func (p *pass) report(f Finding) *Finding {
 	if f.Severity == Info {
 		f.Severity = p.current.Severity

@@ -2,206 +2,135 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
-// probePath finds probes that ask for what does not exist.
-func probePath(p *pass) {
-	for _, a := range p.probes() {
-		switch {
-		case a.key == "" || a.key == "exec.command" && a.given == "":
-		case a.state == "" && a.key == "exec.command":
-			p.atProbe(a, a.key, meant(a.given, p.names()), "there is no state %q: %s fails at every look", a.given, a.program)
-		case a.state == "":
-			p.unknownPath(a)
-		case a.key == "httpGet.path":
-			p.ruleOfPath(a)
-			p.excludedRules(a)
+// probeCheck reports the findings of the current check in the manifests.
+func probeCheck(p *pass) {
+	for _, f := range p.probeFindings() {
+		if f.Code != p.current.Code {
+			continue
+		}
+		found := p.report(Finding{File: f.File, Line: f.Line, Col: f.Col, Where: f.Where, Text: f.Text, Cure: f.Cure})
+		if f.Warning {
+			found.Severity = Warning
 		}
 	}
 }
 
-// unknownPath reports a path of no state that Vitals does not have, or does not answer.
-// Who is asked at another port is not known.
-func (p *pass) unknownPath(a *probed) {
-	if _, here := a.vitals.at(portNumber(a.container, a.HTTP.Target)); !here || alwaysAnswers(a.path) {
-		return
+// probeFindings returns the findings of all checks in the manifests.
+func (p *pass) probeFindings() []probes.Finding {
+	if p.inManifests != nil || len(p.opts.Manifests) == 0 {
+		return p.inManifests
 	}
-	if a.path == "/-/reload" || strings.HasPrefix(a.path, "/api/v1/components/") {
-		p.atProbe(a, a.key, "ask for a state, such as /ready", "%s is no page to look at: it answers 405 at every look", a.path)
-		return
-	}
-	known := []string{"/metrics", "/-/healthy", "/-/ready"}
-	for _, name := range p.names() {
-		known = append(known, "/"+name)
-	}
-	cure := "ask for a state that is configured: " + strings.Join(p.opts.States, ", ")
-	if near := nearest(strings.TrimRight(strings.ToLower(a.path), "/"), known); near != "" {
-		cure = fmt.Sprintf("did you mean %q?", near)
-	}
-	p.atProbe(a, a.key, cure, "there is nothing at %s: Vitals answers 404 at every look", a.path)
-}
-
-// ruleOfPath reports a rule that the state in the path does not have.
-func (p *pass) ruleOfPath(a *probed) {
-	rest, one := strings.CutPrefix(a.path, "/"+a.given+"/")
-	rules := p.rulesOf(a.state)
-	switch {
-	case !one || slices.Contains(rules, rest):
-	case rest == "":
-		p.atProbe(a, a.key, fmt.Sprintf("write /%s", a.given), "%s ends with a slash: Vitals looks for a rule without a name and answers 404 at every look", a.path)
-	default:
-		p.atProbe(a, a.key, meant(rest, rules), "%s has no rule %q: Vitals answers 404 at every look", a.state, rest)
-	}
-}
-
-// excludedRules reports rules that are excluded and that the state does not have.
-func (p *pass) excludedRules(a *probed) {
-	rules := p.rulesOf(a.state)
-	for _, name := range a.query["exclude"] {
-		if !slices.Contains(rules, name) {
-			p.atProbe(a, a.key, meant(name, rules), "%s has no rule %q to exclude: nothing is excluded for it", a.state, name).Severity = Warning
-		}
-	}
-}
-
-// rulesOf are the names of the rules of a state.
-func (p *pass) rulesOf(state string) []string {
-	var names []string
+	in := probes.Input{Manifests: p.opts.Manifests, States: p.opts.States, ListenAddress: p.opts.ListenAddress, Suggest: suggest}
 	for _, s := range p.subjects {
-		if s.rule.State == state {
-			names = append(names, s.rule.Alert)
+		if s.rule.State != "" {
+			in.Rules = append(in.Rules, probes.Rule{
+				Name: s.rule.Alert, State: s.rule.State, Enforced: s.enforced(), For: s.rule.For, Interval: p.interval(s),
+			})
 		}
 	}
-	return names
+	p.inManifests = append([]probes.Finding{}, probes.Check(in)...)
+	return p.inManifests
 }
 
-// alwaysAnswers says whether a path of no state answers 200 whatever the verdicts are.
-func alwaysAnswers(path string) bool {
-	if slices.Contains([]string{"/", "/metrics", "/metrics/slis", "/config", "/-/healthy", "/-/ready", "/api/v1/status"}, path) {
-		return true
-	}
-	for _, below := range []string{"/assets/", "/api/v1/verdict/", "/api/v1/explain/"} {
-		if strings.HasPrefix(path, below) {
-			return true
+// interval returns the interval of the slowest collector of a rule; zero if it is unknown.
+func (p *pass) interval(s *subject) time.Duration {
+	var longest time.Duration
+	for _, l := range p.leaves(s.rule) {
+		for _, m := range p.sources(l.selector) {
+			longest = max(longest, m.Interval)
 		}
 	}
-	return false
+	return longest
 }
 
-// probePort finds probes that ask where Vitals does not answer them.
-func probePort(p *pass) {
-	for _, a := range p.probes() {
+// acceptProbes marks those of the first findings that comments of the manifests accept. A
+// comment applies to the probe or the container that contains it or follows it, or to the
+// whole file.
+func (p *pass) acceptProbes(first int) {
+	for _, f := range p.opts.Manifests {
+		lines := strings.Split(string(f.Text), "\n")
+		for i, line := range lines {
+			a, ok := parseComment(line, i+1)
+			if !ok {
+				continue
+			}
+			at := manifest.Lines{Line: 1, Last: len(lines)}
+			if !a.whole {
+				if at, ok = holderOf(f, lines, a.line); !ok && a.wrong == "" {
+					a.wrong = "the comment belongs to no probe and no container"
+				}
+			}
+			p.acceptProbe(f, at, a, first)
+		}
+	}
+}
+
+// acceptProbe applies a comment to the findings within lines, and reports codes that it
+// does not apply to.
+func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, first int) {
+	report := func(text string) *Finding {
+		return p.report(Finding{
+			File: f.Name, Line: a.line, Col: a.col, Text: text,
+			Cure: `remove the comment, or write "# vitals:accept V030 REASON" directly above the probe or within its lines, or "# vitals:accept-file V030 REASON" anywhere`,
+		})
+	}
+	if a.wrong != "" {
+		report(a.wrong)
+		return
+	}
+	for _, code := range a.codes {
+		applied := false
+		for i := range p.findings[:first] {
+			if g := &p.findings[i]; g.Code == code && g.File == f.Name && g.Line >= at.Line && g.Line <= at.Last {
+				g.Accepted, applied = a.reason, true
+			}
+		}
 		switch {
-		case a.HTTP != nil && portNumber(a.container, a.HTTP.Target) == 0:
-			p.unnamedPort(a)
-		case a.HTTP != nil:
-			p.listens(a)
-		case a.GRPC != nil:
-			p.atProbe(a, "grpc", "ask by httpGet, with the path of a state", "Vitals answers HTTP there, not gRPC: the probe fails at every look")
+		case applied:
+		case !known(code):
+			report(fmt.Sprintf("there is no check %s", code))
+		case !strings.HasPrefix(code, "V03"):
+			report(fmt.Sprintf("%s is not a check of probes", code))
+		default: // another configuration may have the finding
+			report(fmt.Sprintf("%s is not found here", code)).Severity = Info
 		}
 	}
 }
 
-// unnamedPort reports a port's name that is none of the container. The kubelet then has no
-// result, and stays at what it took for true at first (doProbe in
-// k8s.io/kubernetes/pkg/kubelet/prober/worker.go).
-func (p *pass) unnamedPort(a *probed) {
-	effect := map[string]string{
-		manifest.Startup: "the container never counts as started", manifest.Liveness: "it never restarts anything",
-		manifest.Readiness: "the pod never becomes ready",
-	}[a.Kind]
-	whose := ""
-	if v := a.vitals.container; v != nil && v != a.container && slices.ContainsFunc(v.Ports, func(port manifest.Port) bool { return port.Name == a.HTTP.Name }) {
-		whose = fmt.Sprintf(", and the name of a port of the container %s is its own", v.Name)
+// holderOf returns the lines of the probe, or else of the container, that a comment belongs
+// to.
+func holderOf(f *manifest.File, lines []string, line int) (holder manifest.Lines, ok bool) {
+	below := line
+	for below <= len(lines) && aboveOnly(lines[below-1]) {
+		below++
 	}
-	p.atProbe(a, "httpGet.port", "write the number of the port on which Vitals listens",
-		"no port of the container %s is named %q%s: the kubelet cannot ask, and %s", a.container.Name, a.HTTP.Name, whose, effect)
-}
-
-// listens reports a probe that does not reach Vitals.
-func (p *pass) listens(a *probed) {
-	at, here := a.vitals.at(portNumber(a.container, a.HTTP.Target))
-	switch {
-	case !here && a.vitals.sure:
-		p.atProbe(a, "httpGet.port", "ask where it listens, or let it listen there (--web.listen-address)",
-			"Vitals does not listen on port %d but on %s", portNumber(a.container, a.HTTP.Target), addresses(a.vitals.listen))
-	case a.HTTP.Host != "" && !(a.pod.HostNetwork && loopback(a.HTTP.Host)):
-		p.atProbe(a, "httpGet.host", "remove the host: the kubelet then asks the pod itself",
-			"the kubelet asks %s from the node, and not the pod: who answers there says nothing of this pod", a.HTTP.Host)
-	case here && loopback(at.host) && !loopback(a.HTTP.Host):
-		p.atProbe(a, "httpGet.port", fmt.Sprintf("listen on all addresses, such as :%d", at.port),
-			"Vitals listens on %s only, and the kubelet asks at the pod's address", at)
-	case here && a.HTTP.Scheme == "HTTPS" && (at.probes || a.vitals.container != nil && len(flagValues(a.vitals.container, "web.config.file")) == 0):
-		p.atProbe(a, "httpGet.scheme", "remove the scheme, or serve TLS with --web.config.file",
-			"Vitals serves HTTP on %s, without TLS: the probe fails at every look", at)
-	}
-}
-
-func loopback(host string) bool {
-	return slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, host)
-}
-
-func addresses(all []listener) string {
-	var texts []string
-	for _, l := range all {
-		texts = append(texts, l.String())
-	}
-	return strings.Join(texts, ", ")
-}
-
-// probeVacuous finds probes that pass whatever the verdicts are.
-func probeVacuous(p *pass) {
-	for _, a := range p.probes() {
-		switch cure := "ask for a state: " + askFor(a.Kind); {
-		case a.own() && a.passes == "":
-			// It says what its own container needs: whether Vitals answers.
-		case a.TCP != nil:
-			p.atProbe(a, "tcpSocket", cure, "the probe passes while Vitals accepts connections, whatever the states say")
-		case a.passes != "":
-			p.atProbe(a, a.key, cure, "the probe passes whatever happens: %s", a.passes)
-		case strings.HasPrefix(a.path, "/-/") && alwaysAnswers(a.path):
-			p.atProbe(a, a.key, cure, "%s says how Vitals is, and nothing of the workload", a.path)
-		case a.state == "" && alwaysAnswers(a.path):
-			p.atProbe(a, a.key, cure, "%s answers 200 whatever the states say", a.path)
+	for _, at := range places(f) {
+		within := at.Line <= line && line <= at.Last
+		above := below > line && at.Line == below
+		if (within || above) && at.Line >= holder.Line {
+			holder, ok = at, true
 		}
 	}
+	return holder, ok
 }
 
-// askFor is the path that a kind of probe is to ask for.
-func askFor(kind string) string {
-	return map[string]string{manifest.Startup: "/started", manifest.Liveness: "/alive", manifest.Readiness: "/ready"}[kind]
-}
-
-// probeWrongState finds probes that ask a state which is not made for them.
-func probeWrongState(p *pass) {
-	for _, a := range p.probes() {
-		cure := "ask for " + askFor(a.Kind)
-		switch {
-		case a.Kind == manifest.Liveness && a.state == "ready":
-			p.atProbe(a, a.key, cure, "liveness asks for ready (%s): an outage of what it depends on would restart the container, and no restart cures it", a.given)
-		case a.Kind == manifest.Liveness && a.own() && a.state != "" && len(a.pod.Containers) > 1:
-			p.atProbe(a, a.key, "ask for /-/healthy here, and for /alive in the container of the workload",
-				"the probe restarts Vitals when the workload is not alive, and not the workload").Severity = Warning
-		case a.Kind != manifest.Startup && a.state == "started":
-			p.atProbe(a, a.key, cure, "%s asks for started, which stays ok for ever once it was", a.Kind).Severity = Warning
-		case a.Kind == manifest.Readiness && a.state == "alive":
-			p.atProbe(a, a.key, cure, "readiness asks for alive (%s): the pod stays in service while what it depends on is down", a.given).Severity = Warning
-		case a.Kind == manifest.Startup && a.state == "ready":
-			p.atProbe(a, a.key, cure, "startup asks for ready (%s): during an outage of what it depends on, a new container is killed after %s, again and again",
-				a.given, lasts(patience(a.Probe))).Severity = Warning
+// places returns the lines of all containers, each followed by those of its probes.
+func places(f *manifest.File) []manifest.Lines {
+	var all []manifest.Lines
+	for _, pod := range f.Pods {
+		for _, c := range pod.Containers {
+			all = append(all, c.Lines)
+			for _, probe := range c.Probes {
+				all = append(all, probe.Lines)
+			}
 		}
 	}
+	return all
 }
-
-// patience is how long a probe has to fail until the kubelet acts, at most.
-func patience(p *manifest.Probe) time.Duration { return p.Period * time.Duration(p.FailureThreshold) }
-
-// lasts is a duration as people write it.
-func lasts(d time.Duration) string { return model.Duration(d).String() }

@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// probeRules are those that the manifests of the corpus ask for.
+// probeRules are the rules for the manifests of the corpus.
 const probeRules = `groups:
   - name: g
     rules:
@@ -33,13 +33,13 @@ const probeRules = `groups:
       - {alert: Tarnished, expr: vector(1) > 2, labels: {state: gold}}
 `
 
-// TestManifests holds what is found in every file of testdata/manifests against the lines
-// at its beginning, of which there is none in a good one:
+// TestManifests compares the findings in every file of testdata/manifests with the lines at
+// its beginning. A good file has none:
 //
 //	# want: LINE:COL CODE [SEVERITY] [accepted]: TEXT
 //	# listen: ADDRESS
 //
-// The text is a part of the finding's. The address is that of the configuration.
+// The text is a part of the finding's text. The address is the configured listen address.
 func TestManifests(t *testing.T) {
 	files, err := filepath.Glob("testdata/manifests/*.yaml")
 	if err != nil || len(files) < 12 {
@@ -77,7 +77,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// checkManifest returns what is found in a manifest: the rules are fine.
+// checkManifest returns the findings in a manifest. The rules have none.
 func checkManifest(t *testing.T, name string, text []byte, listen []string) []lint.Finding {
 	t.Helper()
 	m, errs := manifest.Read(name, text)

@@ -6,95 +6,90 @@ import (
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/rules"
 )
 
-// unknownMetric finds selectors of names that nobody exports: they match nothing, and the
-// rule is never true, or always.
+// unknownMetric finds selectors of metrics that nothing exports: they match nothing, so the
+// rule never fires, or always.
 func unknownMetric(p *pass) {
 	v := p.opts.Vocabulary
 	if v == nil {
 		return
 	}
-	known := slices.Collect(func(yield func(string) bool) {
-		for _, m := range v.Metrics {
-			if !yield(m.Name) {
-				return
-			}
-		}
-		for name := range p.recorded {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	known := keys(p.recorded)
+	for _, m := range v.Metrics {
+		known = append(known, m.Name)
+	}
 	for _, s := range p.subjects {
-		p.selectors(s, func(n *parser.VectorSelector) {
-			name := metricName(n)
+		for _, n := range selectors(s.rule.AST) {
+			name := promexpr.MetricName(n)
 			if name == "" || slices.Contains(known, name) {
-				return
+				continue
 			}
-			if !p.judges(name) {
+			if !p.mustBeKnown(name) {
 				p.nearlyKnown(s, n)
-				return
+				continue
 			}
 			severity := p.current.Severity
 			if !own(name) && !p.feeding[s] {
-				severity = Info // an alert for those who load the file elsewhere
+				severity = Info // an alert for a Prometheus with other targets
 			}
-			text, cure := "no collector and no recording rule exports "+name, meant(name, known)
+			text, cure := "no collector and no recording rule exports "+name, suggest(name, known)
 			if !own(name) && nearest(name, known) == "" {
-				cure = "collect it (scrape reads what others export), or remove the rule"
+				cure = "collect it (a scrape collector reads what other programs export), or remove the rule"
 				if severity == Info {
-					cure = "collect it (scrape reads what others export), unless the rule is for the Prometheus that loads the file"
+					cure = "collect it (a scrape collector reads what other programs export), unless the rule is for Prometheus alone"
 				}
 			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
-				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none that is configured does"
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
 				cure = "configure one, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
-					severity = Info // a rule for several configurations that says what this one means
+					severity = Info // a rule for several configurations, with a policy for this one
 					p.idle[s] = append(p.idle[s], kinds...)
 				}
 			}
 			p.inExpr(s, n, cure, "%s", text).Severity = severity
-		})
+		}
 	}
 }
 
-// nearlyKnown finds names that somebody may export whom a collector asks, and that are still
-// likely to be misspelt: they differ by two letters at most from one that is known here. A
-// rule that records a name out of a similar one knows both.
+// nearlyKnown finds names that a scrape target may export and that are still likely to be
+// misspelt: at most two letters differ from a known name. A rule that records one name from
+// a similar one uses both on purpose.
 func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
-	v, name := p.opts.Vocabulary, metricName(n)
+	v, name := p.opts.Vocabulary, promexpr.MetricName(n)
 	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
 		return
 	}
-	near := func(other string) bool { return slips(name, other) <= min(nearMisses, len(name)/4) }
-	meant := ""
+	near := func(other string) bool { return editDistance(name, other) <= min(maxDistance, len(name)/4) }
+	intended := ""
 	for _, other := range keys(p.recorded) {
 		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
-			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return metricName(l.selector) == name })
+			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return promexpr.MetricName(l.selector) == name })
 		})
 		if near(other) && !made {
-			meant = other
+			intended = other
 		}
 	}
 	for _, m := range v.Metrics {
 		if near(m.Name) {
-			meant = m.Name
+			intended = m.Name
 		}
 	}
-	if meant != "" {
-		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If it is another one, accept the finding", meant),
-			"nothing here exports %s unless a collector passes it on, and it is nearly a name that is known", name).Severity = Warning
+	if intended != "" {
+		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If not, accept the finding", intended),
+			"no collector is known to export %s, and the name is similar to a known one", name).Severity = Warning
 	}
 }
 
-// judges says whether a name that is in no vocabulary and not recorded is one that nobody
-// exports. Without a configuration the names of others are unknown, and so they are where
-// a collector passes on what others export. Names with a colon are recorded, perhaps by
-// a file that is not there.
-func (p *pass) judges(name string) bool {
+// mustBeKnown reports whether a name that is neither in the vocabulary nor recorded is
+// certainly not exported. Without a configuration, or with a collector that scrapes other
+// programs, names of other programs are unknown. Names with a colon may be recorded by
+// another file.
+func (p *pass) mustBeKnown(name string) bool {
 	v := p.opts.Vocabulary
 	if ofAlerts(name) {
 		return false
@@ -105,7 +100,7 @@ func (p *pass) judges(name string) bool {
 	return v.Configured && len(v.Others) == 0 && (p.opts.Complete || !strings.Contains(name, ":"))
 }
 
-// exporters returns the kinds that export a metric.
+// exporters returns the kinds of collectors that export a metric.
 func exporters(metrics []Metric, name string) []string {
 	var kinds []string
 	for _, m := range metrics {
@@ -116,24 +111,54 @@ func exporters(metrics []Metric, name string) []string {
 	return kinds
 }
 
-// selectors calls do for every selector that the rule's expression has itself.
-func (p *pass) selectors(s *subject, do func(*parser.VectorSelector)) {
-	p.nodes(s, func(n parser.Node) {
-		if v, ok := n.(*parser.VectorSelector); ok {
-			do(v)
-		}
-	})
-}
-
-// nodes calls do for every part of the rule's expression.
+// nodes calls do for every node of the rule's expression.
 func (p *pass) nodes(s *subject, do func(parser.Node)) {
-	if s.rule.AST == nil {
-		return
-	}
 	parser.Inspect(s.rule.AST, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
 			do(n)
 		}
 		return nil
 	})
+}
+
+// merged returns the findings. It merges those for metrics of kinds that are not configured
+// into one finding for each document, as there may be many.
+func (p *pass) merged() []finding {
+	waits := func(f finding) bool {
+		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
+	}
+	waiting := map[*rules.File][]*subject{}
+	for _, f := range p.findings {
+		if waits(f) && !slices.Contains(waiting[f.subject.file], f.subject) {
+			waiting[f.subject.file] = append(waiting[f.subject.file], f.subject)
+		}
+	}
+	var all []finding
+	reported := map[*rules.File]bool{}
+	for _, f := range p.findings {
+		if waits(f) && len(waiting[f.subject.file]) > 1 {
+			of := f.subject.file
+			if reported[of] {
+				continue
+			}
+			reported[of] = true
+			f = p.mergeIdle(f, waiting[of])
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// mergeIdle returns the one finding for several rules, at the place of the first one.
+func (p *pass) mergeIdle(f finding, waiting []*subject) finding {
+	var names, kinds []string
+	for _, s := range waiting {
+		names, kinds = append(names, s.rule.Name()), append(kinds, p.idle[s]...)
+	}
+	f.Where = f.subject.file.Part
+	f.subject = nil
+	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none is configured. Their no_data applies: %s",
+		len(waiting), enumerate("collectors of the kind", kinds), strings.Join(names, ", "))
+	f.Cure = "configure one for each part that exists. Rules for other parts do no harm"
+	return f
 }

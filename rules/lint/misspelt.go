@@ -1,64 +1,65 @@
 package lint
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// nearMisses is how many letters of a key may be wrong for it to be taken for another.
-const nearMisses = 2
+// maxDistance is the largest edit distance at which one key is reported as a misspelling of
+// another.
+const maxDistance = 2
 
-// misspelt finds labels and annotations of alerts that look like one with a meaning and
-// have none. Words that are only near, such as "stage", are left alone unless their value
-// is what the other key would have; and so is what stands beside the right key.
-func misspelt(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.Alert == "" {
-			continue
+// misspelt finds labels and annotations of alerts that look like a key of Vitals and are
+// none. Similar words such as "stage" count only if their value suits the key, and only if
+// the correct key is missing.
+func misspelt(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	probe := s.rule.State != ""
+	for _, name := range keys(s.rule.Labels) {
+		value := s.rule.Labels[name]
+		switch {
+		case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
+			probe = true
+			p.misspeltKey(s, "labels", name, "state", "the rule belongs to no state, and no probe uses it")
+		case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
+			p.misspeltKey(s, "labels", name, "severity", "the rule has the default severity, critical")
 		}
-		probe := s.rule.State != ""
-		for _, name := range slices.Sorted(maps.Keys(s.rule.Labels)) {
-			value := s.rule.Labels[name]
-			switch {
-			case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
-				probe = true
-				p.misspeltKey(s, "labels", name, "state", "the rule feeds no state, and no probe obeys it")
-			case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
-				p.misspeltKey(s, "labels", name, "severity", "the rule is critical, as one without severity is")
-			}
-		}
-		if !probe {
-			continue // what others read of their alerts is nobody's business here
-		}
-		for _, name := range slices.Sorted(maps.Keys(s.rule.Annotations)) {
-			for _, k := range annotationKeys() {
-				if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
-					p.misspeltKey(s, "annotations", name, k.name, k.without)
-				}
+	}
+	if !probe {
+		return // annotations of ordinary alerts are for other programs
+	}
+	for _, name := range keys(s.rule.Annotations) {
+		for _, k := range annotationKeys() {
+			if lookAlike(s.rule.Annotations, name, k.name) && k.plausible(s.rule.Annotations[name]) {
+				p.misspeltKey(s, "annotations", name, k.name, k.without)
 			}
 		}
 	}
 }
 
-func (p *pass) misspeltKey(s *subject, section, name, meant, effect string) {
+func (p *pass) misspeltKey(s *subject, section, name, intended, effect string) {
 	line, col := s.file.PlaceOfKey(s.rule, section, name)
-	p.about(s, line, col, "write "+meant+", or choose a name that cannot be taken for it",
-		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+meant+": without that, "+effect)
+	p.about(s, line, col, "write "+intended+", or use a name that is less similar",
+		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+intended+": without it, "+effect)
 }
 
 func (p *pass) isState(value string) bool {
 	return slices.ContainsFunc(p.opts.States, func(s string) bool { return strings.EqualFold(s, value) })
 }
 
-// annotationKey is an annotation with a meaning.
+// annotationKey is an annotation that Vitals uses.
 type annotationKey struct {
 	name string
-	// without says what a rule is that does not have it.
+	// without describes a rule that lacks the annotation.
 	without string
-	// plausible says whether the value can be meant for it.
+	// plausible reports whether the value suits the annotation.
 	plausible func(value string) bool
 }
 
@@ -69,8 +70,8 @@ func annotationKeys() []annotationKey {
 	return []annotationKey{
 		{"summary", "probes, page and alerts show the rule's name only", func(string) bool { return true }},
 		{"depends_on", "the rule is never shown as a consequence", func(string) bool { return true }},
-		{"no_data", "missing evidence means what the state says", oneOf("fail", "pass", "hold")},
-		{"mode", "the rule is obeyed", oneOf("observe")},
+		{"no_data", "the state's own no_data applies", oneOf("fail", "pass", "hold")},
+		{"mode", "the rule is enforced", oneOf("observe")},
 		{"exit_code", "the exec probe does not return the code", func(v string) bool {
 			_, ok := rules.ExitCode(v)
 			return ok || strings.Contains(v, "{{")
@@ -78,23 +79,23 @@ func annotationKeys() []annotationKey {
 	}
 }
 
-// lookAlike says whether a key looks like another one, which is not there itself.
+// lookAlike reports whether a key looks like another one that is missing.
 func lookAlike(all map[string]string, key, other string) bool {
 	if key == other || all[other] != "" {
 		return false
 	}
 	a, b := plainKey(key), plainKey(other)
-	return slips(a, b) <= min(nearMisses, len(b)/3)
+	return editDistance(a, b) <= min(maxDistance, len(b)/3)
 }
 
-// plainKey is a key without what people write differently.
+// plainKey returns a key in lower case and without separators.
 func plainKey(key string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
 }
 
-// slips counts the letters to insert, delete or replace, and the neighbours to
-// swap, that make b of a.
-func slips(a, b string) int {
+// editDistance returns the number of letters to insert, delete or replace, and of
+// neighbours to swap, that turns a into b.
+func editDistance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -116,3 +117,42 @@ func slips(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// suggest returns a cure for an unknown name: the nearest known name, or all known names if
+// they are few.
+func suggest(got string, known []string) string {
+	const few = 12
+	known = slices.Sorted(slices.Values(known))
+	known = slices.Compact(slices.DeleteFunc(known, func(name string) bool { return name == "" }))
+	switch near := nearest(got, known); {
+	case near != "":
+		return fmt.Sprintf("did you mean %q?", near)
+	case len(known) == 0:
+		return "remove it: none exists"
+	case len(known) <= few:
+		return "use one of " + strings.Join(known, ", ")
+	}
+	return fmt.Sprintf("use one of %s and %d more", strings.Join(known[:few], ", "), len(known)-few)
+}
+
+// nearest returns the known name that is most similar, or "". The common prefix "vitals_"
+// does not count.
+func nearest(got string, known []string) string {
+	const prefix = "vitals_"
+	short, ours := strings.CutPrefix(got, prefix)
+	if !ours {
+		return strictyaml.Nearest(got, known)
+	}
+	var rest []string
+	for _, name := range known {
+		if name, ok := strings.CutPrefix(name, prefix); ok {
+			rest = append(rest, name)
+		}
+	}
+	if near := strictyaml.Nearest(short, rest); near != "" {
+		return prefix + near
+	}
+	return ""
+}
+
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

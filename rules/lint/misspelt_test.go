@@ -2,7 +2,7 @@ package lint
 
 import "testing"
 
-func TestSlips(t *testing.T) {
+func TestEditDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
@@ -22,8 +22,8 @@ func TestSlips(t *testing.T) {
 		{"abcdef", "badcfe", 3},
 		{"kitten", "sitting", 3},
 	} {
-		if got := slips(c.a, c.b); got != c.want {
-			t.Errorf("slips(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -7,79 +7,82 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// certainty says when an expression yields anything at all.
+// certainty is how certain it is that an expression has a result.
 type certainty int
 
 const (
-	// never: whatever is measured.
+	// never: it has no result, whatever is measured.
 	never certainty = iota
-	// sometimes: it depends on what is measured, or nobody knows.
+	// sometimes: it depends on what is measured, or is unknown.
 	sometimes
-	// measured: as soon as anything is, whatever it is.
+	// measured: it has a result as soon as its metrics are present.
 	measured
-	// always: also when nothing is measured.
+	// always: it has a result even without any metric.
 	always
 )
 
-// outcome is what can be said of an expression without evaluating it.
+// outcome is what static analysis finds about an expression.
 type outcome struct {
 	values
 	sure certainty
-	// subject is the expression whose values these are: it gives a sample of the same
-	// labels and value. Empty if nobody can say. facts are, by subject, what values the
-	// samples of the same labels must have had.
+	// subject is the expression whose values these are: it has a sample with the same
+	// labels and value. It is empty if unknown. facts holds, by subject, the possible
+	// values of the samples with the same labels.
 	subject string
 	facts   map[string]values
-	// pure says that these are all samples of the subject that have such values, and
-	// whole is the outcome of the subject itself.
+	// pure is set if these are all samples of the subject with such values. whole is the
+	// outcome of the subject itself.
 	pure  bool
 	whole *outcome
 }
 
-// cause is a part of an expression that never yields anything, and why.
+// cause is a part of an expression that never has a result, and the reason.
 type cause struct {
 	node       parser.Node
 	text, cure string
 }
 
-// analyst looks at expressions. It errs on one side: what it calls sure is.
-type analyst struct {
+// analyzer analyses expressions. It is conservative: a result that it reports as certain is
+// certain.
+type analyzer struct {
 	pass *pass
-	// causes are what it found on the way.
+	// causes are the causes that were found.
 	causes []cause
-	// following are the recording rules on the way.
+	// following names the recording rules on the way.
 	following []string
 }
 
-func (a *analyst) impossible(n parser.Node, text, cure string) outcome {
+func (a *analyzer) impossible(n parser.Node, text, cure string) outcome {
 	a.causes = append(a.causes, cause{n, text, cure})
 	return outcome{}
 }
 
-// look returns the outcome of an expression.
-func (a *analyst) look(e parser.Expr) outcome {
+// analyze returns the outcome of an expression.
+func (a *analyzer) analyze(e parser.Expr) outcome {
 	switch n := e.(type) {
 	case *parser.ParenExpr:
-		return a.look(n.Expr)
+		return a.analyze(n.Expr)
 	case *parser.StepInvariantExpr:
-		return a.look(n.Expr)
+		return a.analyze(n.Expr)
 	case *parser.NumberLiteral:
 		return outcome{values: one(n.Val), sure: always}
 	case *parser.UnaryExpr:
-		o := a.look(n.Expr)
+		o := a.analyze(n.Expr)
 		if n.Op != parser.SUB {
 			return o
 		}
-		return itself(n, one(0).calculated(parser.SUB, o.values), o.sure)
+		return newOutcome(n, one(0).calculated(parser.SUB, o.values), o.sure)
 	case *parser.VectorSelector:
 		return a.selector(n)
 	case *parser.MatrixSelector:
-		return a.look(n.VectorSelector)
+		return a.analyze(n.VectorSelector)
 	case *parser.SubqueryExpr:
-		o := a.look(n.Expr)
-		return itself(n, o.values, min(o.sure, sometimes))
+		o := a.analyze(n.Expr)
+		return newOutcome(n, o.values, min(o.sure, sometimes))
 	case *parser.AggregateExpr:
 		return a.aggregation(n)
 	case *parser.Call:
@@ -90,9 +93,9 @@ func (a *analyst) look(e parser.Expr) outcome {
 	return outcome{values: anyNumber(), sure: sometimes}
 }
 
-// itself is the outcome of an expression that is its own subject: a sample in it is told
-// from the others by its labels, also without the metric's name.
-func itself(e parser.Expr, v values, sure certainty) outcome {
+// newOutcome returns the outcome of an expression that is its own subject. Labels identify
+// its samples, without the metric's name.
+func newOutcome(e parser.Expr, v values, sure certainty) outcome {
 	if sure == never {
 		return outcome{}
 	}
@@ -106,24 +109,30 @@ func itself(e parser.Expr, v values, sure certainty) outcome {
 	return o
 }
 
-// ofNamedMetrics says whether each selector of an expression selects one metric.
+// ofNamedMetrics reports whether each selector of an expression selects one metric.
 func ofNamedMetrics(e parser.Expr) bool {
-	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return metricName(s) == "" })
+	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return promexpr.MetricName(s) == "" })
 }
 
-// picks says whether an expression picks some samples out of several, as topk does: of
-// equal ones not always the same.
+// picks reports whether an expression chooses some samples out of several, as topk does.
+// Among equal ones the choice is arbitrary.
 func picks(e parser.Expr) bool {
-	found := false
-	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+	return contains(e, func(n parser.Node) bool {
 		a, ok := n.(*parser.AggregateExpr)
-		found = found || ok && keepsLabels(a.Op)
-		return nil
+		return ok && keepsLabels(a.Op)
 	})
-	return found
 }
 
+// contains reports whether a condition holds for a node of an expression.
+func contains(e parser.Node, condition func(parser.Node) bool) bool {
+	return condition(e) || slices.ContainsFunc(parser.Children(e), func(n parser.Node) bool { return contains(n, condition) })
+}
+
+// selectors returns the selectors of an expression; none for nil.
 func selectors(e parser.Expr) []*parser.VectorSelector {
+	if e == nil {
+		return nil
+	}
 	var all []*parser.VectorSelector
 	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
@@ -134,14 +143,15 @@ func selectors(e parser.Expr) []*parser.VectorSelector {
 	return all
 }
 
-// selector is the outcome of what collectors and recording rules can make of a selector.
-func (a *analyst) selector(s *parser.VectorSelector) outcome {
+// selector returns the outcome of a selector, from the collectors and recording rules that
+// it can match.
+func (a *analyzer) selector(s *parser.VectorSelector) outcome {
 	if text, cure := contradiction(s.LabelMatchers); text != "" {
 		return a.impossible(s, text, cure)
 	}
 	var v values
 	sure := never
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	for _, m := range a.pass.sources(s) {
 		v = v.or(metricValues(&m))
 		if m.Name == "" || m.Vanishes {
@@ -154,23 +164,24 @@ func (a *analyst) selector(s *parser.VectorSelector) outcome {
 		o := a.recorded(name, rec)
 		v, sure = v.or(o.values), max(sure, min(o.sure, a.certainly(s, o.sure)))
 	}
-	if sure == never { // nobody known: then nothing is known
-		return itself(s, anyNumber(), sometimes)
+	if sure == never { // no source is known, so nothing is
+		return newOutcome(s, anyNumber(), sometimes)
 	}
-	return itself(s, v, sure)
+	return newOutcome(s, v, sure)
 }
 
-// certainly is how sure a recorded series is for a selector: with labels that it asks for,
-// with an offset or in the first moments it may not be there.
-func (a *analyst) certainly(s *parser.VectorSelector, sure certainty) certainty {
+// certainly limits the certainty of a recorded series for a selector. With further
+// matchers, with an offset or just after the start it may be absent.
+func (a *analyzer) certainly(s *parser.VectorSelector, sure certainty) certainty {
 	if len(s.LabelMatchers) > 1 || s.OriginalOffset != 0 || s.Timestamp != nil || s.StartOrEnd != 0 {
 		return min(sure, sometimes)
 	}
 	return min(sure, measured)
 }
 
-// recorded is the outcome of a recording rule, without the causes: they are its own.
-func (a *analyst) recorded(name string, rec *subject) outcome {
+// recorded returns the outcome of a recording rule. Its causes belong to that rule and are
+// left out.
+func (a *analyzer) recorded(name string, rec *subject) outcome {
 	unknown := outcome{values: anyNumber(), sure: sometimes}
 	if slices.Contains(a.following, name) || rec.rule.AST == nil {
 		return unknown
@@ -178,8 +189,8 @@ func (a *analyst) recorded(name string, rec *subject) outcome {
 	if o, ok := a.pass.outcomes[rec]; ok {
 		return o
 	}
-	deeper := analyst{pass: a.pass, following: append(slices.Clip(a.following), name)}
-	o := deeper.look(rec.rule.AST)
+	deeper := analyzer{pass: a.pass, following: append(slices.Clip(a.following), name)}
+	o := deeper.analyze(rec.rule.AST)
 	if o.sure == never {
 		o = unknown
 	}
@@ -187,7 +198,7 @@ func (a *analyst) recorded(name string, rec *subject) outcome {
 	return o
 }
 
-// metricValues are those that a metric can have.
+// metricValues returns the possible values of a metric.
 func metricValues(m *Metric) values {
 	positive := between(0, end().at)
 	switch {
@@ -199,7 +210,7 @@ func metricValues(m *Metric) values {
 	return anyNumber()
 }
 
-// restricted is o with those samples only whose values are among v.
+// restricted returns o with only the samples whose values are in v.
 func (o outcome) restricted(v values) outcome {
 	all := o.within(v)
 	o.values = v

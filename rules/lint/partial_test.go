@@ -11,14 +11,14 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// Of files with mistakes nothing is found in the mistaken rules, and nothing that follows
-// from what they lack.
+// Check reports nothing about invalid rules, and nothing that could be a consequence of
+// them.
 func TestPartial(t *testing.T) {
 	tests := []struct {
 		name, given string
 		want        []string
 	}{
-		{"a rule that may judge absence", `groups: [{name: g, rules: [
+		{"a rule that may test absence", `groups: [{name: g, rules: [
   {alert: Gone, expr: "absent(", labels: {state: ready}},
   {alert: Dead, expr: vitals_component_alive == 0, for: 1m, labels: {state: ready}, annotations: {summary: x}}]}]`, nil},
 		{"one whose state is not known", `groups: [{name: g, rules: [
@@ -57,7 +57,7 @@ groups: [{name: g, rules: [
 	}
 }
 
-// No mistake of a file keeps the checks from looking at the rest.
+// A mistake in a file does not prevent the checks of the rest.
 func TestPartialOfAllMistakes(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*.bad.yml")
 	if err != nil || len(files) < 30 {

@@ -8,108 +8,111 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// shortFor finds rules that a single measurement can decide: it may be the one that got
-// lost. It is worse for alive, which restarts. What is reported by itself has no rounds.
-func shortFor(p *pass) {
-	for _, s := range p.subjects {
-		if !s.obeyed() || s.rule.AST == nil {
-			continue
-		}
-		h := p.haste(s.rule.AST, nil)
-		if !h.hasty() || s.rule.For >= 2*h.every {
-			continue
-		}
-		waits, enough := `without "for"`, ""
-		if s.rule.For > 0 {
-			waits = `with "for: ` + written(s.rule.For) + `"`
-		}
-		if s.rule.For >= h.every {
-			enough = ", when the next one is late"
-		}
-		f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or look at several rounds, as max_over_time does", written(2*h.every)),
-			"%s, the rule waits for less than two rounds of the collector %q, which looks every %s: one look that goes wrong can make %s fail%s",
-			waits, h.who, written(h.every), s.rule.State, enough)
-		if s.rule.State != "alive" {
-			f.Severity = Info
-		}
+// shortFor finds rules that a single collection can decide, which may be a failed one. It
+// is worse for alive, which restarts. Components that push reports have no collection
+// interval.
+func shortFor(p *pass, s *subject) {
+	if !s.enforced() {
+		return
+	}
+	h := p.cadence(s.rule.AST, nil)
+	if !h.singleSample() || s.rule.For >= 2*h.interval {
+		return
+	}
+	waits, enough := `without "for"`, ""
+	if s.rule.For > 0 {
+		waits = `with "for: ` + formatDuration(s.rule.For) + `"`
+	}
+	if s.rule.For >= h.interval {
+		enough = " when the next one is late"
+	}
+	f := p.at(s, "for", fmt.Sprintf("set for: %s or more, or use several samples, as max_over_time does", formatDuration(2*h.interval)),
+		"%s, the rule waits for less than two collections of the collector %q, which runs every %s: one failed collection can make %s fail%s",
+		waits, h.collector, formatDuration(h.interval), s.rule.State, enough)
+	if s.rule.State != "alive" {
+		f.Severity = Info
 	}
 }
 
-// haste is how often the slowest of the collectors looks whose single look can change what
-// an expression yields, and which one that is. It is zero where nobody knows, and where
-// reports arrive by themselves. An expression is patient if it looks at several rounds.
-type haste struct {
-	every   time.Duration
-	who     string
-	patient bool
+// cadence describes how often the result of an expression can change: interval and
+// collector are those of the slowest collector of which one collection can change it.
+// interval is zero if it is unknown or if reports are pushed. smoothed is set if the
+// expression uses several collections.
+type cadence struct {
+	interval  time.Duration
+	collector string
+	smoothed  bool
 }
 
-func (h haste) hasty() bool { return h.every > 0 && !h.patient }
+func (h cadence) singleSample() bool { return h.interval > 0 && !h.smoothed }
 
-// either is the haste of two expressions of which each can decide: that of the hasty one.
-func (h haste) either(other haste) haste {
+// either returns the cadence of two expressions of which each can decide alone.
+func (h cadence) either(other cadence) cadence {
 	switch {
-	case other.hasty() && (h.patient || other.every > h.every):
+	case other.singleSample() && (h.smoothed || other.interval > h.interval):
 		return other
-	case h.hasty() || h.patient:
+	case h.singleSample() || h.smoothed:
 		return h
 	}
 	return other
 }
 
-// both is the haste of two expressions that have to agree: one that is patient is enough.
-func (h haste) both(other haste) haste {
-	patient := h.patient || other.patient
-	if other.every > h.every {
+// both returns the cadence of two expressions that must agree: it is smoothed if one of
+// them is.
+func (h cadence) both(other cadence) cadence {
+	smoothed := h.smoothed || other.smoothed
+	if other.interval > h.interval {
 		h = other
 	}
-	h.patient = patient
+	h.smoothed = smoothed
 	return h
 }
 
-// waits is the haste of an expression that looks back for that long.
-func (h haste) waits(back time.Duration) haste {
-	h.patient = h.patient || h.every > 0 && back >= 2*h.every
+// waits returns the cadence of an expression over a range or an age.
+func (h cadence) waits(back time.Duration) cadence {
+	h.smoothed = h.smoothed || h.interval > 0 && back >= 2*h.interval
 	return h
 }
 
-// haste walks an expression; via are the recorded names that are being followed.
-func (p *pass) haste(e parser.Expr, via []string) haste {
-	switch n := bare(e).(type) {
+// cadence computes the cadence of an expression. via names the recording rules on the way.
+func (p *pass) cadence(e parser.Expr, via []string) cadence {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.VectorSelector:
-		return p.hasteOf(n, via)
+		return p.cadenceOf(n, via)
 	case *parser.MatrixSelector:
-		return p.haste(n.VectorSelector, via).waits(n.Range)
+		return p.cadence(n.VectorSelector, via).waits(n.Range)
 	case *parser.SubqueryExpr:
-		return p.haste(n.Expr, via).waits(n.Range)
+		return p.cadence(n.Expr, via).waits(n.Range)
 	case *parser.BinaryExpr:
-		return p.hasteOfBinary(n, via)
+		return p.cadenceOfBinary(n, via)
 	case *parser.Call:
-		var h haste
+		var h cadence
 		for _, arg := range n.Args {
-			h = h.both(p.haste(arg, via))
+			h = h.both(p.cadence(arg, via))
 		}
 		if latest(n.Func.Name) {
-			return p.haste(within(n.Args[0]), via)
+			return p.cadence(within(n.Args[0]), via)
 		}
 		return h
 	}
 	if inner := operand(e); inner != nil {
-		return p.haste(inner, via)
+		return p.cadence(inner, via)
 	}
-	return haste{}
+	return cadence{}
 }
 
-func (p *pass) hasteOf(s *parser.VectorSelector, via []string) haste {
-	var h haste
+func (p *pass) cadenceOf(s *parser.VectorSelector, via []string) cadence {
+	var h cadence
 	for _, m := range p.sources(s) {
-		if m.Interval > h.every && m.Collector != "" {
-			h.every, h.who = m.Interval, m.Collector
+		if m.Interval > h.interval && m.Collector != "" {
+			h.interval, h.collector = m.Interval, m.Collector
 		}
 	}
-	name := metricName(s)
+	name := promexpr.MetricName(s)
 	if slices.Contains(via, name) {
 		return h
 	}
@@ -117,44 +120,44 @@ func (p *pass) hasteOf(s *parser.VectorSelector, via []string) haste {
 		if rec.rule.AST == nil {
 			continue
 		}
-		recorded, ok := p.hastes[rec]
+		recorded, ok := p.cadences[rec]
 		if !ok {
-			recorded = p.haste(rec.rule.AST, append(via[:len(via):len(via)], name))
-			p.hastes[rec] = recorded
+			recorded = p.cadence(rec.rule.AST, append(via[:len(via):len(via)], name))
+			p.cadences[rec] = recorded
 		}
 		h = h.either(recorded)
 	}
 	return h
 }
 
-func (p *pass) hasteOfBinary(n *parser.BinaryExpr, via []string) haste {
-	left, right := p.haste(n.LHS, via), p.haste(n.RHS, via)
-	if c, ok := bare(n.RHS).(*parser.BinaryExpr); ok && n.Op == parser.LUNLESS && !c.Op.IsSetOperator() {
-		right = p.haste(c.LHS, via).both(p.haste(c.RHS, via)) // one round decides for the exception
+func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
+	left, right := p.cadence(n.LHS, via), p.cadence(n.RHS, via)
+	if c, ok := promexpr.Bare(n.RHS).(*parser.BinaryExpr); ok && n.Op == parser.LUNLESS && !c.Op.IsSetOperator() {
+		right = p.cadence(c.LHS, via).both(p.cadence(c.RHS, via)) // one collection decides the exception
 	}
 	switch {
 	case n.Op == parser.LOR:
 		return left.either(right)
 	case n.Op == parser.LAND && thenAndNow(n):
-		return haste{patient: true}
-	case n.Op.IsComparisonOperator() && p.anyRoundDecides(n):
+		return cadence{smoothed: true}
+	case n.Op.IsComparisonOperator() && oneCollectionDecides(n):
 		h := left.both(right)
-		h.patient = false
+		h.smoothed = false
 		return h
-	case n.Op.IsComparisonOperator() && asksForAge(n):
-		return left.both(right).waits(p.age(n))
+	case n.Op.IsComparisonOperator() && comparesAge(n):
+		return left.both(right).waits(age(n))
 	}
 	return left.both(right)
 }
 
-// latest says whether a function over a range only looks at its last sample.
+// latest reports whether a function over a range uses only the last sample.
 func latest(function string) bool {
 	return function == "last_over_time" || function == "present_over_time"
 }
 
-// within returns what is in a range.
+// within returns the operand of a range.
 func within(e parser.Expr) parser.Expr {
-	switch n := bare(e).(type) {
+	switch n := promexpr.Bare(e).(type) {
 	case *parser.MatrixSelector:
 		return n.VectorSelector
 	case *parser.SubqueryExpr:
@@ -163,43 +166,42 @@ func within(e parser.Expr) parser.Expr {
 	return e
 }
 
-// anyRoundDecides says whether a comparison is about the extreme of a range that one round
-// alone can reach, as in min_over_time(up[5m]) == 0.
-func (p *pass) anyRoundDecides(n *parser.BinaryExpr) bool {
-	op, side, other := n.Op, n.LHS, n.RHS
-	if p.isNumber(n.LHS) {
-		op, side, other = flipped(op), n.RHS, n.LHS
+// oneCollectionDecides reports whether a single collection can make a comparison over a range
+// true, as in min_over_time(up[5m]) == 0.
+func oneCollectionDecides(n *parser.BinaryExpr) bool {
+	c, ok := promexpr.WithConstant(n)
+	if !ok {
+		return false
 	}
-	limit, ok := p.number(other)
-	call, called := aggregated(side).(*parser.Call)
-	if !ok || !called {
+	call, ok := aggregated(c.Expr).(*parser.Call)
+	if !ok {
 		return false
 	}
 	switch call.Func.Name {
 	case "min_over_time":
-		return op == parser.LSS || op == parser.LTE || op == parser.EQLC && limit == 0
+		return c.Op == parser.LSS || c.Op == parser.LTE || c.Op == parser.EQLC && c.Limit == 0
 	case "max_over_time":
-		return op == parser.GTR || op == parser.GTE || op == parser.EQLC && limit == 1
+		return c.Op == parser.GTR || c.Op == parser.GTE || c.Op == parser.EQLC && c.Limit == 1
 	}
 	return false
 }
 
-// aggregated returns what min, max and the like are made of.
+// aggregated returns the operand of nested aggregations.
 func aggregated(e parser.Expr) parser.Expr {
 	for {
-		n, ok := bare(e).(*parser.AggregateExpr)
+		n, ok := promexpr.Bare(e).(*parser.AggregateExpr)
 		if !ok {
-			return bare(e)
+			return promexpr.Bare(e)
 		}
 		e = n.Expr
 	}
 }
 
-// thenAndNow says whether both sides ask for the same metric, at different times.
+// thenAndNow reports whether both sides select the same metric at different times.
 func thenAndNow(n *parser.BinaryExpr) bool {
 	for _, a := range selectors(n.LHS) {
 		for _, b := range selectors(n.RHS) {
-			if metricName(a) == metricName(b) && a.OriginalOffset != b.OriginalOffset {
+			if promexpr.MetricName(a) == promexpr.MetricName(b) && a.OriginalOffset != b.OriginalOffset {
 				return true
 			}
 		}
@@ -207,29 +209,27 @@ func thenAndNow(n *parser.BinaryExpr) bool {
 	return false
 }
 
-// asksForAge says whether a comparison is about how long ago something was.
-func asksForAge(n *parser.BinaryExpr) bool {
-	found := false
-	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
+// comparesAge reports whether a comparison tests how long ago something was.
+func comparesAge(n *parser.BinaryExpr) bool {
+	now := contains(n, func(n parser.Node) bool {
 		c, ok := n.(*parser.Call)
-		found = found || ok && c.Func.Name == "time"
-		return nil
+		return ok && c.Func.Name == "time"
 	})
-	return found && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
-		return strings.Contains(metricName(s), "_time") || metricName(s) == ""
+	return now && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
+		return strings.Contains(promexpr.MetricName(s), "_time") || promexpr.MetricName(s) == ""
 	})
 }
 
-// age is the longest time that a comparison names in seconds; without any, it is that of
-// another metric, and long enough.
-func (p *pass) age(n *parser.BinaryExpr) time.Duration {
+// age returns the longest constant of a comparison, in seconds. Without a constant the
+// limit is another metric, and the age counts as long enough.
+func age(n *parser.BinaryExpr) time.Duration {
 	longest := math.Inf(1)
 	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
 		e, ok := n.(parser.Expr)
 		if !ok {
 			return nil
 		}
-		if seconds, ok := p.number(e); ok && (math.IsInf(longest, 1) || seconds > longest) {
+		if seconds, ok := promexpr.Constant(e); ok && (math.IsInf(longest, 1) || seconds > longest) {
 			longest = seconds
 		}
 		return nil

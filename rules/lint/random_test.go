@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// fragments are all vectors that stand in the expressions of the corpus and of the rules
-// that come with Vitals, each once.
+// fragments returns all distinct vectors in the expressions of the corpus and of the
+// shipped rules.
 func fragments(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -77,14 +77,14 @@ func rulesOf(f *rules.File) []rules.Rule {
 	return all
 }
 
-// randomRules is a file with rules that are made of fragments.
+// randomRules returns a file with rules that consist of fragments.
 func randomRules(r *rand.Rand, fragments []string) string {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	vector := func() string { return "(" + one(fragments...) + ")" }
 	last := one(fragments...) + " == 0"
 	expr := func() (text string) {
 		if r.IntN(3) == 0 {
-			return last // as another rule has it
+			return last // the same as in another rule
 		}
 		defer func() { last = text }()
 		a, b := vector(), vector()
@@ -125,8 +125,8 @@ func randomRules(r *rand.Rand, fragments []string) string {
 	return b.String()
 }
 
-// Whatever rules say, the checks come to an end, say the same again, point into the file,
-// and accept what the file accepts.
+// For any rules, the checks terminate, are deterministic, report places inside the file,
+// and accept the findings that the file accepts.
 func TestChecksOfRandomRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	fragments := fragments(t)
@@ -134,7 +134,7 @@ func TestChecksOfRandomRules(t *testing.T) {
 	for range 200 {
 		text := randomRules(r, fragments)
 		if _, mistakes := rules.Parse("f.yml", []byte(text), []string{"ready", "alive", "started"}); len(mistakes) > 0 {
-			continue // a fragment of its own with bool, or a range of a wrong type
+			continue // a fragment with bool, or a range of a wrong type
 		}
 		var features []string
 		if r.IntN(3) == 0 {

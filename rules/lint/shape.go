@@ -8,33 +8,35 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// shape is what the labels of an expression's result can be. The zero value is that of an
-// expression without any result.
+// shape describes the possible labels of an expression's result. The zero value describes
+// an expression without a result.
 type shape struct {
-	// some is set when there can be a result, and open when nothing is known of it.
+	// some is set if there can be a result, and open if its labels are unknown.
 	some, open bool
-	// labels are the labels that there may be, with their values, "" for a series that
-	// lacks the label; nil allows any. The name is not among them.
+	// labels holds the possible labels with their values: "" for a series that lacks the
+	// label; nil for any value. The metric name is left out.
 	labels map[string][]string
 }
 
-// scalars have no labels.
+// scalars returns the shape of a result without labels.
 func scalars() shape { return shape{some: true} }
 
 func anything() shape { return shape{some: true, open: true} }
 
-// known says whether the shape allows a judgement.
+// known reports whether the labels are known.
 func (s shape) known() bool { return s.some && !s.open }
 
-// has says whether a series may have a label.
+// has reports whether a series may have a label.
 func (s shape) has(label string) bool {
 	_, ok := s.labels[label]
 	return !s.known() || ok
 }
 
-// with returns the shape with a label of these values, or of any.
+// with returns the shape with a label of these values; nil for any value.
 func (s shape) with(label string, values []string) shape {
 	s.labels = maps.Clone(s.labels)
 	if s.labels == nil {
@@ -44,14 +46,14 @@ func (s shape) with(label string, values []string) shape {
 	return s
 }
 
-// keep returns the shape without the labels that keep denies.
+// keep returns the shape without the labels for which keep returns false.
 func (s shape) keep(keep func(label string) bool) shape {
 	s.labels = maps.Clone(s.labels)
 	maps.DeleteFunc(s.labels, func(label string, _ []string) bool { return !keep(label) })
 	return s
 }
 
-// or returns the shape of either.
+// or returns the shape of the union.
 func (s shape) or(t shape) shape {
 	switch {
 	case !s.some || t.open:
@@ -69,7 +71,8 @@ func (s shape) or(t shape) shape {
 	return sum
 }
 
-// either returns the values of a label in two shapes, at least one of which has it.
+// either returns the values of a label in the union of two shapes, at least one of which
+// has it.
 func either(s, t shape, label string) []string {
 	a, inS := s.labels[label]
 	b, inT := t.labels[label]
@@ -93,7 +96,7 @@ func (s shape) equal(t shape) bool {
 	})
 }
 
-// narrowed returns what matchers leave of the shape.
+// narrowed returns the shape of the series that satisfy the matchers.
 func (s shape) narrowed(matchers []*labels.Matcher) shape {
 	if !s.known() {
 		return s
@@ -121,9 +124,8 @@ func (s shape) narrowed(matchers []*labels.Matcher) shape {
 	return s
 }
 
-// shapes computes the shapes of all that is recorded. Recording rules may use each other,
-// and themselves, so it begins with none of them having a result, and goes on until
-// nothing changes.
+// shapes computes the shapes of all recorded series. Recording rules may use each other and
+// themselves, so it starts without results and repeats until nothing changes.
 func (p *pass) shapes() {
 	p.shaped = map[*subject]shape{}
 	for changed := true; changed; {
@@ -137,7 +139,7 @@ func (p *pass) shapes() {
 			}
 			was, is := p.shaped[s], p.shape(s.rule.AST)
 			for label, value := range s.rule.Labels {
-				is = is.with(label, []string{value}) // "" removes a label, which is as good
+				is = is.with(label, []string{value}) // "" removes a label, which has the same effect
 			}
 			if is = was.or(is); !is.equal(was) {
 				p.shaped[s], changed = is, true
@@ -146,7 +148,7 @@ func (p *pass) shapes() {
 	}
 }
 
-// ofName returns the shape of all that a name stands for.
+// ofName returns the shape of all series of a name.
 func (p *pass) ofName(name string) shape {
 	var found shape
 	if name == "" || p.opts.Vocabulary == nil {
@@ -167,27 +169,20 @@ func (p *pass) ofName(name string) shape {
 	return found
 }
 
-// shape computes the shape of an expression.
+// shape returns the shape of an expression.
 func (p *pass) shape(e parser.Expr) shape {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
-		return p.ofName(metricName(n)).narrowed(n.LabelMatchers)
-	case *parser.MatrixSelector:
-		return p.shape(n.VectorSelector)
-	case *parser.SubqueryExpr:
-		return p.shape(n.Expr)
-	case *parser.ParenExpr:
-		return p.shape(n.Expr)
-	case *parser.UnaryExpr:
-		return p.shape(n.Expr)
-	case *parser.StepInvariantExpr:
-		return p.shape(n.Expr)
+		return p.ofName(promexpr.MetricName(n)).narrowed(n.LabelMatchers)
 	case *parser.AggregateExpr:
 		return p.aggregated(n)
 	case *parser.BinaryExpr:
 		return p.operated(n)
 	case *parser.Call:
 		return p.called(n)
+	}
+	if inner := operand(e); inner != nil {
+		return p.shape(inner)
 	}
 	return scalars() // a number or a string
 }
@@ -197,7 +192,7 @@ func (p *pass) aggregated(n *parser.AggregateExpr) shape {
 	if keepsLabels(n.Op) {
 		return s
 	}
-	if s.open && !n.Without { // what it is by is all that it has
+	if s.open && !n.Without { // the result has only the labels of the grouping
 		s = shape{some: true, labels: map[string][]string{}}
 		for _, label := range n.Grouping {
 			s.labels[label] = nil
@@ -262,9 +257,8 @@ func (p *pass) called(n *parser.Call) shape {
 	return scalars() // such as hour()
 }
 
-// relabelled is the shape that label_replace or label_join makes. A replacement without
-// references to groups is the label's value where the expression matches, and an empty
-// one removes the label.
+// relabelled returns the shape of label_replace or label_join. A constant replacement is
+// the label's value where the expression matches. An empty one removes the label.
 func (p *pass) relabelled(n *parser.Call) shape {
 	s := p.shape(n.Args[0])
 	label := text(n.Args[1])
@@ -275,11 +269,10 @@ func (p *pass) relabelled(n *parser.Call) shape {
 	return s.with(label, values)
 }
 
-// ofAbsent is the shape of what absent yields: the labels that the selector asks for by
-// their value, and by nothing else.
+// ofAbsent returns the shape of absent: the labels that the selector matches by equality.
 func ofAbsent(arg parser.Expr) shape {
 	s := scalars()
-	arg = bare(arg)
+	arg = promexpr.Bare(arg)
 	if m, ok := arg.(*parser.MatrixSelector); ok {
 		arg = m.VectorSelector
 	}
@@ -293,7 +286,7 @@ func ofAbsent(arg parser.Expr) shape {
 		}
 		values := []string{m.Value}
 		if len(without(selector.LabelMatchers, m.Name)) < len(selector.LabelMatchers)-1 {
-			values = nil // asked for twice, it is left out, or is any of them
+			values = nil // with two matchers it is left out or has either value
 		}
 		s = s.with(m.Name, values)
 	}

@@ -8,32 +8,30 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// templateLabel finds templates that use a label which the result of the rule's
-// expression cannot have: they show nothing in its place.
-func templateLabel(p *pass) {
-	for _, s := range p.subjects {
-		if s.rule.Alert == "" || s.rule.AST == nil {
-			continue
-		}
-		is := p.shape(s.rule.AST)
-		if !is.known() {
-			continue
-		}
-		for _, of := range []struct {
-			key   string
-			texts map[string]string
-		}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
-			for _, name := range keys(of.texts) {
-				for _, label := range templateLabels(of.texts[name]) {
-					if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
-						continue
-					}
-					text := "the result of the expression has no label " + label
-					if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
-						text += ": labels that the rule adds are not among those of a template"
-					}
-					p.at(s, strictyaml.PathKey(of.key, name), meant(label, keys(is.labels)), "%s", text)
+// templateLabel finds templates with a label that the result of the rule's expression
+// cannot have. They show an empty text in its place.
+func templateLabel(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	is := p.shape(s.rule.AST)
+	if !is.known() {
+		return
+	}
+	for _, of := range []struct {
+		key   string
+		texts map[string]string
+	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
+		for _, name := range keys(of.texts) {
+			for _, label := range templateLabels(of.texts[name]) {
+				if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
+					continue
 				}
+				text := "the result of the expression has no label " + label
+				if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
+					text += ": a template cannot use labels that the rule adds"
+				}
+				p.at(s, strictyaml.PathKey(of.key, name), suggest(label, keys(is.labels)), "%s", text)
 			}
 		}
 	}
@@ -41,6 +39,18 @@ func templateLabel(p *pass) {
 
 // templateLabels returns the labels of the alert that a template uses.
 func templateLabels(text string) []string {
+	root := parseTemplate(text)
+	if root == nil {
+		return nil
+	}
+	w := templateWalk{}
+	w.list(root, true)
+	return w.labels
+}
+
+// parseTemplate returns the parsed text of a label or an annotation, or nil if it contains
+// no action or is invalid. $ is .Labels and so on, as Prometheus defines them.
+func parseTemplate(text string) *parse.ListNode {
 	const head = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}"
 	if !strings.Contains(text, "{{") {
 		return nil
@@ -50,12 +60,10 @@ func templateLabels(text string) []string {
 	if _, err := tree.Parse(head+text, "{{", "}}", map[string]*parse.Tree{}); err != nil {
 		return nil
 	}
-	w := templateWalk{}
-	w.list(tree.Root, true)
-	return w.labels
+	return tree.Root
 }
 
-// templateWalk gathers labels.
+// templateWalk collects labels.
 type templateWalk struct{ labels []string }
 
 func (w *templateWalk) add(label string) {
@@ -64,8 +72,8 @@ func (w *templateWalk) add(label string) {
 	}
 }
 
-// list walks a part of the template; root says that the dot is still what the template
-// was given.
+// list walks a part of the template. root is set while the dot is the data of the whole
+// template.
 func (w *templateWalk) list(l *parse.ListNode, root bool) {
 	if l == nil {
 		return

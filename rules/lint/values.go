@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// values are the numbers that a sample can be: any within one of the spans, and NaN if nan
-// is set. The zero value is none.
+// values is a set of numbers: all numbers within the spans, and NaN if nan is set. The zero
+// value is the empty set.
 type values struct {
 	// spans are in order and do not touch each other.
 	spans []span
 	nan   bool
 }
 
-// span is what lies between two cuts, from before to.
+// span is the numbers between two cuts; from is before to.
 type span struct{ from, to cut }
 
-// cut divides all numbers in two: after says whether the number itself is on the left.
+// cut divides all numbers in two: the number itself is on the left if after is set.
 type cut struct {
 	at    float64
 	after bool
@@ -42,8 +42,8 @@ func later(c, d cut) cut {
 func begin() cut { return cut{math.Inf(-1), false} }
 func end() cut   { return cut{math.Inf(1), true} }
 
-// anyNumber is every number and NaN, one is a single number, and between are all numbers
-// from one to another, both included.
+// anyNumber is every number and NaN, one is a single number, and between is a closed
+// interval.
 func anyNumber() values { return values{[]span{{begin(), end()}}, true} }
 
 func one(v float64) values {
@@ -54,7 +54,7 @@ func one(v float64) values {
 }
 
 func between(from, to float64) values {
-	return values{[]span{{cut{from + 0, false}, cut{to + 0, true}}}, false} // + 0 makes 0 of -0
+	return values{[]span{{cut{from + 0, false}, cut{to + 0, true}}}, false} // + 0 turns -0 into 0
 }
 
 func oneOf(all ...float64) values {
@@ -67,7 +67,7 @@ func oneOf(all ...float64) values {
 
 func (v values) empty() bool { return len(v.spans) == 0 && !v.nan }
 
-// number returns the only number that there is.
+// number returns the only number in the set, if there is just one.
 func (v values) number() (n float64, ok bool) {
 	points, ok := v.points()
 	if !ok || len(points) != 1 || v.nan {
@@ -76,7 +76,7 @@ func (v values) number() (n float64, ok bool) {
 	return points[0], true
 }
 
-// points returns all numbers, where they are few.
+// points returns all numbers in the set, if they are few.
 func (v values) points() (points []float64, ok bool) {
 	for _, s := range v.spans {
 		if s.from.at != s.to.at {
@@ -99,7 +99,7 @@ func (v values) and(w values) values {
 	return both
 }
 
-// not returns everything else.
+// not returns the complement.
 func (v values) not() values {
 	rest := values{nan: !v.nan}
 	from := begin()
@@ -118,15 +118,15 @@ func (v values) not() values {
 func (v values) or(w values) values      { return v.not().and(w.not()).not() }
 func (v values) without(w values) values { return v.and(w.not()) }
 
-// covers says whether every number of w is one of v, NaN aside.
+// covers reports whether every number of w is in v, apart from NaN.
 func (v values) covers(w values) bool { return len(w.without(v).spans) == 0 }
 
-// within says whether all of v, NaN as well, is among w.
+// within reports whether all of v, including NaN, is in w.
 func (v values) within(w values) bool { return v.without(w).empty() }
 
 func (v values) mayBe(n float64) bool { return !v.and(one(n)).empty() }
 
-// hull returns the numbers from the least to the greatest, none left out.
+// hull returns the closed interval from the least to the greatest number.
 func (v values) hull() values {
 	if len(v.spans) > 0 {
 		v.spans = []span{{v.spans[0].from, v.spans[len(v.spans)-1].to}}
@@ -140,7 +140,7 @@ func (v values) orNaN() values {
 	return v
 }
 
-// String describes the numbers, as in "0 or 1" or "at least 0".
+// String describes the set, as in "0 or 1" or "at least 0".
 func (v values) String() string {
 	var parts []string
 	for _, s := range v.spans {
@@ -171,8 +171,8 @@ func (s span) String() string {
 	return fmt.Sprint(lower, " ", s.from.at, " and ", upper, " ", s.to.at)
 }
 
-// mapped returns what f, which must be monotonic, makes of every number. Ends that do not
-// belong to a span belong to the result, as f may round.
+// mapped returns the results of f, which must be monotonic, for all numbers. Open ends
+// become closed, as f may round.
 func (v values) mapped(f func(float64) float64) values {
 	result := values{nan: v.nan}
 	for _, s := range v.spans {

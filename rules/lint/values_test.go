@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// points are what random sets are made of and asked for: numbers, and what lies between.
+// points are the numbers from which random sets are made.
 func points() []float64 {
 	return []float64{math.Copysign(0, -1), math.Inf(-1), -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, math.Inf(1), math.NaN()}
 }
 
-// asked are points and numbers between all of them.
-func asked() []float64 {
+// samplePoints returns the points and numbers between them.
+func samplePoints() []float64 {
 	return append(points(), -3, -1.75, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75, 3)
 }
 
@@ -43,7 +45,7 @@ func randomValues(r *rand.Rand) values {
 	return all[r.IntN(len(all))]()
 }
 
-// compare is what Prometheus makes of a comparison.
+// compare returns the result of a comparison in Prometheus.
 func compare(op parser.ItemType, x, y float64) bool {
 	switch op {
 	case parser.EQLC:
@@ -60,15 +62,15 @@ func compare(op parser.ItemType, x, y float64) bool {
 	return x <= y
 }
 
-// Sets of numbers are what they are number by number.
+// Operations on sets agree with those on each number.
 func TestValuesByTheNumber(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 10_000 {
 		a, b := randomValues(r), randomValues(r)
-		if got, want := a.empty(), !slices.ContainsFunc(asked(), a.has); got != want {
+		if got, want := a.empty(), !slices.ContainsFunc(samplePoints(), a.has); got != want {
 			t.Fatalf("(%v).empty() = %t, want %t", a, got, want)
 		}
-		for _, x := range asked() {
+		for _, x := range samplePoints() {
 			for _, c := range []struct {
 				name      string
 				got, want bool
@@ -77,7 +79,7 @@ func TestValuesByTheNumber(t *testing.T) {
 				{"and", a.and(b).has(x), a.has(x) && b.has(x)},
 				{"without", a.without(b).has(x), a.has(x) && !b.has(x)},
 				{"not", a.not().has(x), !a.has(x)},
-				{"within", a.within(b), !slices.ContainsFunc(asked(), func(x float64) bool { return a.has(x) && !b.has(x) })},
+				{"within", a.within(b), !slices.ContainsFunc(samplePoints(), func(x float64) bool { return a.has(x) && !b.has(x) })},
 			} {
 				if c.got != c.want {
 					t.Fatalf("%s of %+v and %+v, for %v: %t, want %t", c.name, a, b, x, c.got, c.want)
@@ -87,8 +89,8 @@ func TestValuesByTheNumber(t *testing.T) {
 	}
 }
 
-// What a comparison lets pass and what an operation returns is at least what it does for
-// single numbers, and for comparisons with one number no more.
+// A comparison keeps, and an operation returns, at least the results for single numbers.
+// Comparisons with one number keep no more.
 func TestValuesComparedAndCalculated(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	ops := []parser.ItemType{parser.EQLC, parser.NEQ, parser.GTR, parser.GTE, parser.LSS, parser.LTE}
@@ -101,8 +103,8 @@ func TestValuesComparedAndCalculated(t *testing.T) {
 			if got, want := a.passing(op, one(single)).has(x), a.has(x) && compare(op, x, single); got != want {
 				t.Fatalf("(%v).passing(%s, %v) has %v: %t, want %t", a, op, single, x, got, want)
 			}
-			if compare(flipped(op), single, x) != compare(op, x, single) || !math.IsNaN(x+single) && compare(inverse(op), x, single) == compare(op, x, single) {
-				t.Fatalf("flipped(%s) = %s, inverse(%s) = %s", op, flipped(op), op, inverse(op))
+			if compare(promexpr.Mirror(op), single, x) != compare(op, x, single) || !math.IsNaN(x+single) && compare(inverse(op), x, single) == compare(op, x, single) {
+				t.Fatalf("promexpr.Mirror(%s) = %s, inverse(%s) = %s", op, promexpr.Mirror(op), op, inverse(op))
 			}
 			for _, y := range points() {
 				if !a.has(x) || !b.has(y) {
@@ -115,7 +117,7 @@ func TestValuesComparedAndCalculated(t *testing.T) {
 				if !holds && !math.IsNaN(x) && a.alwaysPasses(op, b) {
 					t.Fatalf("(%v).alwaysPasses(%s, %v), want false because of %v and %v", a, op, b, x, y)
 				}
-				if z := calculate(operation, x, y); !a.calculated(operation, b).has(z) {
+				if z := promexpr.Calculate(operation, x, y); !a.calculated(operation, b).has(z) {
 					t.Fatalf("(%v).calculated(%s, %v) = %v lacks %v, of %v and %v", a, operation, b, a.calculated(operation, b), z, x, y)
 				}
 			}
@@ -141,7 +143,7 @@ func TestValuesInWords(t *testing.T) {
 	}
 }
 
-// Where little is lost, nothing is.
+// Simple operations are exact.
 func TestValuesCalculatedInWords(t *testing.T) {
 	bit, ratio := oneOf(0, 1), between(0, 1)
 	positive := between(0, math.Inf(1))

@@ -7,31 +7,33 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// vanishingSeries finds comparisons in probe rules whose series can be absent although
-// their collector does its work, where nobody said what that means: the comparison is
-// then neither true nor false, and a Prometheus takes that for well.
+// vanishingSeries finds comparisons in rules with a state whose series can be absent while
+// their collector works, without a policy for that case. The comparison then has no result,
+// and Prometheus sends no alert.
 func vanishingSeries(p *pass) {
-	p.lacks()
-	judgedIn := map[string][]*parser.VectorSelector{}
-	unread := map[string]bool{} // states of which a rule cannot be read, which may judge absence
+	p.findAbsences()
+	absentIn := map[string][]*parser.VectorSelector{}
+	unread := map[string]bool{} // states with an invalid rule, which may test absence
 	for _, s := range p.subjects {
 		unread[s.rule.State] = unread[s.rule.State] || s.mistaken() && s.rule.Record == ""
-		if s.obeyed() {
-			judgedIn[s.rule.State] = append(judgedIn[s.rule.State], p.absents(s)...)
+		if s.enforced() {
+			absentIn[s.rule.State] = append(absentIn[s.rule.State], p.absents(s)...)
 		}
 	}
 	for _, s := range p.subjects {
 		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" || unread[s.rule.State] || unread[""] {
 			continue
 		}
-		judged := slices.Concat(p.absents(s), judgedIn[s.rule.State])
+		tested := slices.Concat(p.absents(s), absentIn[s.rule.State])
 		var first *parser.VectorSelector
 		var names []string
-		severity := Info // as long as all of it is what others export
+		severity := Info // while all of them come from other programs
 		for _, l := range p.compared(s.rule.AST) {
-			if slices.ContainsFunc(judged, func(a *parser.VectorSelector) bool { return covers(a, l.at) || covers(a, l.selector) }) {
+			if slices.ContainsFunc(tested, func(a *parser.VectorSelector) bool { return covers(a, l.at) || covers(a, l.selector) }) {
 				continue
 			}
 			if ours := !p.foreign(l.selector); first == nil || ours && severity == Info {
@@ -40,31 +42,31 @@ func vanishingSeries(p *pass) {
 					severity = p.current.Severity
 				}
 			}
-			if name := metricName(l.at); !slices.Contains(names, name) {
+			if name := promexpr.MetricName(l.at); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 		if first == nil {
 			continue
 		}
-		cure := fmt.Sprintf(`say what that means (annotations: no_data: fail, pass or hold), or ask for it ("... or absent(%s)")`, first)
-		if len(p.recorded[metricName(first)]) > 0 {
-			cure = "say what that means (annotations: no_data: fail, pass or hold), or record what is always there"
+		cure := fmt.Sprintf(`set the annotation no_data to fail, pass or hold, or test for absence ("... or absent(%s)")`, first)
+		if len(p.recorded[promexpr.MetricName(first)]) > 0 {
+			cure = "set the annotation no_data to fail, pass or hold, or record a series that is always present"
 		}
 		p.inExpr(s, first, cure,
-			"a series of %s can be absent though nothing is out of order: the comparison is then neither true nor false, which a Prometheus takes for well, and %s by its own policy",
+			"a series of %s can be absent while everything works. Prometheus then sees no alert, and vitals reports the rule as unknown, which %s handles by its own no_data",
 			strings.Join(names, ", "), s.rule.State).Severity = severity
 	}
 }
 
-// foreign says whether a selector can match nothing but what others export: it may be
-// absent, and nobody here knows whether it ever is.
+// foreign reports whether a selector matches only series of other programs. It is unknown
+// whether they are ever absent.
 func (p *pass) foreign(s *parser.VectorSelector) bool {
 	known := func(m Metric) bool { return m.Name != "" }
-	return len(p.recorded[metricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
+	return len(p.recorded[promexpr.MetricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
 }
 
-// absents are the selectors whose absence a rule judges.
+// absents returns the selectors whose absence a rule tests.
 func (p *pass) absents(s *subject) []*parser.VectorSelector {
 	var found []*parser.VectorSelector
 	for _, l := range p.leaves(s.rule) {
@@ -80,9 +82,9 @@ func isAbsent(n parser.Node) bool {
 	return ok && strings.HasPrefix(c.Func.Name, "absent")
 }
 
-// covers says whether absent(a) has something to say of what b matches.
+// covers reports whether absent(a) can report the absence of series that b matches.
 func covers(a, b *parser.VectorSelector) bool {
-	if metricName(a) == "" || metricName(a) != metricName(b) {
+	if promexpr.MetricName(a) == "" || promexpr.MetricName(a) != promexpr.MetricName(b) {
 		return false
 	}
 	for _, m := range a.LabelMatchers {
@@ -95,12 +97,12 @@ func covers(a, b *parser.VectorSelector) bool {
 	return true
 }
 
-// absence is a selector, in an expression or in what is recorded for it, whose series may
-// be absent; at is the one in the expression itself.
+// absence is a selector whose series may be absent, in an expression or in a recording rule
+// that it uses; at is the selector in the expression itself.
 type absence struct{ at, selector *parser.VectorSelector }
 
-// compared returns what may be absent of all that an expression compares. The right side
-// of unless is not among it: there a series that is absent excuses nobody.
+// compared returns the selectors in comparisons whose series may be absent. The right side
+// of unless is left out: an absent series there suppresses nothing.
 func (p *pass) compared(e parser.Expr) []absence {
 	switch n := e.(type) {
 	case *parser.BinaryExpr:
@@ -143,9 +145,8 @@ func operand(e parser.Expr) parser.Expr {
 	return nil
 }
 
-// absences returns the selectors because of which an expression can yield nothing, as
-// evidence is understood: an operator needs both sides, or needs either, unless its left
-// one.
+// absences returns the selectors whose absence can leave an expression without a result.
+// Most operators need both sides. or needs one of them, and unless needs its left side.
 func (p *pass) absences(e parser.Expr) []absence {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
@@ -176,15 +177,15 @@ func (p *pass) absences(e parser.Expr) []absence {
 	return nil
 }
 
-// absent returns why the series of a selector may be absent: what is recorded leaves them
-// out, or lacks something itself, or their collector vanishes them.
+// absent returns the reasons why the series of a selector may be absent: a recording rule
+// filters them or uses such series itself, or their collector can drop them.
 func (p *pass) absent(n *parser.VectorSelector) []absence {
 	var all []absence
-	name := metricName(n)
+	name := promexpr.MetricName(n)
 	for _, inner := range p.lacking[name] {
 		all = append(all, absence{n, inner})
 	}
-	vanishes := func(m Metric) bool { return m.Vanishes || m.Name == "" } // what others export is theirs to leave out
+	vanishes := func(m Metric) bool { return m.Vanishes || m.Name == "" } // series of other programs may be absent at any time
 	filtered := func(rec *subject) bool { return rec.rule.AST != nil && filters(rec.rule.AST) }
 	if slices.ContainsFunc(p.recorded[name], filtered) || slices.ContainsFunc(p.sources(n), vanishes) {
 		all = append(all, absence{n, n})
@@ -192,10 +193,10 @@ func (p *pass) absent(n *parser.VectorSelector) []absence {
 	return all
 }
 
-// lacks computes what may be absent of what the recording rules look at, a selector for
-// each metric and no more than matter. They may use each other, so it goes on until
-// nothing changes.
-func (p *pass) lacks() {
+// findAbsences computes the selectors on which the recording rules depend and whose series
+// may be absent. It keeps a few for each metric. Recording rules may use each other, so it
+// repeats until nothing changes.
+func (p *pass) findAbsences() {
 	const enough = 8
 	p.lacking = map[string][]*parser.VectorSelector{}
 	for changed := true; changed; {
@@ -206,7 +207,7 @@ func (p *pass) lacks() {
 				continue
 			}
 			for _, l := range p.absences(s.rule.AST) {
-				same := func(n *parser.VectorSelector) bool { return metricName(n) == metricName(l.selector) }
+				same := func(n *parser.VectorSelector) bool { return promexpr.MetricName(n) == promexpr.MetricName(l.selector) }
 				if !slices.ContainsFunc(known, same) {
 					known, changed = append(known, l.selector), true
 				}
@@ -216,7 +217,7 @@ func (p *pass) lacks() {
 	}
 }
 
-// filters says whether an expression leaves out what it looks at, depending on its value.
+// filters reports whether an expression drops samples depending on their value.
 func filters(e parser.Expr) bool {
 	switch n := e.(type) {
 	case *parser.BinaryExpr:

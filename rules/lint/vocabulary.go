@@ -1,54 +1,56 @@
 package lint
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// Vocabulary is what selectors can match.
+// Vocabulary describes the series that selectors can match.
 type Vocabulary struct {
-	// Configured says that it is the one of a configuration: what it lacks, nobody
-	// exports. Otherwise it is what the kinds of collectors can export.
+	// Configured is set if the vocabulary describes a configuration: a metric that it lacks
+	// is not exported. Otherwise it describes what all kinds of collectors can export.
 	Configured bool
-	// Metrics has an entry for each collector and metric.
+	// Metrics has an entry for each metric of each collector.
 	Metrics []Metric
-	// Kinds are the metrics that the kinds of collectors can export of which none is
-	// configured, so that a name that is missing can be explained.
+	// Kinds are the metrics of kinds that are not configured, so that a finding can name
+	// the kind.
 	Kinds []Metric
-	// Others are the collectors that pass on what somebody else exports, under names
-	// that nobody knows beforehand; those do not begin with "vitals_".
+	// Others are the collectors that export metrics of other programs, whose names are not
+	// known in advance. They do not begin with "vitals_".
 	Others []Metric
 }
 
-// Metric is one metric as one collector exports it.
+// Metric is one metric of one collector.
 type Metric struct {
 	// Name is empty in Vocabulary.Others.
 	Name string
 	Type model.MetricType
-	// Labels are the labels that its series have. The values are those that can occur,
-	// among them "" where a series may lack the label; nil allows any.
+	// Labels holds the labels of its series with their possible values: "" if a series may
+	// lack the label; nil for any value.
 	Labels map[string][]string
-	// Collector is the name of the collector and Kind its kind. The collector is empty
-	// for what Vitals says of itself, and where there is no configuration.
+	// Collector is the name of the collector, and Kind its kind. The collector is empty for
+	// metrics about Vitals itself, and without a configuration.
 	Collector, Kind string
-	// External says that what is measured lies outside the host.
+	// External is set if the metric describes something outside the host.
 	External bool
-	// MayBeLocal says that it depends on the collector's target, which is not known,
-	// whether it lies outside the host.
+	// MayBeLocal is set if the collector's target is unknown and may be on the host.
 	MayBeLocal bool
-	// Interval is the time between two rounds; zero where it is not known, or where
-	// reports arrive by themselves.
+	// Interval is the time between two collections; zero if it is unknown or if reports are
+	// pushed.
 	Interval time.Duration
-	// Vanishes says that series may be absent although the collector does its work.
+	// Vanishes is set if series may be absent while the collector works.
 	Vanishes bool
-	// Bool says that the value is always 0 or 1.
+	// Bool is set if the value is always 0 or 1.
 	Bool bool
 }
 
-// matches says whether a series of the metric can have labels that the matchers want.
+// matches reports whether a series of the metric can satisfy the matchers.
 func (m *Metric) matches(matchers []*labels.Matcher) bool {
 	for _, want := range matchers {
 		if want.Name == model.MetricNameLabel {
@@ -59,29 +61,20 @@ func (m *Metric) matches(matchers []*labels.Matcher) bool {
 		}
 		values, known := m.Labels[want.Name]
 		switch {
-		case m.Name == "" && !known: // somebody else's labels
+		case m.Name == "" && !known: // a label of another program
 		case !known:
 			if !want.Matches("") {
 				return false
 			}
-		case values != nil && !anyMatches(want, values):
+		case values != nil && !slices.ContainsFunc(values, want.Matches):
 			return false
 		}
 	}
 	return true
 }
 
-func anyMatches(m *labels.Matcher, values []string) bool {
-	for _, v := range values {
-		if m.Matches(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// sources are the metrics of the vocabulary that a selector can match by itself, without
-// recording rules. Those of Others count only where the name is nobody's of ours.
+// sources returns the metrics of the vocabulary that a selector can match directly. Metrics
+// of Others count only if no other metric has the name.
 func (p *pass) sources(s *parser.VectorSelector) []Metric {
 	if p.opts.Vocabulary == nil {
 		return nil
@@ -92,7 +85,7 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 			found = append(found, m)
 		}
 	}
-	if name := metricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
+	if name := promexpr.MetricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
 		for _, m := range p.opts.Vocabulary.Others {
 			if m.matches(s.LabelMatchers) {
 				found = append(found, m)
@@ -102,19 +95,9 @@ func (p *pass) sources(s *parser.VectorSelector) []Metric {
 	return found
 }
 
-// own says whether a name is one that only Vitals may give.
+// own reports whether only Vitals may export the name.
 func own(name string) bool { return len(name) > 7 && name[:7] == "vitals_" }
 
-// ofAlerts says whether a name is that of the series of active alerts, which Vitals and
-// Prometheus write themselves.
+// ofAlerts reports whether a name is one of the series that Vitals and Prometheus write for
+// active alerts.
 func ofAlerts(name string) bool { return name == "ALERTS" || name == "ALERTS_FOR_STATE" }
-
-// metricName returns the one name that a selector can match, or "".
-func metricName(s *parser.VectorSelector) string {
-	for _, m := range s.LabelMatchers {
-		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
-			return m.Value
-		}
-	}
-	return ""
-}

@@ -10,8 +10,8 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// own is what Vitals says of itself: name, type, labels. A label without values can have
-// any; "vanishes" and "bool" are not labels.
+// own lists the metrics of Vitals itself: name, type, labels. A label without values can
+// have any; "vanishes" and "bool" are not labels.
 const own = `
 	vitals_state                                      gauge   bool state=ready,alive,started
 	vitals_state_transitions_total                    counter state=ready,alive,started
@@ -23,8 +23,8 @@ const own = `
 	vitals_config_last_reload_successful              gauge   bool
 `
 
-// exporters are the collectors of the configuration that the corpus is checked with:
-// "name kind interval" and below it their metrics.
+// exporters lists the collectors of the corpus' configuration, "name kind interval", each
+// followed by its metrics.
 const exporters = `
 keystone keystone 10s external
 	vitals_dependency_up                              gauge   bool dependency=keystone
@@ -108,9 +108,9 @@ units systemd 10s
 	vitals_systemd_unit_restarts_total                counter vanishes systemd=units unit=nova-compute.service
 `
 
-// vocabulary returns what the collectors above export. Features are "unconfigured": what
-// their kinds can export in any configuration; "closed": without the one that passes on
-// what others export; "nothing": no vocabulary at all.
+// vocabulary returns the metrics of the collectors above. Features are "unconfigured": the
+// metrics that their kinds can export in any configuration; "closed": without the collector
+// that scrapes other programs; "nothing": no vocabulary at all.
 func vocabulary(features []string) *lint.Vocabulary {
 	if slices.Contains(features, "nothing") {
 		return nil
@@ -156,7 +156,7 @@ func collector(fields []string, configured bool) lint.Metric {
 	return m
 }
 
-// configurable are the labels whose values a configuration decides.
+// configurable are the labels whose values come from the configuration.
 const configurable = "namespace dependency component process cgroup file systemd collector resource service verb crd event unit port capability format"
 
 func metric(exporter lint.Metric, fields []string, configured bool) lint.Metric {

@@ -1,4 +1,4 @@
-package lint
+package probes
 
 import (
 	"fmt"
@@ -12,30 +12,30 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// probed is a probe that asks Vitals, or means to.
+// probed is a probe that uses Vitals, or is intended to.
 type probed struct {
 	file      *manifest.File
 	pod       *manifest.Pod
 	container *manifest.Container
 	*manifest.Probe
-	question
+	request
 	vitals runner
 }
 
-// runner is what is known of the Vitals of a pod.
+// runner describes the Vitals of a pod.
 type runner struct {
-	// container is the one that runs it; nil where none is known to.
+	// container is the container that runs it; nil if it is unknown.
 	container *manifest.Container
-	// listen is where it listens. Where that is not sure, it is where it does by default.
+	// listen holds its listen addresses. If sure is false, they are defaults.
 	listen []listener
 	sure   bool
 }
 
-// listener is an address that Vitals listens on.
+// listener is an address on which Vitals listens.
 type listener struct {
 	host string
 	port int
-	// probes is set for the listener that has the states only, and never TLS.
+	// probes is set for the listener that serves only the states, never with TLS.
 	probes bool
 }
 
@@ -45,26 +45,26 @@ func (a *probed) where() string {
 	return whereIn(a.pod, a.container) + ", " + a.Kind + "Probe"
 }
 
-// whereIn names a container by the object that it is in.
+// whereIn names a container and its object.
 func whereIn(pod *manifest.Pod, c *manifest.Container) string {
 	return strings.TrimPrefix(pod.Where+", container "+c.Name, ", ")
 }
 
-// own says whether the probe is one of Vitals' own container.
+// own reports whether the probe belongs to the container of Vitals.
 func (a *probed) own() bool { return a.container == a.vitals.container }
 
 // atProbe reports a finding of the current check at a key of a probe.
-func (p *pass) atProbe(a *probed, key, cure, text string, args ...any) *Finding {
+func (p *checker) atProbe(a *probed, key, cure, text string, args ...any) *Finding {
 	line, col := a.At(key)
 	return p.report(Finding{File: a.file.Name, Line: line, Col: col, Where: a.where(), Text: fmt.Sprintf(text, args...), Cure: cure})
 }
 
-// probes returns the probes of the manifests that ask Vitals. Where Vitals is known to run
-// in a pod, other pods are somebody else's.
-func (p *pass) probes() []*probed {
+// probes returns the probes of the manifests that use Vitals. If a pod is known to run
+// Vitals, other pods are ignored.
+func (p *checker) probes() []*probed {
 	var all []*probed
 	somewhere := p.runsSomewhere()
-	for _, f := range p.opts.Manifests {
+	for _, f := range p.in.Manifests {
 		for i := range f.Pods {
 			pod := &f.Pods[i]
 			vitals := p.runner(pod)
@@ -75,8 +75,8 @@ func (p *pass) probes() []*probed {
 				c := &pod.Containers[j]
 				for k := range c.Probes {
 					a := &probed{file: f, pod: pod, container: c, Probe: &c.Probes[k], vitals: vitals}
-					a.question = p.question(c, a.Probe)
-					if p.asks(a) {
+					a.request = p.request(c, a.Probe)
+					if p.targetsVitals(a) {
 						all = append(all, a)
 					}
 				}
@@ -86,20 +86,20 @@ func (p *pass) probes() []*probed {
 	return all
 }
 
-// runsSomewhere says whether a container of the manifests is known to run Vitals.
-func (p *pass) runsSomewhere() bool {
-	return slices.ContainsFunc(p.opts.Manifests, func(f *manifest.File) bool {
+// runsSomewhere reports whether a container of the manifests is known to run Vitals.
+func (p *checker) runsSomewhere() bool {
+	return slices.ContainsFunc(p.in.Manifests, func(f *manifest.File) bool {
 		return slices.ContainsFunc(f.Pods, func(pod manifest.Pod) bool { return vitalsOf(&pod) != nil })
 	})
 }
 
-// runsVitals is a command line that starts Vitals from a shell.
+// runsVitals matches a shell command that starts Vitals.
 var runsVitals = regexp.MustCompile(`(^|[\s/])vitals\s+(run|demo)\b`)
 
-// vitalsOf returns the container of a pod that runs Vitals, or nil: by its command, its
-// image, its arguments or, where all of them are silent, by its name.
+// vitalsOf returns the container of a pod that runs Vitals, or nil. It is recognised by its
+// command, its image, its arguments or, last, its name.
 func vitalsOf(pod *manifest.Pod) *manifest.Container {
-	for _, tell := range []func(*manifest.Container) bool{
+	for _, isVitals := range []func(*manifest.Container) bool{
 		func(c *manifest.Container) bool {
 			return len(c.Command) > 0 && (path.Base(c.Command[0]) == "vitals" || runsVitals.MatchString(strings.Join(c.Command, " ")))
 		},
@@ -114,7 +114,7 @@ func vitalsOf(pod *manifest.Pod) *manifest.Container {
 		func(c *manifest.Container) bool { return c.Name == "vitals" },
 	} {
 		for i := range pod.Containers {
-			if tell(&pod.Containers[i]) {
+			if isVitals(&pod.Containers[i]) {
 				return &pod.Containers[i]
 			}
 		}
@@ -129,15 +129,15 @@ func firstOf(all []string) string {
 	return all[0]
 }
 
-// runner finds the Vitals of a pod and where it listens: at the addresses of its flags,
-// of the configuration, or at those that it has by default.
-func (p *pass) runner(pod *manifest.Pod) runner {
+// runner returns the Vitals of a pod and its listen addresses: those of its flags, of the
+// configuration, or the defaults.
+func (p *checker) runner(pod *manifest.Pod) runner {
 	r := runner{container: vitalsOf(pod), sure: true}
 	add := func(address string, probes bool) {
 		host, port, err := net.SplitHostPort(address)
 		number, wrong := strconv.Atoi(port)
 		if err != nil || wrong != nil {
-			r.sure = false // a variable, or what Vitals refuses itself
+			r.sure = false // a variable, or an address that Vitals rejects
 			return
 		}
 		r.listen = append(r.listen, listener{host, number, probes})
@@ -158,8 +158,8 @@ func (p *pass) runner(pod *manifest.Pod) runner {
 		for _, address := range web {
 			add(address, false)
 		}
-	case p.opts.ListenAddress != "":
-		add(p.opts.ListenAddress, false)
+	case p.in.ListenAddress != "":
+		add(p.in.ListenAddress, false)
 	default:
 		r.sure = false
 		r.listen = append(r.listen, assumed(pod, r.container)...)
@@ -167,8 +167,8 @@ func (p *pass) runner(pod *manifest.Pod) runner {
 	return r
 }
 
-// assumed are the ports that Vitals listens on where nothing says so: those that its
-// container opens, and the default unless another container opens that.
+// assumed returns the ports that Vitals is assumed to listen on: those of its container, or
+// else the default, unless another container has it.
 func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
 	var all []listener
 	if c != nil {
@@ -183,7 +183,7 @@ func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
 	return all
 }
 
-// opened returns the container other than that one which says that it opens a port.
+// opened returns the container, other than but, that declares a port.
 func opened(pod *manifest.Pod, number int, but *manifest.Container) *manifest.Container {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
@@ -203,8 +203,8 @@ func (r runner) at(port int) (listener, bool) {
 	return r.listen[i], true
 }
 
-// flagValues returns the values of a flag of a container's command, with the variables of its
-// environment.
+// flagValues returns the values of a flag in a container's command, with variables of its
+// environment expanded.
 func flagValues(c *manifest.Container, name string) []string {
 	var values []string
 	for i, arg := range c.Command {
@@ -219,10 +219,10 @@ func flagValues(c *manifest.Container, name string) []string {
 	return values
 }
 
-// reference is how Kubernetes refers to a variable in a command.
+// reference matches a reference to a variable in a command, in the syntax of Kubernetes.
 var reference = regexp.MustCompile(`\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)`)
 
-// expanded replaces the variables that the manifest gives a value; others stay.
+// expanded replaces the variables that have a value in the manifest. Others stay.
 func expanded(c *manifest.Container, value string) string {
 	return reference.ReplaceAllStringFunc(value, func(ref string) string {
 		if known, ok := c.Env[ref[2:len(ref)-1]]; ok {
@@ -232,8 +232,8 @@ func expanded(c *manifest.Container, value string) string {
 	})
 }
 
-// portNumber returns the number of the port that a probe asks; 0 for a name that no port of
-// its container has. Names are each container's own.
+// portNumber returns the port number of a probe; 0 for a name that its own container does
+// not have.
 func portNumber(c *manifest.Container, t manifest.Target) int {
 	if t.Name == "" {
 		return t.Port
@@ -246,12 +246,13 @@ func portNumber(c *manifest.Container, t manifest.Target) int {
 	return 0
 }
 
-// asks says whether a probe asks Vitals, or means to: at a port where Vitals listens, by
-// a path that Vitals has and where nobody else is known to listen, or by its programs.
-func (p *pass) asks(a *probed) bool {
+// targetsVitals reports whether a probe uses Vitals, or is intended to: by a port on which
+// Vitals listens, by a path of Vitals on a port that no other container has, or by a
+// program of Vitals.
+func (p *checker) targetsVitals(a *probed) bool {
 	switch {
 	case a.HTTP != nil:
-		return p.asksHTTP(a, portNumber(a.container, a.HTTP.Target))
+		return p.targetsVitalsByHTTP(a, portNumber(a.container, a.HTTP.Target))
 	case a.TCP != nil:
 		_, ok := a.vitals.at(portNumber(a.container, *a.TCP))
 		return ok && a.vitals.container != nil && !a.own()
@@ -262,7 +263,7 @@ func (p *pass) asks(a *probed) bool {
 	return a.program != "" || a.passes != "" && a.vitals.container != nil
 }
 
-func (p *pass) asksHTTP(a *probed, port int) bool {
+func (p *checker) targetsVitalsByHTTP(a *probed, port int) bool {
 	_, here := a.vitals.at(port)
 	ours := a.given != "" || strings.HasPrefix(a.path, "/-/")
 	switch {

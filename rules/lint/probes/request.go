@@ -1,4 +1,4 @@
-package lint
+package probes
 
 import (
 	"net/url"
@@ -11,27 +11,27 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// question is what a probe asks.
-type question struct {
-	// key is the key of the probe that says so.
+// request is what a probe requests.
+type request struct {
+	// key is the key of the probe that determines it.
 	key string
-	// state is the state that is asked for, and given the word that names it, an alias of
-	// it or something near to one. state is empty where there is no such state.
+	// state is the requested state; empty if it does not exist. given is the word that
+	// names it: the state, an alias, or a word similar to one.
 	state, given string
-	// rule is the rule that is asked for alone.
+	// rule is the only rule that is requested, if any.
 	rule string
-	// path is the path of a request with its escapes undone, and query what follows it.
+	// path is the unescaped path of an HTTP request, and query its query.
 	path  string
 	query url.Values
-	// program is the program of an exec probe: healthcheck, or the command of vitals.
+	// program is the program of an exec probe: healthcheck, or a command of vitals.
 	program string
-	// timeout is when that program gives up by itself.
+	// timeout is the timeout of that program.
 	timeout time.Duration
-	// passes says why an exec probe passes whatever happens; empty where it does not.
+	// passes explains why an exec probe always passes; empty if it does not.
 	passes string
 }
 
-// aliases returns the names by which a state can be asked for.
+// aliases returns the names of a state in a request.
 func aliases(state string) []string {
 	switch state {
 	case "ready":
@@ -44,18 +44,18 @@ func aliases(state string) []string {
 	return []string{state}
 }
 
-// names are the names by which the states can be asked for.
-func (p *pass) names() []string {
+// names returns the names of all states in a request.
+func (p *checker) names() []string {
 	var all []string
-	for _, state := range p.opts.States {
+	for _, state := range p.in.States {
 		all = append(all, aliases(state)...)
 	}
 	return all
 }
 
 // stateOf returns the state of a name, or "".
-func (p *pass) stateOf(name string) string {
-	for _, state := range p.opts.States {
+func (p *checker) stateOf(name string) string {
+	for _, state := range p.in.States {
 		if slices.Contains(aliases(state), name) {
 			return state
 		}
@@ -63,28 +63,28 @@ func (p *pass) stateOf(name string) string {
 	return ""
 }
 
-func (p *pass) question(c *manifest.Container, probe *manifest.Probe) question {
+func (p *checker) request(c *manifest.Container, probe *manifest.Probe) request {
 	switch {
 	case probe.HTTP != nil:
-		return p.requested(probe.HTTP.Path)
+		return p.httpRequest(probe.HTTP.Path)
 	case len(probe.Exec) > 0:
 		var command []string
 		for _, word := range probe.Exec {
 			command = append(command, expanded(c, word))
 		}
-		return p.executed(c, command)
+		return p.execRequest(c, command)
 	}
-	return question{}
+	return request{}
 }
 
-// requested reads the path of a request as the kubelet does: what is no URL is a path
-// as it stands (formatURL in k8s.io/kubernetes/pkg/probe/http/request.go).
-func (p *pass) requested(raw string) question {
+// httpRequest parses the path of an HTTP request as the kubelet does: text that is not a
+// URL is a path (formatURL in k8s.io/kubernetes/pkg/probe/http/request.go).
+func (p *checker) httpRequest(raw string) request {
 	u, err := url.Parse(raw)
 	if err != nil {
 		u = &url.URL{Path: raw}
 	}
-	q := question{key: "httpGet.path", path: "/" + strings.TrimPrefix(u.Path, "/"), query: u.Query()}
+	q := request{key: "httpGet.path", path: "/" + strings.TrimPrefix(u.Path, "/"), query: u.Query()}
 	name, rule, _ := strings.Cut(q.path[1:], "/")
 	q.state, q.rule = p.stateOf(name), rule
 	if q.state != "" || slices.Contains(p.names(), strings.ToLower(name)) {
@@ -93,15 +93,15 @@ func (p *pass) requested(raw string) question {
 	return q
 }
 
-// What a shell does with the verdict of the command before: it forgets it.
-var forgets = regexp.MustCompile(`(\|\||;)\s*(true|:|exit\s+0|/bin/true|/usr/bin/true|echo\b[^;&|]*)\s*;?\s*$|[^&]&\s*$`)
+// ignoresExitCode matches a shell script that discards the exit code of a command.
+var ignoresExitCode = regexp.MustCompile(`(\|\||;)\s*(true|:|exit\s+0|/bin/true|/usr/bin/true|echo\b[^;&|]*)\s*;?\s*$|[^&]&\s*$`)
 
-// ourCommand finds our programs in a line for a shell, up to where another command begins.
+// ourCommand matches a program of Vitals in a shell script, up to the next command.
 var ourCommand = regexp.MustCompile(`(?:^|[\s/(])((?:healthcheck|vitals)(?:\s[^;&|<>)]*)?)`)
 
-// executed reads the command of an exec probe.
-func (p *pass) executed(c *manifest.Container, command []string) question {
-	q := question{key: "exec.command"}
+// execRequest parses the command of an exec probe.
+func (p *checker) execRequest(c *manifest.Container, command []string) request {
+	q := request{key: "exec.command"}
 	program := path.Base(command[0])
 	if slices.Contains([]string{"sh", "bash", "ash", "dash"}, program) && len(command) > 2 && strings.HasPrefix(command[1], "-") && strings.HasSuffix(command[1], "c") {
 		script := command[2]
@@ -109,15 +109,15 @@ func (p *pass) executed(c *manifest.Container, command []string) question {
 		if found == nil {
 			return q
 		}
-		if forgets.MatchString(script) {
-			q.passes = "the shell forgets what the command says, and ends with 0"
+		if ignoresExitCode.MatchString(script) {
+			q.passes = "the shell ignores the exit code of the command and exits with 0"
 		}
 		command = strings.Fields(found[1])
 		program = command[0]
 	}
 	switch program {
 	case "true":
-		q.passes = "the command always ends with 0"
+		q.passes = "the command always exits with 0"
 	case "healthcheck":
 		p.healthcheck(&q, c, command[1:])
 	case "vitals":
@@ -126,10 +126,10 @@ func (p *pass) executed(c *manifest.Container, command []string) question {
 	return q
 }
 
-// healthcheck reads the arguments of the exec probe: a flag goes before the environment.
-func (p *pass) healthcheck(q *question, c *manifest.Container, args []string) {
+// healthcheck parses the arguments of the exec probe. A flag overrides the environment.
+func (p *checker) healthcheck(q *request, c *manifest.Container, args []string) {
 	given, _ := arguments(args)
-	say := func(flag, otherwise string) string {
+	setting := func(flag, otherwise string) string {
 		if value, ok := given[flag]; ok {
 			return value
 		}
@@ -139,21 +139,21 @@ func (p *pass) healthcheck(q *question, c *manifest.Container, args []string) {
 		return otherwise
 	}
 	q.program = "healthcheck"
-	q.asks(p, say("state", "ready"))
-	q.timeout, _ = time.ParseDuration(say("timeout", "900ms"))
+	q.setState(p, setting("state", "ready"))
+	q.timeout, _ = time.ParseDuration(setting("timeout", "900ms"))
 }
 
-// vitals reads the arguments of the program itself: two of its commands judge a state.
-func (p *pass) vitals(q *question, args []string) {
+// vitals parses the arguments of vitals. Two of its commands return the verdict of a state.
+func (p *checker) vitals(q *request, args []string) {
 	given, rest := arguments(args)
 	command := firstOf(rest)
 	q.program = strings.TrimSpace("vitals " + command)
 	defaults := map[string]string{"once": "15s", "wait": "5m"}
 	if defaults[command] == "" {
-		q.passes = q.program + " says nothing of a state"
+		q.passes = q.program + " does not evaluate a state"
 		return
 	}
-	q.asks(p, firstOf(append(rest[1:], "ready")))
+	q.setState(p, firstOf(append(rest[1:], "ready")))
 	timeout, ok := given["timeout"]
 	if !ok {
 		timeout = defaults[command]
@@ -161,9 +161,10 @@ func (p *pass) vitals(q *question, args []string) {
 	q.timeout, _ = time.ParseDuration(timeout)
 }
 
-func (q *question) asks(p *pass, name string) { q.given, q.state = name, p.stateOf(name) }
+func (q *request) setState(p *checker, name string) { q.given, q.state = name, p.stateOf(name) }
 
-// arguments takes flags with a value, as --state=ready or --state ready, from the others.
+// arguments separates flags with a value, such as --state=ready or --state ready, from
+// other arguments.
 func arguments(args []string) (given map[string]string, rest []string) {
 	given = map[string]string{}
 	for i := 0; i < len(args); i++ {
