@@ -151,8 +151,8 @@ func exposition(t *testing.T, name, text string) []collectors.Sample {
 func goldens(t *testing.T) map[string][]collectors.Sample {
 	t.Helper()
 	all := map[string][]collectors.Sample{}
-	for _, pattern := range []string{"*.prom", "*/*.prom"} {
-		files, err := filepath.Glob(filepath.Join("../collectors/testdata", pattern))
+	for _, pattern := range []string{"*/testdata/*.prom"} {
+		files, err := filepath.Glob(filepath.Join("../collectors", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func goldens(t *testing.T) map[string][]collectors.Sample {
 			if err != nil {
 				t.Fatal(err)
 			}
-			instance := strings.TrimPrefix(filepath.ToSlash(name), "../collectors/testdata/")
+			instance := strings.TrimPrefix(filepath.ToSlash(name), "../collectors/")
 			all[instance] = exposition(t, name, strings.ReplaceAll(string(text), " unknown\n", " untyped\n"))
 		}
 	}

@@ -103,8 +103,8 @@ func parseExposition(t *testing.T, name, text string) map[string]*dto.MetricFami
 func goldens(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	var all []map[string]*dto.MetricFamily
-	for _, pattern := range []string{"*.prom", "*/*.prom"} {
-		files, err := filepath.Glob(filepath.Join(docsRoot, "collectors/testdata", pattern))
+	for _, pattern := range []string{"*/testdata/*.prom"} {
+		files, err := filepath.Glob(filepath.Join(docsRoot, "collectors", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func metricTable(t *testing.T, descs []collectors.Desc, labels map[string]map[st
 	b.WriteString("| metric | type | labels | meaning |\n|---|---|---|---|\n")
 	for _, d := range descs {
 		if _, ok := labels[d.Name]; !ok {
-			t.Errorf("no exposition shows %s: want it in a golden file below collectors/testdata, or in the exhibit", d.Name)
+			t.Errorf("no exposition shows %s: want it in a golden file of collectors, or in the exhibit", d.Name)
 		}
 		var names []string
 		for _, l := range slices.Sorted(maps.Keys(labels[d.Name])) {
