@@ -105,56 +105,6 @@ func unquote(value string) string {
 	return value
 }
 
-// Lookup returns an option, section.option, of an INI file's text, and false where it
-// has none. Sections and their last dot are as in "pipeline:main.pipeline"; the last
-// assignment counts.
-func Lookup(text []byte, option string) (string, bool) {
-	i := strings.LastIndex(option, ".")
-	if i < 0 {
-		return "", false
-	}
-	section, name := option[:i], option[i+1:]
-	current, found, ok := "", "", false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			current = strings.TrimSuffix(line[1:], "]")
-			continue
-		}
-		if !strings.EqualFold(current, section) || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
-			continue
-		}
-		if j := strings.IndexAny(line, "=:"); j >= 0 && strings.TrimSpace(line[:j]) == name {
-			found, ok = unquote(strings.TrimSpace(line[j+1:])), true
-		}
-	}
-	return found, ok
-}
-
-// Number returns the option's value in an INI file's text: a whole number above 0.
-func (o Option) Number(text []byte) (int, error) {
-	value, ok := Lookup(text, o.Option)
-	if !ok || value == "" {
-		return o.Default, nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s %.32q: expected a whole number above 0", o.Option, value)
-	}
-	return n, nil
-}
-
-// HasFilter says whether a pipeline of Paste Deploy in an INI file's text names a filter.
-func HasFilter(text []byte, filter string) bool {
-	value, _ := Lookup(text, "pipeline:main.pipeline")
-	for name := range strings.FieldsSeq(value) {
-		if name == filter {
-			return true
-		}
-	}
-	return false
-}
-
 // ApachePort returns the port of the first directive Listen of a file of Apache, or else
 // of its first virtual host.
 func ApachePort(text []byte) (int, error) {

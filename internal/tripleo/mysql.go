@@ -9,20 +9,29 @@ import (
 // mysqlSocket is where MariaDB listens in TripleO's containers.
 const mysqlSocket = "/var/lib/mysql/mysql.sock"
 
-// mysql reads the options of a client, as the client mysql finds them in ~/.my.cnf: the
-// socket, and who asks.
+// mysql reads the client's socket and credentials from ~/.my.cnf. [mysql] overrides
+// [client], and the last assignment of an option counts
+// (https://dev.mysql.com/doc/refman/8.4/en/option-files.html).
 func mysql(text string) (Endpoint, error) {
+	sections := map[string]map[string]string{"client": {}, "mysql": {}}
+	var current map[string]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			current = sections[strings.ToLower(strings.TrimSuffix(name, "]"))]
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if ok && current != nil && !strings.ContainsAny(line[:1], "[#;") {
+			current[strings.TrimSpace(name)] = unquote(strings.TrimSpace(value))
+		}
+	}
 	e := Endpoint{Address: "unix:" + mysqlSocket}
-	for _, section := range []string{"client", "mysql"} {
-		get := func(name string) string {
-			value, _ := Lookup([]byte(text), section+"."+name)
-			return value
+	for _, options := range []map[string]string{sections["client"], sections["mysql"]} {
+		if options["socket"] != "" {
+			e.Address = "unix:" + options["socket"]
 		}
-		if socket := get("socket"); socket != "" {
-			e.Address = "unix:" + socket
-		}
-		setIf(&e.Username, get("user"))
-		setIf((*string)(&e.Password), get("password"))
+		setIf(&e.Username, options["user"])
+		setIf((*string)(&e.Password), options["password"])
 	}
 	if e.Username == "" && e.Password != "" {
 		return e, errors.New("a password without a user: expected user, too")
