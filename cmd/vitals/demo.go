@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // Collecting often makes the demo answer while one watches; a real profile asks
@@ -29,7 +29,7 @@ const (
 // runDemo is the command demo: the controller profile against stand-ins.
 func (p *program) runDemo() int {
 	logger := p.logger()
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: time.Second, Slow: 2 * time.Second})
+	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: time.Second, Slow: 2 * time.Second})
 	if err != nil {
 		return p.fail(fmt.Errorf("start the stand-ins: %w", err))
 	}
@@ -66,8 +66,8 @@ func (p *program) runDemo() int {
 }
 
 // demoRoutes are the paths that only the demo has: the switches of its faults.
-func demoRoutes(cloud *standin.Cloud, w *workload) map[string]http.Handler {
-	return map[string]http.Handler{"/demo/faults": standin.Handler(cloud, w)}
+func demoRoutes(cloud *fakes.Cloud, w *workload) map[string]http.Handler {
+	return map[string]http.Handler{"/demo/faults": fakes.Handler(cloud, w)}
 }
 
 const demoWelcome = `
@@ -87,7 +87,7 @@ const demoWelcome = `
 `
 
 // pointAt makes the profile's collectors talk to the stand-ins.
-func pointAt(c *Config, cloud *standin.Cloud, kubeconfig string) {
+func pointAt(c *Config, cloud *fakes.Cloud, kubeconfig string) {
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
 		col.Interval, col.Timeout = demoInterval, demoTimeout

@@ -29,7 +29,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/script"
 	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -43,7 +43,7 @@ type exhibit struct {
 // newExhibit makes the collectors, against the stand-ins, and starts none of them.
 func newExhibit(t *testing.T) *exhibit {
 	t.Helper()
-	cloud, err := standin.Start(standin.Options{})
+	cloud, err := fakes.Start(fakes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/tcp", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/tcp", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/fakes", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":   {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -63,7 +63,7 @@ func layers() map[string]neighbours {
 		"internal/filekind":           {[]string{"internal/strictyaml"}, "a leaf: it looks at the keys of a file and reads nothing of it"},
 		"internal/lintreport":         {[]string{"rules/lint"}, "a report shows what was found, and looks for nothing"},
 		"internal/manifest":           {[]string{"internal/strictyaml"}, "a leaf: it reads another project's files"},
-		"internal/standin":            {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
+		"internal/fakes":              {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
 		"internal/kuryrconf":          {[]string{"internal/oslo"}, "it reads another project's file and runs nothing"},
 		"internal/oslo":               {nil, "a leaf: it reads the syntax of a file and does not interpret its options"},
 		"internal/tripleo":            {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
@@ -108,7 +108,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
-		{"github.com/godbus/", "collectors/systemd internal/standin", "one package connects to the bus, and a fake serves its tests"},
+		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
 		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest", "every file of ours is decoded as strictly, with the place of each mistake; collectors and manifests are files of others"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals", "listening is the command's"},
