@@ -141,9 +141,10 @@ func TestJUnit(t *testing.T) {
 	const want = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="6" failures="1" errors="1">
   <testsuite name="testdata/wrong_samples.yml" tests="1" failures="1" errors="0">
-    <testcase name="samples" classname="testdata/wrong_samples.yml">` +
-		`<failure message="testdata/wrong_samples.yml:10:9: expr &#34;m&#34; at 0s">- {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 2&#xA;+ {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 1&#xA;  {__name__=&#34;m&#34;, a=&#34;2&#34;, b=&#34;x&#34;} 2&#xA;- {__name__=&#34;m&#34;, a=&#34;4&#34;, b=&#34;x&#34;} 4&#xA;+ {__name__=&#34;m&#34;, a=&#34;3&#34;, b=&#34;x&#34;} 3</failure>` +
-		`<failure message="testdata/wrong_samples.yml:16:9: expr &#34;m&#34; at 5m">- {__name__=&#34;m&#34;} 1</failure></testcase>
+    <testcase name="samples" classname="testdata/wrong_samples.yml">
+      <failure message="testdata/wrong_samples.yml:10:9: expr &#34;m&#34; at 0s">- {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 2&#xA;+ {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 1&#xA;  {__name__=&#34;m&#34;, a=&#34;2&#34;, b=&#34;x&#34;} 2&#xA;- {__name__=&#34;m&#34;, a=&#34;4&#34;, b=&#34;x&#34;} 4&#xA;+ {__name__=&#34;m&#34;, a=&#34;3&#34;, b=&#34;x&#34;} 3</failure>
+      <failure message="testdata/wrong_samples.yml:16:9: expr &#34;m&#34; at 5m">- {__name__=&#34;m&#34;} 1</failure>
+    </testcase>
   </testsuite>
   <testsuite name="testdata/vanishing.yml" tests="4" failures="0" errors="0">
     <testcase name="stale" classname="testdata/vanishing.yml"></testcase>
@@ -152,8 +153,9 @@ func TestJUnit(t *testing.T) {
     <testcase name="hold" classname="testdata/vanishing.yml"></testcase>
   </testsuite>
   <testsuite name="testdata/unknown_key.yml" tests="1" failures="0" errors="1">
-    <testcase name="the file" classname="testdata/unknown_key.yml">` +
-		`<error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;?"></error></testcase>
+    <testcase name="the file" classname="testdata/unknown_key.yml">
+      <error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;?"></error>
+    </testcase>
   </testsuite>
 </testsuites>
 `
