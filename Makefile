@@ -24,7 +24,7 @@ export CGO_ENABLED ?= $(if $(RACE),1,0)
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
 
-run: build ## build, and run the demo: stand-ins of the Kubernetes API, Keystone and Neutron with buttons to break them
+run: build ## build, and run the demo: fakes of the Kubernetes API, Keystone and Neutron with buttons to break them
 	./bin/vitals demo
 
 build: ## build bin/vitals and bin/healthcheck, static and stripped

@@ -40,7 +40,7 @@ type exhibit struct {
 	loaded *loaded
 }
 
-// newExhibit makes the collectors, against the stand-ins, and starts none of them.
+// newExhibit makes the collectors, against the fakes, and starts none of them.
 func newExhibit(t *testing.T) *exhibit {
 	t.Helper()
 	cloud, err := fakes.Start(fakes.Options{})

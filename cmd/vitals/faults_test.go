@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// cloud starts the stand-ins and returns Keystone's auth_url behind a proxy that
+// cloud starts the fakes and returns Keystone's auth_url behind a proxy that
 // counts logins.
 func cloud(t *testing.T) (c *fakes.Cloud, authURL string, logins *atomic.Int64) {
 	t.Helper()
@@ -42,7 +42,7 @@ func cloud(t *testing.T) (c *fakes.Cloud, authURL string, logins *atomic.Int64) 
 	return c, front.URL + "/v3", logins
 }
 
-// credentials are those of the stand-in, for a collector's configuration.
+// credentials are those of the fake Keystone, for a collector's configuration.
 func credentials(c *fakes.Cloud, authURL string) string {
 	return fmt.Sprintf("auth_url: %q, username: %s, password: %q, project_name: %s, user_domain_name: %s, project_domain_name: %s",
 		authURL, c.Username(), c.Password(), c.Project(), c.Domain(), c.Domain())

@@ -71,7 +71,7 @@ type labOptions struct {
 	adjust func(*Config)
 }
 
-// newCloud starts stand-ins of the dependencies.
+// newCloud starts fakes of the dependencies.
 func newCloud(t *testing.T) *fakes.Cloud {
 	t.Helper()
 	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: labBookmark, EventInterval: time.Second, Slow: 2 * labTimeout})

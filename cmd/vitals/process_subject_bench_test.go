@@ -50,7 +50,7 @@ func shippedSubjects(b *testing.B, program string) []subject {
 	}
 }
 
-// startKubernetes starts the stand-ins, and writes what leads to the Kubernetes API.
+// startKubernetes starts the fakes and writes the token and CA of the Kubernetes API.
 func startKubernetes(b *testing.B, dir string) (cloud *fakes.Cloud, token, ca string) {
 	b.Helper()
 	// A real API server sends bookmarks once a minute and changes pods now and then.
@@ -60,7 +60,7 @@ func startKubernetes(b *testing.B, dir string) (cloud *fakes.Cloud, token, ca st
 	}
 	b.Cleanup(func() {
 		if err := cloud.Close(); err != nil {
-			b.Errorf("close the stand-ins: %v", err)
+			b.Errorf("close the fakes: %v", err)
 		}
 	})
 	return cloud, put(b, dir, "token", cloud.Token()), put(b, dir, "ca.crt", string(cloud.Authority()))

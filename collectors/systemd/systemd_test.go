@@ -82,7 +82,7 @@ func units() map[string]fakes.SystemdUnit {
 	}
 }
 
-// startSystemd runs the stand-in and returns the path of its socket.
+// startSystemd runs the fake and returns the path of its socket.
 func startSystemd(t *testing.T) (*fakes.Systemd, string) {
 	t.Helper()
 	socket := filepath.Join(collectortest.Dir(t), "bus")
@@ -203,7 +203,7 @@ func TestFailures(t *testing.T) {
 		name, member, fault, reason, text string
 		units                             int // whose state is known all the same
 	}{
-		{"systemd is not on the bus", "ListUnitsByNames", errors + "ServiceUnknown", "missing", "list units: the stand-in was told to say " + errors + "ServiceUnknown", 0},
+		{"systemd is not on the bus", "ListUnitsByNames", errors + "ServiceUnknown", "missing", "list units: injected fault " + errors + "ServiceUnknown", 0},
 		{"systemd cannot be started", "ListUnitsByNames", errors + "Spawn.ChildExited", "missing", "list units: ", 0},
 		{"the policy forbids it", "ListUnitsByNames", errors + "AccessDenied", "forbidden", "list units: ", 0},
 		{"systemd does not answer the bus", "ListUnitsByNames", errors + "NoReply", "timeout", "list units: ", 0},

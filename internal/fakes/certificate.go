@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// certify makes a certificate for 127.0.0.1 that vouches for itself, and returns a
-// server's configuration and the certificate in PEM. The Kubernetes API needs it:
-// client-go sends no token of a kubeconfig over plain HTTP.
+// certify makes a self-signed certificate for 127.0.0.1 and returns a server's
+// configuration and the certificate in PEM. The Kubernetes API needs it: client-go sends
+// no token of a kubeconfig over plain HTTP.
 func certify(now time.Time) (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -24,7 +24,7 @@ func certify(now time.Time) (*tls.Config, []byte, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(now.UnixNano()),
-		Subject:               pkix.Name{CommonName: "stand-in of the Kubernetes API"},
+		Subject:               pkix.Name{CommonName: "fake Kubernetes API"},
 		NotBefore:             now.Add(-time.Hour),
 		NotAfter:              now.AddDate(1, 0, 0),
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,

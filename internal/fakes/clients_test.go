@@ -23,9 +23,9 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// The clients that Vitals itself uses must take the stand-ins for the real services.
+// The client libraries of Vitals must work with the fakes.
 
-func TestGophercloudTakesItForOpenStack(t *testing.T) {
+func TestGophercloud(t *testing.T) {
 	l := start(t, fakes.Options{})
 	ctx := t.Context()
 	provider, err := config.NewProviderClient(ctx, gophercloud.AuthOptions{
@@ -59,7 +59,7 @@ func TestGophercloudTakesItForOpenStack(t *testing.T) {
 	}
 }
 
-func TestClientGoTakesItForKubernetes(t *testing.T) {
+func TestClientGo(t *testing.T) {
 	l := start(t, fakes.Options{EventInterval: lively})
 	rest, err := clientcmd.RESTConfigFromKubeConfig(l.Kubeconfig())
 	if err != nil {
@@ -113,7 +113,7 @@ func TestClientGoTakesItForKubernetes(t *testing.T) {
 	}
 	l.set("kubernetes", "deny-access")
 	if _, err := pods.List(t.Context(), meta.ListOptions{Limit: 1}); !apierrors.IsForbidden(err) {
-		t.Errorf("list without the right: %v, want forbidden", err)
+		t.Errorf("list under deny-access: %v, want forbidden", err)
 	}
 	l.set("kubernetes", "401")
 	if _, err := pods.List(t.Context(), meta.ListOptions{Limit: 1}); !apierrors.IsUnauthorized(err) {

@@ -1,8 +1,7 @@
-// Package fakes imitates the three services that a Kuryr controller depends on,
-// the Kubernetes API, Keystone and Neutron, closely enough for health checks:
-// real HTTP on loopback (with TLS for the Kubernetes API), the real shapes of
-// answers and errors, and faults that are switched while it runs. The demo and the
-// tests use it; it is no simulator of what the services do.
+// Package fakes imitates the services that a Kuryr controller depends on: the
+// Kubernetes API, Keystone and Neutron. The fakes are for health checks only. They serve
+// HTTP on loopback (HTTPS for the Kubernetes API), with the real format of responses
+// and errors, and with faults that can be switched at run time.
 package fakes
 
 import (
@@ -17,24 +16,24 @@ import (
 	"time"
 )
 
-// Options adjust a Cloud. The zero value is what the demo uses.
+// Options configure a Cloud. The zero value is valid.
 type Options struct {
-	// Logger is told about every change of a fault; nil discards.
+	// Logger logs every change of a fault; nil discards.
 	Logger *slog.Logger
-	// Slow is how long the fault "slow" delays an answer; 2 s where it is zero.
+	// Slow is the delay of responses under the fault "slow"; zero is 2 s.
 	Slow time.Duration
 	// BookmarkInterval is the time between two BOOKMARK events of a watch that
-	// asked for them; 10 s where it is zero (a real API server: about a minute).
+	// requests them; zero is 10 s (a real API server: about a minute).
 	BookmarkInterval time.Duration
 	// EventInterval is the time between two synthetic changes of the objects in
-	// the Kubernetes API; 5 s where it is zero.
+	// the Kubernetes API; zero is 5 s.
 	EventInterval time.Duration
-	// TokenLifetime is how long a Keystone token is valid; 1 h where it is zero,
-	// as Keystone has it by default.
+	// TokenLifetime is how long a Keystone token is valid; zero is 1 h, Keystone's
+	// default.
 	TokenLifetime time.Duration
 }
 
-// The identity that the stand-in of Keystone knows.
+// The only identity in the fake Keystone.
 const (
 	username   = "kuryr"
 	userID     = "3f1b0c5e6a7d4c0f9e2b8a1d5c4e7f60"
@@ -45,7 +44,7 @@ const (
 	region     = "RegionOne"
 )
 
-// Cloud is the three stand-ins. Its methods are safe for concurrent use.
+// Cloud is the three fakes. Its methods are safe for concurrent use.
 type Cloud struct {
 	kubernetes *kubernetes
 	keystone   *keystone
@@ -54,16 +53,16 @@ type Cloud struct {
 	token      string
 	authority  []byte
 
-	stop  context.CancelFunc
-	alive sync.WaitGroup
+	stop context.CancelFunc
+	wait sync.WaitGroup
 }
 
-// Start runs the three stand-ins on ports of 127.0.0.1 that are free, until Close.
+// Start runs the three fakes on free ports of 127.0.0.1 until Close.
 func Start(opts Options) (*Cloud, error) {
 	opts = opts.withDefaults()
 	secure, authority, err := certify(time.Now())
 	if err != nil {
-		return nil, fmt.Errorf("start stand-in kubernetes: %w", err)
+		return nil, fmt.Errorf("start fake kubernetes: %w", err)
 	}
 	c := &Cloud{password: rand.Text(), token: rand.Text(), authority: authority}
 	neutron := newService("neutron", opts)
@@ -74,45 +73,44 @@ func Start(opts Options) (*Cloud, error) {
 	for _, step := range []func(*service) error{(*service).choose, (*service).start} {
 		for _, s := range c.services() {
 			if err := step(s); err != nil {
-				return nil, errors.Join(fmt.Errorf("start stand-in %s: %w", s.name, err), c.closeServices())
+				return nil, errors.Join(fmt.Errorf("start fake %s: %w", s.name, err), c.closeServices())
 			}
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	c.alive.Go(func() { c.kubernetes.cluster.live(ctx, opts.EventInterval) })
+	c.wait.Go(func() { c.kubernetes.cluster.run(ctx, opts.EventInterval) })
 	return c, nil
 }
 
-// Close ends the stand-ins with all their connections and waits for the last
-// goroutine. A second call does nothing.
+// Close stops the fakes, closes their connections and waits for their goroutines. A
+// second call does nothing.
 func (c *Cloud) Close() error {
 	c.stop()
 	err := c.closeServices()
-	c.alive.Wait()
+	c.wait.Wait()
 	return err
 }
 
-// KubernetesURL is the root of the Kubernetes API, with TLS and without a slash at
-// its end.
+// KubernetesURL is the https URL of the Kubernetes API, without a trailing slash.
 func (c *Cloud) KubernetesURL() string { return c.kubernetes.service.url() }
 
 // KeystoneURL is the auth_url, which ends in /v3.
 func (c *Cloud) KeystoneURL() string { return c.keystone.service.url() + "/v3" }
 
-// NeutronURL is the endpoint as the catalog has it: without a version.
+// NeutronURL is the endpoint in the catalog, without a version.
 func (c *Cloud) NeutronURL() string { return c.neutron.service.url() }
 
-// Username is the user that Keystone accepts, of the domain that Domain names.
+// Username is the user that Keystone accepts, in the domain that Domain returns.
 func (c *Cloud) Username() string { return username }
 
-// Password is the user's password, made anew at every start.
+// Password is the user's password, a new one at every start.
 func (c *Cloud) Password() string { return c.password }
 
 // Project is the name of the project that a token may be scoped to.
 func (c *Cloud) Project() string { return project }
 
-// ProjectID is the identifier of that project, as quotas are asked for.
+// ProjectID is the identifier of that project, which requests for quotas contain.
 func (c *Cloud) ProjectID() string { return projectID }
 
 // Domain is the name of the domain of both the user and the project.
@@ -121,13 +119,13 @@ func (c *Cloud) Domain() string { return domainName }
 // Region is the only region in the catalog.
 func (c *Cloud) Region() string { return region }
 
-// Token is the bearer token that the Kubernetes API accepts, made anew at every start.
+// Token is the bearer token that the Kubernetes API accepts, a new one at every start.
 func (c *Cloud) Token() string { return c.token }
 
-// Authority is the certificate, in PEM, that vouches for the Kubernetes API.
+// Authority is the CA certificate of the Kubernetes API, in PEM.
 func (c *Cloud) Authority() []byte { return slices.Clone(c.authority) }
 
-// Kubeconfig is a kubeconfig file for the Kubernetes API, token included.
+// Kubeconfig is a kubeconfig file for the Kubernetes API, with the token.
 func (c *Cloud) Kubeconfig() []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// maxLog bounds the changes of a collection that a watch can still catch up with.
+// maxLog bounds the changes of a collection that a watch can resume from.
 const maxLog = 64
 
-// object is what the Kubernetes API serves of one object. It is never changed.
+// object is an object of the Kubernetes API. It is immutable.
 type object struct {
 	Kind       string         `json:"kind"`
 	APIVersion string         `json:"apiVersion"`
@@ -42,13 +42,13 @@ type collection struct {
 	resource
 	objects   []object
 	log       []change
-	compacted int64 // the version up to which changes have been forgotten
+	compacted int64 // the version up to which changes were dropped
 }
 
 // cluster is the state behind the Kubernetes API: a few objects of every resource,
 // one counter of versions, and the latest changes.
 type cluster struct {
-	collections map[string]*collection // by path; the map itself never changes
+	collections map[string]*collection // by path; the map is never changed
 
 	mu      sync.Mutex // guards what follows and what the collections hold
 	version int64
@@ -67,8 +67,8 @@ func newCluster(created time.Time) *cluster {
 	return c
 }
 
-// live changes something every interval until ctx ends.
-func (c *cluster) live(ctx context.Context, interval time.Duration) {
+// run changes objects every interval until ctx ends.
+func (c *cluster) run(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for n := 0; ; n++ {
@@ -81,7 +81,7 @@ func (c *cluster) live(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// step makes the n-th change of every collection that lives: an object is
+// step makes the n-th change of every collection that is not fixed: an object is
 // modified twice, one is added, and that one is deleted.
 func (c *cluster) step(n int, at time.Time) {
 	c.mu.Lock()
@@ -112,16 +112,16 @@ func (c *cluster) step(n int, at time.Time) {
 	c.changed = make(chan struct{})
 }
 
-// list returns the objects of a resource and the version at which they are so.
+// list returns the objects of a resource and their version.
 func (c *cluster) list(r resource) ([]object, int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clip(c.collections[r.path()].objects), c.version
 }
 
-// since returns the changes of a resource after a version, the version that they
-// lead to, and a channel that is closed at the next change. It returns false when
-// it no longer knows all of them.
+// since returns the changes of a resource after a version, the version after them, and
+// a channel that is closed at the next change. It returns false if some of the changes
+// were dropped.
 func (c *cluster) since(r resource, version int64) (changes []change, now int64, changed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *cluster) since(r resource, version int64) (changes []change, now int64,
 	return changes, c.version, c.changed, version >= col.compacted
 }
 
-// record appends a change to the log and forgets the oldest beyond maxLog.
+// record appends a change to the log and drops the oldest beyond maxLog.
 func (col *collection) record(kind string, o object, version int64) {
 	col.log = append(col.log, change{kind: kind, object: o, version: version})
 	if extra := len(col.log) - maxLog; extra > 0 {

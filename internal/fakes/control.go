@@ -12,17 +12,17 @@ import (
 // maxControlBody bounds the body of a POST to the control handler, in bytes.
 const maxControlBody = 4 << 10
 
-// Board is something with faults to switch: a Cloud, or what a demo adds to it.
+// Board is something with faults to switch, such as a Cloud.
 type Board interface {
 	Faults() []Dependency
 	// Set returns ErrUnknown for a dependency or a fault that the board does not have.
 	Set(dependency, fault string) error
 }
 
-// Handler serves the switches of all boards for people and scripts. GET
-// /demo/faults answers what Faults returns; POST /demo/faults takes {"dependency": D, "fault": F} and
-// answers 204, or 400 with a sentence that says what is expected. A page of
-// another origin is refused with 403, because a browser on this host reaches it.
+// Handler serves the faults of all boards. GET /demo/faults returns what Faults
+// returns. POST /demo/faults with {"dependency": D, "fault": F} sets a fault and returns
+// 204, or 400 with what is expected. Cross-origin requests get 403, because a browser on
+// this host can send them.
 func Handler(boards ...Board) http.Handler {
 	all := switches(boards)
 	mux := http.NewServeMux()
@@ -44,7 +44,7 @@ func (s switches) faults() []Dependency {
 	return all
 }
 
-// set asks the board that has the dependency.
+// set sets a fault on the board that has the dependency.
 func (s switches) set(dependency, fault string) error {
 	var names []string
 	for _, b := range s {

@@ -26,7 +26,7 @@ func (k *kubernetes) groups(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": list})
 }
 
-// group answers GET /apis/GROUP, by which a client learns the preferred version.
+// group answers GET /apis/GROUP, which has the preferred version.
 func (k *kubernetes) group(w http.ResponseWriter, r *http.Request) {
 	for _, res := range resources() {
 		if res.group == r.PathValue("group") && k.serves(res) {

@@ -10,38 +10,38 @@ import (
 // None is the fault of a dependency that works.
 const None = "none"
 
-// The faults that every stand-in has. A fault that answers requests also ends the
-// watches that run; hang leaves them open and silent, and slow leaves them alone.
+// The faults, of every fake unless noted. A fault that answers requests also ends
+// running watches; hang keeps them open without events, and slow does not affect them.
 const (
-	faultRefuse      = "refuse" // nobody listens, and open connections are dropped
-	faultHang        = "hang"   // connections are accepted, nothing is ever answered
-	faultSlow        = "slow"   // right answers, late
+	faultRefuse      = "refuse" // the port is closed, and open connections are dropped
+	faultHang        = "hang"   // connections are accepted and requests are not answered
+	faultSlow        = "slow"   // correct answers after a delay
 	faultEmpty       = "empty"  // connections are closed without a reply
 	fault401         = "401"
 	fault403         = "403"
 	fault500         = "500"
 	fault503         = "503"
 	faultDropWatch   = "drop-watch"          // kubernetes: watches are accepted and closed at once
-	faultFreezeWatch = "freeze-watch"        // kubernetes: watches stay open and silent
+	faultFreezeWatch = "freeze-watch"        // kubernetes: watches stay open without events
 	faultDenyAccess  = "deny-access"         // kubernetes: get, list and watch are forbidden
-	faultRemoveCRD   = "remove-crd"          // kubernetes: Kuryr's custom resources are gone
-	faultPassword    = "wrong-password"      // keystone: the password has changed, so tokens are void
+	faultRemoveCRD   = "remove-crd"          // kubernetes: Kuryr's custom resources do not exist
+	faultPassword    = "wrong-password"      // keystone: the password has changed, and all tokens are revoked
 	faultNoEndpoint  = "no-network-endpoint" // keystone: the catalog has no endpoint of Neutron
 	faultExhaust     = "exhaust-ports"       // neutron: 10 of 10 ports are used
 	faultLowPorts    = "low-ports"           // neutron: 8 of 10 ports are used
 	faultRevoke      = "revoke-token"        // neutron: tokens issued before are rejected
 )
 
-// ErrUnknown is what the error of Set is when the dependency or the fault does not exist.
+// ErrUnknown is returned by Set for a dependency or a fault that does not exist.
 var ErrUnknown = errors.New("unknown")
 
-// Dependency is one stand-in and its faults.
+// Dependency is a fake and its faults.
 type Dependency struct {
 	// Dependency is kubernetes, keystone or neutron.
 	Dependency string `json:"dependency"`
-	// Faults are the names that Set takes beside None.
+	// Faults are the names that Set accepts, without None.
 	Faults []string `json:"faults"`
-	// Active is the fault that is switched on, or None.
+	// Active is the current fault, or None.
 	Active string `json:"active"`
 }
 
@@ -55,10 +55,10 @@ func (c *Cloud) Faults() []Dependency {
 	return list
 }
 
-// Set switches a dependency to a fault, and with None back to health, and returns
-// when the change has taken effect. It returns ErrUnknown, with what does exist,
-// for other names; any other error means that the port could not be opened again,
-// in which case the dependency still refuses.
+// Set switches a dependency to a fault, or back to normal with None, and returns when
+// the change has taken effect. It returns ErrUnknown, with the valid names, for other
+// names. After any other error the port could not be opened and the dependency still
+// refuses connections.
 func (c *Cloud) Set(dependency, fault string) error {
 	var names []string
 	for _, s := range c.services() {

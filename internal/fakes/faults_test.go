@@ -16,7 +16,7 @@ import (
 
 const slow = 60 * time.Millisecond
 
-func TestCommonFaultsAreSeenAndHealed(t *testing.T) {
+func TestCommonFaults(t *testing.T) {
 	l := start(t, fakes.Options{Slow: slow})
 	token := l.newToken()
 	calls := []struct {
@@ -67,12 +67,12 @@ func TestCommonFaultsAreSeenAndHealed(t *testing.T) {
 	}
 }
 
-func TestFaultOfOneDependencyLeavesTheOthersAlone(t *testing.T) {
+func TestFaultAffectsOneDependency(t *testing.T) {
 	l := start(t, fakes.Options{})
 	token := l.newToken()
 	l.set("keystone", "refuse")
 	if got := l.network("/v2.0/networks", token).outcome; got != "200" {
-		t.Errorf("networks while Keystone refuses = %s, want 200: the token is known", got)
+		t.Errorf("networks while Keystone refuses = %s, want 200: Neutron validates it without Keystone", got)
 	}
 	if got := l.kube("/readyz").outcome; got != "200" {
 		t.Errorf("readyz while Keystone refuses = %s, want 200", got)
@@ -99,14 +99,14 @@ func TestRefuseDropsOpenConnectionsAndKeepsThePort(t *testing.T) {
 	w.wantEnd()
 }
 
-func TestHangingRequestIsAnsweredAfterHealing(t *testing.T) {
+func TestHangingRequestIsAnsweredAfterTheFault(t *testing.T) {
 	l := start(t, fakes.Options{})
 	l.set("kubernetes", "hang")
 	answers := make(chan answer)
 	go func() { answers <- l.kube("/readyz") }()
 	select {
 	case got := <-answers:
-		t.Fatalf("readyz while it hangs = %s, want silence", got.outcome)
+		t.Fatalf("readyz while it hangs = %s, want no answer", got.outcome)
 	case <-time.After(100 * time.Millisecond):
 	}
 	l.set("kubernetes", fakes.None)
@@ -137,7 +137,7 @@ func TestSetRejectsUnknownNames(t *testing.T) {
 	}
 }
 
-func TestFaultsShowWhatIsActive(t *testing.T) {
+func TestFaultsHasTheActiveFault(t *testing.T) {
 	l := start(t, fakes.Options{})
 	l.set("neutron", "low-ports")
 	var got []string
@@ -153,7 +153,7 @@ func TestFaultsShowWhatIsActive(t *testing.T) {
 	}
 }
 
-func TestFaultsAreSwitchedWhileRequestsRun(t *testing.T) {
+func TestFaultsDuringRequests(t *testing.T) {
 	l := start(t, fakes.Options{Slow: time.Millisecond, EventInterval: time.Millisecond})
 	var busy sync.WaitGroup
 	for _, d := range l.Faults() {
@@ -182,7 +182,7 @@ func TestFaultsAreSwitchedWhileRequestsRun(t *testing.T) {
 	}
 }
 
-func TestCloseEndsEverything(t *testing.T) {
+func TestCloseStopsAllServers(t *testing.T) {
 	l := start(t, fakes.Options{})
 	w := l.watch("/api/v1/pods?watch=1")
 	urls := []string{l.KubernetesURL(), l.KeystoneURL(), l.NeutronURL()}

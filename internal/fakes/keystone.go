@@ -27,7 +27,7 @@ func newKeystone(s *service, network func() string, password string, lifetime ti
 	mux.HandleFunc("DELETE /v3/auth/tokens", k.revoke)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { k.deny(w, r, http.StatusNotFound) })
 	s.answer, s.deny = tagged(mux), k.deny
-	s.entered = func(fault string) {
+	s.onFault = func(fault string) {
 		if fault == faultPassword {
 			k.tokens.revokeAll()
 		}
@@ -35,7 +35,7 @@ func newKeystone(s *service, network func() string, password string, lifetime ti
 	return k
 }
 
-// tagged names every request in its answer.
+// tagged sets the request's ID in every response.
 func tagged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tagRequest(w)
@@ -103,7 +103,7 @@ func (k *keystone) authenticate(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, k.tokenBody(tok))
 }
 
-// accepts says whether a request proves who it is and asks for a scope that exists.
+// accepts reports whether a request has valid credentials and an existing scope.
 func (k *keystone) accepts(a auth, now time.Time) bool {
 	if a.scope == scopeOther {
 		return false
@@ -115,7 +115,7 @@ func (k *keystone) accepts(a auth, now time.Time) bool {
 	return a.user && a.password == k.password
 }
 
-// validate answers GET and HEAD of a token: X-Auth-Token asks about X-Subject-Token.
+// validate answers GET and HEAD: it validates X-Subject-Token, as X-Auth-Token.
 func (k *keystone) validate(w http.ResponseWriter, r *http.Request) {
 	if tok, ok := k.subject(w, r); ok {
 		w.Header().Set("X-Subject-Token", tok.id)
@@ -130,8 +130,8 @@ func (k *keystone) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// subject returns the token that a request is about; it answers 401 or 404 itself
-// and returns false where the asking or the other token is not valid.
+// subject returns the token in X-Subject-Token. If that or X-Auth-Token is not valid, it
+// answers with 404 or 401 and returns false.
 func (k *keystone) subject(w http.ResponseWriter, r *http.Request) (token, bool) {
 	now := time.Now()
 	if _, ok := k.tokens.lookup(r.Header.Get("X-Auth-Token"), now); !ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// scope is what a token is asked for.
+// scope is the requested scope of a token.
 type scope int
 
 const (
@@ -17,7 +17,7 @@ const (
 	scopeOther // one that the user has no role in, or that does not exist
 )
 
-// auth is what a request for a token says.
+// auth is a request for a token.
 type auth struct {
 	token    string // for the method "token"
 	user     bool   // whether it names the user that exists
@@ -32,7 +32,7 @@ type named struct {
 	Domain *named `json:"domain"`
 }
 
-// is says whether the reference means what has this identifier and name.
+// is reports whether the reference is to the entity of this identifier and name.
 func (n named) is(id, name string) bool {
 	if n.ID != "" {
 		return n.ID == id
@@ -91,7 +91,7 @@ func parseScope(raw json.RawMessage) scope {
 	return scopeOther
 }
 
-// tokenBody is what Keystone tells about a token.
+// tokenBody is the response with a token.
 func (k *keystone) tokenBody(tok token) map[string]any {
 	domain := map[string]string{"id": domainID, "name": domainName}
 	body := map[string]any{
@@ -108,8 +108,8 @@ func (k *keystone) tokenBody(tok token) map[string]any {
 	return map[string]any{"token": body}
 }
 
-// catalog lists the services. Without an endpoint the network service is still
-// there, with an empty list, as Keystone does when endpoints are deleted.
+// catalog lists the services. Under faultNoEndpoint the network service has an empty
+// list of endpoints, as in Keystone after they were deleted.
 func (k *keystone) catalog() []any {
 	fault, _ := k.service.state()
 	const identityID, networkID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9", "1b2c3d4e5f60718293a4b5c6d7e8f90a"
@@ -132,5 +132,5 @@ func endpoints(service, url string) []any {
 	return list
 }
 
-// stamp writes a time as Keystone does.
+// stamp formats a time as Keystone does.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -9,8 +9,8 @@ import (
 )
 
 // kubernetes imitates the Kubernetes API: health endpoints, version, discovery,
-// get, list and watch, access reviews and definitions of custom resources. Its
-// objects are made up and cannot be written; selectors are ignored.
+// get, list and watch, access reviews and definitions of custom resources. Its objects
+// are synthetic and read-only; selectors are ignored.
 //
 // Facts: https://kubernetes.io/docs/reference/using-api/api-concepts/.
 type kubernetes struct {
@@ -49,9 +49,8 @@ func (k *kubernetes) routes() http.Handler {
 	return k.authenticated(mux)
 }
 
-// authenticated lets requests with the token pass, and the ones without any
-// credentials to the paths that tell nothing: an API server whose anonymous
-// access is limited to its health endpoints.
+// authenticated serves requests with the token, and those without credentials to the
+// public paths, like an API server with anonymous access to its health endpoints only.
 func (k *kubernetes) authenticated(next http.Handler) http.Handler {
 	public := map[string]bool{"/healthz": true, "/livez": true, "/readyz": true, "/version": true}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,14 +66,14 @@ func (k *kubernetes) authenticated(next http.Handler) http.Handler {
 	})
 }
 
-// serves says whether a resource exists at the moment.
+// serves reports whether a resource exists under the current fault.
 func (k *kubernetes) serves(r resource) bool {
 	fault, _ := k.service.state()
 	return fault != faultRemoveCRD || r.group != kuryrGroup
 }
 
-// find returns the resource that a request names; it answers 404 or 403 itself
-// and returns false where there is nothing to serve.
+// find returns the resource of a request. If it does not exist or is forbidden, find
+// answers with 404 or 403 and returns false.
 func (k *kubernetes) find(w http.ResponseWriter, r *http.Request, verb string) (resource, bool) {
 	col, ok := k.cluster.collections[pathOf(r.PathValue("group"), r.PathValue("version"), r.PathValue("resource"))]
 	if !ok || !k.serves(col.resource) {
@@ -103,8 +102,8 @@ func (k *kubernetes) get(w http.ResponseWriter, r *http.Request) {
 	notFound(w, res, r.PathValue("name"))
 }
 
-// objects returns the objects of a resource that a request asks for, which depends
-// on the namespace in its path, and the version at which they are so.
+// objects returns the objects of a resource in the request's namespace, and their
+// version.
 func (k *kubernetes) objects(res resource, r *http.Request) ([]object, int64) {
 	all, version := k.cluster.list(res)
 	if fault, _ := k.service.state(); fault == faultRemoveCRD && res.group == crdGroup {
@@ -119,11 +118,11 @@ func (k *kubernetes) objects(res resource, r *http.Request) ([]object, int64) {
 
 // review answers a SelfSubjectAccessReview: everything is allowed, or nothing.
 func (k *kubernetes) review(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+	var given struct {
 		Kind string          `json:"kind"`
 		Spec json.RawMessage `json:"spec"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Kind != "SelfSubjectAccessReview" || asked.Spec == nil {
+	if err := json.NewDecoder(r.Body).Decode(&given); err != nil || given.Kind != "SelfSubjectAccessReview" || given.Spec == nil {
 		writeStatus(w, http.StatusBadRequest, "BadRequest", "the body is no SelfSubjectAccessReview in JSON", nil)
 		return
 	}
@@ -133,7 +132,7 @@ func (k *kubernetes) review(w http.ResponseWriter, r *http.Request) {
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{
 		"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1",
-		"metadata": metadata{}, "spec": asked.Spec, "status": status,
+		"metadata": metadata{}, "spec": given.Spec, "status": status,
 	})
 }
 

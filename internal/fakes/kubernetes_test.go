@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-func TestKubernetesAnswersInItsShape(t *testing.T) {
+func TestKubernetesResponses(t *testing.T) {
 	l := start(t, fakes.Options{})
 	const partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -99,7 +99,7 @@ func TestKubernetesChecksTheToken(t *testing.T) {
 	}
 }
 
-// mayI asks an access review whether pods may be listed.
+// mayI reviews whether pods may be listed.
 func (l *lab) mayI(body string) answer {
 	l.t.Helper()
 	return l.do(patience, http.MethodPost, l.KubernetesURL()+"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body,
@@ -136,7 +136,7 @@ func TestDenyAccess(t *testing.T) {
 	}
 }
 
-func TestForbiddenSaysWhat(t *testing.T) {
+func TestForbiddenHasDetails(t *testing.T) {
 	l := start(t, fakes.Options{})
 	l.set("kubernetes", "deny-access")
 	var status struct {

@@ -5,10 +5,10 @@ import (
 	"net/http"
 )
 
-// account is who the token belongs to.
+// account is the owner of the token.
 const account = "system:serviceaccount:kube-system:kuryr-controller"
 
-// deny answers with the Status object that the API server gives for a code.
+// deny answers with the API server's Status object for a code.
 func (k *kubernetes) deny(w http.ResponseWriter, r *http.Request, code int) {
 	switch code {
 	case http.StatusUnauthorized:
@@ -26,7 +26,7 @@ func (k *kubernetes) deny(w http.ResponseWriter, r *http.Request, code int) {
 	}
 }
 
-// forbid answers as RBAC does where no role allows the verb.
+// forbid answers as RBAC does if no role allows the verb.
 func (k *kubernetes) forbid(w http.ResponseWriter, verb string, res resource) {
 	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q at the cluster scope",
 		res.qualified(), account, verb, res.plural, res.group)
@@ -67,7 +67,7 @@ func statusObject(code int, reason, message string, details map[string]any) map[
 	return status
 }
 
-// verbOf is the verb that RBAC sees in a request to a path that is no resource.
+// verbOf is RBAC's verb of a request to a path that is not a resource.
 func verbOf(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return "post"

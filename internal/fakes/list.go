@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// list answers a list of a resource, or starts a watch where the request asks for one.
+// list answers with the list of a resource, or starts a watch if the request has watch.
 func (k *kubernetes) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	watching, _ := strconv.ParseBool(query.Get("watch"))
@@ -36,7 +36,7 @@ func (k *kubernetes) list(w http.ResponseWriter, r *http.Request) {
 		objects = objects[:limit]
 	}
 	kind, groupVersion := res.kind+"List", res.groupVersion()
-	if wantsMetadata(r) {
+	if metadataOnly(r) {
 		kind, groupVersion = "PartialObjectMetadataList", "meta.k8s.io/v1"
 	}
 	items := make([]object, 0, len(objects))
@@ -46,8 +46,8 @@ func (k *kubernetes) list(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"kind": kind, "apiVersion": groupVersion, "metadata": meta, "items": items})
 }
 
-// offset parses the key with which a list goes on. A list that has become shorter
-// meanwhile goes on at its end.
+// offset parses the continue key of a list. It is at most the list's length, because the
+// list may have become shorter.
 func offset(key string, length int) (int, error) {
 	if key == "" {
 		return 0, nil
@@ -56,14 +56,14 @@ func offset(key string, length int) (int, error) {
 	return min(int(n), length), err
 }
 
-// wantsMetadata says whether a request asks for objects without spec and status.
-func wantsMetadata(r *http.Request) bool {
+// metadataOnly reports whether a request is for objects without spec and status.
+func metadataOnly(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// shape returns the object as the request wants to see it.
+// shape returns the object in the representation that the request accepts.
 func shape(r *http.Request, o object) object {
-	if wantsMetadata(r) {
+	if metadataOnly(r) {
 		return object{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1", Metadata: o.Metadata}
 	}
 	return o

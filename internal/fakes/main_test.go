@@ -61,7 +61,7 @@ func (l *lab) set(dependency, fault string) {
 	}
 }
 
-// answer is what came back: a status, or in words why there is none.
+// answer is a response: a status, or the reason for none.
 type answer struct {
 	outcome string
 	header  http.Header
@@ -82,17 +82,17 @@ func (l *lab) do(timeout time.Duration, method, url, body string, header ...stri
 	}
 	resp, err := l.client.Do(req)
 	if err != nil {
-		return answer{outcome: inWords(err)}
+		return answer{outcome: outcomeOf(err)}
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return answer{outcome: inWords(err)}
+		return answer{outcome: outcomeOf(err)}
 	}
 	return answer{outcome: strconv.Itoa(resp.StatusCode), header: resp.Header, body: data}
 }
 
-func inWords(err error) string {
+func outcomeOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "refused"
@@ -104,7 +104,7 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// kube asks the Kubernetes API with the right token.
+// kube sends a request with the token to the Kubernetes API.
 func (l *lab) kube(path string, header ...string) answer {
 	l.t.Helper()
 	return l.do(patience, http.MethodGet, l.KubernetesURL()+path, "", append(header, "Authorization", "Bearer "+l.Token())...)
@@ -129,7 +129,7 @@ func (l *lab) login(password string) string {
 	return string(body)
 }
 
-// newToken asks Keystone for a token.
+// newToken gets a token from Keystone.
 func (l *lab) newToken() string {
 	l.t.Helper()
 	a := l.do(patience, http.MethodPost, l.KeystoneURL()+"/auth/tokens", l.login(l.Password()))
@@ -145,7 +145,7 @@ func (l *lab) network(path, token string) answer {
 	return l.do(patience, http.MethodGet, l.NeutronURL()+path, "", "X-Auth-Token", token)
 }
 
-// field returns what lies at a path of keys in a JSON object, as JSON again.
+// field returns the value at a path of keys in a JSON object, as JSON.
 func field(t *testing.T, data []byte, path ...string) string {
 	t.Helper()
 	raw := json.RawMessage(bytes.TrimSpace(data))

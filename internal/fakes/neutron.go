@@ -9,9 +9,9 @@ import (
 )
 
 // neutron imitates the part of Neutron's API that a health check reads: versions,
-// networks, quotas, extensions and agents. A token is checked in the memory of the
-// stand-in of Keystone, so it stays good while Keystone does not answer, as it does
-// in Neutron's own cache.
+// networks, quotas, extensions and agents. Tokens are validated in the fake Keystone's
+// memory, so that they stay valid while Keystone does not answer, as with Neutron's
+// cache of tokens.
 //
 // Facts: https://docs.openstack.org/api-ref/network/v2/.
 type neutron struct {
@@ -25,7 +25,7 @@ type neutron struct {
 func newNeutron(s *service, k *keystone) *neutron {
 	n := &neutron{service: s, keystone: k, quotas: newQuotas()}
 	s.answer, s.deny = n.routes(), n.deny
-	s.entered = func(fault string) {
+	s.onFault = func(fault string) {
 		last := 0
 		if fault == faultRevoke {
 			last = k.tokens.last()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// networks answers a list of the two networks, in pages where the request has a limit.
+// networks answers with the two networks, in pages if the request has a limit.
 func (n *neutron) networks(w http.ResponseWriter, r *http.Request) {
 	ids := []string{"2a4c6e80-1b3d-4f5a-8c7e-9d0b1a2c3e4f", "6b8d0f21-3c5e-4a7b-9d1f-2e4a6c8b0d3f"}
 	names := []string{"k8s-pod-net", "k8s-service-net"}
@@ -51,8 +51,8 @@ func (n *neutron) usages() map[string]usage {
 	return quota
 }
 
-// owns says whether a request names the token's own project; it answers 403
-// itself where it does not, because only an administrator sees other quotas.
+// owns reports whether a request is for the token's project. If not, it answers with
+// 403, because only an administrator may read other quotas.
 func (n *neutron) owns(w http.ResponseWriter, r *http.Request) bool {
 	if r.PathValue("project") == projectID {
 		return true

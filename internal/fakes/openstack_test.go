@@ -10,12 +10,12 @@ import (
 )
 
 // tokens sends a request about a token.
-func (l *lab) tokens(method, asking, subject string) answer {
+func (l *lab) tokens(method, auth, subject string) answer {
 	l.t.Helper()
-	return l.do(patience, method, l.KeystoneURL()+"/auth/tokens", "", "X-Auth-Token", asking, "X-Subject-Token", subject)
+	return l.do(patience, method, l.KeystoneURL()+"/auth/tokens", "", "X-Auth-Token", auth, "X-Subject-Token", subject)
 }
 
-func TestKeystoneTellsItsVersion(t *testing.T) {
+func TestKeystoneVersions(t *testing.T) {
 	l := start(t, fakes.Options{})
 	root := strings.TrimSuffix(l.KeystoneURL(), "/v3")
 	if got := l.do(patience, http.MethodGet, root+"/", ""); got.outcome != "300" || !strings.Contains(string(got.body), root+"/v3/") {
@@ -39,7 +39,7 @@ func TestAuthentication(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"right", right, "201"},
 		{"wrong password", l.login("nonsense"), "401"},
-		{"unknown user", strings.Replace(right, l.Username(), "nobody", 1), "401"},
+		{"unknown user", strings.Replace(right, l.Username(), "other", 1), "401"},
 		{"unknown project", strings.Replace(right, `"`+l.Project()+`"`, `"other"`, 1), "401"},
 		{"unknown domain", strings.ReplaceAll(right, `"Default"`, `"Other"`), "401"},
 		{"project by identifier", strings.Replace(right, `"name":"`+l.Project()+`"`, `"id":"`+l.ProjectID()+`"`, 1), "201"},
@@ -66,7 +66,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-func TestTokenSaysWhatItIsFor(t *testing.T) {
+func TestTokenBody(t *testing.T) {
 	l := start(t, fakes.Options{TokenLifetime: 10 * time.Minute})
 	got := l.do(patience, http.MethodPost, l.KeystoneURL()+"/auth/tokens", l.login(l.Password()))
 	expires, err := time.Parse(`"2006-01-02T15:04:05.000000Z"`, field(t, got.body, "token", "expires_at"))
@@ -89,18 +89,18 @@ func TestTokenSaysWhatItIsFor(t *testing.T) {
 
 func TestTokenIsValidatedAndRevoked(t *testing.T) {
 	l := start(t, fakes.Options{})
-	asking, subject := l.newToken(), l.newToken()
-	for _, c := range []struct{ name, method, asking, subject, want string }{
-		{"itself", http.MethodGet, subject, subject, "200"},
-		{"another", http.MethodGet, asking, subject, "200"},
-		{"without a body", http.MethodHead, asking, subject, "200"},
-		{"unknown", http.MethodGet, asking, "x", "404"},
-		{"unknown asks", http.MethodGet, "x", subject, "401"},
-		{"revoked by another", http.MethodDelete, asking, subject, "204"},
-		{"after that", http.MethodGet, asking, subject, "404"},
-		{"after that, itself", http.MethodGet, subject, subject, "401"},
+	auth, subject := l.newToken(), l.newToken()
+	for _, c := range []struct{ name, method, auth, subject, want string }{
+		{"own", http.MethodGet, subject, subject, "200"},
+		{"another", http.MethodGet, auth, subject, "200"},
+		{"without a body", http.MethodHead, auth, subject, "200"},
+		{"unknown", http.MethodGet, auth, "x", "404"},
+		{"unknown X-Auth-Token", http.MethodGet, "x", subject, "401"},
+		{"revoked by another", http.MethodDelete, auth, subject, "204"},
+		{"after that", http.MethodGet, auth, subject, "404"},
+		{"own, after that", http.MethodGet, subject, subject, "401"},
 	} {
-		if got := l.tokens(c.method, c.asking, c.subject); got.outcome != c.want {
+		if got := l.tokens(c.method, c.auth, c.subject); got.outcome != c.want {
 			t.Errorf("%s: %s = %s, want %s: %s", c.name, c.method, got.outcome, c.want, got.body)
 		}
 	}
@@ -117,7 +117,7 @@ func TestTokenExpires(t *testing.T) {
 	}
 }
 
-func TestWrongPasswordVoidsTokens(t *testing.T) {
+func TestWrongPasswordRevokesTokens(t *testing.T) {
 	l := start(t, fakes.Options{})
 	token := l.newToken()
 	l.set("keystone", "wrong-password")
@@ -154,7 +154,7 @@ func TestMissingNetworkEndpoint(t *testing.T) {
 	}
 }
 
-func TestNeutronAnswersInItsShape(t *testing.T) {
+func TestNeutronResponses(t *testing.T) {
 	l := start(t, fakes.Options{})
 	token := l.newToken()
 	for _, c := range []struct {
@@ -190,7 +190,7 @@ func TestNeutronAnswersInItsShape(t *testing.T) {
 	}
 }
 
-func TestNetworksComeInPages(t *testing.T) {
+func TestNetworksInPages(t *testing.T) {
 	l := start(t, fakes.Options{})
 	token := l.newToken()
 	first := l.network("/v2.0/networks?limit=1", token)
@@ -222,7 +222,7 @@ func TestNeutronErrorsComeFromTwoLayers(t *testing.T) {
 	}
 }
 
-func TestPortQuotaRunsOut(t *testing.T) {
+func TestFaultsOfPortQuota(t *testing.T) {
 	l := start(t, fakes.Options{})
 	token := l.newToken()
 	for _, c := range []struct{ fault, want string }{
@@ -257,6 +257,6 @@ func TestRevokedTokenIsReplaced(t *testing.T) {
 		t.Errorf("networks with a new token = %s, want 200", got)
 	}
 	if got := l.tokens(http.MethodGet, old, old).outcome; got != "200" {
-		t.Errorf("Keystone says of the old token %s, want 200: it is Neutron that rejects it", got)
+		t.Errorf("validation of the old token = %s, want 200: only Neutron rejects it", got)
 	}
 }

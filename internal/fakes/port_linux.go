@@ -5,16 +5,16 @@ import (
 	"syscall"
 )
 
-// port is a TCP port on 127.0.0.1 that stays ours while nobody listens on it. A
-// socket that is bound and never listens keeps the kernel from giving the port to
-// another socket, connections to it are refused, and with SO_REUSEADDR on both
-// (ip(7), socket(7)) our own listener can be bound beside it.
+// port is a TCP port on 127.0.0.1 that stays reserved while no server listens on it. A
+// bound socket that never listens keeps the kernel from assigning the port to another
+// socket, and connections to it are refused. With SO_REUSEADDR on both sockets (ip(7),
+// socket(7)) the server can bind the same port.
 type port struct {
 	addr string
 	fd   int
 }
 
-// reserve takes a free port.
+// reserve reserves a free port.
 func reserve() (*port, error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

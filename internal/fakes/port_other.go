@@ -12,7 +12,7 @@ type port struct {
 	addr string
 }
 
-// reserve finds a free port. Another program may take it while nobody listens.
+// reserve finds a free port. Another program may bind it while no server listens.
 func reserve() (*port, error) {
 	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -37,24 +37,24 @@ func (q *quotas) all() map[string]usage {
 	return maps.Clone(q.usage)
 }
 
-// set changes one quota and returns a function that takes the change back.
+// set changes one quota and returns a function that undoes the change.
 func (q *quotas) set(resource string, u usage) (undo func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	before, known := q.usage[resource]
+	before, exists := q.usage[resource]
 	q.usage[resource] = u
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.usage[resource] = before; !known {
+		if q.usage[resource] = before; !exists {
 			delete(q.usage, resource)
 		}
 	}
 }
 
-// SetQuota changes the quota of a resource by Neutron's own name, such as port: its
-// limit, where -1 is none, what is used and what is reserved. It returns a function
-// that takes the change back. A fault that concerns ports hides it.
+// SetQuota changes the quota of a resource, such as "port": its limit (-1 for none), how
+// many are used and how many are reserved. It returns a function that undoes the change.
+// The faults of the quota of ports take precedence.
 func (c *Cloud) SetQuota(resource string, limit, used, reserved int) (undo func()) {
 	return c.neutron.quotas.set(resource, usage{Limit: limit, Used: used, Reserved: reserved})
 }

@@ -30,7 +30,7 @@ func TestSetQuotaUntilUndone(t *testing.T) {
 	}
 }
 
-func TestTrafficCountsWhatArrives(t *testing.T) {
+func TestTraffic(t *testing.T) {
 	l := start(t, fakes.Options{})
 	for range 3 {
 		l.kube("/readyz")
@@ -41,7 +41,7 @@ func TestTrafficCountsWhatArrives(t *testing.T) {
 	l.kube("/readyz")
 	connections, requests := l.Traffic("kubernetes")
 	if connections != 4 || requests != 4 {
-		t.Errorf("Traffic(kubernetes) = %d connections, %d requests, want 4 and 4: a refused one does not arrive", connections, requests)
+		t.Errorf("Traffic(kubernetes) = %d connections, %d requests, want 4 and 4: refused connections do not count", connections, requests)
 	}
 	if c, r := l.Traffic("neutron"); c != 0 || r != 0 {
 		t.Errorf("Traffic(neutron) = %d, %d, want nothing", c, r)

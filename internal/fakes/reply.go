@@ -15,7 +15,7 @@ func writeJSON(w http.ResponseWriter, code int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// The client may have gone; then there is nobody left to tell.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(append(body, '\n'))
 }
 
@@ -26,7 +26,7 @@ func writeText(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text))
 }
 
-// tagRequest sets the header by which OpenStack services name a request in their logs.
+// tagRequest sets the header with the request's ID, which OpenStack services log.
 func tagRequest(w http.ResponseWriter) {
 	w.Header().Set("X-Openstack-Request-Id", "req-"+newUUID())
 }

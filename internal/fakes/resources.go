@@ -15,12 +15,12 @@ const (
 // resource is one kind of object that the Kubernetes API serves.
 type resource struct {
 	group, version, plural, kind string
-	namespace                    string   // of its objects; empty where they have none
+	namespace                    string   // of its objects; empty for cluster-scoped ones
 	names                        []string // of its objects
 	fixed                        bool     // its objects never change
 }
 
-// resources lists what the Kubernetes API serves: what a Kuryr controller watches.
+// resources lists the served resources: those that a Kuryr controller watches.
 func resources() []resource {
 	list := []resource{
 		{version: "v1", plural: "pods", kind: "Pod", namespace: "default", names: []string{"web-0", "web-1", "web-2"}},
@@ -44,7 +44,7 @@ func kuryrKinds() []string {
 	return []string{"KuryrNetwork", "KuryrPort", "KuryrLoadBalancer", "KuryrNetworkPolicy"}
 }
 
-// pluralOf is how Kubernetes makes a resource's name of a kind.
+// pluralOf derives the resource's name from a kind, as Kubernetes does.
 func pluralOf(kind string) string {
 	name := strings.ToLower(kind)
 	if stem, ok := strings.CutSuffix(name, "y"); ok {
@@ -61,7 +61,7 @@ func (r resource) groupVersion() string {
 	return r.group + "/" + r.version
 }
 
-// path is where the resource is served, over all namespaces.
+// path is the path of the resource in all namespaces.
 func (r resource) path() string { return pathOf(r.group, r.version, r.plural) }
 
 func pathOf(group, version, plural string) string {
@@ -71,7 +71,7 @@ func pathOf(group, version, plural string) string {
 	return "/apis/" + group + "/" + version + "/" + plural
 }
 
-// qualified is the resource's name as messages have it.
+// qualified is the resource's name in messages.
 func (r resource) qualified() string {
 	if r.group == "" {
 		return r.plural

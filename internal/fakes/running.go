@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// running is a server that listens, with everything that must end before it has
-// stopped.
+// running is a listening server and its goroutines.
 type running struct {
 	server *http.Server
 	cancel context.CancelFunc
@@ -44,18 +43,17 @@ func serve(addr string, secure *tls.Config, h http.Handler, accepted *atomic.Uin
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnState:         r.track,
 	}
-	// Serve returns when stop closes the listener; there is no other error to tell.
+	// Serve returns when stop closes the listener; no other error is possible.
 	r.accept.Go(func() { _ = r.server.Serve(ln) })
 	return r, nil
 }
 
-// stop closes the listener and drops every connection, and returns when all
-// goroutines have ended.
+// stop closes the listener and all connections, and waits for the goroutines.
 func (r *running) stop() {
 	r.cancel()
 	_ = r.server.Close()
 	r.accept.Wait()
-	// A connection that was accepted while the first Close ran is known only now.
+	// Close again: a connection may have been accepted during the first Close.
 	_ = r.server.Close()
 	r.conns.Wait()
 }

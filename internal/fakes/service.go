@@ -16,34 +16,32 @@ import (
 )
 
 const (
-	// maxBody bounds a request's body, in bytes: what is posted here is a login
-	// or an access review.
+	// maxBody bounds a request's body, in bytes. The largest is a login.
 	maxBody = 64 << 10
 	// readTimeout bounds the time that a client takes to send a request.
 	readTimeout = 10 * time.Second
 )
 
-// service is one stand-in: a server on a port of its own, and the switch that
-// decides what becomes of its requests.
+// service is a fake: a server on its own port, and its current fault.
 type service struct {
 	name   string
 	slow   time.Duration
 	logger *slog.Logger
 	// secure is the configuration of TLS; nil is plain HTTP.
 	secure *tls.Config
-	// answer serves the requests that no common fault decides.
+	// answer serves the requests that no common fault affects.
 	answer http.Handler
 	// deny answers with an error status in the shape of this API.
 	deny func(w http.ResponseWriter, r *http.Request, code int)
-	// entered is told about a fault just before it takes effect; it may be nil.
-	entered func(fault string)
+	// onFault is called just before a fault takes effect; it may be nil.
+	onFault func(fault string)
 
 	port    *port // from choose on
 	traffic traffic
 
 	// switching serialises changes of the fault and guards what follows.
 	switching sync.Mutex
-	running   *running // nil while nobody listens
+	running   *running // nil while the port is closed
 	closed    bool
 
 	mu      sync.Mutex // guards what follows
@@ -55,8 +53,8 @@ func newService(name string, opts Options) *service {
 	return &service{name: name, slow: opts.Slow, logger: opts.Logger, fault: None, changed: make(chan struct{})}
 }
 
-// choose takes a free port. It is called before any service starts, so that each
-// knows the addresses of the others.
+// choose reserves a free port. It is called before any service starts, because they
+// publish each other's addresses.
 func (s *service) choose() error {
 	p, err := reserve()
 	if err != nil {
@@ -73,7 +71,7 @@ func (s *service) start() error {
 	return s.listenLocked()
 }
 
-// url is the server's root, without a slash at its end. It stays the same for life.
+// url is the server's root, without a trailing slash. It does not change.
 func (s *service) url() string {
 	if s.secure != nil {
 		return "https://" + s.port.addr
@@ -98,20 +96,20 @@ func (s *service) set(fault string) error {
 	if s.closed {
 		return fmt.Errorf("set fault of %s: %w", s.name, net.ErrClosed)
 	}
-	if s.entered != nil {
-		s.entered(fault)
+	if s.onFault != nil {
+		s.onFault(fault)
 	}
 	s.publish(fault)
 	switch {
 	case fault == faultRefuse:
-		s.silenceLocked()
+		s.stopLocked()
 	case s.running == nil:
 		if err := s.listenLocked(); err != nil {
 			s.publish(faultRefuse)
 			return fmt.Errorf("heal %s: %w", s.name, err)
 		}
 	}
-	s.logger.Info("Stand-in switched", "dependency", s.name, "fault", fault)
+	s.logger.Info("Fake switched", "dependency", s.name, "fault", fault)
 	return nil
 }
 
@@ -131,7 +129,7 @@ func (s *service) close() error {
 		return nil
 	}
 	s.closed = true
-	s.silenceLocked()
+	s.stopLocked()
 	return s.port.release()
 }
 
@@ -144,17 +142,17 @@ func (s *service) listenLocked() error {
 	return nil
 }
 
-func (s *service) silenceLocked() {
+func (s *service) stopLocked() {
 	if s.running != nil {
 		s.running.stop()
 		s.running = nil
 	}
 }
 
-// ServeHTTP lets the active fault decide about a request, or answers it.
+// ServeHTTP answers a request according to the current fault.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.traffic.requests.Add(1)
-	if err := slurp(w, r); err != nil {
+	if err := readBody(w, r); err != nil {
 		code := http.StatusBadRequest
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 			code = http.StatusRequestEntityTooLarge
@@ -174,9 +172,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// await holds a request back while the service hangs, and for a while when it is
-// slow, and returns the fault that decides about it. It returns faultHang only
-// when the client or the server has gone meanwhile.
+// await blocks while the service hangs, and for s.slow while it is slow. It returns the
+// fault that applies to the request: faultHang only if the request has ended.
 func (s *service) await(ctx context.Context) string {
 	for {
 		fault, changed := s.state()
@@ -198,9 +195,9 @@ func (s *service) await(ctx context.Context) string {
 	}
 }
 
-// slurp reads the whole body into memory: net/http notices that a client has gone
-// only after its request has been read to the end.
-func slurp(w http.ResponseWriter, r *http.Request) error {
+// readBody reads the whole body into memory: net/http detects that a client has gone
+// only after the end of its request.
+func readBody(w http.ResponseWriter, r *http.Request) error {
 	rc := http.NewResponseController(w)
 	if err := rc.SetReadDeadline(time.Now().Add(readTimeout)); err != nil {
 		return err

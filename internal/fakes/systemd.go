@@ -12,21 +12,21 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Silence is the error name with which a call to Systemd goes unanswered.
+// Silence is the name for Systemd.Fault that leaves calls without an answer.
 const Silence = "silence"
 
-// SystemdUnit is a unit that Systemd knows.
+// SystemdUnit is a unit of Systemd.
 type SystemdUnit struct {
 	Load, Active string
 	// Properties are by interface and name, as in "Service.NRestarts".
 	Properties map[string]any
 }
 
-// Systemd imitates the system's D-Bus daemon with systemd behind it, as far as reading
-// the states of units goes. Its methods are safe for concurrent use.
+// Systemd imitates a D-Bus daemon with systemd, for clients that read the states of
+// units. Its methods are safe for concurrent use.
 type Systemd struct {
 	listener net.Listener
-	alive    sync.WaitGroup
+	wait     sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
 	conns  map[net.Conn]bool
@@ -34,18 +34,18 @@ type Systemd struct {
 	errors map[string]string // by member
 }
 
-// StartSystemd listens on a Unix socket until Close. It knows the units by name.
+// StartSystemd listens on a Unix socket until Close. Units are by name.
 func StartSystemd(socket string, units map[string]SystemdUnit) (*Systemd, error) {
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
-		return nil, fmt.Errorf("start stand-in systemd: %w", err)
+		return nil, fmt.Errorf("start fake systemd: %w", err)
 	}
 	s := &Systemd{listener: listener, conns: map[net.Conn]bool{}, units: maps.Clone(units), errors: map[string]string{}}
-	s.alive.Go(s.accept)
+	s.wait.Go(s.accept)
 	return s, nil
 }
 
-// Close ends all connections and returns when nothing runs any more.
+// Close closes all connections and waits for the goroutines.
 func (s *Systemd) Close() error {
 	err := s.listener.Close()
 	s.mu.Lock()
@@ -53,12 +53,12 @@ func (s *Systemd) Close() error {
 		_ = conn.Close()
 	}
 	s.mu.Unlock()
-	s.alive.Wait()
+	s.wait.Wait()
 	return err
 }
 
 // Fault makes calls of a member, such as ListUnitsByNames, Get or Hello, fail with an
-// error of this name, or go unanswered. The empty name heals.
+// error of this name, or stay without an answer for Silence. The empty name ends the fault.
 func (s *Systemd) Fault(member, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *Systemd) accept() {
 		s.mu.Lock()
 		s.conns[conn] = true
 		s.mu.Unlock()
-		s.alive.Go(func() {
+		s.wait.Go(func() {
 			s.serve(conn)
 			_ = conn.Close()
 			s.mu.Lock()
@@ -84,7 +84,7 @@ func (s *Systemd) accept() {
 	}
 }
 
-// serve takes any login, and then answers calls, of which it cannot be sent two at once.
+// serve accepts any login and then answers calls, one after another.
 // Source of the protocol: https://dbus.freedesktop.org/doc/dbus-specification.html
 func (s *Systemd) serve(conn net.Conn) {
 	in := bufio.NewReader(conn)
@@ -115,7 +115,7 @@ func (s *Systemd) serve(conn net.Conn) {
 	}
 }
 
-// answer makes the reply to a call; nil is none.
+// answer returns the reply to a call, or nil for none.
 func (s *Systemd) answer(call *dbus.Message) *dbus.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Systemd) answer(call *dbus.Message) *dbus.Message {
 	default:
 		reply.Type = dbus.TypeError
 		reply.Headers[dbus.FieldErrorName] = dbus.MakeVariant(name)
-		body = "the stand-in was told to say " + name
+		body = "injected fault " + name
 	}
 	if body != nil {
 		reply.Body = []any{body}
@@ -144,7 +144,7 @@ func (s *Systemd) answer(call *dbus.Message) *dbus.Message {
 	return reply
 }
 
-// unitStatus is what ListUnitsByNames tells of a unit, in org.freedesktop.systemd1(5).
+// unitStatus is a unit in ListUnitsByNames' reply, org.freedesktop.systemd1(5).
 type unitStatus struct {
 	Name, Description, Load, Active, Sub, Following string
 	Path                                            dbus.ObjectPath

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxTokens bounds the tokens that are remembered; the oldest is forgotten first.
+// maxTokens bounds the stored tokens; the oldest are dropped first.
 const maxTokens = 10_000
 
-// token is one token that Keystone has issued.
+// token is a token that Keystone issued.
 type token struct {
 	id      string
 	number  int // counts the tokens issued, from 1
@@ -19,21 +19,21 @@ type token struct {
 	scoped  bool
 }
 
-// tokens is the memory of the tokens that are valid.
+// tokens stores the valid tokens. It is safe for concurrent use.
 type tokens struct {
 	lifetime time.Duration
 
 	mu     sync.Mutex // guards what follows
 	byID   map[string]token
 	issued int
-	oldest int // no token with a smaller number is remembered
+	oldest int // no token with a smaller number is stored
 }
 
 func newTokens(lifetime time.Duration) *tokens {
 	return &tokens{lifetime: lifetime, byID: make(map[string]token), oldest: 1}
 }
 
-// issue makes a token and remembers it.
+// issue makes a token and stores it.
 func (t *tokens) issue(at time.Time, scoped bool) token {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,13 +41,13 @@ func (t *tokens) issue(at time.Time, scoped bool) token {
 	tok := token{id: newTokenID(), number: t.issued, issued: at, expires: at.Add(t.lifetime), scoped: scoped}
 	t.byID[tok.id] = tok
 	if len(t.byID) > maxTokens {
-		t.forgetLocked(at)
+		t.dropLocked(at)
 	}
 	return tok
 }
 
-// forgetLocked drops what has expired and the older half of the rest.
-func (t *tokens) forgetLocked(at time.Time) {
+// dropLocked drops expired tokens and the older half of the rest.
+func (t *tokens) dropLocked(at time.Time) {
 	t.oldest = t.issued - maxTokens/2
 	for id, tok := range t.byID {
 		if tok.number < t.oldest || !tok.expires.After(at) {
@@ -78,14 +78,14 @@ func (t *tokens) revokeAll() {
 	clear(t.byID)
 }
 
-// last is the number of the token that was issued last.
+// last is the number of the latest token.
 func (t *tokens) last() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.issued
 }
 
-// newTokenID makes an identifier that looks like a Fernet token of Keystone: 183
+// newTokenID makes an identifier with the shape of a Fernet token of Keystone: 183
 // characters that begin with the version and the first bytes of the time.
 func newTokenID() string {
 	var random [134]byte

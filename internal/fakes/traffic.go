@@ -2,8 +2,7 @@ package fakes
 
 import "sync/atomic"
 
-// traffic counts what has reached one stand-in, whatever became of it. While
-// nobody listens, nothing does.
+// traffic counts what has reached a fake, whatever the response was.
 type traffic struct{ connections, requests atomic.Uint64 }
 
 // Traffic returns how many connections a dependency has accepted and how many

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// writeTimeout bounds how long a watch waits for a client that does not read.
+	// writeTimeout bounds a write to a client that does not read.
 	writeTimeout = 5 * time.Second
-	// maxWatch is how long a watch lasts that asks for no timeoutSeconds: the
-	// default of the API server's --min-request-timeout.
+	// maxWatch is the longest duration of a watch, and that of one without
+	// timeoutSeconds: the default of the API server's --min-request-timeout.
 	maxWatch = 30 * time.Minute
 )
 
-// watch streams the changes of a resource until the client leaves, the time is up
-// or a fault ends it.
+// watch streams the changes of a resource until the client disconnects, the watch times
+// out or a fault ends it.
 func (k *kubernetes) watch(w http.ResponseWriter, r *http.Request, res resource) {
 	s := newStream(w, r, res)
 	if !s.open() {
@@ -51,7 +51,7 @@ func (k *kubernetes) watch(w http.ResponseWriter, r *http.Request, res resource)
 	}
 }
 
-// endsWatch says whether a fault ends the watches of a resource.
+// endsWatch reports whether a fault ends the watches of a resource.
 func (k *kubernetes) endsWatch(fault string, res resource) bool {
 	switch fault {
 	case None, faultSlow, faultHang, faultFreezeWatch:
@@ -62,8 +62,8 @@ func (k *kubernetes) endsWatch(fault string, res resource) bool {
 	return true
 }
 
-// follow sends what has happened since the stream's version. It returns false
-// when the stream is over.
+// follow sends the changes after the stream's version. It returns false at the end of
+// the stream.
 func (k *kubernetes) follow(s *stream) bool {
 	if s.version == 0 {
 		return k.begin(s)
@@ -74,7 +74,7 @@ func (k *kubernetes) follow(s *stream) bool {
 		return false
 	}
 	for _, c := range changes {
-		if s.wants(c.object) && !s.send(c.kind, shape(s.request, c.object)) {
+		if s.selects(c.object) && !s.send(c.kind, shape(s.request, c.object)) {
 			return false
 		}
 	}
@@ -82,8 +82,8 @@ func (k *kubernetes) follow(s *stream) bool {
 	return true
 }
 
-// begin sends the objects that exist, for a watch without a version to start from,
-// and the bookmark that ends them where the client asked for a streaming list.
+// begin sends the existing objects to a watch that starts without a version, and the
+// bookmark after them if the client requested a streaming list.
 func (k *kubernetes) begin(s *stream) bool {
 	objects, version := k.objects(s.resource, s.request)
 	for _, o := range objects {
@@ -108,7 +108,7 @@ type stream struct {
 	controller *http.ResponseController
 	bookmarks  bool
 
-	version int64           // up to which the client knows everything; zero is nothing
+	version int64           // that the client has received; zero for none
 	changed <-chan struct{} // closed when there may be more
 }
 
@@ -125,15 +125,15 @@ func newStream(w http.ResponseWriter, r *http.Request, res resource) *stream {
 	}
 }
 
-// open sends the header, so that the client knows that the watch is accepted.
+// open sends the header, which accepts the watch.
 func (s *stream) open() bool {
 	s.writer.Header().Set("Content-Type", "application/json")
 	s.writer.WriteHeader(http.StatusOK)
 	return s.controller.Flush() == nil
 }
 
-// wants says whether the object lies in the namespace that the request names.
-func (s *stream) wants(o object) bool {
+// selects reports whether the object is in the request's namespace.
+func (s *stream) selects(o object) bool {
 	namespace := s.request.PathValue("namespace")
 	return namespace == "" || namespace == o.Metadata.Namespace
 }
@@ -146,7 +146,7 @@ func (s *stream) bookmark(annotations map[string]string) bool {
 	return s.send("BOOKMARK", shape(s.request, o))
 }
 
-// send writes one event. It returns false when the client does not take it.
+// send writes an event. It returns false if the client does not receive it.
 func (s *stream) send(kind string, o any) bool {
 	if err := s.controller.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return false
@@ -158,7 +158,7 @@ func (s *stream) send(kind string, o any) bool {
 	return s.controller.Flush() == nil && s.controller.SetWriteDeadline(time.Time{}) == nil
 }
 
-// lifetime is how long a watch lasts.
+// lifetime is the duration of a watch.
 func lifetime(r *http.Request) time.Duration {
 	seconds, err := strconv.ParseUint(r.URL.Query().Get("timeoutSeconds"), 10, 16)
 	if err != nil || seconds == 0 {

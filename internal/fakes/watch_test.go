@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// watchEvent is what a watch sends.
+// watchEvent is an event of a watch.
 type watchEvent struct {
 	Type   string `json:"type"`
 	Object struct {
@@ -124,7 +124,7 @@ func (w *watching) wantSilence() {
 
 const lively = 5 * time.Millisecond
 
-func TestWatchTellsWhatExistsAndWhatChanges(t *testing.T) {
+func TestWatchSendsObjectsAndChanges(t *testing.T) {
 	l := start(t, fakes.Options{EventInterval: lively})
 	w := l.watch("/api/v1/nodes?watch=true")
 	seen := make(map[string]bool)
@@ -140,12 +140,12 @@ func TestWatchTellsWhatExistsAndWhatChanges(t *testing.T) {
 	}
 }
 
-func TestWatchSendsBookmarksOnlyWhereAskedFor(t *testing.T) {
+func TestWatchSendsBookmarksOnRequest(t *testing.T) {
 	l := start(t, fakes.Options{BookmarkInterval: lively, EventInterval: 20 * lively})
-	asked := l.watch("/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=1000")
-	e := asked.next()
+	with := l.watch("/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=1000")
+	e := with.next()
 	for e.Type != "BOOKMARK" {
-		e = asked.next()
+		e = with.next()
 	}
 	if version, _ := e.Object.Metadata["resourceVersion"].(string); e.Object.Kind != "Pod" || version < "1000" {
 		t.Errorf("bookmark of %s at %q, want one of Pod at 1000 or later", e.Object.Kind, version)
@@ -158,7 +158,7 @@ func TestWatchSendsBookmarksOnlyWhereAskedFor(t *testing.T) {
 	}
 }
 
-func TestWatchStartsAsAskedFor(t *testing.T) {
+func TestWatchStart(t *testing.T) {
 	l := start(t, fakes.Options{})
 	for _, c := range []struct{ name, path, want string }{
 		{"without a version, at the objects", "/api/v1/services?watch=1", "ADDED kubernetes, ADDED web"},
@@ -195,7 +195,7 @@ func TestWatchStartsAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWatchGoesOnWhereItStopped(t *testing.T) {
+func TestWatchResumes(t *testing.T) {
 	l := start(t, fakes.Options{EventInterval: lively})
 	first := l.watch("/api/v1/pods?watch=1&resourceVersion=1000").next()
 	version, _ := first.Object.Metadata["resourceVersion"].(string)
@@ -214,7 +214,7 @@ func TestWatchEndsAtItsTimeout(t *testing.T) {
 	}
 }
 
-func TestWatchShowsMetadataOnly(t *testing.T) {
+func TestWatchOfMetadata(t *testing.T) {
 	l := start(t, fakes.Options{})
 	e := l.watch("/api/v1/pods?watch=1", "Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1").next()
 	if e.Object.Kind != "PartialObjectMetadata" || e.Object.Status != nil {
@@ -222,7 +222,7 @@ func TestWatchShowsMetadataOnly(t *testing.T) {
 	}
 }
 
-func TestFaultsReachRunningWatches(t *testing.T) {
+func TestFaultsAffectRunningWatches(t *testing.T) {
 	for _, c := range []struct {
 		fault  string
 		silent bool // and not ended
