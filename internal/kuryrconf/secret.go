@@ -5,11 +5,11 @@ import (
 	"log/slog"
 )
 
-// hidden is what is shown of a Secret.
+// hidden is the output of a Secret.
 const hidden = "<secret>"
 
-// Secret is a value that prints, logs and marshals as <secret>. Convert it to a
-// string where it is needed.
+// Secret is a value that prints, logs and marshals as <secret>. Convert it to a string to
+// use it.
 type Secret string
 
 // Format implements fmt.Formatter for every verb.

@@ -76,9 +76,9 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-func TestEndpointsSayWhatIsWrong(t *testing.T) {
+func TestEndpointsErrors(t *testing.T) {
 	for _, c := range []struct{ name, format, text, want string }{
-		{"a format of nothing", "ldap", "", `nothing is known of the format "ldap"`},
+		{"an unknown format", "ldap", "", `format "ldap": expected one of redis, memcached, etcd, qdrouterd, rabbitmq, mysql`},
 		{"no port", "redis", "port six", `"six" is no port: expected a number from 1 to 65535`},
 		{"no server", "redis", "port 0", "port 0 without tls-port and unixsocket: expected one of them"},
 		{"a password without its end", "redis", `requirepass "s3cret`, `the directive "requirepass" has a quote without its end`},
@@ -103,7 +103,7 @@ func TestEndpointsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSecretPrintsAsOne(t *testing.T) {
+func TestSecretIsNotPrinted(t *testing.T) {
 	e := tripleo.Endpoint{Address: "h:1", Password: "s3cret"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		if got := fmt.Sprintf(verb, e); strings.Contains(got, "s3cret") || strings.Contains(got, fmt.Sprintf("%x", "s3cret")) {
@@ -203,7 +203,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// No text upsets a parser, and no error repeats much of it.
+// No text makes a parser panic, and errors are short.
 func FuzzEndpoints(f *testing.F) {
 	f.Add("redis", "bind ::1\nrequirepass \"a\\x41\\")
 	f.Add("memcached", `OPTIONS="-l notls:::1:11211 -p"`)

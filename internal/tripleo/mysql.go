@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mysqlSocket is where MariaDB listens in TripleO's containers.
+// mysqlSocket is MariaDB's socket in TripleO's containers.
 const mysqlSocket = "/var/lib/mysql/mysql.sock"
 
 // mysql reads the client's socket and credentials from ~/.my.cnf. [mysql] overrides
@@ -44,8 +44,8 @@ var (
 	socatBind = regexp.MustCompile(`bind="?\[?([^",\]]*)`)
 )
 
-// ClustercheckURL is where the socat answers that runs clustercheck, by the text of
-// /etc/sysconfig/clustercheck; own is the host's own name, which it binds to by default.
+// ClustercheckURL returns the URL of the socat that runs clustercheck from the text of
+// /etc/sysconfig/clustercheck. The default host is own, the name of this host.
 func ClustercheckURL(text []byte, own string) (string, error) {
 	bind := shellVariables(string(text))["TRIPLEO_SOCAT_BIND"]
 	host, port := own, "9200"
