@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/internal/ruletest"
 )
 
-// written runs test files that exist as texts only. Rule files have to exist: they are
-// found by patterns.
+// written runs test files from memory. Rule files have to exist on disk, because patterns
+// match files.
 func written(t *testing.T, files map[string]string, opts ruletest.Options) *ruletest.Report {
 	t.Helper()
 	opts.ReadFile = func(name string) ([]byte, error) {
@@ -36,7 +36,7 @@ func names(r *ruletest.Report) []string {
 	return all
 }
 
-func TestOnlySomeTestsRun(t *testing.T) {
+func TestOnly(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"hold":                 {"hold"},
 		`vanishing\.yml/.*g$`:  {"missing"},
@@ -62,11 +62,11 @@ func TestStatesOfTheOptions(t *testing.T) {
 	}
 	files["test.yml"] += "states: {gold: {no_data: pass}}\n"
 	if r := written(t, files, opts); outcome(r) != "fail" {
-		t.Errorf("the file says what no data means, got: %s", output(r))
+		t.Errorf("the file sets no_data, got: %s", output(r))
 	}
 }
 
-func TestFilesThatCannotBeRead(t *testing.T) {
+func TestUnreadableFiles(t *testing.T) {
 	r := written(t, nil, ruletest.Options{})
 	if len(r.Mistakes) != 1 || !errors.Is(r.Mistakes[0], fs.ErrNotExist) || !strings.HasPrefix(r.Mistakes[0].Error(), "test.yml: ") {
 		t.Errorf("Mistakes = %v, want that test.yml does not exist", r.Mistakes)
@@ -166,7 +166,7 @@ func TestJUnit(t *testing.T) {
 		if _, err := d.Token(); err == io.EOF {
 			break
 		} else if err != nil {
-			t.Fatalf("WriteJUnit() writes no XML: %v", err)
+			t.Fatalf("WriteJUnit() writes invalid XML: %v", err)
 		}
 	}
 }
