@@ -149,7 +149,7 @@ func TestKinds(t *testing.T) {
 		"PodTemplate": "{kind: PodTemplate, template: {spec: " + pod + "}}",
 		"List":        "{kind: List, items: [{kind: Pod, spec: " + pod + "}]}",
 		"of lists":    "{kind: List, items: [{kind: PodList, items: [{kind: Pod, spec: " + pod + "}]}]}",
-		"somebody's":  "{kind: Rollout, spec: {template: {spec: " + pod + "}}}",
+		"custom kind": "{kind: Rollout, spec: {template: {spec: " + pod + "}}}",
 		"by an alias": "{kind: List, items: [&p {kind: Pod, spec: " + pod + "}]}",
 	} {
 		f, errs := manifest.Read("x.yaml", []byte(given))

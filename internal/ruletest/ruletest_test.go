@@ -73,11 +73,11 @@ func TestFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			told, err := os.ReadFile(golden)
+			wanted, err := os.ReadFile(golden)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(told), output(r)); diff != "" {
+			if diff := cmp.Diff(string(wanted), output(r)); diff != "" {
 				t.Errorf("the output differs (-want +got):\n%s", diff)
 			}
 		})
