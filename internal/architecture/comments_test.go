@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every exported name says what it is, in a sentence that begins with it.
+// Every exported name has a comment that begins with the name and ends in a full stop.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, s := range program(t) {
 		for _, decl := range s.file.Decls {
@@ -22,8 +22,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	}
 }
 
-// checkDeclaration looks at types, constants and variables. The comment of a group
-// speaks for those that have none of their own.
+// checkDeclaration checks types, constants and variables. The comment of a group applies to
+// its members without a comment.
 func checkDeclaration(t *testing.T, s source, d *ast.GenDecl) {
 	t.Helper()
 	if d.Lparen.IsValid() && d.Doc != nil && !isSentence(d.Doc) {
@@ -60,7 +60,7 @@ func checkComment(t *testing.T, s source, n ast.Node, name string, doc *ast.Comm
 	}
 }
 
-// Every package has one comment that says what it is for.
+// Every package has one comment with its purpose.
 func TestPackagesAreDocumented(t *testing.T) {
 	comments := map[string]int{}
 	for _, s := range program(t) {
@@ -84,8 +84,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 	}
 }
 
-// isSentence says whether a comment ends in a full stop, or in an example, which is
-// indented.
+// isSentence reports whether a comment ends in a full stop, or in an indented example.
 func isSentence(doc *ast.CommentGroup) bool {
 	text := strings.TrimRight(doc.Text(), "\n")
 	last := text[strings.LastIndexByte(text, '\n')+1:]
@@ -101,8 +100,8 @@ func firstComment(all ...*ast.CommentGroup) *ast.CommentGroup {
 	return nil
 }
 
-// exportedReceiver says whether a function can be seen from outside: methods of
-// unexported types cannot.
+// exportedReceiver reports whether a function is visible outside of its package. Methods of
+// unexported types are not.
 func exportedReceiver(f *ast.FuncDecl) bool {
 	if f.Recv == nil {
 		return true
@@ -122,8 +121,8 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 	}
 }
 
-// ofStandardInterface says whether a method is one that every reader of Go knows
-// and that takes nothing.
+// ofStandardInterface reports whether a method is String, Error or Unwrap without
+// parameters.
 func ofStandardInterface(f *ast.FuncDecl) bool {
 	name := f.Name.Name
 	return f.Recv != nil && (name == "String" || name == "Error" || name == "Unwrap") && len(f.Type.Params.List) == 0

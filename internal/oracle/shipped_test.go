@@ -59,7 +59,7 @@ func TestKuryrControllerRules(t *testing.T) {
 		vitals_neutron_quota_used{dependency="neutron",resource="floatingip"} 1
 		vitals_neutron_quota_unlimited{dependency="neutron",resource="floatingip"} 0`
 	used := func(n string) string { return strings.Replace(quota, "%USED", n, 1) }
-	// instance are the same series of another controller, which a Prometheus scrapes as well.
+	// instance is a label of another controller that the same Prometheus scrapes.
 	instance := func(name, series string) string {
 		return strings.ReplaceAll(series, `{`, `{instance="`+name+`",`)
 	}
