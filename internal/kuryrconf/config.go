@@ -2,7 +2,11 @@
 // defaults of Kuryr-Kubernetes. It ignores all other options.
 package kuryrconf
 
-import "time"
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+)
 
 // Config is the part of a kuryr.conf that Vitals uses. Default returns the values of
 // options that the file does not set.
@@ -81,7 +85,7 @@ type Neutron struct {
 	AuthType          string
 	Username          string
 	UserID            string
-	Password          Secret
+	Password          collectors.Secret
 	UserDomainName    string
 	UserDomainID      string
 	ProjectName       string
@@ -95,7 +99,7 @@ type Neutron struct {
 
 	ApplicationCredentialID     string
 	ApplicationCredentialName   string
-	ApplicationCredentialSecret Secret
+	ApplicationCredentialSecret collectors.Secret
 
 	RegionName string
 	// EndpointType is public (the default), internal or admin.

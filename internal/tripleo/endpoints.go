@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // Endpoint is the address of a server in its configuration.
@@ -17,7 +19,7 @@ type Endpoint struct {
 	TLS *TLS
 	// Username and Password are the server's credentials, empty for none.
 	Username string
-	Password Secret
+	Password collectors.Secret
 }
 
 // TLS names the files, in PEM, that a client needs; the paths may be empty.
@@ -28,12 +30,6 @@ type TLS struct {
 	// for a server that requires client certificates.
 	CertFile, KeyFile string
 }
-
-// Secret is a text that prints as <secret>. Convert it to a string to use it.
-type Secret string
-
-// Format implements fmt.Formatter for every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("<secret>")) }
 
 // Endpoints returns the addresses in the text of a server's configuration. The format is
 // redis, memcached, etcd, qdrouterd, rabbitmq or mysql. An empty text is the configuration

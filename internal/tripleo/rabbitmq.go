@@ -1,6 +1,10 @@
 package tripleo
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/vitals-health/vitals/collectors"
+)
 
 var (
 	// A listener with an address, in the format of puppet-rabbitmq.
@@ -38,7 +42,7 @@ func rabbitmq(text string) (Endpoint, error) {
 	}
 	user, password := rabbitUser.FindStringSubmatch(text), rabbitPassword.FindStringSubmatch(text)
 	if user != nil && password != nil {
-		e.Username, e.Password = user[1], Secret(password[1])
+		e.Username, e.Password = user[1], collectors.Secret(password[1])
 	}
 	var err error
 	e.Address, err = reach(host, port)

@@ -3,6 +3,8 @@ package tripleo
 import (
 	"fmt"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // redis reads redis.conf (https://redis.io/docs/latest/operate/oss_and_stack/management/config/):
@@ -20,7 +22,7 @@ func redis(text string) (Endpoint, error) {
 	}
 	get := func(name string) string { return append(directives[name], "")[0] }
 
-	e := Endpoint{Password: Secret(get("requirepass"))}
+	e := Endpoint{Password: collectors.Secret(get("requirepass"))}
 	port := get("port")
 	if port == "0" && get("tls-port") != "" && get("tls-port") != "0" {
 		port, e.TLS = get("tls-port"), &TLS{CAFile: get("tls-ca-cert-file")}
