@@ -8,7 +8,7 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// exhibitSystemd is one service behind a stand-in: there need not be a systemd here.
+// exhibitSystemd is one service of a fake systemd.
 func exhibitSystemd(t *testing.T) *systemd.Config {
 	t.Helper()
 	const unit = "nova-compute.service"
