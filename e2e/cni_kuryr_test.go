@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // kuryrCNIConf is what a deployed CNI daemon has; the placeholders are the port, the
@@ -41,7 +41,7 @@ const shippedWithin = time.Minute
 // cniConf is a kuryr.conf of a CNI daemon.
 type cniConf struct {
 	dir, port string
-	cloud     *standin.Cloud
+	cloud     *fakes.Cloud
 }
 
 func newCNIConf(t *testing.T, port string) cniConf {

@@ -18,7 +18,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // cniWithin bounds what shows with the next round of a collector: a second of interval,
@@ -45,7 +45,7 @@ type cniManager struct {
 	// dir holds the profile's files, the sockets and the shared booleans.
 	dir string
 	// cloud imitates the Kubernetes API.
-	cloud *standin.Cloud
+	cloud *fakes.Cloud
 }
 
 // cniOptions say what of the profile differs.
@@ -118,9 +118,9 @@ func (m *cniManager) hasten(t *testing.T, texts []string) {
 }
 
 // startCloud starts what imitates the Kubernetes API.
-func startCloud(t *testing.T) *standin.Cloud {
+func startCloud(t *testing.T) *fakes.Cloud {
 	t.Helper()
-	cloud, err := standin.Start(standin.Options{})
+	cloud, err := fakes.Start(fakes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

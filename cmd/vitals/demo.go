@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // Collecting often makes the demo answer while one watches; a real profile asks
@@ -19,19 +19,19 @@ import (
 const (
 	demoInterval = model.Duration(2 * time.Second)
 	demoTimeout  = model.Duration(time.Second)
-	// demoIdle ends a watch without events or bookmarks, which the stand-in sends
+	// demoIdle ends a watch without events or bookmarks, which the fake sends
 	// every second. It is longer than the ten seconds after which a watch counts as
 	// one that worked: else one that is opened anew and stays silent would count as
 	// failed, and ready would come and go, which no shipped interval can bring about.
 	demoIdle = model.Duration(12 * time.Second)
 )
 
-// runDemo is the command demo: the controller profile against stand-ins.
+// runDemo is the command demo: the controller profile against fakes.
 func (p *program) runDemo() int {
 	logger := p.logger()
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: time.Second, Slow: 2 * time.Second})
+	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: time.Second, Slow: 2 * time.Second})
 	if err != nil {
-		return p.fail(fmt.Errorf("start the stand-ins: %w", err))
+		return p.fail(fmt.Errorf("start the fakes: %w", err))
 	}
 	defer cloud.Close()
 	kubeconfig, remove, err := temporary("vitals-demo", "kubeconfig", cloud.Kubeconfig())
@@ -66,15 +66,15 @@ func (p *program) runDemo() int {
 }
 
 // demoRoutes are the paths that only the demo has: the switches of its faults.
-func demoRoutes(cloud *standin.Cloud, w *workload) map[string]http.Handler {
-	return map[string]http.Handler{"/demo/faults": standin.Handler(cloud, w)}
+func demoRoutes(cloud *fakes.Cloud, w *workload) map[string]http.Handler {
+	return map[string]http.Handler{"/demo/faults": fakes.Handler(cloud, w)}
 }
 
 const demoWelcome = `
-  The demo runs: the Kuryr controller's profile against stand-ins of the
+  The demo runs: the Kuryr controller's profile against fakes of the
   Kubernetes API, Keystone and Neutron inside this process.
 
-    status page   %[1]s/            buttons break and heal each stand-in
+    status page   %[1]s/            buttons break and heal each fake
     probes        %[1]s/ready       %[1]s/alive?verbose
     metrics       %[1]s/metrics
 
@@ -86,8 +86,8 @@ const demoWelcome = `
 
 `
 
-// pointAt makes the profile's collectors talk to the stand-ins.
-func pointAt(c *Config, cloud *standin.Cloud, kubeconfig string) {
+// pointAt points the profile's collectors to the fakes.
+func pointAt(c *Config, cloud *fakes.Cloud, kubeconfig string) {
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
 		col.Interval, col.Timeout = demoInterval, demoTimeout

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 
+	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/internal/server"
-	"github.com/vitals-health/vitals/internal/standin"
 )
 
 // demoFault is a button of the demo and what comes of it.
@@ -127,7 +127,7 @@ func (l *kuryrLab) press(t *testing.T, dependency, fault string) {
 // buttons are the faults that the page offers, and those that are active.
 func (l *kuryrLab) buttons(t *testing.T) (all, active []string) {
 	t.Helper()
-	var boards []standin.Dependency
+	var boards []fakes.Dependency
 	if err := json.Unmarshal([]byte(l.get(t, "/demo/faults").body), &boards); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func (l *kuryrLab) buttons(t *testing.T) (all, active []string) {
 		for _, fault := range b.Faults {
 			all = append(all, b.Dependency+" "+fault)
 		}
-		if b.Active != standin.None {
+		if b.Active != fakes.None {
 			active = append(active, b.Dependency+" "+b.Active)
 		}
 	}
@@ -211,7 +211,7 @@ func (f demoFault) check(t *testing.T, l *kuryrLab) {
 	if f.ready != demoPass {
 		l.fits(t, 24)
 	}
-	l.press(t, f.dependency, standin.None)
+	l.press(t, f.dependency, fakes.None)
 	l.judged(t, demoPass, demoPass)
 	if now := l.transitions(t, "alive"); f.alive == demoPass && now != alive {
 		t.Errorf("alive changed %d times, want never", now-alive)
@@ -271,7 +271,7 @@ func testFrozenWatch(t *testing.T) {
 	if now := lab.transitions(t, "ready"); now != before {
 		t.Errorf("ready changed %d times, want never", now-before)
 	}
-	lab.press(t, "kubernetes", standin.None)
+	lab.press(t, "kubernetes", fakes.None)
 	lab.judged(t, demoPass, demoPass)
 	watchHears(t, lab)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // workloadDeadline is how long a component of the demo may be silent.
@@ -46,16 +46,16 @@ func newWorkload(report func(string, collectors.Report) error, pace time.Duratio
 }
 
 // Faults lists the components and what is wrong with them.
-func (w *workload) Faults() []standin.Dependency {
+func (w *workload) Faults() []fakes.Dependency {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var all []standin.Dependency
+	var all []fakes.Dependency
 	for _, name := range workloadComponents() {
 		active := w.faults[name]
 		if active == "" {
-			active = standin.None
+			active = fakes.None
 		}
-		all = append(all, standin.Dependency{Dependency: name, Faults: []string{faultDead, faultNotReady, faultSilent}, Active: active})
+		all = append(all, fakes.Dependency{Dependency: name, Faults: []string{faultDead, faultNotReady, faultSilent}, Active: active})
 	}
 	return all
 }
@@ -63,10 +63,10 @@ func (w *workload) Faults() []standin.Dependency {
 // Set breaks or heals a component.
 func (w *workload) Set(name, fault string) error {
 	if !slices.Contains(workloadComponents(), name) {
-		return fmt.Errorf("%w dependency %.64q: expected one of %s", standin.ErrUnknown, name, strings.Join(workloadComponents(), ", "))
+		return fmt.Errorf("%w dependency %.64q: expected one of %s", fakes.ErrUnknown, name, strings.Join(workloadComponents(), ", "))
 	}
-	if !slices.Contains([]string{standin.None, faultDead, faultNotReady, faultSilent}, fault) {
-		return fmt.Errorf("%w fault %.64q of %s", standin.ErrUnknown, fault, name)
+	if !slices.Contains([]string{fakes.None, faultDead, faultNotReady, faultSilent}, fault) {
+		return fmt.Errorf("%w fault %.64q of %s", fakes.ErrUnknown, fault, name)
 	}
 	w.mu.Lock()
 	w.faults[name] = fault

@@ -29,7 +29,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/script"
 	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -40,10 +40,10 @@ type exhibit struct {
 	loaded *loaded
 }
 
-// newExhibit makes the collectors, against fakes, and starts none of them.
+// newExhibit makes the collectors, against the fakes, and starts none of them.
 func newExhibit(t *testing.T) *exhibit {
 	t.Helper()
-	cloud, err := standin.Start(standin.Options{})
+	cloud, err := fakes.Start(fakes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

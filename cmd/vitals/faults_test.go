@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// cloud starts the stand-ins and returns Keystone's auth_url behind a proxy that
+// cloud starts the fakes and returns Keystone's auth_url behind a proxy that
 // counts logins.
-func cloud(t *testing.T) (c *standin.Cloud, authURL string, logins *atomic.Int64) {
+func cloud(t *testing.T) (c *fakes.Cloud, authURL string, logins *atomic.Int64) {
 	t.Helper()
-	c, err := standin.Start(standin.Options{})
+	c, err := fakes.Start(fakes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +42,8 @@ func cloud(t *testing.T) (c *standin.Cloud, authURL string, logins *atomic.Int64
 	return c, front.URL + "/v3", logins
 }
 
-// credentials are those of the stand-in, for a collector's configuration.
-func credentials(c *standin.Cloud, authURL string) string {
+// credentials are those of the fake Keystone, for a collector's configuration.
+func credentials(c *fakes.Cloud, authURL string) string {
 	return fmt.Sprintf("auth_url: %q, username: %s, password: %q, project_name: %s, user_domain_name: %s, project_domain_name: %s",
 		authURL, c.Username(), c.Password(), c.Project(), c.Domain(), c.Domain())
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // kuryrCase is one scenario of the controller's acceptance suite: what is given,
@@ -177,7 +177,7 @@ func fault(dependency, name string) step {
 			}
 		}
 		set(name)
-		return func() { set(standin.None) }
+		return func() { set(fakes.None) }
 	}
 }
 

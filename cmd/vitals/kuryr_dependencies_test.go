@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // kuryrDependencyCases are the scenarios that need no more than the profile as it
@@ -245,7 +245,7 @@ func noSecrets(t *testing.T, l *kuryrLab) {
 			t.Errorf("GET %s shows an address: %s", path, got.body)
 		}
 	}
-	if faults := l.cloud.Faults(); len(faults) == 0 || faults[1].Active == standin.None && faults[2].Active == standin.None {
+	if faults := l.cloud.Faults(); len(faults) == 0 || faults[1].Active == fakes.None && faults[2].Active == fakes.None {
 		t.Error("nothing is broken, want a failure whose text could leak something")
 	}
 }

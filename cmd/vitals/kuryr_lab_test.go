@@ -20,8 +20,8 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/internal/server"
-	"github.com/vitals-health/vitals/internal/standin"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -42,7 +42,7 @@ const (
 // kuryrLab is a shipped profile of Kuryr as it runs, and a cloud of its own: real
 // HTTP on both sides.
 type kuryrLab struct {
-	cloud *standin.Cloud
+	cloud *fakes.Cloud
 	// node is what the CNI daemon's profile looks at; nil for the controller's.
 	node   *node
 	loaded *loaded
@@ -71,10 +71,10 @@ type labOptions struct {
 	adjust func(*Config)
 }
 
-// newCloud starts stand-ins of the dependencies.
-func newCloud(t *testing.T) *standin.Cloud {
+// newCloud starts fakes of the dependencies.
+func newCloud(t *testing.T) *fakes.Cloud {
 	t.Helper()
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: labBookmark, EventInterval: time.Second, Slow: 2 * labTimeout})
+	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: labBookmark, EventInterval: time.Second, Slow: 2 * labTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // fillIn returns a kuryr.conf with the cloud's addresses and credentials.
-func fillIn(t *testing.T, conf string, c *standin.Cloud, dir string) string {
+func fillIn(t *testing.T, conf string, c *fakes.Cloud, dir string) string {
 	t.Helper()
 	token, authority := filepath.Join(dir, "token"), filepath.Join(dir, "ca.crt")
 	writeFile(t, token, c.Token())

@@ -160,7 +160,7 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	runCmd.Flag("config.poll-interval", "How often to look for a changed configuration; 0 never looks.").Default("5s").DurationVar(&p.poll)
 	runCmd.Action(do(p.runDaemon))
 
-	demo := app.Command("demo", "Run the controller profile against stand-ins of the Kubernetes API, Keystone and Neutron inside the program, with buttons that break and heal them.")
+	demo := app.Command("demo", "Run the controller profile against fakes of the Kubernetes API, Keystone and Neutron inside the program, with buttons that break and heal them.")
 	p.webFlags(demo, "127.0.0.1:8080")
 	demo.Action(do(p.runDemo))
 

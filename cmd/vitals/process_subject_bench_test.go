@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // subject is a profile with everything that it looks at. What is played lives in the
@@ -50,17 +50,17 @@ func shippedSubjects(b *testing.B, program string) []subject {
 	}
 }
 
-// startKubernetes starts the stand-ins, and writes what leads to the Kubernetes API.
-func startKubernetes(b *testing.B, dir string) (cloud *standin.Cloud, token, ca string) {
+// startKubernetes starts the fakes and writes the token and CA of the Kubernetes API.
+func startKubernetes(b *testing.B, dir string) (cloud *fakes.Cloud, token, ca string) {
 	b.Helper()
 	// A real API server sends bookmarks once a minute and changes pods now and then.
-	cloud, err := standin.Start(standin.Options{BookmarkInterval: time.Minute, EventInterval: 10 * time.Second})
+	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: time.Minute, EventInterval: 10 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
 		if err := cloud.Close(); err != nil {
-			b.Errorf("close the stand-ins: %v", err)
+			b.Errorf("close the fakes: %v", err)
 		}
 	})
 	return cloud, put(b, dir, "token", cloud.Token()), put(b, dir, "ca.crt", string(cloud.Authority()))

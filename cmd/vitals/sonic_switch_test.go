@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/common/promslog"
 
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 // featureTable is a Redis with SONiC's table FEATURE. It is safe for concurrent use.
@@ -75,7 +75,7 @@ func (f *featureTable) talk(conn net.Conn) {
 type sonicSwitch struct {
 	*sonicLab
 	features *featureTable
-	systemd  *standin.Systemd
+	systemd  *fakes.Systemd
 }
 
 func startSonicSwitch(t *testing.T) *sonicSwitch {
@@ -105,14 +105,14 @@ func (s *sonicSwitch) units(t *testing.T, active ...string) {
 			t.Fatal(err)
 		}
 	}
-	known := map[string]standin.SystemdUnit{}
+	known := map[string]fakes.SystemdUnit{}
 	for _, unit := range active {
-		known[unit] = standin.SystemdUnit{Load: "loaded", Active: "active", Properties: map[string]any{
+		known[unit] = fakes.SystemdUnit{Load: "loaded", Active: "active", Properties: map[string]any{
 			"Unit.ActiveEnterTimestamp": uint64(1_700_000_000_000_000), "Service.Result": "success", "Service.NRestarts": uint32(0),
 		}}
 	}
 	var err error
-	if s.systemd, err = standin.StartSystemd(s.path("bus"), known); err != nil {
+	if s.systemd, err = fakes.StartSystemd(s.path("bus"), known); err != nil {
 		t.Fatal(err)
 	}
 }

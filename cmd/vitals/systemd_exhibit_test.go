@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors/systemd"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// exhibitSystemd is one service behind a stand-in: there need not be a systemd here.
+// exhibitSystemd is one service of a fake systemd.
 func exhibitSystemd(t *testing.T) *systemd.Config {
 	t.Helper()
 	const unit = "nova-compute.service"
 	socket := filepath.Join(shortDir(t), "bus")
-	s, err := standin.StartSystemd(socket, map[string]standin.SystemdUnit{unit: {Load: "loaded", Active: "active", Properties: map[string]any{
+	s, err := fakes.StartSystemd(socket, map[string]fakes.SystemdUnit{unit: {Load: "loaded", Active: "active", Properties: map[string]any{
 		"Unit.ActiveEnterTimestamp": uint64(1_700_000_000_000_000), "Service.Result": "success", "Service.NRestarts": uint32(0),
 	}}})
 	if err != nil {

@@ -114,8 +114,7 @@ func (b *tripleoBuilder) number(o *tripleo.Option) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := o.Number(data)
-	return n, b.wrong(o.INI, err)
+	return o.Number(b.path(o.INI), data)
 }
 
 // add adds a collector that is right. One that is not would be blamed on the profile,
@@ -197,8 +196,12 @@ func (b *tripleoBuilder) fromINI(k *httpkind.Config, h tripleo.HTTP) error {
 		if err != nil {
 			return err
 		}
-		if !tripleo.HasFilter(data, h.Pipeline) {
-			// Without the filter nobody answers for the path, but somebody answers.
+		has, err := tripleo.HasFilter(b.path(h.INI), data, h.Pipeline)
+		if err != nil {
+			return err
+		}
+		if !has {
+			// Without the healthcheck filter the proxy answers 4xx for this path; any answer means that it is up.
 			k.Status = []string{"200-499"}
 		}
 	}

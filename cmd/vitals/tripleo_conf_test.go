@@ -127,7 +127,7 @@ func TestTripleoMistakes(t *testing.T) {
 			}
 		}, "service redis: ROOT/etc/redis/redis.conf: is a directory, expected a file"},
 		{"an interval that is none", []string{"service=swift-account-server"}, "",
-			writing("etc/swift/account-server.conf", "[account-replicator]\ninterval = 0\n"), `service swift-account-server: ROOT/etc/swift/account-server.conf: account-replicator.interval "0": expected a whole number above 0`},
+			writing("etc/swift/account-server.conf", "[account-replicator]\ninterval = 0\n"), `service swift-account-server: ROOT/etc/swift/account-server.conf:2: account-replicator.interval "0": expected a whole number above 0`},
 		{"a broken file beside others", []string{"service=ironic-pxe"}, "", writing("etc/httpd/conf.d/10-ipxe_vhost.conf", "ServerName x\n"), "service ironic-pxe: ROOT/etc/httpd/conf.d/10-ipxe_vhost.conf: no directive Listen: expected one with a port"},
 		{"a password without its end", []string{"service=redis"}, "", writing("etc/redis/redis.conf", "requirepass \"s3cret\n"), `service redis: ROOT/etc/redis/redis.conf: the directive "requirepass" has a quote without its end`},
 	} {

@@ -149,6 +149,10 @@ func tripleoFileScenarios() []tripleoScenario {
 			c.write(t, "etc/swift/proxy-server.conf", "[DEFAULT]\nbind_ip=127.0.0.1\nbind_port=@HTTP@\n[pipeline:main]\npipeline = proxy-server\n")
 			c.status.Store(404)
 		}},
+		{id: "E27", situation: "the pipeline of Swift has healthcheck in its second line, and the server answers 404", service: "swift-proxy", given: func(t *testing.T, c *container) {
+			c.write(t, "etc/swift/proxy-server.conf", "[DEFAULT]\nbind_ip=127.0.0.1\nbind_port=@HTTP@\n[pipeline:main]\npipeline = catch_errors gatekeeper\n  healthcheck proxy-server\n")
+			c.status.Store(404)
+		}, code: 1, rule: "APIDown"},
 		{id: "E30", situation: "a crontab of two lines", service: "cron"},
 		{id: "E30", situation: "a crontab of two lines, of another user", service: "cron", settings: []string{"arguments=heat"}},
 		{id: "E30", situation: "a crontab of one line", service: "cron", given: writing(cron, "# a\nPATH=/bin\n"), code: 1, rule: "CrontabEmpty"},

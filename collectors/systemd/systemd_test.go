@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/systemd"
-	"github.com/vitals-health/vitals/internal/standin"
+	"github.com/vitals-health/vitals/internal/fakes"
 )
 
 func TestProblems(t *testing.T) {
@@ -52,14 +52,14 @@ func TestIsLocal(t *testing.T) {
 }
 
 // units are units in all states, with what the real one says of them.
-func units() map[string]standin.SystemdUnit {
+func units() map[string]fakes.SystemdUnit {
 	service := func(result string, restarts uint32, status int32) map[string]any {
 		return map[string]any{
 			"Unit.ActiveEnterTimestamp": uint64(1_700_000_000_250_000),
 			"Service.Result":            result, "Service.NRestarts": restarts, "Service.ExecMainStatus": status,
 		}
 	}
-	return map[string]standin.SystemdUnit{
+	return map[string]fakes.SystemdUnit{
 		"running.service":   {Load: "loaded", Active: "active", Properties: service("success", 2, 0)},
 		"exited.service":    {Load: "loaded", Active: "failed", Properties: service("exit-code", 0, 3)},
 		"killed.service":    {Load: "loaded", Active: "failed", Properties: service("signal", 5, 9)},
@@ -82,11 +82,11 @@ func units() map[string]standin.SystemdUnit {
 	}
 }
 
-// startSystemd runs the stand-in and returns the path of its socket.
-func startSystemd(t *testing.T) (*standin.Systemd, string) {
+// startSystemd runs the fake and returns the path of its socket.
+func startSystemd(t *testing.T) (*fakes.Systemd, string) {
 	t.Helper()
 	socket := filepath.Join(collectortest.Dir(t), "bus")
-	s, err := standin.StartSystemd(socket, units())
+	s, err := fakes.StartSystemd(socket, units())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,15 +203,15 @@ func TestFailures(t *testing.T) {
 		name, member, fault, reason, text string
 		units                             int // whose state is known all the same
 	}{
-		{"systemd is not on the bus", "ListUnitsByNames", errors + "ServiceUnknown", "missing", "list units: the stand-in was told to say " + errors + "ServiceUnknown", 0},
+		{"systemd is not on the bus", "ListUnitsByNames", errors + "ServiceUnknown", "missing", "list units: injected fault " + errors + "ServiceUnknown", 0},
 		{"systemd cannot be started", "ListUnitsByNames", errors + "Spawn.ChildExited", "missing", "list units: ", 0},
 		{"the policy forbids it", "ListUnitsByNames", errors + "AccessDenied", "forbidden", "list units: ", 0},
 		{"systemd does not answer the bus", "ListUnitsByNames", errors + "NoReply", "timeout", "list units: ", 0},
-		{"systemd does not answer", "ListUnitsByNames", standin.Silence, "timeout", "list units: ", 0},
-		{"the bus does not answer", "Hello", standin.Silence, "timeout", "", 0},
+		{"systemd does not answer", "ListUnitsByNames", fakes.Silence, "timeout", "list units: ", 0},
+		{"the bus does not answer", "Hello", fakes.Silence, "timeout", "", 0},
 		{"before version 230", "ListUnitsByNames", errors + "UnknownMethod", "protocol", "list units: ", 0},
 		{"a property is gone", "Get", errors + "UnknownObject", "protocol", "unit running.service: property ActiveEnterTimestamp: ", 2},
-		{"a property does not come", "Get", standin.Silence, "timeout", "unit running.service: property ActiveEnterTimestamp: ", 2},
+		{"a property does not come", "Get", fakes.Silence, "timeout", "unit running.service: property ActiveEnterTimestamp: ", 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestFailures(t *testing.T) {
 			s.Fault(tt.member, tt.fault)
 			c := newSystemd(t, socket, "running.service", "exited.service")
 			collect := collectortest.Collect
-			if tt.fault == standin.Silence {
+			if tt.fault == fakes.Silence {
 				collect = func(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
 					return collectortest.Outlast(t, c, collectortest.ErrorSays("ask systemd at "+socket+": "+tt.text))
 				}
@@ -255,7 +255,7 @@ func TestSignalsAreNotAwaited(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, socket := startSystemd(t)
 	defer s.Close()
-	s.Fault("AddMatch", standin.Silence)
+	s.Fault("AddMatch", fakes.Silence)
 	c := newSystemd(t, socket, "running.service")
 	for range 3 {
 		if samples, err := collectortest.CollectWithin(t, c, 100*time.Millisecond); len(samples) == 0 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The sizes beyond which a file or a function is about more than one thing.
+// The limits for the lines of a file and of a function.
 const (
 	maxFileLines     = 400
 	maxFunctionLines = 70
@@ -31,8 +31,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// codeLines counts the lines of a function without those inside of literals: a
-// table is data, however long.
+// codeLines counts the lines of a function without those of composite literals, because tables
+// are data.
 func codeLines(s source, f *ast.FuncDecl) int {
 	height := func(n ast.Node) int { return s.set.Position(n.End()).Line - s.set.Position(n.Pos()).Line }
 	lines := height(f) + 1
@@ -46,13 +46,12 @@ func codeLines(s source, f *ast.FuncDecl) int {
 	return lines
 }
 
-// Two instances of everything must fit into one process: what a package sets up
-// behind one's back cannot be had twice.
+// Two instances of everything must fit into one process. An init function runs only once.
 func TestNoInit(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, decl := range s.file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-				t.Errorf("%s: func init, want none: what is needed is made by who needs it", s.at(f))
+				t.Errorf("%s: func init, want none: the caller creates what it needs", s.at(f))
 			}
 		}
 	}
@@ -75,7 +74,7 @@ func TestNoMutablePackageVariables(t *testing.T) {
 					}
 				}
 				if !slices.Contains(constant, made) {
-					t.Errorf("%s: var %s, want no variable of the package: a function that returns it, or a field of who uses it", s.at(v), name)
+					t.Errorf("%s: var %s, want no package variable: use a function or a field of the caller", s.at(v), name)
 				}
 			}
 		}
@@ -113,7 +112,7 @@ func selector(e ast.Expr) string {
 	return ""
 }
 
-// What program code may not use, and why.
+// Names that program code must not use, with the reason.
 func TestForbiddenNames(t *testing.T) {
 	reasons := map[string]string{
 		"http.DefaultServeMux":         "two servers fit into one process",
@@ -139,7 +138,7 @@ func TestForbiddenNames(t *testing.T) {
 		"time.Sleep":                   "it cannot be interrupted: select on a timer and the context",
 		"time.Tick":                    "it cannot be stopped",
 		"context.TODO":                 "every call has a context of its caller",
-		"os.Setenv":                    "the environment is the process', not ours to change",
+		"os.Setenv":                    "the environment belongs to the whole process",
 	}
 	for _, s := range program(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -158,7 +157,7 @@ func TestForbiddenNames(t *testing.T) {
 	}
 }
 
-// The process ends in main and nowhere else.
+// Only main ends the process.
 func TestOnlyMainExits(t *testing.T) {
 	for _, s := range program(t) {
 		for _, decl := range s.file.Decls {
@@ -168,7 +167,7 @@ func TestOnlyMainExits(t *testing.T) {
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if e, ok := n.(*ast.SelectorExpr); ok && selector(e) == "os.Exit" {
-					t.Errorf("%s: os.Exit in %s, want it in main only: deferred calls would not run", s.at(e), f.Name)
+					t.Errorf("%s: os.Exit in %s, want it in main only: it skips deferred calls", s.at(e), f.Name)
 				}
 				return true
 			})
@@ -176,7 +175,7 @@ func TestOnlyMainExits(t *testing.T) {
 	}
 }
 
-// Notes about work left to do belong into the tracker of issues.
+// Remaining work belongs in the issue tracker.
 func TestNoNotesToSelf(t *testing.T) {
 	note := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 	for _, s := range sources(t) {
@@ -188,7 +187,7 @@ func TestNoNotesToSelf(t *testing.T) {
 	}
 }
 
-// A test that does not run holds nothing.
+// A skipped test checks nothing.
 func TestNoSkippedTests(t *testing.T) {
 	for _, s := range sources(t) {
 		if !s.test {

@@ -1,3 +1,3 @@
-// Package architecture holds no program code: its tests hold the rules of the
-// repository that the compiler does not know, each with its reason.
+// Package architecture has tests only. They check rules of the repository that the compiler
+// cannot check, each with its reason.
 package architecture

@@ -16,14 +16,14 @@ type neighbours struct {
 }
 
 // layers is the import graph: data flows from the configuration through collectors,
-// window and evaluator to the server, and nothing looks back.
+// window and evaluator to the server, never back.
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/tcp", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
-			"only the command sees the whole line",
+			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/tcp", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/fakes", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			"only the command imports all parts of the data flow",
 		},
-		"cmd/healthcheck":   {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
+		"cmd/healthcheck":   {[]string{"internal/execprobe"}, "every probe starts this program: it must be small and start fast"},
 		"collectors":        {nil, "the contract: whoever reads it, or compiles against it, meets no kind and no client library"},
 		"collectors/remote": {[]string{"collectors", "internal/files", "internal/redact"}, "what clients of other servers share; it serves kinds and has none"},
 		"collectors/kinds": {
@@ -47,32 +47,32 @@ func layers() map[string]neighbours {
 		"collectors/collectortest":    {[]string{"collectors"}, "helpers of the kinds' tests"},
 		"collectors/process/proctest": {[]string{"collectors/collectortest"}, "fake processes for the tests of process, capability and cgroup"},
 		"internal/files":              {nil, "a leaf: it opens files"},
-		"rules":                       {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
-		"rules/lint":                  {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
-		"dashboards":                  {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
-		"evaluator":                   {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact"}, "verdicts are reached without knowing who asks for them"},
-		"internal/ruletest":           {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
-		"internal/server":             {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
-		"internal/window":             {nil, "a leaf: samples are samples, whoever measured them"},
-		"internal/redact":             {nil, "a leaf: it looks at texts and names, wherever they are shown"},
-		"internal/expand":             {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
-		"internal/execprobe":          {nil, "a leaf: the smallest program is made of it"},
-		"internal/reaper":             {nil, "a leaf: it knows children of the process, and not what they are for"},
-		"internal/unixsocket":         {nil, "a leaf: it knows sockets and processes, and not what is said over them"},
+		"rules":                       {[]string{"internal/strictyaml"}, "checking rules must not require the packages that evaluate them"},
+		"rules/lint":                  {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and gets the names of metrics from its caller; it evaluates nothing"},
+		"dashboards":                  {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are generated from names and rules without measurements"},
+		"evaluator":                   {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact"}, "verdicts are independent of their consumers"},
+		"internal/ruletest":           {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it runs the evaluator over synthetic series, so that results are those of the daemon"},
+		"internal/server":             {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and cannot evaluate anything"},
+		"internal/window":             {nil, "a leaf: it stores samples of any source"},
+		"internal/redact":             {nil, "a leaf: it hides secrets in any text"},
+		"internal/expand":             {nil, "a leaf: it is tested against Prometheus' expander, not with our rules"},
+		"internal/execprobe":          {nil, "a leaf: it is the smallest program"},
+		"internal/reaper":             {nil, "a leaf: it reaps children of any kind"},
+		"internal/unixsocket":         {nil, "a leaf: it is independent of the protocol on a socket"},
 		"internal/strictyaml":         {nil, "a leaf: it decodes any configuration"},
-		"internal/filekind":           {[]string{"internal/strictyaml"}, "a leaf: it looks at the keys of a file and reads nothing of it"},
-		"internal/lintreport":         {[]string{"rules/lint"}, "a report shows what was found, and looks for nothing"},
+		"internal/filekind":           {[]string{"internal/strictyaml"}, "a leaf: it reads only the keys of a file"},
+		"internal/lintreport":         {[]string{"rules/lint"}, "it formats findings and runs no checks"},
 		"internal/manifest":           {[]string{"internal/strictyaml"}, "a leaf: it reads another project's files"},
-		"internal/standin":            {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
-		"internal/kuryrconf":          {[]string{"internal/oslo"}, "it reads another project's file and runs nothing"},
+		"internal/fakes":              {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
+		"internal/kuryrconf":          {[]string{"collectors", "internal/oslo"}, "it reads another project's file and runs nothing"},
 		"internal/oslo":               {nil, "a leaf: it reads the syntax of a file and does not interpret its options"},
-		"internal/tripleo":            {[]string{"internal/strictyaml"}, "a leaf: it knows another project's services and files"},
+		"internal/tripleo":            {[]string{"collectors", "internal/oslo", "internal/strictyaml"}, "it reads another project's files and runs nothing"},
 		"internal/architecture":       {nil, "it holds tests only"},
-		"e2e/kubelet/pause":           {nil, "it is alone in an image"},
-		"e2e/kubelet/service":         {nil, "it is the workload of a pod, and knows nothing of its health check"},
-		"e2e/vm/init":                 {nil, "it is alone in a machine with the program under test, which is a program to it"},
+		"e2e/kubelet/pause":           {nil, "it is the only program in an image"},
+		"e2e/kubelet/service":         {nil, "it is the workload of a pod and independent of its health check"},
+		"e2e/vm/init":                 {nil, "it runs the program under test in a machine and shares no code with it"},
 
-		"internal/supervisorevents": {nil, "a leaf: it speaks another program's protocol, and knows nobody who listens"},
+		"internal/supervisorevents": {nil, "a leaf: it implements another program's protocol"},
 	}
 }
 
@@ -83,7 +83,7 @@ func TestImportGraph(t *testing.T) {
 		seen[s.dir] = true
 		layer, ok := layers[s.dir]
 		if !ok {
-			t.Errorf("package %s has no place in the import graph, want one in layers()", s.dir)
+			t.Errorf("package %s is not in the import graph, want an entry in layers()", s.dir)
 			continue
 		}
 		for _, path := range s.imports() {
@@ -100,7 +100,7 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
-// Libraries that belong to one place, so that they can be replaced there.
+// Libraries that only some packages may import, so that they can be replaced there.
 func TestLibrariesHaveOnePlace(t *testing.T) {
 	homes := []struct{ library, home, reason string }{
 		{"github.com/gophercloud/", "collectors/openstack", "one package queries OpenStack"},
@@ -108,8 +108,8 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
-		{"github.com/godbus/", "collectors/systemd internal/standin", "one package connects to the bus, and a fake serves its tests"},
-		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest", "every file of ours is decoded as strictly, with the place of each mistake; collectors and manifests are files of others"},
+		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
+		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest", "our files are decoded strictly, with the position of each mistake; collectors and manifest read files of other programs"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals", "listening is the command's"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
@@ -129,15 +129,15 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 	}
 }
 
-// What the program is built from, all libraries of libraries included.
+// The dependencies of the program, with indirect ones.
 func TestProgramDoesNotContain(t *testing.T) {
 	forbidden := map[string]string{
-		"github.com/prometheus/prometheus/rules":                  "it would double the binary; our state machine is held against it in internal/oracle",
+		"github.com/prometheus/prometheus/rules":                  "it would double the binary; internal/oracle compares our state machine with it",
 		"github.com/prometheus/prometheus/tsdb":                   "it would double the binary; the window holds minutes, in memory",
 		"github.com/prometheus/prometheus/template":               "it executes text/template, which keeps every method of every type",
 		"github.com/prometheus/prometheus/discovery":              "it brings the SDKs of all clouds",
 		"k8s.io/client-go/kubernetes":                             "the typed clients cost 10 MB; a few requests need the REST client only",
-		"k8s.io/client-go/informers":                              "informers hold all objects in memory; a probe needs to know that a watch works",
+		"k8s.io/client-go/informers":                              "informers hold all objects in memory; a probe only needs a working watch",
 		"github.com/prometheus/client_golang/prometheus/promauto": "it registers in the default registry",
 		"net/http/pprof":                                          "it registers in the default mux",
 		"testing":                                                 "tests are no part of the program",

@@ -19,7 +19,7 @@ const root = "../.."
 // module is the path of the program's module.
 const module = "github.com/vitals-health/vitals"
 
-// source is one Go file of the module.
+// source is a Go file of the module.
 type source struct {
 	// path is relative to the repository, with slashes; dir is its folder.
 	path, dir string
@@ -29,14 +29,14 @@ type source struct {
 	file      *ast.File
 }
 
-// at is a place as compilers print it.
+// at formats a position like a compiler.
 func (s source) at(n ast.Node) string {
 	pos := s.set.Position(n.Pos())
 	pos.Filename = s.path
 	return pos.String()
 }
 
-// imports are the paths that the file imports.
+// imports returns the paths that the file imports.
 func (s source) imports() []string {
 	var paths []string
 	for _, spec := range s.file.Imports {
@@ -48,7 +48,7 @@ func (s source) imports() []string {
 // parsed returns every Go file of the module, parsed once.
 var parsed = sync.OnceValues(parseAll)
 
-// sources returns every Go file of the module, whatever its build tags.
+// sources returns every Go file of the module, for all build tags.
 func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := parsed()
@@ -61,7 +61,7 @@ func sources(t *testing.T) []source {
 	return slices.Clone(all)
 }
 
-// parseAll leaves out the modules below this one: they have rules of their own.
+// parseAll skips nested modules, which have other rules.
 func parseAll() ([]source, error) {
 	var all []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -101,7 +101,7 @@ func parse(path string) (source, error) {
 	return s, err
 }
 
-// program are the files that are built into the programs.
+// program returns the files of the programs, without tests.
 func program(t *testing.T) []source {
 	t.Helper()
 	return slices.DeleteFunc(sources(t), func(s source) bool { return s.test })

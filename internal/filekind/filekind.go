@@ -1,5 +1,5 @@
-// Package filekind tells the files that Vitals reads apart by their first keys, for the
-// message about one that was given where another was expected.
+// Package filekind detects the kind of a YAML file by its top-level keys, for the error
+// about a file of the wrong kind.
 package filekind
 
 import (
@@ -10,18 +10,18 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// Kind is what a file is for.
+// Kind is the purpose of a file.
 type Kind int
 
 // The kinds of files.
 const (
-	// Unknown is a file whose keys say nothing.
+	// Unknown is a file whose keys belong to no kind.
 	Unknown Kind = iota
 	// Config is a configuration of Vitals.
 	Config
 	// Rules is a rule file of Prometheus, or a PrometheusRule object.
 	Rules
-	// Tests is a file of unit tests, as "promtool test rules" takes it.
+	// Tests is a file of unit tests in the format of "promtool test rules".
 	Tests
 	// Manifest is a file of Kubernetes objects.
 	Manifest
@@ -29,7 +29,7 @@ const (
 	prometheus
 )
 
-// String is the kind as in "expected a rule file".
+// String returns the kind as in "expected a rule file".
 func (k Kind) String() string {
 	switch k {
 	case Config:
@@ -46,9 +46,8 @@ func (k Kind) String() string {
 	return "an unknown file"
 }
 
-// Instead returns the mistakes of a file that was read as one of a kind: those that the
-// reader found or, where the file looks like one of another kind, that alone, with the
-// command that takes it.
+// Instead returns the mistakes of a file that was read as one of kind want. If the file is
+// of another kind, it returns a single mistake with the command for that kind.
 func Instead(name string, data []byte, want Kind, mistakes []error) []error {
 	if len(mistakes) == 0 {
 		return mistakes
@@ -71,10 +70,10 @@ func Instead(name string, data []byte, want Kind, mistakes []error) []error {
 	}}
 }
 
-// kinds are those that a document can be by its keys, the likeliest first.
+// kinds returns the possible kinds of a document by its keys, the likeliest first.
 func kinds(d *strictyaml.Part) []Kind {
 	var all map[string]any
-	doc, _ := d.Decode(&all) // whatever is wrong within
+	doc, _ := d.Decode(&all) // mistakes do not matter here
 	has := func(keys ...string) bool { return slices.ContainsFunc(keys, doc.Has) }
 	object := d.Text("kind")
 	var found []Kind
@@ -91,7 +90,7 @@ func kinds(d *strictyaml.Part) []Kind {
 	if has("apiVersion") && object != "" && !ours {
 		found = append(found, Manifest)
 	}
-	if has("groups") || ours || object == "List" { // which may be one of those
+	if has("groups") || ours || object == "List" { // a List may contain PrometheusRules
 		found = append(found, Rules)
 	}
 	if len(found) == 0 && has("rule_files", "evaluation_interval", "states") {
@@ -100,7 +99,7 @@ func kinds(d *strictyaml.Part) []Kind {
 	return found
 }
 
-// usage is what to do with a file of a kind.
+// usage returns how to use a file of a kind.
 func usage(k Kind, name, object string) string {
 	if strings.ContainsAny(name, " '\"$*?") {
 		name = "FILE"

@@ -1,12 +1,15 @@
-// Package kuryrconf reads what Vitals needs of an existing kuryr.conf, with the
-// names, defaults and spellings that Kuryr-Kubernetes itself gives its options
-// through oslo.config. Options that it does not know are none of its business.
+// Package kuryrconf reads the part of a kuryr.conf that Vitals uses, with the names and
+// defaults of Kuryr-Kubernetes. It ignores all other options.
 package kuryrconf
 
-import "time"
+import (
+	"time"
 
-// Config is the part of a kuryr.conf that Vitals uses. Default returns what holds
-// where the file says nothing.
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// Config is the part of a kuryr.conf that Vitals uses. Default returns the values of
+// options that the file does not set.
 type Config struct {
 	Health             Health             // [health_server]
 	CNIHealth          CNIHealth          // [cni_health_server]
@@ -17,103 +20,103 @@ type Config struct {
 	PrometheusExporter PrometheusExporter // [prometheus_exporter]
 }
 
-// Health is where the controller's probes are answered.
+// Health is the server of the controller's probes.
 type Health struct {
 	Port int // 8082
 }
 
-// CNIHealth is where the CNI daemon's probes are answered, and its memory limit.
+// CNIHealth is the server of the CNI daemon's probes, and the daemon's memory limit.
 type CNIHealth struct {
 	Port int // 8090
 	// MaxMemoryUsage is the limit in MiB; -1, the default, is none.
 	MaxMemoryUsage int
-	// CgPath is the absolute path of the cgroup whose memory counts. It is empty where
-	// the file says nothing: Kuryr's own default is a place that only cgroup v1 has.
+	// CgPath is the absolute path of the cgroup of the memory limit. It is empty if the
+	// file does not set it: Kuryr's default exists in cgroup v1 only.
 	CgPath string
 }
 
-// CNIDaemon is the CNI daemon's own configuration.
+// CNIDaemon is the configuration of the CNI daemon.
 type CNIDaemon struct {
 	BindAddress string // host:port; 127.0.0.1:5036
-	// FailuresCount is how many failures in a row the daemon may have; 3.
+	// FailuresCount is the maximum of consecutive failures; 3.
 	FailuresCount int
-	// VIFAnnotationTimeout is how long a request waits for the controller; 60 s.
+	// VIFAnnotationTimeout bounds the wait of a request for the controller; 60 s.
 	VIFAnnotationTimeout time.Duration
 }
 
-// Kubernetes is how Kuryr reaches the Kubernetes API and what it does with it.
+// Kubernetes is the connection to the Kubernetes API and Kuryr's use of it.
 type Kubernetes struct {
-	// APIRoot is https://localhost:6443 where the file says nothing. Kuryr then
-	// prefers the environment variable K8S_API, which this package does not read.
+	// APIRoot is https://localhost:6443 by default. Kuryr then prefers the environment
+	// variable K8S_API, which this package does not read.
 	APIRoot string
-	// TokenFile is preferred to the client certificate when it is not empty.
+	// TokenFile takes precedence over the client certificate unless it is empty.
 	TokenFile        string
 	SSLCACrtFile     string
 	SSLClientCrtFile string
 	SSLClientKeyFile string
-	// SSLVerifyServerCrt is false by default: Kuryr then takes any certificate.
+	// SSLVerifyServerCrt is false by default: Kuryr then accepts any certificate.
 	SSLVerifyServerCrt bool
-	// VIFPoolDriver is "noop" where there are no pools of ports.
+	// VIFPoolDriver is "noop" without pools of ports.
 	VIFPoolDriver   string
 	EnabledHandlers []string
-	// ControllerHA says that several controllers elect a leader.
+	// ControllerHA is set if several controllers elect a leader.
 	ControllerHA            bool
 	ControllerHAElectorPort int // 16401
-	// The timeouts of the watches; a reconcile period of zero is never.
+	// The timeouts of the watches. A reconcile period of zero disables reconciliation.
 	WatchRetryTimeout      time.Duration // 60 s
 	WatchConnectionTimeout time.Duration // 30 s
 	WatchReadTimeout       time.Duration // 60 s
 	WatchReconcilePeriod   time.Duration // 120 s
 }
 
-// NeutronDefaults is what Kuryr uses of Neutron where nothing else is said.
+// NeutronDefaults are defaults for Kuryr's use of Neutron.
 type NeutronDefaults struct {
-	Project   string // the identifier of the project whose quotas count
+	Project   string // the ID of the project of the quotas
 	OVSBridge string
 }
 
-// Neutron is how Kuryr authenticates with Keystone and finds Neutron. Its options
-// are those of keystoneauth; the ones for authentication come from the section that
-// auth_section names, where it is set.
+// Neutron is Kuryr's authentication with Keystone and its endpoint of Neutron. The options
+// are those of keystoneauth. Those for authentication are in the section that
+// auth_section names, if it is set.
 type Neutron struct {
 	AuthURL string
-	// AuthType is the plugin: password, v3password, v3applicationcredential and
-	// others. Empty means that nothing is configured.
+	// AuthType is the plugin, such as password, v3password or v3applicationcredential.
+	// It is empty if no authentication is configured.
 	AuthType          string
 	Username          string
 	UserID            string
-	Password          Secret
+	Password          collectors.Secret
 	UserDomainName    string
 	UserDomainID      string
 	ProjectName       string
 	ProjectID         string
 	ProjectDomainName string
 	ProjectDomainID   string
-	// DefaultDomainName and DefaultDomainID stand in for the domains of the user
-	// and of the project where those are not set.
+	// DefaultDomainName and DefaultDomainID are the defaults for the domains of the user
+	// and of the project.
 	DefaultDomainName string
 	DefaultDomainID   string
 
 	ApplicationCredentialID     string
 	ApplicationCredentialName   string
-	ApplicationCredentialSecret Secret
+	ApplicationCredentialSecret collectors.Secret
 
 	RegionName string
 	// EndpointType is public (the default), internal or admin.
 	EndpointType string
-	// ValidInterfaces are those to try, in this order, instead of EndpointType.
+	// ValidInterfaces are tried in this order, instead of EndpointType.
 	ValidInterfaces []string
 
 	CAFile   string
 	CertFile string
 	KeyFile  string
-	// Insecure takes any certificate.
+	// Insecure accepts any certificate.
 	Insecure bool
-	// Timeout of a request; zero, the default, is none.
+	// Timeout bounds a request; zero, the default, is none.
 	Timeout time.Duration
 }
 
-// PrometheusExporter is where Kuryr's own metrics are served.
+// PrometheusExporter has the ports of Kuryr's metrics.
 type PrometheusExporter struct {
 	ControllerExporterPort int // 9654
 	CNIExporterPort        int // 9655

@@ -11,8 +11,8 @@ import (
 	"github.com/vitals-health/vitals/internal/oslo"
 )
 
-// maxSize bounds a file, in bytes. The sample that Kuryr generates, with every
-// option explained, is a twentieth of it.
+// maxSize bounds a file, in bytes: 20 times the sample file with all options that Kuryr
+// generates.
 const maxSize = 1 << 20
 
 // Load reads a kuryr.conf. It returns the whole configuration, or every mistake in the

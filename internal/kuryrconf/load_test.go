@@ -19,7 +19,7 @@ import (
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 )
 
-func TestLoadFillsInWhatTheFileSays(t *testing.T) {
+func TestLoad(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want func(*kuryrconf.Config)
@@ -144,7 +144,7 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 	}
 }
 
-func TestLoadRejectsWhatIsNoFile(t *testing.T) {
+func TestLoadRejectsOtherFiles(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.conf")
 	if err := os.WriteFile(large, bytes.Repeat([]byte("# comment\n"), 2<<20/10), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/oslo"
 )
 
@@ -75,9 +76,9 @@ func (r *reader) path(to *string, section, name string) {
 	}
 }
 
-func (r *reader) secret(to *Secret, section string, names ...string) {
+func (r *reader) secret(to *collectors.Secret, section string, names ...string) {
 	if v, ok := r.get(section, names...); ok {
-		*to = Secret(v.text)
+		*to = collectors.Secret(v.text)
 	}
 }
 

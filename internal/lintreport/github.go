@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// github writes workflow commands, one a line:
+// github writes workflow commands, one per line:
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 func (r *Report) github(w io.Writer) error {
 	b := bufio.NewWriter(w)
@@ -33,7 +33,7 @@ func (r *Report) github(w io.Writer) error {
 	return b.Flush()
 }
 
-// command is the workflow command that shows a finding.
+// command returns the workflow command for a finding.
 func command(f lint.Finding) string {
 	switch {
 	case f.Accepted != "" || f.Severity == lint.Info:

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// finding is a finding as JSON has it. Accepted is always there, empty for what is
+// finding is a finding in JSON. Accepted is always present, and empty for a finding that is
 // not accepted.
 type finding struct {
 	Code     string `json:"code"`
 	Name     string `json:"name"`
 	Severity string `json:"severity"`
 	File     string `json:"file"`
-	// Line and Col are 0 where a file has no place to name: it cannot be read.
+	// Line and Col are 0 for a file that cannot be read.
 	Line     int    `json:"line"`
 	Col      int    `json:"col"`
 	Where    string `json:"where"`
@@ -29,7 +29,7 @@ func (r *Report) json(w io.Writer) error {
 	return encode(w, all)
 }
 
-// encode writes JSON for people as well: indented, and with its angle brackets.
+// encode writes readable JSON: indented, without escaped angle brackets.
 func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -1,5 +1,5 @@
-// Package lintreport writes what rules/lint found: for people, and in the formats of
-// the tools that show findings beside the lines of a change.
+// Package lintreport writes the findings of rules/lint as text and in the formats of tools
+// that show findings in a code review.
 package lintreport
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// Format is a way to write a report.
+// Format is an output format of reports.
 type Format string
 
 // The formats of reports.
 const (
-	// Text is for people: each finding with its line, and what to do about it.
+	// Text has each finding with its line and its cure.
 	Text Format = "text"
 	// JSON is a list of objects, accepted findings included.
 	JSON Format = "json"
-	// GitHub are workflow commands, which GitHub Actions shows beside the lines.
+	// GitHub has workflow commands, which GitHub Actions shows as annotations.
 	GitHub Format = "github"
 	// SARIF is version 2.1.0 of OASIS' Static Analysis Results Interchange Format.
 	SARIF Format = "sarif"
@@ -30,16 +30,16 @@ func Formats() []string {
 	return []string{string(Text), string(JSON), string(GitHub), string(SARIF)}
 }
 
-// Report is what was found, and where.
+// Report is a list of findings with the checked files.
 type Report struct {
-	// Findings are all of them, those included that a file accepts.
+	// Findings includes the accepted findings.
 	Findings []lint.Finding
-	// Sources are the texts of files by their names; Text shows no line of others.
+	// Sources are the texts of files by name, for the lines in Text.
 	Sources map[string][]byte
-	// ShowAccepted makes Text and GitHub show what is accepted; JSON and SARIF always
-	// have it, marked.
+	// ShowAccepted includes accepted findings in Text and GitHub. JSON and SARIF always
+	// include them.
 	ShowAccepted bool
-	// Files and Rules are how many were looked at.
+	// Files and Rules are the numbers of checked files and rules.
 	Files, Rules int
 	// Version is the version of the program.
 	Version string
@@ -58,10 +58,10 @@ func (r *Report) Write(w io.Writer, f Format) error {
 	return r.text(w)
 }
 
-// Shown says whether Text and GitHub have anything to show.
+// Shown reports whether Text and GitHub have any output.
 func (r *Report) Shown() bool { return len(r.shown()) > 0 }
 
-// shown are the findings that people see.
+// shown returns the findings in Text and GitHub.
 func (r *Report) shown() []lint.Finding {
 	var all []lint.Finding
 	for _, f := range r.Findings {
@@ -94,7 +94,7 @@ func (r *Report) Accepted() int {
 	return n
 }
 
-// Summary counts it all in a line, such as
+// Summary returns the counts in a line, such as
 // "2 errors, 1 warning, 3 accepted in 4 rules of 2 files".
 func (r *Report) Summary() string {
 	parts := []string{plural(r.Count(lint.Error), "error"), plural(r.Count(lint.Warning), "warning")}
@@ -114,7 +114,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// message is what a finding says, with the rule that it concerns.
+// message returns the text of a finding with its rule.
 func message(f lint.Finding) string {
 	if f.Where == "" {
 		return f.Text

@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata instead of comparing with it")
 
-// everything has a finding of each severity, an accepted one, texts that want to be
-// escaped and files that want to be quoted.
+// everything has a finding of each severity, an accepted one, texts that need escapes and
+// names of files that need quotes.
 func everything() lintreport.Report {
 	return lintreport.Report{
 		Files: 3, Rules: 4, Version: "1.2.3",
@@ -86,8 +86,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// withoutChecks leaves out the list of checks and the places in it, which change with
-// every new check.
+// withoutChecks removes the list of checks and the indexes in it, which change with every
+// new check.
 func withoutChecks(t *testing.T, text string) string {
 	t.Helper()
 	var log map[string]any
@@ -106,8 +106,8 @@ func withoutChecks(t *testing.T, text string) string {
 	return string(out) + "\n"
 }
 
-// Tools want a list where nothing was found.
-func TestNothingFound(t *testing.T) {
+// Tools require an empty list without findings.
+func TestNoFindings(t *testing.T) {
 	for format, want := range map[lintreport.Format]string{lintreport.Text: "", lintreport.GitHub: "", lintreport.JSON: "[]\n"} {
 		if got := write(t, lintreport.Report{}, format); got != want {
 			t.Errorf("%s of nothing = %q, want %q", format, got, want)
@@ -132,13 +132,13 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// What nobody sees is not there for people.
+// Accepted findings are not shown by default.
 func TestShown(t *testing.T) {
 	r := lintreport.Report{Findings: []lint.Finding{{Code: "V002", Accepted: "one replica"}}}
 	if r.Shown() {
 		t.Error("Shown() = true for an accepted finding, want false")
 	}
 	if r.ShowAccepted = true; !r.Shown() {
-		t.Error("Shown() = false for an accepted finding that is asked for, want true")
+		t.Error("Shown() = false for an accepted finding with ShowAccepted, want true")
 	}
 }

@@ -20,7 +20,7 @@ type (
 	}
 	sarifRun struct { // 3.14
 		Tool sarifTool `json:"tool"`
-		// ColumnKind says what a column counts.
+		// ColumnKind is the unit of columns.
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
 	}
@@ -52,7 +52,7 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
-		// Suppressions are why the result does not count.
+		// Suppressions are the reasons of an accepted finding.
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 	}
 	sarifLocation struct { // 3.28
@@ -79,7 +79,7 @@ type (
 	}
 )
 
-// home is where the project and its pages are.
+// home is the project's URL.
 const home = "https://github.com/vitals-health/vitals"
 
 func (r *Report) sarif(w io.Writer) error {
@@ -123,7 +123,7 @@ func resultOf(f lint.Finding) sarifResult {
 	return result
 }
 
-// level is a severity as SARIF has it (3.27.10).
+// level returns SARIF's level for a severity (3.27.10).
 func level(s lint.Severity) string {
 	if s == lint.Info {
 		return "note"
@@ -131,8 +131,8 @@ func level(s lint.Severity) string {
 	return s.String()
 }
 
-// uri is the name of a file as a reference: relative to where the program was started,
-// as it was given, or absolute. The name of a shipped file is a URI already.
+// uri returns the name of a file as a URI reference, relative to the working directory or
+// absolute. The name of a shipped file is a URI already.
 func uri(name string) string {
 	if strings.HasPrefix(name, "builtin:") {
 		return name

@@ -10,7 +10,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// log is what a reader of SARIF requires, section by section of the specification.
+// log has the properties that the specification of SARIF requires.
 type log struct {
 	Schema  string `json:"$schema"`
 	Version string
@@ -72,7 +72,7 @@ func TestSARIF(t *testing.T) {
 				t.Errorf("URI %q: %v, want a reference (3.4.3)", at.Physical.Artifact.URI, err)
 			}
 			if region := at.Physical.Region; region != nil && (region.StartLine < 1 || region.StartColumn < 1) {
-				t.Errorf("region %+v, want lines and columns that count from 1 (3.30.5)", region)
+				t.Errorf("region %+v, want lines and columns from 1 (3.30.5)", region)
 			}
 		}
 		for _, s := range r.Suppressions {
@@ -88,7 +88,7 @@ func absolute(uri string) bool {
 	return err == nil && u.IsAbs()
 }
 
-// The names of files as references.
+// Names of files are URI references.
 func TestSARIFNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"rules/my file.yml":        "rules/my%20file.yml",

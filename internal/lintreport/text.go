@@ -10,11 +10,11 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// maxShown is how many characters of a line are shown; of a longer one, those around
-// the finding.
+// maxShown bounds the characters of a line in the output. Of a longer line, those around
+// the finding are shown.
 const maxShown = 140
 
-// text writes the findings as compilers do, each with its line.
+// text writes the findings like a compiler, each with its line.
 func (r *Report) text(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	lines := map[string][]string{}
@@ -39,7 +39,7 @@ func (r *Report) text(w io.Writer) error {
 	return b.Flush()
 }
 
-// place is where a finding is, as far as that is known, with a colon behind it.
+// place returns the position of a finding with a trailing colon, or "".
 func place(f lint.Finding) string {
 	switch {
 	case f.File == "":
@@ -62,8 +62,8 @@ func excerpt(w io.Writer, line string, f lint.Finding) {
 	fmt.Fprintf(w, "%s%s\n%s| %s^\n", margin, string(shown), strings.Repeat(" ", len(margin)-2), strings.Repeat(" ", at))
 }
 
-// harmless replaces what would move the cursor of a terminal, or turn its text around:
-// the text is that of a file that somebody else may have written.
+// harmless replaces characters that move a terminal's cursor or reverse its text, because
+// files may come from untrusted sources.
 func harmless(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

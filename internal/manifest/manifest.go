@@ -1,6 +1,6 @@
-// Package manifest reads of Kubernetes manifests what decides how a container is probed:
-// its arguments, its ports and its probes, each with its place in the file. All else is
-// left to the API server.
+// Package manifest reads the probes of containers from Kubernetes manifests, with the
+// containers' arguments and ports and the positions in the file. It does not validate the
+// rest of a manifest.
 package manifest
 
 import (
@@ -16,22 +16,23 @@ import (
 type File struct {
 	Name string
 	Text []byte
-	// Pods are the pods, and the templates of pods, in the order of the file.
+	// Pods are the pods and pod templates in the order of the file.
 	Pods []Pod
 }
 
 // Pod is a pod, or the template of one.
 type Pod struct {
-	// Where names the object that it stands in, such as "Deployment my-app".
+	// Where is the object that contains the pod, such as "Deployment my-app".
 	Where string
 	Lines
 	HostNetwork bool
-	// Containers are those that run all the time: init containers that are restarted for
-	// ever, which are sidecars, and then the others.
+	// Containers are the sidecars, that is init containers with restartPolicy Always, and
+	// then the other containers. Other init containers have no probes.
 	Containers []Container
 }
 
-// Lines are where something stands: its beginning, and its last line. They count from 1.
+// Lines are the position of a node: its first line and column, and its last line. The
+// first line and column of a file are 1.
 type Lines struct {
 	Line, Col, Last int
 }
@@ -40,16 +41,16 @@ type Lines struct {
 type Container struct {
 	Name, Image string
 	Lines
-	// Command is what is started: the command and its arguments. Where the command is
-	// that of the image, it has the arguments only.
+	// Command is the command and its arguments. If the command is that of the image, it has
+	// the arguments only.
 	Command []string
-	// Env is the environment as far as it is written down here.
+	// Env is the environment, without variables that refer to other objects.
 	Env    map[string]string
 	Ports  []Port
 	Probes []Probe
 }
 
-// Port is a port that a container says to open.
+// Port is a port of a container.
 type Port struct {
 	Name   string
 	Number int
@@ -62,14 +63,13 @@ const (
 	Readiness = "readiness"
 )
 
-// Probe is a probe with the defaults of the API server for what it leaves out: see
+// Probe is a probe with the API server's defaults for missing keys: see
 // SetDefaults_Probe in k8s.io/kubernetes/pkg/apis/core/v1/defaults.go.
 type Probe struct {
 	// Kind is Startup, Liveness or Readiness.
 	Kind string
 	Lines
-	// Exactly one of these says what is asked; none where the probe says nothing that is
-	// known here.
+	// At most one of these is set; none for a handler that this package does not support.
 	HTTP *HTTP
 	Exec []string
 	TCP  *Target
@@ -81,24 +81,24 @@ type Probe struct {
 	places map[string]Lines
 }
 
-// Target is where a probe asks.
+// Target is the address of a probe.
 type Target struct {
 	// Host is empty for the address of the pod.
 	Host string
-	// Port is the number as it is written, or 0; then Name is the name of a port.
+	// Port is the number, or 0 if the probe has the Name of a port.
 	Port int
 	Name string
 }
 
-// HTTP is a request. Any answer from 200 to 399 is a success.
+// HTTP is an HTTP probe. Statuses from 200 to 399 are a success.
 type HTTP struct {
 	Target
-	// Scheme is HTTP or HTTPS, and Path is "/" where it is left out.
+	// Scheme is HTTP or HTTPS. The default of Path is "/".
 	Scheme, Path string
 }
 
-// At returns where a key of the probe stands, such as "httpGet.path", or the probe itself
-// where it has no such key.
+// At returns the position of a key of the probe, such as "httpGet.path", or that of the
+// probe if it has no such key.
 func (p *Probe) At(key string) (line, col int) {
 	at, ok := p.places[key]
 	if !ok {
@@ -107,14 +107,14 @@ func (p *Probe) At(key string) (line, col int) {
 	return at.Line, at.Col
 }
 
-// Has says whether the probe has a key, such as "failureThreshold".
+// Has reports whether the probe has a key, such as "failureThreshold".
 func (p *Probe) Has(key string) bool {
 	_, ok := p.places[key]
 	return ok
 }
 
-// Read reads the objects of a file that have containers. The mistakes are those that keep
-// a probe from being understood, and a file without any container. The file is never nil.
+// Read reads the objects with containers from a file. Mistakes are probes that cannot be
+// parsed and a file without containers. The file is never nil.
 func Read(name string, data []byte) (*File, []error) {
 	f := &File{Name: name, Text: data}
 	roots, err := strictyaml.Documents(name, data)
@@ -131,7 +131,7 @@ func Read(name string, data []byte) (*File, []error) {
 	return f, r.errs
 }
 
-// reader reads one file and gathers its mistakes.
+// reader reads a file and collects its mistakes.
 type reader struct {
 	file *File
 	errs []error

@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 			},
 		},
 	}}
-	// The last lines follow from the text; they are looked at below.
+	// The last lines are checked below.
 	last := cmpopts.IgnoreFields(manifest.Lines{}, "Last")
 	if diff := cmp.Diff(want, f.Pods, last, cmpopts.IgnoreUnexported(manifest.Probe{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("pods differ (-want +got):\n%s", diff)
@@ -107,7 +107,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Every key of a probe has a place; one that is missing has the probe's.
+// Every key of a probe has a position; a missing key has the probe's.
 func TestPlaces(t *testing.T) {
 	f, errs := manifest.Read("app.yaml", []byte(deployment))
 	if len(errs) > 0 {
@@ -137,7 +137,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Every kind of object that has containers, within lists as well.
+// Every kind of object with containers, also within lists.
 func TestKinds(t *testing.T) {
 	const pod = "{containers: [{name: c}]}"
 	for name, given := range map[string]string{
@@ -149,7 +149,7 @@ func TestKinds(t *testing.T) {
 		"PodTemplate": "{kind: PodTemplate, template: {spec: " + pod + "}}",
 		"List":        "{kind: List, items: [{kind: Pod, spec: " + pod + "}]}",
 		"of lists":    "{kind: List, items: [{kind: PodList, items: [{kind: Pod, spec: " + pod + "}]}]}",
-		"somebody's":  "{kind: Rollout, spec: {template: {spec: " + pod + "}}}",
+		"custom kind": "{kind: Rollout, spec: {template: {spec: " + pod + "}}}",
 		"by an alias": "{kind: List, items: [&p {kind: Pod, spec: " + pod + "}]}",
 	} {
 		f, errs := manifest.Read("x.yaml", []byte(given))
@@ -191,7 +191,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A zero is what the API server takes for nothing.
+// The API server replaces a zero by the default.
 func TestDefaultsForZero(t *testing.T) {
 	f, errs := manifest.Read("x.yaml", []byte("kind: Pod\nspec: {containers: [{livenessProbe: {periodSeconds: 0, timeoutSeconds: null, failureThreshold: 0, successThreshold: 0, initialDelaySeconds: 0}}]}\n"))
 	if len(errs) > 0 {
@@ -203,7 +203,7 @@ func TestDefaultsForZero(t *testing.T) {
 	}
 }
 
-// What merged mappings say counts where nothing else does.
+// Keys of merged mappings have the lowest precedence.
 func TestMergedMappings(t *testing.T) {
 	const given = `kind: Pod
 spec:
@@ -218,13 +218,13 @@ spec:
 	}
 	probes := f.Pods[0].Containers[0].Probes
 	if p := probes[1]; p.Period != 5*time.Second || p.Timeout != 3*time.Second || p.HTTP == nil {
-		t.Errorf("liveness = %+v, want its own timeout and the period that it merges", p)
+		t.Errorf("liveness = %+v, want its own timeout and the merged period", p)
 	}
 	if line, col := probes[1].At("timeoutSeconds"); line != 5 || col != 47 {
 		t.Errorf("timeoutSeconds of liveness is at %d:%d, want its own, 5:47", line, col)
 	}
 	if p := probes[2]; p.Period != 7*time.Second || p.Timeout != 2*time.Second {
-		t.Errorf("readiness = %+v, want what stands first in the list", p)
+		t.Errorf("readiness = %+v, want the first one of the list", p)
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// most is the largest number that is read: seconds, ports and counts are smaller.
+// most is the largest valid number: that of Kubernetes' int32.
 const most = 1<<31 - 1
 
 // pair is a key with its value.
 type pair struct{ key, value *yaml.Node }
 
-// entries returns the entries of a mapping, those of merged mappings behind its own: the
-// first one of a key counts.
+// entries returns the entries of a mapping, followed by those of merged mappings. The first
+// entry of a key counts.
 func entries(n *yaml.Node) []pair {
 	n = deref(n)
 	if n == nil || n.Kind != yaml.MappingNode {
@@ -40,7 +40,7 @@ func entries(n *yaml.Node) []pair {
 	return append(own, merged...)
 }
 
-// entry returns a key of a mapping and its value, aliases followed; nil if there is none.
+// entry returns a key of a mapping and its value with aliases resolved, or nil.
 func entry(n *yaml.Node, key string) (at, value *yaml.Node) {
 	for _, e := range entries(n) {
 		if e.key.Value == key {
@@ -50,7 +50,7 @@ func entry(n *yaml.Node, key string) (at, value *yaml.Node) {
 	return nil, nil
 }
 
-// get follows keys into mappings; nil if one is missing.
+// get returns the node at a path of keys, or nil.
 func get(n *yaml.Node, path ...string) *yaml.Node {
 	for _, key := range path {
 		_, n = entry(n, key)
@@ -66,7 +66,7 @@ func elements(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// text returns the text of a scalar, and "" for all else.
+// text returns the text of a scalar, and "" for any other node.
 func text(n *yaml.Node) string {
 	if n = deref(n); n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
@@ -89,12 +89,12 @@ func deref(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// lines returns where something begins and where its value ends.
+// lines returns the first position of a node and the last line of its value.
 func lines(at, value *yaml.Node) Lines {
 	return Lines{at.Line, at.Column, max(at.Line, last(value))}
 }
 
-// last returns the last line of a node. What an alias stands for is elsewhere.
+// last returns the last line of a node. It does not follow aliases.
 func last(n *yaml.Node) int {
 	line := n.Line
 	for _, c := range n.Content {
@@ -103,7 +103,7 @@ func last(n *yaml.Node) int {
 	return line
 }
 
-// whole reads a whole number that is not negative.
+// whole parses a whole number from 0 to most.
 func whole(s string) (int, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return int(n), err == nil && n >= 0 && n <= most
@@ -113,7 +113,7 @@ func (r *reader) fail(n *yaml.Node, format string, args ...any) {
 	r.errs = append(r.errs, &strictyaml.Error{File: r.file.Name, Line: max(n.Line, 1), Col: max(n.Column, 1), Text: fmt.Sprintf(format, args...)})
 }
 
-// clip keeps a text of the file short in a message.
+// clip shortens a text for a message.
 func clip(s string) string {
 	const limit = 40
 	if len(s) <= limit {

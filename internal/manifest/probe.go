@@ -13,7 +13,7 @@ func (r *reader) probe(kind string, key, n *yaml.Node) Probe {
 		Timeout: r.seconds(n, "timeoutSeconds", 1), FailureThreshold: r.count(n, "failureThreshold", 3),
 		SuccessThreshold: r.count(n, "successThreshold", 1),
 	}
-	p.remember("", n)
+	p.locate("", n)
 	if get := get(n, "httpGet"); get != nil {
 		p.HTTP = r.http(get)
 	}
@@ -31,11 +31,11 @@ func (r *reader) probe(kind string, key, n *yaml.Node) Probe {
 	return p
 }
 
-// remember keeps the places of the keys of a mapping, and of those of the mappings in it.
-func (p *Probe) remember(prefix string, n *yaml.Node) {
+// locate stores the positions of the keys of a mapping and of its mappings.
+func (p *Probe) locate(prefix string, n *yaml.Node) {
 	for _, e := range entries(n) {
 		name := prefix + e.key.Value
-		if _, known := p.places[name]; known {
+		if _, found := p.places[name]; found {
 			continue
 		}
 		at := e.value
@@ -44,12 +44,12 @@ func (p *Probe) remember(prefix string, n *yaml.Node) {
 		}
 		p.places[name] = lines(at, e.value)
 		if prefix == "" {
-			p.remember(name+".", e.value)
+			p.locate(name+".", e.value)
 		}
 	}
 }
 
-// http reads a request with its defaults: see SetDefaults_HTTPGetAction.
+// http reads an HTTP probe with its defaults: see SetDefaults_HTTPGetAction.
 func (r *reader) http(n *yaml.Node) *HTTP {
 	h := &HTTP{Target: r.target(n), Scheme: "HTTP", Path: "/"}
 	if scheme := text(get(n, "scheme")); scheme != "" {
@@ -61,7 +61,7 @@ func (r *reader) http(n *yaml.Node) *HTTP {
 	return h
 }
 
-// target reads a port by its number or by its name; a number may be written as a text.
+// target reads the number or name of a port. A number may be quoted.
 func (r *reader) target(n *yaml.Node) Target {
 	t := Target{Host: text(get(n, "host"))}
 	port := get(n, "port")
@@ -89,7 +89,7 @@ func (r *reader) seconds(n *yaml.Node, key string, def int) time.Duration {
 	return time.Duration(r.count(n, key, def)) * time.Second
 }
 
-// count reads a number; 0 is none, as for the API server.
+// count reads a number; 0 means the default, as for the API server.
 func (r *reader) count(n *yaml.Node, key string, def int) int {
 	value, ok := r.number(get(n, key), key)
 	if !ok || value == 0 && def > 0 {
@@ -98,7 +98,7 @@ func (r *reader) count(n *yaml.Node, key string, def int) int {
 	return value
 }
 
-// number reads a whole number; false if there is none.
+// number reads a whole number, and false if there is none.
 func (r *reader) number(n *yaml.Node, key string) (int, bool) {
 	if n == nil || n.Tag == "!!null" {
 		return 0, false

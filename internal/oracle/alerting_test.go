@@ -27,8 +27,8 @@ const (
 	steps     = 120
 )
 
-// script is a random timeline: the values of a few series at each second; a series
-// that is missing has ended.
+// script is a random timeline: the values of a few series at each second. A missing series
+// has ended.
 type script []map[string]float64
 
 func newScript(r *rand.Rand) script {
@@ -51,7 +51,7 @@ func newScript(r *rand.Rand) script {
 	return s
 }
 
-// player is a collector that plays a script, a step whenever it is asked.
+// player is a collector that plays a script, one step per collection.
 type player struct {
 	script script
 	at     int
@@ -69,7 +69,7 @@ func (p *player) Collect(context.Context) ([]collectors.Sample, error) {
 	return out, nil
 }
 
-// alert is what both sides are compared by.
+// alert is the compared part of an alert.
 type alert struct {
 	Labels   string
 	Firing   bool
@@ -77,11 +77,11 @@ type alert struct {
 	ActiveAt time.Time
 }
 
-// TestAlertsAreInTheStateThatPrometheusWouldSay plays random timelines through the
-// evaluator and through Prometheus' own AlertingRule. At every published snapshot
-// the active alerts, their states, values and times must be the same.
-func TestAlertsAreInTheStateThatPrometheusWouldSay(t *testing.T) {
-	const seed = 1 // another one plays other timelines; a failure is to be one of the change that is tested
+// TestAlertsAgainstPrometheus plays random timelines through the evaluator and through
+// Prometheus' AlertingRule. At every published snapshot the active alerts, their states,
+// values and times must be equal.
+func TestAlertsAgainstPrometheus(t *testing.T) {
+	const seed = 1 // fixed, so that a failure has its cause in the tested change
 	states := map[string]int{}
 	for i := range timelines {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -93,7 +93,7 @@ func TestAlertsAreInTheStateThatPrometheusWouldSay(t *testing.T) {
 	}
 	for _, s := range []string{"pending", "firing", "kept firing", "resolved"} {
 		if states[s] < timelines {
-			t.Errorf("the timelines met the state %q %d times, want it at least %d times: the test has become weak", s, states[s], timelines)
+			t.Errorf("the timelines had the state %q %d times, want at least %d times", s, states[s], timelines)
 		}
 	}
 }
@@ -120,7 +120,7 @@ groups:
 	}
 	p := &player{script: newScript(r)}
 	e, err := evaluator.New(evaluator.Config{
-		Interval: time.Hour, // results alone trigger passes
+		Interval: time.Hour, // only results trigger evaluations
 		Files:    []*rules.File{file},
 		Sources:  []evaluator.Source{{Name: "p", Kind: "player", Interval: time.Second, Timeout: 500 * time.Millisecond, Collector: p}},
 	}, evaluator.Options{})
@@ -155,7 +155,7 @@ groups:
 	<-done
 }
 
-// note counts which states the timelines met.
+// note counts the states in the timelines.
 func note(states map[string]int, before map[string]bool, got []alert, step map[string]float64) map[string]bool {
 	now := map[string]bool{}
 	for _, a := range got {
@@ -196,7 +196,7 @@ func sorted(all []alert) []alert {
 	return all
 }
 
-// reference is Prometheus' alerting rule over what the script says.
+// reference is Prometheus' alerting rule over a script.
 type reference struct {
 	rule *promrules.AlertingRule
 	step map[string]float64
@@ -212,7 +212,7 @@ func newReference(t *testing.T, expr string, hold, keep time.Duration, template 
 	return &reference{rule: promrules.NewAlertingRule("A", ast, hold, keep, ls, labels.EmptyLabels(), labels.EmptyLabels(), "", true, nil)}
 }
 
-// query evaluates the expression m > 0 by hand.
+// query evaluates the expression m > 0 without an engine.
 func (r *reference) query(_ context.Context, _ string, at time.Time) (promql.Vector, error) {
 	var v promql.Vector
 	for name, value := range r.step {

@@ -42,8 +42,8 @@ func (c *corpus) Run(name string, f func(*testing.T)) bool {
 	return c.T.Run(name, f)
 }
 
-// Every sample of the corpus is stored in and read from a window: floats as those of
-// collectors, native histograms as those of simulations.
+// Every sample of the corpus is stored in and read from a window: floats like those of
+// collectors, native histograms like those of simulations.
 func TestPrometheusCorpus(t *testing.T) {
 	c := &corpus{T: t, seen: map[string]bool{}}
 	stored := counts{}
@@ -62,7 +62,7 @@ func TestPrometheusCorpus(t *testing.T) {
 
 type counts struct{ floats, histograms int }
 
-// store is a storage of which only the window is used.
+// store is a storage that appends to the window only.
 type store struct {
 	storage.Storage
 	w      *window.Histograms
@@ -97,7 +97,7 @@ func (a *storeAppender) Append(_ storage.SeriesRef, l labels.Labels, _, t int64,
 		return 0, nil
 	}
 	a.s.stored.floats++
-	// The round is not ended, so that no series is taken for stale.
+	// The round is not ended, so that no series becomes stale.
 	a.s.source.Round(t)
 	return 0, a.s.source.Add(l, v, 0)
 }

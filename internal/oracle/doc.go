@@ -1,5 +1,5 @@
-// Package oracle holds Vitals against Prometheus itself: the state of alerts
-// against rules.AlertingRule, and evaluation through the window against the
-// engine's own test corpus. It is a module of its own, because what it imports
-// would otherwise be in the program's module graph; it has tests only.
+// Package oracle compares Vitals with Prometheus: the states of alerts with
+// rules.AlertingRule, and evaluation through the window with the engine's test corpus. It
+// has tests only. It is a separate module, so that its imports are not in the program's
+// module graph.
 package oracle

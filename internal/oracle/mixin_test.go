@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// mixed evaluates Jsonnet in which $mixin stands for the mixin.
+// mixed evaluates Jsonnet in which $mixin is the mixin.
 func mixed[T any](t *testing.T, text string) T {
 	t.Helper()
 	vm := jsonnet.MakeVM()
@@ -31,18 +31,18 @@ func mixed[T any](t *testing.T, text string) T {
 	return value
 }
 
-// loaded are the groups of a rule file as Prometheus loads them.
+// loaded returns the groups of a rule file as loaded by Prometheus.
 func loaded(t *testing.T, text string) []rulefmt.RuleGroup {
 	t.Helper()
 	groups, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 	if len(errs) > 0 {
-		t.Fatalf("Prometheus refuses the alerts: %v\n%s", errs, text)
+		t.Fatalf("Prometheus rejects the alerts: %v\n%s", errs, text)
 	}
 	return groups.Groups
 }
 
-// The mixin has the alerts of alerts.yml, with another selector where it is given one,
-// beside those of other mixins.
+// The mixin has the alerts of alerts.yml, with the configured selector, and can be combined
+// with other mixins.
 func TestMixinHasTheAlerts(t *testing.T) {
 	plain, err := os.ReadFile("../../dashboards/alerts/alerts.yml")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestMixinHasTheAlerts(t *testing.T) {
 	}
 }
 
-// The mixin has every dashboard that is committed, as it is.
+// The mixin has every committed dashboard without changes.
 func TestMixinHasTheDashboards(t *testing.T) {
 	got := mixed[map[string]any](t, `$mixin.grafanaDashboards`)
 	files, err := filepath.Glob("../../dashboards/*.json")

@@ -13,8 +13,8 @@ import (
 	"github.com/vitals-health/vitals/internal/ruletest"
 )
 
-// promtoolFiles are the test files that promtool is tested with, and how they end: as
-// its own tests say, with the features that are not features any more.
+// promtoolFiles returns the files of promtool's tests and their results in those tests, with
+// the features that are always enabled now.
 func promtoolFiles() map[string]string {
 	return map[string]string{
 		"at-modifier-test.yml":       "passes",
@@ -31,13 +31,13 @@ func promtoolFiles() map[string]string {
 		"rules_run_no_fuzzy.yml":     "fails",
 		"start-time-test.yml":        "passes",
 		"unittest.yml":               "passes",
-		// It passes with --ignore-unknown-fields only, which Vitals has not: a key that
-		// nobody knows is a mistake.
+		// It passes with --ignore-unknown-fields only. Vitals has no such flag: an unknown
+		// key is a mistake.
 		"rules_run_extrafields.yml": "has mistakes",
 	}
 }
 
-// testdata is the directory of promtool's test files, in the module of Prometheus.
+// testdata returns the directory of promtool's test files in the module of Prometheus.
 func testdata(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/prometheus/prometheus").Output()
@@ -57,7 +57,7 @@ func ending(r *ruletest.Report) string {
 	return "passes"
 }
 
-// promtool's own test files end as they do in promtool.
+// promtool's test files have the same results as in promtool.
 func TestPromtoolFiles(t *testing.T) {
 	isTest := regexp.MustCompile(`(?m)^tests:`)
 	files, err := filepath.Glob(filepath.Join(testdata(t), "*.yml"))
@@ -75,11 +75,11 @@ func TestPromtoolFiles(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(promtoolFiles(), got); diff != "" {
-		t.Errorf("the files end otherwise (-want +got):\n%s", diff)
+		t.Errorf("results of the files differ (-want +got):\n%s", diff)
 	}
 }
 
-// Of the files with several tests, the ones pass that promtool's tests say pass.
+// In files with several tests, the same tests pass as in promtool.
 func TestPromtoolFilesTestByTest(t *testing.T) {
 	dir := testdata(t)
 	for file, want := range map[string]map[string]int{

@@ -24,9 +24,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// histogramTimeline is what scrapes of the CNI daemon of a node bring at random: it
-// works, fails, is idle, starts anew, and does not answer. The limit of -1 makes the
-// alert tell every number of failures in a row.
+// histogramTimeline returns random scrapes of a node's CNI daemon: it works, fails, is idle,
+// restarts, and does not answer. With the limit -1 the alert has every number of
+// consecutive failures as its value.
 func histogramTimeline(r *rand.Rand, node string) []map[string]float64 {
 	const name = "kuryr_cni_request_duration_seconds"
 	series := func(part, failed, rest string) string {
@@ -68,7 +68,7 @@ func histogramTimeline(r *rand.Rand, node string) []map[string]float64 {
 	return all
 }
 
-// seriesPlayer is a collector that plays a timeline, a step whenever it is asked.
+// seriesPlayer is a collector that plays a timeline, one step per collection.
 type seriesPlayer struct {
 	timeline []map[string]float64
 	at       int
@@ -94,16 +94,16 @@ func metric(text string) labels.Labels {
 	return l
 }
 
-// pass is one evaluation: when, and the alerts then.
-type pass struct {
+// evaluation is the time and the alerts of an evaluation.
+type evaluation struct {
 	at     time.Time
 	alerts []alert
 }
 
-// TestRecordingRulesCountAsPrometheusWould plays random timelines through the shipped
-// rules that remember what they recorded before, in the evaluator and in a rule group
-// of Prometheus over its own storage, which may evaluate independent rules at once.
-func TestRecordingRulesCountAsPrometheusWould(t *testing.T) {
+// TestRecordingRulesAgainstPrometheus plays random timelines through the shipped rules that
+// use their own earlier results: in the evaluator and in a rule group of Prometheus with
+// its storage, which may evaluate independent rules concurrently.
+func TestRecordingRulesAgainstPrometheus(t *testing.T) {
 	var file *rules.File
 	for _, f := range shipped(t) {
 		if f.Name == "kuryr-cni-histogram.yml" {
@@ -113,7 +113,7 @@ func TestRecordingRulesCountAsPrometheusWould(t *testing.T) {
 	if file == nil {
 		t.Fatal("there is no kuryr-cni-histogram.yml")
 	}
-	const seed = 1 // another one plays other timelines; a failure is to be one of the change that is tested
+	const seed = 1 // fixed, so that a failure has its cause in the tested change
 	values := map[float64]int{}
 	for i := range 20 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -121,10 +121,10 @@ func TestRecordingRulesCountAsPrometheusWould(t *testing.T) {
 		for j, step := range histogramTimeline(r, "b") {
 			maps.Copy(timeline[j], step)
 		}
-		var passes []pass
-		synctest.Test(t, func(t *testing.T) { passes = evaluateHere(t, file, timeline) })
-		for j, want := range evaluateThere(t, file, timeline, passes) {
-			if diff := cmp.Diff(want, passes[j].alerts); diff != "" {
+		var evaluations []evaluation
+		synctest.Test(t, func(t *testing.T) { evaluations = evaluateHere(t, file, timeline) })
+		for j, want := range evaluateThere(t, file, timeline, evaluations) {
+			if diff := cmp.Diff(want, evaluations[j].alerts); diff != "" {
 				t.Fatalf("timeline %d of seed %d, step %d: alerts differ (-Prometheus +Vitals):\n%s", i, seed, j, diff)
 			}
 			for _, a := range want {
@@ -134,16 +134,16 @@ func TestRecordingRulesCountAsPrometheusWould(t *testing.T) {
 	}
 	for v := range 4 {
 		if values[float64(v)] < 50 {
-			t.Errorf("%d failures in a row %d times, want it at least 50 times: the test has become weak", v, values[float64(v)])
+			t.Errorf("%d consecutive failures occurred %d times, want at least 50 times", v, values[float64(v)])
 		}
 	}
 }
 
 // evaluateHere plays a timeline through the evaluator.
-func evaluateHere(t *testing.T, file *rules.File, timeline []map[string]float64) []pass {
+func evaluateHere(t *testing.T, file *rules.File, timeline []map[string]float64) []evaluation {
 	p := &seriesPlayer{timeline: timeline}
 	e, err := evaluator.New(evaluator.Config{
-		Interval: time.Hour, // results alone trigger passes
+		Interval: time.Hour, // only results trigger evaluations
 		Files:    []*rules.File{file},
 		Sources:  []evaluator.Source{{Name: "p", Kind: "player", Interval: 10 * time.Second, Timeout: time.Second, Collector: p}},
 	}, evaluator.Options{})
@@ -157,7 +157,7 @@ func evaluateHere(t *testing.T, file *rules.File, timeline []map[string]float64)
 		defer close(done)
 		e.Run(ctx)
 	}()
-	var passes []pass
+	var evaluations []evaluation
 	for range timeline {
 		<-changed
 		changed = e.Changed()
@@ -168,15 +168,15 @@ func evaluateHere(t *testing.T, file *rules.File, timeline []map[string]float64)
 				alerts = append(alerts, alert{a.Labels.String(), a.Firing, a.Value, a.ActiveAt.Round(0)})
 			}
 		}
-		passes = append(passes, pass{s.At.Round(0), sorted(alerts)})
+		evaluations = append(evaluations, evaluation{s.At.Round(0), sorted(alerts)})
 	}
 	cancel()
 	<-done
-	return passes
+	return evaluations
 }
 
-// evaluateThere plays a timeline through Prometheus, at the times of passes.
-func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64, passes []pass) [][]alert {
+// evaluateThere plays a timeline through Prometheus, at the times of evaluations.
+func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64, evaluations []evaluation) [][]alert {
 	t.Helper()
 	db := teststorage.New(t)
 	var all []promrules.Rule
@@ -196,16 +196,16 @@ func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64
 		MaxConcurrentEvals:     4,
 		ConcurrentEvalsEnabled: true,
 	}
-	promrules.NewManager(opts) // sets what is left
+	promrules.NewManager(opts) // sets further defaults
 	group := promrules.NewGroup(promrules.GroupOptions{Name: file.Groups[0].Name, File: file.Name, Interval: 10 * time.Second, Rules: all, Opts: opts})
 	opts.RuleDependencyController.AnalyseRules(all)
 
 	var results [][]alert
 	var before map[string]float64
 	for i, step := range timeline {
-		write(t, db, passes[i].at, before, step)
+		write(t, db, evaluations[i].at, before, step)
 		before = step
-		group.Eval(t.Context(), passes[i].at)
+		group.Eval(t.Context(), evaluations[i].at)
 		var alerts []alert
 		for _, r := range group.AlertingRules() {
 			for _, a := range r.ActiveAlerts() {
@@ -217,7 +217,7 @@ func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64
 	return results
 }
 
-// write stores a step as a scrape does: what is not there any more is marked stale.
+// write stores a step like a scrape: series that have ended are marked stale.
 func write(t *testing.T, db storage.Appendable, at time.Time, before, step map[string]float64) {
 	t.Helper()
 	app := db.Appender(t.Context())

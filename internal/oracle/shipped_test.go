@@ -59,7 +59,7 @@ func TestKuryrControllerRules(t *testing.T) {
 		vitals_neutron_quota_used{dependency="neutron",resource="floatingip"} 1
 		vitals_neutron_quota_unlimited{dependency="neutron",resource="floatingip"} 0`
 	used := func(n string) string { return strings.Replace(quota, "%USED", n, 1) }
-	// instance are the same series of another controller, which a Prometheus scrapes as well.
+	// instance returns the same series of another controller, which Prometheus scrapes as well.
 	instance := func(name, series string) string {
 		return strings.ReplaceAll(series, `{`, `{instance="`+name+`",`)
 	}
@@ -73,7 +73,7 @@ func TestKuryrControllerRules(t *testing.T) {
 		{"one watch of two is down", "KubernetesWatchDown",
 			"vitals_kubernetes_watch_connected{resource=\"pods\"} 1\nvitals_kubernetes_watch_connected{resource=\"services\"} 0",
 			`vitals_kubernetes_watch_connected{resource="services"} 0`},
-		{"watch heard of two minutes ago", "KubernetesWatchStale", `vitals_kubernetes_watch_last_contact_timestamp_seconds{resource="pods"} 880`, ""},
+		{"last contact of a watch two minutes ago", "KubernetesWatchStale", `vitals_kubernetes_watch_last_contact_timestamp_seconds{resource="pods"} 880`, ""},
 		{"watch silent", "KubernetesWatchStale", `vitals_kubernetes_watch_last_contact_timestamp_seconds{resource="pods"} 879`, `{resource="pods"} 121`},
 		{"access denied", "KubernetesAccessDenied", `vitals_kubernetes_access_allowed{verb="list",resource="pods"} 0`, `vitals_kubernetes_access_allowed{verb="list",resource="pods"} 0`},
 		{"definition missing", "CRDMissing", `vitals_kubernetes_crd_present{crd="x"} 0`, `vitals_kubernetes_crd_present{crd="x"} 0`},

@@ -1,7 +1,7 @@
-// Package reaper waits for children that nobody else waits for. The first process of a
-// PID namespace, or a subreaper, becomes the parent of those whose own parents have ended,
-// see pid_namespaces(7) and PR_SET_CHILD_SUBREAPER in prctl(2). They stay zombies until
-// somebody asks how they ended.
+// Package reaper reaps orphans: children that were re-parented to this process. That
+// happens to the first process of a PID namespace and to a subreaper, see
+// pid_namespaces(7) and PR_SET_CHILD_SUBREAPER in prctl(2). An orphan that has ended stays
+// a zombie until its new parent waits for it.
 package reaper
 
 import (
@@ -13,44 +13,43 @@ import (
 )
 
 const (
-	// defaultPause is the time between two looks at children that have ended.
+	// defaultPause is the time between two checks of ended children.
 	defaultPause = 500 * time.Millisecond
-	// looks is in how many of them a child is seen, ended, before it is waited for: who
-	// waits for it, as os/exec does in a thread of its own, has done so by then.
-	looks = 3
-	// sweep is how many pauses go by before a look that nothing asked for.
+	// minChecks is the number of checks that find a child ended before it is reaped. A
+	// waiter in this process, such as os/exec in another thread, waits before that.
+	minChecks = 3
+	// sweep is the number of pauses before a check without a signal.
 	sweep = 60
-	// maxStart is how long a start may take until it holds nobody up any more: the file
-	// server of the program may be gone.
+	// maxStart bounds how long a start delays reaping: it may hang on a file server.
 	maxStart = time.Minute
 )
 
-// Options are what a Reaper may be given.
+// Options configure a Reaper. The zero value is valid.
 type Options struct {
-	// Logger is told when the children cannot be listed; nil tells nobody.
+	// Logger logs that the children cannot be listed; nil discards.
 	Logger *slog.Logger
-	// Pause is the time between two looks at children that have ended: they are zombies
-	// for 2 to 3 times as long. Zero means half a second.
+	// Pause is the time between two checks of ended children. They are zombies for 2 to 3
+	// times as long. Zero is half a second.
 	Pause time.Duration
 }
 
-// Reaper waits for children that nobody else waits for. It is safe for concurrent use.
+// Reaper reaps orphans. It is safe for concurrent use.
 type Reaper struct {
 	logger          *slog.Logger
 	pause, maxStart time.Duration
-	// proc is where proc(5) is mounted.
+	// proc is the mount point of proc(5).
 	proc string
 
 	mu sync.Mutex // guards what follows
-	// begun are the starts that go on, each with its own number and when it began.
+	// begun is the time of each running Start by its number.
 	begun  map[int]time.Time
 	starts int
-	// held are the children that somebody else waits for. A number counts more than once
-	// when it is already another child's while it is given back.
+	// held counts the callers that wait for each PID. It is 2 while a PID is already
+	// reused and its first owner has not released it.
 	held map[int]int
 }
 
-// New makes a Reaper, which does nothing until it runs.
+// New makes a Reaper, which does nothing before Run.
 func New(opts Options) *Reaper {
 	return &Reaper{
 		logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), pause: cmp.Or(opts.Pause, defaultPause), maxStart: maxStart, proc: "/proc",
@@ -58,9 +57,9 @@ func New(opts Options) *Reaper {
 	}
 }
 
-// Start calls start, which starts a child that the caller waits for, and leaves that child
-// alone from its first moment until release is called. Without an error, release has to be
-// called once, after the child was waited for.
+// Start calls start, which starts a child that the caller waits for. The child is not
+// reaped until release is called. If err is nil, call release once, after waiting for the
+// child.
 func (r *Reaper) Start(start func() (*os.Process, error)) (p *os.Process, release func(), err error) {
 	number := r.begin()
 	p, err = start()
@@ -91,8 +90,8 @@ func (r *Reaper) release(pid int) {
 	}
 }
 
-// mayBeStartedLocked says whether a child that had ended at a time may be one that is being started,
-// whose number nobody knows yet.
+// mayBeStartedLocked reports whether a child that had ended at a time may belong to a
+// running Start, whose PID is not available yet.
 func (r *Reaper) mayBeStartedLocked(ended time.Time) bool {
 	for _, began := range r.begun {
 		if !began.After(ended) && time.Since(began) < r.maxStart {

@@ -15,33 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run waits for orphans until ctx ends. It returns at once where none can become a child of
+// Run reaps orphans until ctx ends. It returns at once if orphans are not re-parented to
 // this process.
 func (r *Reaper) Run(ctx context.Context) {
 	if !adopts() {
 		return
 	}
-	signals := make(chan os.Signal, 1) // one may stand for many
+	signals := make(chan os.Signal, 1) // signals are merged
 	signal.Notify(signals, syscall.SIGCHLD)
 	defer signal.Stop(signals)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	seen, blind := map[int]ended{}, false
+	seen, failed := map[int]ended{}, false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-signals:
 			if len(seen) > 0 {
-				continue // the timer looks at that one too
+				continue // the timer triggers the next check
 			}
 		case <-timer.C:
 		}
 		var err error
-		if seen, err = r.look(seen); err != nil && !blind {
-			r.logger.Warn("children that have ended cannot be listed", "err", err)
+		if seen, err = r.check(seen); err != nil && !failed {
+			r.logger.Warn("Ended children cannot be listed", "err", err)
 		}
-		blind = err != nil
+		failed = err != nil
 		wait := sweep * r.pause
 		if len(seen) > 0 {
 			wait = r.pause
@@ -50,23 +50,22 @@ func (r *Reaper) Run(ctx context.Context) {
 	}
 }
 
-// adopts says whether orphans become children of this process.
+// adopts reports whether orphans are re-parented to this process.
 func adopts() bool {
 	var subreaper int32
 	_, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&subreaper)), 0)
 	return os.Getpid() == 1 || errno == 0 && subreaper != 0
 }
 
-// ended is a child that has ended, and that nobody has waited for.
+// ended is a child that has ended and was not waited for.
 type ended struct {
-	// since is when that was seen first, and looks how often it was.
-	since time.Time
-	looks int
+	since  time.Time // of the first check that found it
+	checks int       // that found it
 }
 
-// look waits for the children that were seen often enough, and returns the others. It is
-// nearly free while no child has ended.
-func (r *Reaper) look(before map[int]ended) (map[int]ended, error) {
+// check reaps the children that were found by minChecks checks, and returns the others. It
+// is one system call while no child has ended.
+func (r *Reaper) check(before map[int]ended) (map[int]ended, error) {
 	seen := map[int]ended{}
 	if !hasEnded(unix.P_ALL, 0) {
 		return seen, nil
@@ -76,46 +75,46 @@ func (r *Reaper) look(before map[int]ended) (map[int]ended, error) {
 		if !hasEnded(unix.P_PID, pid) {
 			continue
 		}
-		child, known := before[pid]
-		if !known {
+		child, found := before[pid]
+		if !found {
 			child.since = time.Now()
 		}
-		if child.looks++; r.keep(pid, child) {
+		if child.checks++; r.keep(pid, child) {
 			seen[pid] = child
 		}
 	}
 	return seen, err
 }
 
-// keep waits for a child, or says that it has to be looked at again. One that is held has
-// not: whoever holds it waits for it.
+// keep reaps a child, or reports that it needs another check. A child that is held needs
+// none: its holder waits for it.
 func (r *Reaper) keep(pid int, child ended) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.held[pid] > 0:
 		return false
-	case child.looks < looks, r.mayBeStartedLocked(child.since):
+	case child.checks < minChecks, r.mayBeStartedLocked(child.since):
 		return true
 	}
 	_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	return false
 }
 
-// hasEnded says whether a child has ended, or one of all of them, and leaves it to be waited for.
+// hasEnded reports whether a child, or any child with P_ALL, has ended. It does not reap.
 func hasEnded(idType, pid int) bool {
-	var info unix.Siginfo // without a signal if there is none
+	var info unix.Siginfo // Signo is 0 if there is none
 	err := unix.Waitid(idType, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == nil && info.Signo == int32(syscall.SIGCHLD)
 }
 
-// processes are the numbers of all processes that can be seen. Which of them are children,
-// the kernel says when it is asked for each: not every one lists them.
+// processes returns the PIDs of all visible processes. Not every kernel lists children, so
+// that the caller checks each.
 func processes(mount string) ([]int, error) {
 	if self, err := os.Readlink(filepath.Join(mount, "self")); err != nil {
 		return nil, err
 	} else if self != strconv.Itoa(os.Getpid()) {
-		return nil, fmt.Errorf("list %s: it has this process as %s instead of %d: expected the proc(5) of this PID namespace", mount, self, os.Getpid())
+		return nil, fmt.Errorf("list %s: its self is %s instead of %d: expected the proc(5) of this PID namespace", mount, self, os.Getpid())
 	}
 	dir, err := os.Open(mount)
 	if err != nil {

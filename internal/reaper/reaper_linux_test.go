@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long tests wait for what has to come.
+// patience bounds the waiting for an expected state.
 const patience = 10 * time.Second
 
 // adopt makes this process a subreaper until the test ends: orphans become its children.
@@ -42,7 +42,7 @@ func run(t *testing.T, r *Reaper) {
 	t.Cleanup(func() { cancel(); <-done })
 }
 
-// orphan starts a daemon that ends soon, and returns its number.
+// orphan starts a daemon that ends soon, and returns its PID.
 func orphan(t *testing.T) int {
 	t.Helper()
 	out, err := exec.Command("/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 0.01' &").Output()
@@ -53,7 +53,7 @@ func orphan(t *testing.T) int {
 	return pid
 }
 
-// start starts a child that nobody has waited for, which ends with a code.
+// start starts a child that ends with a code.
 func start(code int) (*os.Process, error) {
 	return os.StartProcess("/bin/sh", []string{"sh", "-c", fmt.Sprintf("exit %d", code)}, &os.ProcAttr{})
 }
@@ -64,10 +64,10 @@ func zombie(t *testing.T, pid int) {
 	await(t, fmt.Sprintf("process %d is a zombie", pid), func() bool { return hasEnded(unix.P_PID, pid) })
 }
 
-// gone waits until a child was waited for.
+// gone waits until a child was reaped.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	await(t, fmt.Sprintf("process %d is waited for", pid), func() bool { return unix.Kill(pid, 0) != nil })
+	await(t, fmt.Sprintf("process %d is reaped", pid), func() bool { return unix.Kill(pid, 0) != nil })
 }
 
 func await(t *testing.T, what string, holds func() bool) {
@@ -79,12 +79,12 @@ func await(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-ticker.C:
 		case <-end:
-			t.Fatalf("waited %s in vain until %s", patience, what)
+			t.Fatalf("timeout after %s: %s", patience, what)
 		}
 	}
 }
 
-// wantCode waits for a child itself.
+// wantCode waits for a child and checks its exit code.
 func wantCode(t *testing.T, pid, code int) {
 	t.Helper()
 	var status syscall.WaitStatus
@@ -93,31 +93,30 @@ func wantCode(t *testing.T, pid, code int) {
 	}
 }
 
-// wantKept looks often, and wants a child to be among those that are looked at again, or
-// to be nobody's business.
+// wantKept checks often, and verifies that a child is a zombie and whether check returns it.
 func wantKept(t *testing.T, r *Reaper, pid int, again bool) {
 	t.Helper()
 	var seen map[int]ended
-	for range 3 * looks {
+	for range 3 * minChecks {
 		var err error
-		if seen, err = r.look(seen); err != nil {
+		if seen, err = r.check(seen); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, got := seen[pid]; got != again || !hasEnded(unix.P_PID, pid) {
-		t.Errorf("look() has process %d to be looked at again: %t, a zombie: %t, want %t, true", pid, got, hasEnded(unix.P_PID, pid), again)
+		t.Errorf("check() returns process %d: %t, a zombie: %t, want %t, true", pid, got, hasEnded(unix.P_PID, pid), again)
 	}
 }
 
-// Orphans are waited for when they end, which is not a matter of the sweep's 30 s, and so
-// are those that have ended before.
-func TestRunWaitsForOrphans(t *testing.T) {
+// Orphans are reaped when they end, before the sweep after 30 s. So are those that ended
+// before Run.
+func TestRunReapsOrphans(t *testing.T) {
 	adopt(t)
 	early := orphan(t)
 	zombie(t, early)
 	run(t, New(Options{}))
 	gone(t, early)
-	for range 2 { // the second time after a moment with nothing to wait for
+	for range 2 { // the second time after a check without ended children
 		var pids []int
 		for range 10 {
 			pids = append(pids, orphan(t))
@@ -128,7 +127,7 @@ func TestRunWaitsForOrphans(t *testing.T) {
 	}
 }
 
-// A child that is given back without having been waited for sends no signal any more.
+// A child that is released without having been waited for sends no further signal.
 func TestRunSweeps(t *testing.T) {
 	adopt(t)
 	r := New(Options{Pause: time.Millisecond})
@@ -142,22 +141,22 @@ func TestRunSweeps(t *testing.T) {
 	gone(t, p.Pid)
 }
 
-// Where no orphan can come, there is nothing to do.
-func TestRunEndsWithoutOrphans(t *testing.T) {
+// Run returns if orphans are not re-parented to this process.
+func TestRunReturnsWithoutOrphans(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	New(Options{}).Run(ctx)
 	if ctx.Err() != nil {
-		t.Error("Run() waits in a process that is no subreaper, want it to return at once")
+		t.Error("Run() blocks in a process that is not a subreaper, want it to return at once")
 	}
 }
 
-// Where the children cannot be listed, that is said once, and they are waited for later.
+// An error of listing the children is logged once, and they are reaped later.
 func TestRunCannotList(t *testing.T) {
 	tests := []struct{ name, self, want string }{
 		{"nothing is mounted", "", "no such file or directory"},
 		{"no process is shown", strconv.Itoa(os.Getpid()), "no process in it: expected proc(5)"},
-		{"the processes of another PID namespace", "4194305", "it has this process as 4194305 instead of"}, // more than PID_MAX_LIMIT
+		{"the processes of another PID namespace", "4194305", "its self is 4194305 instead of"}, // more than PID_MAX_LIMIT
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,8 +197,8 @@ func TestRunCannotList(t *testing.T) {
 	}
 }
 
-// A child that somebody may wait for is left for some looks, and then waited for.
-func TestLooks(t *testing.T) {
+// A child that was not started by Start is reaped after minChecks checks.
+func TestCheckReaps(t *testing.T) {
 	child, err := start(0)
 	if err != nil {
 		t.Fatal(err)
@@ -207,19 +206,19 @@ func TestLooks(t *testing.T) {
 	zombie(t, child.Pid)
 	r := New(Options{})
 	var seen map[int]ended
-	for i := range looks {
+	for i := range minChecks {
 		if !hasEnded(unix.P_PID, child.Pid) {
-			t.Fatalf("process %d is waited for at look %d, want %d", child.Pid, i, looks)
+			t.Fatalf("process %d is reaped by check %d, want %d", child.Pid, i, minChecks)
 		}
-		seen, _ = r.look(seen)
+		seen, _ = r.check(seen)
 	}
 	if hasEnded(unix.P_PID, child.Pid) || len(seen) != 0 {
-		t.Errorf("process %d is a zombie after %d looks, and %v is left, want it waited for", child.Pid, looks, seen)
+		t.Errorf("process %d is a zombie after %d checks, and %v is left, want it reaped", child.Pid, minChecks, seen)
 	}
 }
 
-// A child that is held is left, however often it is seen.
-func TestLookLeavesWhatIsHeld(t *testing.T) {
+// A child that is held is not reaped.
+func TestCheckKeepsHeldChildren(t *testing.T) {
 	r := New(Options{})
 	p, release, err := r.Start(func() (*os.Process, error) { return start(7) })
 	if err != nil {
@@ -234,8 +233,8 @@ func TestLookLeavesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// A number that the kernel has given to another child of ours is held until both are given back.
-func TestStartHoldsANumberTwice(t *testing.T) {
+// A PID that the kernel has reused for another child is held until both are released.
+func TestStartHoldsAReusedPID(t *testing.T) {
 	r := New(Options{})
 	child, err := start(3)
 	if err != nil {
@@ -251,8 +250,8 @@ func TestStartHoldsANumberTwice(t *testing.T) {
 	second()
 }
 
-// A child that has ended before its start returns is left, because it may be the one.
-func TestLookLeavesWhatIsBeingStarted(t *testing.T) {
+// A child that has ended during a Start is not reaped, because it may be the started one.
+func TestCheckKeepsStartingChildren(t *testing.T) {
 	r := New(Options{})
 	p, release, err := r.Start(func() (*os.Process, error) {
 		p, err := start(9)
@@ -270,13 +269,12 @@ func TestLookLeavesWhatIsBeingStarted(t *testing.T) {
 	release()
 }
 
-// A start that goes on holds nothing up that had ended before it, and nothing at all once it
-// takes too long.
-func TestLookDuringAStart(t *testing.T) {
+// A running Start does not delay children that ended before it, and none after maxStart.
+func TestCheckDuringAStart(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		limit time.Duration
-		first bool // whether the start begins after the child was seen
+		first bool // whether the start begins after the first check
 	}{
 		{"child ended before", time.Minute, true},
 		{"start hangs", time.Nanosecond, false},
@@ -291,16 +289,16 @@ func TestLookDuringAStart(t *testing.T) {
 			zombie(t, child.Pid)
 			var seen map[int]ended
 			if tt.first {
-				seen, _ = r.look(nil)
+				seen, _ = r.check(nil)
 			}
 			_, _, err = r.Start(func() (*os.Process, error) {
-				for range looks {
-					seen, _ = r.look(seen)
+				for range minChecks {
+					seen, _ = r.check(seen)
 				}
 				return nil, os.ErrNotExist
 			})
 			if hasEnded(unix.P_PID, child.Pid) {
-				t.Error("the child is a zombie after the start, want it waited for")
+				t.Error("the child is a zombie after the start, want it reaped")
 			}
 			if !errors.Is(err, os.ErrNotExist) || len(r.begun)+len(r.held) != 0 {
 				t.Errorf("Start() = %v, and keeps %v and %v, want its error and nothing", err, r.begun, r.held)
@@ -309,8 +307,8 @@ func TestLookDuringAStart(t *testing.T) {
 	}
 }
 
-// os/exec tells nobody what it waits for, and always gets it.
-func TestRunLeavesWhatIsWaitedFor(t *testing.T) {
+// os/exec always gets its children, without Start.
+func TestRunKeepsChildrenOfExec(t *testing.T) {
 	adopt(t)
 	r := New(Options{})
 	run(t, r)

@@ -4,5 +4,5 @@ package reaper
 
 import "context"
 
-// Run returns at once: it is not known here how children end.
+// Run returns at once: reaping is implemented for Linux only.
 func (r *Reaper) Run(context.Context) {}

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// span is a part of a text that is to be hidden.
+// span is a part of a text to hide.
 type span struct{ from, to int }
 
 var (
 	// userinfo is the part of a URL between its scheme and the last "@": greedy, so that
 	// a password with a slash in it is hidden whole.
 	userinfo = regexp.MustCompile(`://([^\s"'<>]*)@`)
-	// pair is a name, what divides it from its value, and the quote that opens that.
+	// pair is a name, the separator and the opening quote of the value.
 	pair = regexp.MustCompile(`([A-Za-z0-9_.%\[\]-]+)(?:\\?["'])?(=|[ \t]*:[ \t]*)(\\?["'])?`)
-	// assignment is an argument that is a pair as a whole.
+	// assignment is an argument of the form name=value.
 	assignment = regexp.MustCompile(`(?s)^(-{0,2}[A-Za-z][A-Za-z0-9_.-]*)=(.+)$`)
-	// option is an option and its value in one text, as in a command for a shell.
+	// option is an option and its value in one text, as in a shell command.
 	option = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][A-Za-z0-9_.-]*)[ \t]+("[^"]*"|'[^']*'|\S+)`)
-	// login is how one logs in at POP3, IMAP, SMTP, Redis and memcached, the tag of IMAP in
-	// front of it.
+	// login is a login command of POP3, IMAP (with its tag), SMTP, Redis or memcached.
 	login = regexp.MustCompile(`(?i)^(?:\S{1,10} )?(?:AUTH|AUTHENTICATE|PASS|LOGIN) +(.+)$`)
 )
 
-// element finds what is to be hidden in an element of a list.
+// element returns the spans to hide in an element of a list.
 func element(list []string, i int) []span {
 	text := list[i]
 	if i > 0 && text != "" && strings.HasPrefix(list[i-1], "-") {
@@ -42,8 +41,8 @@ func element(list []string, i int) []span {
 	return spans(text, true)
 }
 
-// spans finds what is to be hidden in a text; configured says that a person wrote it to
-// configure something, so that a colon divides a header and not a sentence.
+// spans returns the spans to hide in a text. In a text from a configuration (configured)
+// a colon is the separator of a header; elsewhere it may be punctuation.
 func spans(text string, configured bool) []span {
 	found := pairs(text, configured)
 	for _, m := range userinfo.FindAllStringSubmatchIndex(text, -1) {
@@ -59,7 +58,7 @@ func spans(text string, configured bool) []span {
 	return found
 }
 
-// pairs finds the values of pairs.
+// pairs returns the values of pairs.
 func pairs(text string, configured bool) []span {
 	var found []span
 	for at := 0; ; {
@@ -84,15 +83,15 @@ func pairs(text string, configured bool) []span {
 		}
 		end := m[1] + valueEnd(text[m[1]:], quote, colon)
 		if value := text[m[1]:end]; value == "" || value[0] == '=' || colon && quote == "" && (strings.HasPrefix(value, "//") || strings.ContainsAny(value[:1], "{[")) {
-			continue // nothing, a comparison, a URL, or what has parts of its own
+			continue // empty, a comparison, a URL or a structure
 		}
 		found = append(found, span{m[1], end})
 		at = end
 	}
 }
 
-// valueEnd is where a value ends: at the quote that closes it or, without one, at the end
-// of a header's line, of a parameter or of a word.
+// valueEnd returns the end of a value: the closing quote or, without quotes, the end of
+// the header's line, of the parameter or of the word.
 func valueEnd(text, quote string, colon bool) int {
 	end := -1
 	switch {
@@ -109,7 +108,7 @@ func valueEnd(text, quote string, colon bool) int {
 	return end
 }
 
-// replace hides spans, which may overlap.
+// replace replaces spans by Hidden. Spans may overlap.
 func replace(text string, hidden []span) string {
 	if len(hidden) == 0 {
 		return text

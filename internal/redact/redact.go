@@ -1,5 +1,5 @@
-// Package redact takes secrets out of what people are shown: by the names that they
-// have, by the form of the text around them, and by what they are known to be.
+// Package redact removes secrets from text: by their names, by the form of the text around
+// them, and by their values.
 package redact
 
 import (
@@ -11,19 +11,19 @@ import (
 	"unicode"
 )
 
-// Hidden stands where a secret was.
+// Hidden replaces a secret.
 const Hidden = "<secret>"
 
-// minSecret is the length in bytes from which Secrets takes a text for one. A shorter one
-// would be found in texts that have nothing to do with it.
+// minSecret is the shortest secret that Secrets returns, in bytes. A shorter one would
+// match unrelated text.
 const minSecret = 4
 
-// minLine is that of a text that nothing but its place shows to be secret.
+// minLine is the same for text that is secret by its position only.
 const minLine = 8
 
-// Name says whether what has this name carries a credential: a header, a parameter of a
-// query, a variable, an option or a key. Case, dashes, dots and underscores do not count.
-// The name of a file is none: it says where the secret is.
+// Name reports whether the value of this name is a credential: the name of a header, a
+// query parameter, a variable, an option or a key. Case, dashes, dots and underscores are
+// ignored. A path of a file is not a credential.
 func Name(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_. ", r) {
@@ -46,13 +46,13 @@ func Name(name string) bool {
 }
 
 // Text returns a text without the user information of URLs and without the values in
-// name=value whose names Name knows, such as those of a query.
+// name=value for which Name returns true, such as those of a query.
 func Text(text string) string { return replace(text, spans(text, false)) }
 
-// Config returns the elements of a list as a configuration has them, or a single value,
-// without what their form shows to be secret: what Text hides, headers such as
+// Config returns a copy of a list from a configuration, or of a single value, without
+// values that are secret by their form: those that Text hides, headers such as
 // "X-Auth-Token: value", options such as "--password value", in one element or in two, and
-// "-u user:password". The caller owns the result.
+// "-u user:password".
 func Config(list []string) []string {
 	shown := make([]string, len(list))
 	for i := range list {
@@ -61,8 +61,8 @@ func Config(list []string) []string {
 	return shown
 }
 
-// Secrets returns what Config hides, for Values. It leaves out what is too short to be
-// told from other texts.
+// Secrets returns the values that Config hides, for Values. It leaves out values that are
+// too short to be distinct from other text.
 func Secrets(list ...string) []string {
 	var found []string
 	for i, text := range list {
@@ -73,7 +73,7 @@ func Secrets(list ...string) []string {
 				found = append(found, plain)
 			}
 			for _, word := range strings.FieldsFunc(secret, func(r rune) bool { return r == ' ' || r == ':' }) {
-				if len(word) >= minLine { // the password behind a user, the token behind Bearer
+				if len(word) >= minLine { // the password after a user, the token after Bearer
 					found = append(found, word)
 				}
 			}
@@ -82,9 +82,9 @@ func Secrets(list ...string) []string {
 	return distinct(found)
 }
 
-// Sent returns, for Values, what may be secret in a text that is sent to a server, and
-// that the server may send back: its lines of plain text, what follows AUTH, PASS and LOGIN there, and
-// what Secrets finds.
+// Sent returns, for Values, the possible secrets in a text that is sent to a server, which
+// may send it back: its lines of plain text, the arguments of AUTH, PASS and LOGIN, and
+// the values that Secrets returns.
 func Sent(text string) []string {
 	found := Secrets(text)
 	for line := range strings.Lines(text) {
@@ -100,7 +100,7 @@ func Sent(text string) []string {
 	return distinct(found)
 }
 
-// distinct returns each text once that is long enough.
+// distinct returns the texts of at least minSecret bytes without duplicates.
 func distinct(texts []string) []string {
 	var all []string
 	for _, text := range texts {
@@ -111,18 +111,18 @@ func distinct(texts []string) []string {
 	return all
 }
 
-// Values returns a text without secrets that are known, as they are and as Go, JSON and
-// URLs write them. It has to come before any cut, which could leave half a secret.
+// Values returns a text without the given secrets, in their plain form and as quoted by
+// Go, JSON and URLs. Call it before truncation, which could leave part of a secret.
 func Values(text string, secrets []string) string {
 	var forms []string
 	for _, secret := range secrets {
 		if secret == "" {
 			continue
 		}
-		inGo := strconv.Quote(secret)
-		forms = append(forms, secret, inGo[1:len(inGo)-1], url.QueryEscape(secret), url.PathEscape(secret))
-		if inJSON, err := json.Marshal(secret); err == nil {
-			forms = append(forms, string(inJSON[1:len(inJSON)-1]))
+		goForm := strconv.Quote(secret)
+		forms = append(forms, secret, goForm[1:len(goForm)-1], url.QueryEscape(secret), url.PathEscape(secret))
+		if jsonForm, err := json.Marshal(secret); err == nil {
+			forms = append(forms, string(jsonForm[1:len(jsonForm)-1]))
 		}
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // a secret may be a part of another

@@ -51,7 +51,7 @@ func TestText(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for _, tt := range []struct {
-		name, given, want string // elements, divided by bars
+		name, given, want string // elements, separated by bars
 		secrets           []string
 	}{
 		{"nothing secret", "/usr/bin/check|-w|10%|-p|3306|--token-file|/run/token", "/usr/bin/check|-w|10%|-p|3306|--token-file|/run/token", nil},
@@ -74,7 +74,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: Config(%q) = %q, want %q", tt.name, tt.given, got, tt.want)
 		}
 		if strings.Join(list, "|") != tt.given {
-			t.Errorf("%s: Config changed what it was given to %q", tt.name, list)
+			t.Errorf("%s: Config changed its argument to %q", tt.name, list)
 		}
 		got := redact.Secrets(list...)
 		slices.Sort(got)
@@ -93,7 +93,7 @@ func TestSent(t *testing.T) {
 		"AUTH two\r\nEHLO a.example":   {"EHLO a.example", "AUTH two"},
 		"auth hunter2\r\n":             {"auth hunter2", "hunter2"},
 		"a1 LOGIN user hunter2\r\n":    {"a1 LOGIN user hunter2", "user hunter2", "user", "hunter2"},
-		"GET /?token=tell HTTP/1.0":    {"tell", "GET /?token=tell HTTP/1.0"},
+		"GET /?token=abcd HTTP/1.0":    {"abcd", "GET /?token=abcd HTTP/1.0"},
 		"X-Auth-Token: hunter2hunter2": {"hunter2hunter2", "X-Auth-Token: hunter2hunter2"},
 	} {
 		got := redact.Sent(given)
@@ -108,12 +108,12 @@ func TestSent(t *testing.T) {
 func TestValues(t *testing.T) {
 	secrets := []string{"", "ab", `abc "d"`}
 	for given, want := range map[string]string{
-		"x ab x":             "x <secret> x",
-		`x abc "d" x`:        "x <secret> x",
-		`x "abc \"d\"" x`:    `x "<secret>" x`,
-		"x?y=abc+%22d%22&z":  "x?y=<secret>&z",
-		"x/abc%20%22d%22/z":  "x/<secret>/z",
-		"nothing to be seen": "nothing to be seen",
+		"x ab x":            "x <secret> x",
+		`x abc "d" x`:       "x <secret> x",
+		`x "abc \"d\"" x`:   `x "<secret>" x`,
+		"x?y=abc+%22d%22&z": "x?y=<secret>&z",
+		"x/abc%20%22d%22/z": "x/<secret>/z",
+		"nothing to redact": "nothing to redact",
 	} {
 		if got := redact.Values(given, secrets); got != want {
 			t.Errorf("Values(%q) = %q, want %q", given, got, want)

@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// compareAlerts compares the alerts of a name that fire, of all groups together.
+// compareAlerts compares the firing alerts of a name in all groups.
 func (p *player) compareAlerts(t alertTest, s *evaluator.Snapshot) {
 	var got []alert
 	for _, r := range s.Rules {
@@ -73,15 +73,15 @@ func (p *player) compareSamples(t exprTest, result []evaluator.Sample) {
 	}
 }
 
-// equal compares floats as promtool does: to the last bit, or but for the last bit. A
-// NaN equals nothing.
+// equal compares floats like promtool: exactly, or except for the last bit. NaN is never
+// equal.
 func (p *player) equal(a, b float64) bool {
 	return a == b || p.file.fuzzy && (math.Nextafter(a, math.Inf(-1)) == b || math.Nextafter(a, math.Inf(1)) == b)
 }
 
 func exprTitle(t exprTest) string { return fmt.Sprintf("expr %q at %s", t.expr, duration(t.at)) }
 
-// compareState compares what is expected of a state.
+// compareState compares the expectations for a state.
 func (p *player) compareState(t stateTest, s *evaluator.Snapshot) {
 	var st evaluator.State
 	for _, candidate := range s.States {
@@ -122,7 +122,7 @@ func (p *player) compareState(t stateTest, s *evaluator.Snapshot) {
 
 func list(names []string) string { return "[" + strings.Join(names, ", ") + "]" }
 
-// unknown are the names of a state's rules that are unknown, in order.
+// unknown returns the sorted names of a state's unknown rules.
 func unknown(s *evaluator.Snapshot, state string) []string {
 	var names []string
 	for _, r := range s.Rules {
@@ -134,8 +134,8 @@ func unknown(s *evaluator.Snapshot, state string) []string {
 	return slices.Compact(names)
 }
 
-// worst are the statuses by name. Of rules that share a name the worst counts, as in
-// vitals_rule_status: failing before unknown before pending before ok.
+// worst returns the statuses by name. Rules of one name have the worst of their statuses, as
+// in vitals_rule_status: failing, unknown, pending, ok.
 func worst(s *evaluator.Snapshot) map[string]string {
 	rank := []evaluator.Status{evaluator.OK, evaluator.Pending, evaluator.Unknown, evaluator.Failing}
 	ranks := map[string]int{}
@@ -149,7 +149,7 @@ func worst(s *evaluator.Snapshot) map[string]string {
 	return all
 }
 
-// withoutName writes labels without the name of the alert.
+// withoutName formats labels without the alert's name.
 func withoutName(l labels.Labels) string {
 	return labels.NewBuilder(l).Del(model.AlertNameLabel).Labels().String()
 }

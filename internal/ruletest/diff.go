@@ -12,8 +12,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// diff is a comparison, line by line: "- " is expected, "+ " is what there is, and "  "
-// is both.
+// diff is a comparison by lines: "- " is expected, "+ " is actual, and "  " is both.
 type diff struct {
 	lines   []string
 	differs bool
@@ -29,7 +28,7 @@ func (d *diff) extra(line string) {
 	d.lines, d.differs = append(d.lines, "+ "+line), true
 }
 
-// compare adds a thing that has one value.
+// compare adds a single value.
 func (d *diff) compare(what, want, got string) {
 	if want == got {
 		d.both(what + ": " + got)
@@ -67,7 +66,8 @@ func alertDiff(want, got []alert) string {
 	return d.String()
 }
 
-// annotations compares those of two alerts. A missing one is not an empty one.
+// annotations compares the annotations of two alerts. A missing annotation differs from an
+// empty one.
 func (d *diff) annotations(want, got labels.Labels) {
 	names := map[string]bool{}
 	want.Range(func(l labels.Label) { names[l.Name] = true })
@@ -90,9 +90,8 @@ func (d *diff) annotations(want, got labels.Labels) {
 
 func annotation(name, text string) string { return fmt.Sprintf("%s: %q", name, text) }
 
-// pair finds for every element of want the one of got that is the same or else, of
-// those that are left, the one that is most like it; nil where there is none. What is
-// left over of got is returned as well.
+// pair returns for every element of want the equal element of got or else the nearest of
+// the remaining ones, or nil. It also returns the elements of got without a partner.
 func pair[E any](want, got []E, same func(a, b E) bool, of func(E) labels.Labels) (partners []*E, rest []E) {
 	partners = make([]*E, len(want))
 	rest = slices.Clone(got)
@@ -115,8 +114,8 @@ func pair[E any](want, got []E, same func(a, b E) bool, of func(E) labels.Labels
 	return partners, rest
 }
 
-// nearest is the index of the element that has most labels in common with l: all, or
-// at least half of them, the name not counted. It is -1 where there is none.
+// nearest returns the index of the element with the most labels in common with l, but at
+// least half of them without the alert's name. It returns -1 for none.
 func nearest[E any](l labels.Labels, all []E, of func(E) labels.Labels) int {
 	best, common := -1, 0
 	for i, e := range all {
@@ -162,7 +161,7 @@ func sampleDiff(want, got []sample, same func(a, b sample) bool) string {
 		d.extra(g.String())
 	}
 	if nan {
-		d.both("NaN equals nothing, as in promtool: ask whether the value differs from itself")
+		d.both("NaN is never equal, as in promtool: test that the value differs from itself")
 	}
 	return d.String()
 }
@@ -174,7 +173,7 @@ func (s sample) String() string {
 	return s.labels.String() + " " + number(s.value)
 }
 
-// ruleLines describes some rules of a snapshot, a line each.
+// ruleLines describes rules of a snapshot, one per line.
 func ruleLines(start time.Time, s *evaluator.Snapshot, shown func(evaluator.Rule) bool) string {
 	var lines []string
 	for _, r := range s.Rules {
@@ -185,7 +184,7 @@ func ruleLines(start time.Time, s *evaluator.Snapshot, shown func(evaluator.Rule
 	return strings.Join(lines, "\n")
 }
 
-// ruleLine says what a rule is, since when, and why.
+// ruleLine describes a rule's status, its start and its cause.
 func ruleLine(start time.Time, r evaluator.Rule) string {
 	line := r.Name + " is " + r.Status.String()
 	if r.Status == evaluator.Pending || r.Status == evaluator.Failing {

@@ -1,8 +1,8 @@
-// Package ruletest runs unit tests of rule files, in the format of promtool test rules
-// and to the letter of what that does: the same times of evaluation, the same look back,
-// the same comparison. Beside alerts and expressions, a test can ask what Vitals makes
-// of the rules: the verdict of a state, and what becomes of it when Vitals starts anew.
+// Package ruletest runs unit tests of rule files in the format of promtool test rules. It
+// behaves exactly like promtool: the same evaluation times, lookback and comparison. In
+// addition to alerts and expressions, a test can check the verdicts of states, also after a
+// restart of Vitals.
 //
-// The format is documented by Prometheus under "Unit testing for rules" and, with what
-// Vitals adds to it, in docs/guides/testing-rules.md.
+// The format is documented by Prometheus under "Unit testing for rules". The additions of
+// Vitals are documented in docs/guides/testing-rules.md.
 package ruletest

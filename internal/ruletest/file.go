@@ -23,7 +23,7 @@ import (
 // defaultInterval is the time between two evaluations, as in promtool.
 const defaultInterval = time.Minute
 
-// file is a test file that has been read.
+// file is a parsed test file.
 type file struct {
 	name     string
 	interval time.Duration
@@ -34,7 +34,7 @@ type file struct {
 	tests    []test
 }
 
-// test is one of the tests of a file: series, and what is expected of the rules over them.
+// test is a test of a file: input series and expectations.
 type test struct {
 	name      string
 	place     place
@@ -49,7 +49,7 @@ type test struct {
 	ownHidden func(metric string) bool
 }
 
-// place is where something stands in the test file.
+// place is a position in the test file.
 type place struct {
 	file      string
 	line, col int
@@ -57,7 +57,7 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.col) }
 
-// alertTest asks for the alerts of a name that fire at a time.
+// alertTest is the expected firing alerts of a name at a time.
 type alertTest struct {
 	place place
 	at    time.Duration
@@ -65,10 +65,10 @@ type alertTest struct {
 	want  []alert
 }
 
-// alert is what an alert is compared by.
+// alert is the compared part of an alert.
 type alert struct{ labels, annotations labels.Labels }
 
-// exprTest asks for the result of an expression at a time.
+// exprTest is the expected result of an expression at a time.
 type exprTest struct {
 	place place
 	at    time.Duration
@@ -76,7 +76,7 @@ type exprTest struct {
 	want  []sample
 }
 
-// sample is what an element of a result is compared by.
+// sample is the compared part of an element of a result.
 type sample struct {
 	labels labels.Labels
 	value  float64
@@ -84,7 +84,7 @@ type sample struct {
 	histogram string
 }
 
-// reader turns a raw file into a file and gathers its mistakes.
+// reader converts a raw file and collects its mistakes.
 type reader struct {
 	opts     Options
 	doc      *strictyaml.Document
@@ -125,10 +125,10 @@ func read(name string, opts Options) (*file, *reader) {
 
 // checkOrder checks the order of the groups.
 func (r *reader) checkOrder(f *file) {
-	var known []string
+	var names []string
 	for _, file := range f.rules {
 		for _, g := range file.Groups {
-			known = append(known, g.Name)
+			names = append(names, g.Name)
 		}
 	}
 	for i, group := range f.order {
@@ -136,13 +136,13 @@ func (r *reader) checkOrder(f *file) {
 		switch {
 		case slices.Contains(f.order[:i], group):
 			r.fail(path, "group %q is named twice, expected it once", group)
-		case !slices.Contains(known, group):
-			r.warn(path, "there is no group %q%s", group, hint(group, known))
+		case !slices.Contains(names, group):
+			r.warn(path, "there is no group %q%s", group, hint(group, names))
 		}
 	}
 }
 
-// before puts the mistakes of the test file into its own order, before those of rule files.
+// before orders the mistakes of the test file by position, before those of rule files.
 func (r *reader) before(a, b error) bool {
 	place := func(err error) (line, col int) {
 		var e *strictyaml.Error
@@ -156,7 +156,7 @@ func (r *reader) before(a, b error) bool {
 	return lineA < lineB || lineA == lineB && colA < colB
 }
 
-// fail reports a mistake, unless the value was mistaken in another way already.
+// fail reports a mistake, unless the value has one already.
 func (r *reader) fail(path, format string, args ...any) {
 	if !r.doc.Broken(path) {
 		r.errs = append(r.errs, r.doc.Errorf(path, format, args...))
@@ -172,8 +172,7 @@ func (r *reader) warn(path, format string, args ...any) {
 	r.warnings = append(r.warnings, r.place(path).String()+": "+fmt.Sprintf(format, args...))
 }
 
-// statesOf notes the states: those that always exist, those of the file and those of
-// the options.
+// statesOf adds the states of the options and of the file.
 func (r *reader) statesOf(f *file, raw rawFile) {
 	for _, name := range r.opts.States {
 		f.states = append(f.states, evaluator.StatePolicy{Name: name})
@@ -189,7 +188,7 @@ func (r *reader) statesOf(f *file, raw rawFile) {
 	}
 }
 
-// stateNames are the states that rules may feed.
+// stateNames returns the valid states of rules.
 func (f *file) stateNames() []string {
 	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
 	for _, s := range f.states {
@@ -227,9 +226,9 @@ func (r *reader) test(f *file, path string, i int, raw rawTest) test {
 	return t
 }
 
-// hidden says which of Vitals' own metrics the rules do not see: all where the test
-// asks for nothing that only Vitals knows, as promtool has none, and else those that
-// the test makes up itself.
+// hidden returns which of Vitals' own metrics are hidden from the rules: all in a test
+// without expectations for states, because promtool has none, and otherwise those with
+// input series.
 func hidden(t test) func(metric string) bool {
 	given := map[string]bool{}
 	for _, s := range t.series {
@@ -257,9 +256,9 @@ func (r *reader) alertTest(f *file, path string, raw rawAlertTest) alertTest {
 	return t
 }
 
-// hint is what was probably meant, or nothing.
-func hint(got string, known []string) string {
-	if text := strictyaml.Expected(got, known); strings.HasPrefix(text, "did you mean") {
+// hint suggests a similar name, or returns "".
+func hint(got string, valid []string) string {
+	if text := strictyaml.Expected(got, valid); strings.HasPrefix(text, "did you mean") {
 		return ", " + text
 	}
 	return ""
@@ -286,7 +285,7 @@ func (r *reader) exprTest(path string, raw rawExprTest) exprTest {
 	return t
 }
 
-// histogram brings the notation of a native histogram into the form of results.
+// histogram normalizes the notation of a native histogram, for comparison with results.
 func (r *reader) histogram(path, text string) string {
 	if text == "" {
 		return ""
@@ -304,8 +303,8 @@ func (r *reader) histogram(path, text string) string {
 	return ""
 }
 
-// syntax reports the errors of the PromQL parser; path and within say where in the
-// document the byte of an offset is.
+// syntax reports the errors of the PromQL parser. path and within map an offset in bytes to
+// the scalar in the document and to the offset in it.
 func (r *reader) syntax(err error, path func(offset int) string, within func(offset int) int) {
 	var list parser.ParseErrors
 	if !errors.As(err, &list) || len(list) == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// rawFile is a test file as it is written. What promtool does not know stands apart.
+// rawFile is a test file as written. The additions to promtool's format come last in each
+// type.
 type rawFile struct {
 	RuleFiles          []string       `yaml:"rule_files"`
 	EvaluationInterval model.Duration `yaml:"evaluation_interval"`
@@ -76,15 +77,15 @@ type rawStateTest struct {
 	Rules    map[string]string `yaml:"rules"`
 }
 
-// timestamp is when a test begins: seconds since the epoch, or a time as in RFC 3339.
+// timestamp is the start of a test: seconds since the epoch or a time in RFC 3339.
 type timestamp struct{ time.Time }
 
-// Expected says what a timestamp looks like.
+// Expected returns the expected form of a timestamp.
 func (timestamp) Expected() string {
 	return "seconds since the epoch or a time such as 2024-01-01T00:00:00Z"
 }
 
-// UnmarshalYAML reads the text of a scalar, whatever YAML takes it for.
+// UnmarshalYAML reads the text of a scalar of any YAML type.
 func (t *timestamp) UnmarshalYAML(unmarshal func(any) error) error {
 	var text string
 	if err := unmarshal(&text); err != nil {
@@ -97,7 +98,7 @@ func (t *timestamp) UnmarshalYAML(unmarshal func(any) error) error {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return fmt.Errorf("%q is no time", text)
+		return fmt.Errorf("%q is not a time", text)
 	}
 	t.Time = at
 	return nil

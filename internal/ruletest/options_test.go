@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/internal/ruletest"
 )
 
-// written runs test files that exist as texts only. Rule files have to exist: they are
-// found by patterns.
+// written runs test files from memory. Rule files have to exist on disk, because patterns
+// match files.
 func written(t *testing.T, files map[string]string, opts ruletest.Options) *ruletest.Report {
 	t.Helper()
 	opts.ReadFile = func(name string) ([]byte, error) {
@@ -36,7 +36,7 @@ func names(r *ruletest.Report) []string {
 	return all
 }
 
-func TestOnlySomeTestsRun(t *testing.T) {
+func TestOnly(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"hold":                 {"hold"},
 		`vanishing\.yml/.*g$`:  {"missing"},
@@ -62,11 +62,11 @@ func TestStatesOfTheOptions(t *testing.T) {
 	}
 	files["test.yml"] += "states: {gold: {no_data: pass}}\n"
 	if r := written(t, files, opts); outcome(r) != "fail" {
-		t.Errorf("the file says what no data means, got: %s", output(r))
+		t.Errorf("the file sets no_data, got: %s", output(r))
 	}
 }
 
-func TestFilesThatCannotBeRead(t *testing.T) {
+func TestUnreadableFiles(t *testing.T) {
 	r := written(t, nil, ruletest.Options{})
 	if len(r.Mistakes) != 1 || !errors.Is(r.Mistakes[0], fs.ErrNotExist) || !strings.HasPrefix(r.Mistakes[0].Error(), "test.yml: ") {
 		t.Errorf("Mistakes = %v, want that test.yml does not exist", r.Mistakes)
@@ -141,9 +141,10 @@ func TestJUnit(t *testing.T) {
 	const want = `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="6" failures="1" errors="1">
   <testsuite name="testdata/wrong_samples.yml" tests="1" failures="1" errors="0">
-    <testcase name="samples" classname="testdata/wrong_samples.yml">` +
-		`<failure message="testdata/wrong_samples.yml:10:9: expr &#34;m&#34; at 0s">- {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 2&#xA;+ {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 1&#xA;  {__name__=&#34;m&#34;, a=&#34;2&#34;, b=&#34;x&#34;} 2&#xA;- {__name__=&#34;m&#34;, a=&#34;4&#34;, b=&#34;x&#34;} 4&#xA;+ {__name__=&#34;m&#34;, a=&#34;3&#34;, b=&#34;x&#34;} 3</failure>` +
-		`<failure message="testdata/wrong_samples.yml:16:9: expr &#34;m&#34; at 5m">- {__name__=&#34;m&#34;} 1</failure></testcase>
+    <testcase name="samples" classname="testdata/wrong_samples.yml">
+      <failure message="testdata/wrong_samples.yml:10:9: expr &#34;m&#34; at 0s">- {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 2&#xA;+ {__name__=&#34;m&#34;, a=&#34;1&#34;, b=&#34;x&#34;} 1&#xA;  {__name__=&#34;m&#34;, a=&#34;2&#34;, b=&#34;x&#34;} 2&#xA;- {__name__=&#34;m&#34;, a=&#34;4&#34;, b=&#34;x&#34;} 4&#xA;+ {__name__=&#34;m&#34;, a=&#34;3&#34;, b=&#34;x&#34;} 3</failure>
+      <failure message="testdata/wrong_samples.yml:16:9: expr &#34;m&#34; at 5m">- {__name__=&#34;m&#34;} 1</failure>
+    </testcase>
   </testsuite>
   <testsuite name="testdata/vanishing.yml" tests="4" failures="0" errors="0">
     <testcase name="stale" classname="testdata/vanishing.yml"></testcase>
@@ -152,8 +153,9 @@ func TestJUnit(t *testing.T) {
     <testcase name="hold" classname="testdata/vanishing.yml"></testcase>
   </testsuite>
   <testsuite name="testdata/unknown_key.yml" tests="1" failures="0" errors="1">
-    <testcase name="the file" classname="testdata/unknown_key.yml">` +
-		`<error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;?"></error></testcase>
+    <testcase name="the file" classname="testdata/unknown_key.yml">
+      <error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;?"></error>
+    </testcase>
   </testsuite>
 </testsuites>
 `
@@ -164,7 +166,7 @@ func TestJUnit(t *testing.T) {
 		if _, err := d.Token(); err == io.EOF {
 			break
 		} else if err != nil {
-			t.Fatalf("WriteJUnit() writes no XML: %v", err)
+			t.Fatalf("WriteJUnit() writes invalid XML: %v", err)
 		}
 	}
 }

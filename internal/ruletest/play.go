@@ -11,18 +11,16 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// player plays one test.
+// player runs a test.
 type player struct {
 	file *file
 	test *test
 	sim  *evaluator.Simulation
-	// asked are the expressions that have been evaluated.
-	asked  []bool
-	result Test
-	// failures are in the order in which they were found.
-	failures []failed
-	// timeline notes what changes; nil if nobody wants to know.
-	timeline *timeline
+	// evaluated has the expressions that were evaluated, by index.
+	evaluated []bool
+	result    Test
+	failures  []failed
+	timeline  *timeline // nil unless requested
 }
 
 type failed struct {
@@ -30,9 +28,9 @@ type failed struct {
 	what, text string
 }
 
-// play evaluates the rules from the test's start to the last time that it asks about.
+// play evaluates the rules from the test's start to its last expectation.
 func play(ctx context.Context, f *file, t *test, opts Options) Test {
-	p := &player{file: f, test: t, asked: make([]bool, len(t.exprs)), result: Test{Name: t.name}}
+	p := &player{file: f, test: t, evaluated: make([]bool, len(t.exprs)), result: Test{Name: t.name}}
 	p.result.Expectations = len(t.alerts) + len(t.exprs) + len(t.states)
 	if opts.Timeline {
 		p.timeline = &timeline{start: t.start}
@@ -61,7 +59,7 @@ func play(ctx context.Context, f *file, t *test, opts Options) Test {
 	return p.result
 }
 
-// run makes all passes. An error ends the test.
+// run runs all evaluations. An error ends the test.
 func (p *player) run(ctx context.Context) error {
 	last := p.last()
 	restarts := p.test.restarts
@@ -88,11 +86,11 @@ func (p *player) run(ctx context.Context) error {
 			break
 		}
 	}
-	p.ask(ctx, func(exprTest) bool { return true })
+	p.evaluate(ctx, func(exprTest) bool { return true })
 	return nil
 }
 
-// last is the last time that the test asks about.
+// last returns the time of the last expectation.
 func (p *player) last() time.Duration {
 	var last time.Duration
 	for _, t := range p.test.alerts {
@@ -109,12 +107,13 @@ func (p *player) last() time.Duration {
 
 func (p *player) millis(at time.Duration) int64 { return p.test.start.Add(at).UnixMilli() }
 
-// restart has Vitals start anew. What was known before can be asked about before only.
+// restart simulates a restart of Vitals. Expressions before it are evaluated now, because
+// the window becomes empty.
 func (p *player) restart(ctx context.Context, at time.Duration) error {
 	if err := p.appendUntil(p.millis(at)); err != nil {
 		return err
 	}
-	p.ask(ctx, func(t exprTest) bool { return t.at < at })
+	p.evaluate(ctx, func(t exprTest) bool { return t.at < at })
 	p.timeline.restart(at)
 	return p.sim.Restart(p.test.start.Add(at))
 }
@@ -132,7 +131,7 @@ func (p *player) appendUntil(t int64) error {
 	return nil
 }
 
-// failedRules says whether the evaluation of a rule failed, which ends the test.
+// failedRules reports whether the evaluation of a rule failed, which ends the test.
 func (p *player) failedRules(at time.Duration) bool {
 	errs := p.sim.Errors()
 	for _, e := range errs {
@@ -141,7 +140,7 @@ func (p *player) failedRules(at time.Duration) bool {
 	return len(errs) > 0
 }
 
-// compare looks at what is expected from this evaluation on until the next one.
+// compare checks the expectations from this evaluation until the next one.
 func (p *player) compare(at time.Duration, s *evaluator.Snapshot) {
 	due := func(t time.Duration) bool { return t >= at && t-at < p.file.interval }
 	for _, t := range p.test.alerts {
@@ -156,13 +155,13 @@ func (p *player) compare(at time.Duration, s *evaluator.Snapshot) {
 	}
 }
 
-// ask evaluates the expressions that are due and have not been evaluated yet.
-func (p *player) ask(ctx context.Context, due func(exprTest) bool) {
+// evaluate evaluates the expressions that are due and were not evaluated yet.
+func (p *player) evaluate(ctx context.Context, due func(exprTest) bool) {
 	for i, t := range p.test.exprs {
-		if p.asked[i] || !due(t) {
+		if p.evaluated[i] || !due(t) {
 			continue
 		}
-		p.asked[i] = true
+		p.evaluated[i] = true
 		got, err := p.sim.Query(ctx, t.expr, p.test.start.Add(t.at))
 		if err != nil {
 			p.fail(t.place, exprTitle(t), err.Error())
@@ -176,5 +175,5 @@ func (p *player) fail(at place, what, text string) {
 	p.failures = append(p.failures, failed{at, what, text})
 }
 
-// duration writes a time of the test as test files do.
+// duration formats a duration as in test files.
 func duration(d time.Duration) string { return model.Duration(d).String() }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Text writes the report for people. Mistakes are left out: they belong elsewhere.
+// Text writes the report as text, without the mistakes, which the caller prints.
 func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", r.File)
 	for _, t := range r.Tests {

@@ -14,14 +14,14 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// builtinPrefix marks the name of a shipped rule file, as in a configuration.
+// builtinPrefix is the prefix of shipped rule files, as in a configuration.
 const builtinPrefix = "builtin:"
 
 // rulesOf reads the rule files of a test file.
 func (r *reader) rulesOf(f *file, raw rawFile) {
-	known := f.stateNames()
+	states := f.stateNames()
 	parse := func(name string, data []byte) {
-		parsed, mistakes := rules.ParseAll(name, data, known)
+		parsed, mistakes := rules.ParseAll(name, data, states)
 		r.errs = append(r.errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		f.rules = append(f.rules, parsed...)
 	}
@@ -61,7 +61,7 @@ func (r *reader) glob(path, testFile, pattern string) []string {
 	matches, err := filepath.Glob(pattern)
 	switch {
 	case err != nil:
-		r.fail(path, "%q is no pattern: %v", pattern, err)
+		r.fail(path, "%q is not a pattern: %v", pattern, err)
 	case len(matches) > 0:
 	case strings.ContainsAny(pattern, "*?["):
 		r.warn(path, "no rule file matches %q", pattern)
@@ -71,7 +71,7 @@ func (r *reader) glob(path, testFile, pattern string) []string {
 	return matches
 }
 
-// alertNames are the names of all alerts.
+// alertNames returns the sorted names of all alerts.
 func alertNames(files []*rules.File) []string {
 	names := map[string]bool{}
 	for _, f := range files {
@@ -86,9 +86,9 @@ func alertNames(files []*rules.File) []string {
 	return sortedKeys(names)
 }
 
-// ordered returns the groups in the order of their evaluation, each as a file of its
-// own. Those that group_eval_order does not name come first, with the first that it
-// names, as in promtool; there their order is left to chance, here it is that of the files.
+// ordered returns the groups in the order of evaluation, each as a separate file. Groups
+// that are not in group_eval_order come first, together with its first group, as in
+// promtool. Their order is that of the files; in promtool it is random.
 func (f *file) ordered() []*rules.File {
 	var all []*rules.File
 	for _, file := range f.rules {

@@ -27,7 +27,7 @@ func testFiles(t *testing.T) []string {
 
 var want = regexp.MustCompile(`^# want: (pass|fail|mistake)\b`)
 
-// outcome is what a report says in one word.
+// outcome returns the result of a report in one word.
 func outcome(r *ruletest.Report) string {
 	switch {
 	case len(r.Mistakes) > 0:
@@ -38,7 +38,7 @@ func outcome(r *ruletest.Report) string {
 	return "pass"
 }
 
-// output is everything that a report tells.
+// output returns the text of a report with its warnings and mistakes.
 func output(r *ruletest.Report) string {
 	var b strings.Builder
 	for _, w := range r.Warnings {
@@ -51,8 +51,7 @@ func output(r *ruletest.Report) string {
 	return b.String()
 }
 
-// Every file of testdata ends as its first line says, and tells what stands in the file
-// beside it.
+// Every file of testdata has the outcome of its first line and the output of its .out file.
 func TestFiles(t *testing.T) {
 	for _, file := range testFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
@@ -62,7 +61,7 @@ func TestFiles(t *testing.T) {
 			}
 			expected := want.FindStringSubmatch(string(data))
 			if expected == nil {
-				t.Fatal("the first line does not say what to expect")
+				t.Fatal("the first line has no expected outcome")
 			}
 			r := ruletest.Run(t.Context(), file, ruletest.Options{})
 			if got := outcome(r); got != expected[1] {
@@ -74,11 +73,11 @@ func TestFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			told, err := os.ReadFile(golden)
+			wanted, err := os.ReadFile(golden)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(told), output(r)); diff != "" {
+			if diff := cmp.Diff(string(wanted), output(r)); diff != "" {
 				t.Errorf("the output differs (-want +got):\n%s", diff)
 			}
 		})

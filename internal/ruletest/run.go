@@ -6,16 +6,16 @@ import (
 	"regexp"
 )
 
-// Options say how test files are run. The zero value runs all tests.
+// Options configure Run. The zero value runs all tests.
 type Options struct {
-	// States are names of states beside ready, alive and started that rules may feed.
-	// Test files can name states, too.
+	// States are names of additional states for rules, after ready, alive and started.
+	// Test files can add states, too.
 	States []string
-	// Only are the tests to run: those whose "file/name" it matches. Nil means all.
+	// Only selects tests by "file/name"; nil selects all.
 	Only *regexp.Regexp
 	// ReadFile reads a file; os.ReadFile if nil.
 	ReadFile func(name string) ([]byte, error)
-	// Timeline has reports tell what changed, at every evaluation.
+	// Timeline adds the changes of every evaluation to reports.
 	Timeline bool
 }
 
@@ -26,35 +26,35 @@ func (o Options) read(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Report is what became of a test file.
+// Report is the result of a test file.
 type Report struct {
 	File string
-	// Mistakes are those of the file and of its rule files. With any, nothing was run.
+	// Mistakes are those in the file and in its rule files. With any, no test was run.
 	Mistakes []error
-	// Warnings say with their place what is no mistake in promtool and will be one.
+	// Warnings, with their positions, are about what promtool accepts silently.
 	Warnings []string
-	// Tests are those that were run, in the order of the file.
+	// Tests are the tests that were run, in the order of the file.
 	Tests []Test
 }
 
-// Test is what became of one test.
+// Test is the result of a test.
 type Test struct {
-	// Name is that of the file, or "unnamed#" and the test's index.
+	// Name is the name in the file, or "unnamed#" and the test's index.
 	Name string
-	// Expectations counts what was compared.
+	// Expectations is the number of expectations.
 	Expectations int
 	Failures     []Failure
-	// Timeline is what changed from evaluation to evaluation, a line each; see Options.
+	// Timeline has a line for every change between evaluations; see Options.
 	Timeline []string
 }
 
-// Failure is an expectation that was not met, or an evaluation that failed.
+// Failure is a failed expectation or a failed evaluation.
 type Failure struct {
-	// Place is that of the expectation, as file:line:col.
+	// Place is the position of the expectation, as file:line:col.
 	Place string
-	// What is the expectation in short.
+	// What is a short form of the expectation.
 	What string
-	// Text has the difference in several lines: "-" is expected, "+" is what was found.
+	// Text is the difference in several lines: "-" is expected, "+" is actual.
 	Text string
 }
 

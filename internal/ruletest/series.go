@@ -22,17 +22,17 @@ type series struct {
 type point struct {
 	t int64
 	v float64
-	// h is a native histogram in the place of v; nil for a float.
+	// h is a native histogram instead of v; nil for a float.
 	h *histogram.FloatHistogram
 }
 
-// series reads the notation of input series: the values are interval apart, from start on.
+// series parses the notation of input series, whose values begin at start with an interval.
 func (r *reader) series(path string, raw []rawSeries, start time.Time, interval time.Duration) []series {
 	var all []series
 	for i, in := range raw {
 		at := strictyaml.PathIndex(path, i)
 		if strings.Contains(strings.TrimSpace(in.Series+" "+in.Values), "\n") {
-			r.fail(at+".values", "line break in a series, expected one line: promtool would drop what follows (long values fold with >-)")
+			r.fail(at+".values", "line break in a series, expected one line: promtool ignores the rest (long values fold with >-)")
 			continue
 		}
 		ls, values, err := r.promql.ParseSeriesDesc(in.Series + " " + in.Values)
@@ -67,7 +67,7 @@ func (r *reader) series(path string, raw []rawSeries, start time.Time, interval 
 	return all
 }
 
-// until takes the samples before t away and returns them.
+// until removes the samples before t and returns them.
 func (s *series) until(t int64) []point {
 	n := sort.Search(len(s.samples), func(i int) bool { return s.samples[i].t >= t })
 	taken := s.samples[:n]

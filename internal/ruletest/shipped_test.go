@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/internal/ruletest"
 )
 
-// shipped are the tests of the rule files that come with Vitals.
+// shipped is the pattern of the tests of shipped rule files.
 const shipped = "../../rules/tests/*_test.yml"
 
 func TestShippedRuleTestsPass(t *testing.T) {
@@ -26,8 +26,8 @@ func TestShippedRuleTestsPass(t *testing.T) {
 	}
 }
 
-// mutants are a rule file with one rule changed each: one that never fires, one that does
-// not wait, one that waits for longer.
+// mutants returns copies of a rule file with one rule changed each: it never fires, has no
+// for, or has a longer for.
 func mutants(text string) map[string]string {
 	all := map[string]string{}
 	blocks := strings.Split(text, "      - alert: ")
@@ -47,7 +47,7 @@ func mutants(text string) map[string]string {
 	return all
 }
 
-// The tests of the shipped rules notice what is changed in a rule.
+// The tests of the shipped rules detect a change of any rule.
 func TestShippedRuleTestsKillMutants(t *testing.T) {
 	const rules, tests = "../../rules/builtin/kuryr-controller.yml", "../../rules/tests/kuryr-controller_test.yml"
 	text, err := os.ReadFile(rules)

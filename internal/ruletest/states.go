@@ -8,7 +8,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// stateTest asks for the verdict of a state at a time. What is nil is not asked for.
+// stateTest is the expected verdict of a state at a time. Nil fields are not compared.
 type stateTest struct {
 	place    place
 	at       time.Duration
@@ -33,13 +33,13 @@ func (r *reader) stateTest(f *file, path string, raw rawStateTest) stateTest {
 		r.fail(path+".verdict", "expected pass, warn or fail, got %q", t.verdict)
 	}
 	if t.verdict == "" && t.deciding == nil && t.reason == nil && t.unknown == nil && t.rules == nil {
-		r.fail(path, "nothing is expected of the state: expected a verdict")
+		r.fail(path, "no expectation for the state: expected a verdict")
 	}
-	known := alertNames(f.rules)
+	alerts := alertNames(f.rules)
 	names := func(path string, names []string) {
 		for i, name := range names {
-			if !slices.Contains(known, name) {
-				r.fail(strictyaml.PathIndex(path, i), "no rule has the alert %q%s", name, hint(name, known))
+			if !slices.Contains(alerts, name) {
+				r.fail(strictyaml.PathIndex(path, i), "no rule has the alert %q%s", name, hint(name, alerts))
 			}
 		}
 	}
@@ -47,8 +47,8 @@ func (r *reader) stateTest(f *file, path string, raw rawStateTest) stateTest {
 	names(path+".unknown", t.unknown)
 	for _, name := range sortedKeys(t.rules) {
 		at := strictyaml.PathKey(path+".rules", name)
-		if !slices.Contains(known, name) {
-			r.fail(at, "no rule has the alert %q%s", name, hint(name, known))
+		if !slices.Contains(alerts, name) {
+			r.fail(at, "no rule has the alert %q%s", name, hint(name, alerts))
 		}
 		if status := t.rules[name]; !slices.Contains(statuses(), status) {
 			r.fail(at, "expected ok, pending, failing or unknown, got %q", status)

@@ -8,23 +8,23 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// timeline notes what changes from evaluation to evaluation. A nil one notes nothing.
+// timeline records the changes between evaluations. A nil timeline records nothing.
 type timeline struct {
 	start  time.Time
 	lines  []string
 	before map[string]string
 }
 
-// note compares a snapshot with the one before.
+// note records the changes since the previous snapshot.
 func (t *timeline) note(s *evaluator.Snapshot) {
 	if t == nil {
 		return
 	}
 	at := s.At.Sub(t.start)
 	now := map[string]string{}
-	say := func(what, is, more string) {
+	add := func(what, is, more string) {
 		now[what] = is
-		if was, known := t.before[what]; !known || was != is {
+		if was, found := t.before[what]; !found || was != is {
 			t.lines = append(t.lines, strings.TrimRight(fmt.Sprintf("%8s  %s %s%s", duration(at), what, is, more), " "))
 		}
 	}
@@ -36,7 +36,7 @@ func (t *timeline) note(s *evaluator.Snapshot) {
 				what += "'"
 			}
 		}
-		say(what, r.Status.String(), because(r))
+		add(what, r.Status.String(), because(r))
 	}
 	for _, st := range s.States {
 		v := st.Verdict.String()
@@ -46,12 +46,12 @@ func (t *timeline) note(s *evaluator.Snapshot) {
 		if st.Reason != "" {
 			v += " (" + st.Reason + ")"
 		}
-		say("state "+st.Name, v, "")
+		add("state "+st.Name, v, "")
 	}
 	t.before = now
 }
 
-// restart notes that Vitals starts anew.
+// restart records a restart.
 func (t *timeline) restart(at time.Duration) {
 	if t == nil {
 		return
@@ -59,7 +59,7 @@ func (t *timeline) restart(at time.Duration) {
 	t.lines = append(t.lines, fmt.Sprintf("%8s  restart", duration(at)))
 }
 
-// because is why a rule has its status: the reason, or the alert that decides.
+// because returns the cause of a rule's status: the reason or the first alert.
 func because(r evaluator.Rule) string {
 	switch {
 	case r.Reason != "":
@@ -75,7 +75,7 @@ func because(r evaluator.Rule) string {
 	return ""
 }
 
-// deciding are the names of the rules that decide a state, each once.
+// deciding returns the names of a state's deciding rules without duplicates.
 func deciding(s *evaluator.Snapshot, st evaluator.State) []string {
 	names := []string{}
 	seen := map[string]bool{}

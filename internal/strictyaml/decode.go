@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Option changes how Decode works.
+// Option configures Decode.
 type Option func(*decoder)
 
 // WithExpand makes Decode replace the text of every scalar value, keys excepted,
@@ -26,15 +26,14 @@ type Defaulter interface{ SetDefaults() }
 
 // Decode decodes the one YAML document in data into the value that into points
 // to. It returns the mistakes in the order of the file, at most 100 of them and a
-// count of the rest; what is not mistaken is decoded all the same. The Document
-// is never nil.
+// count of the rest. Values without a mistake are decoded in any case. The Document is
+// never nil.
 //
-// Structs take the fields' yaml tags with the options inline (structs only) and
-// omitempty; without a tag the key is the field's name in lower case. A value
-// that is empty (null) leaves the default alone, except that for a pointer to a
-// struct it is a block with defaults only. A list replaces a default list; a
-// mapping is merged into a default map. Decode panics if into is no pointer or
-// leads to a type that it cannot decode into, such as a channel.
+// Structs have yaml tags with the options inline (structs only) and omitempty; without a
+// tag the key is the field's name in lower case. An empty (null) value keeps the default,
+// except that for a pointer to a struct it is a block with defaults only. A list replaces
+// a default list; a mapping is merged into a default map. Decode panics if into is not a
+// pointer or contains a type that it does not support, such as a channel.
 func Decode(file string, data []byte, into any, opts ...Option) (*Document, []*Error) {
 	data = bytes.Clone(data)
 	root, err := parse(file, data)
@@ -60,7 +59,7 @@ func decode(doc *Document, into any, opts ...Option) (*Document, []*Error) {
 	return doc, sorted(d.errs)
 }
 
-// target is what a pointer points to.
+// target returns the value that a pointer points to.
 func target(into any) reflect.Value {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -79,13 +78,13 @@ type decoder struct {
 	expanded int
 }
 
-// fail reports a mistake at a node; path says where in the document that is.
+// fail reports a mistake at a node with the path.
 func (d *decoder) fail(at *yaml.Node, path, format string, args ...any) {
 	line, col := place(at)
 	d.errs = append(d.errs, &Error{File: d.file, Line: line, Col: col, Where: path, Text: fmt.Sprintf(format, args...)})
 }
 
-// wrong reports a value that is not of the expected sort.
+// wrong reports a value that is not as expected.
 func (d *decoder) wrong(at *yaml.Node, path, expected string) {
 	d.fail(at, path, "expected %s, got %s", expected, describe(at))
 }
@@ -118,7 +117,7 @@ func (d *decoder) value(at *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// tagged refuses the tags that would call for a type of their own.
+// tagged reports a tag that is not of YAML's core schema.
 func (d *decoder) tagged(n *yaml.Node, path string) bool {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return true
@@ -131,7 +130,7 @@ func (d *decoder) tagged(n *yaml.Node, path string) bool {
 	return false
 }
 
-// null is what an empty value means for v.
+// null decodes an empty value into v.
 func null(v reflect.Value) {
 	if v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Kind() == reflect.Struct && !isCustom(v.Type()) {
 		v.Set(newValue(v.Type().Elem()).Addr())
@@ -197,12 +196,12 @@ func (d *decoder) mapping(at *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// entries returns the keys of a mapping and reports the mistaken ones.
+// entries returns the keys of a mapping and reports invalid ones.
 func (d *decoder) entries(at *yaml.Node, path string) []entry {
 	return entries(deref(at), func(at *yaml.Node, text string) { d.fail(at, path, "%s", text) })
 }
 
-// anything decodes into what the document has: map[string]any, []any, string,
+// anything decodes into the type in the document: map[string]any, []any, string,
 // int, int64, uint64, float64, bool or nil.
 func (d *decoder) anything(at *yaml.Node, path string) any {
 	n := deref(at)

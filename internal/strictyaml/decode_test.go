@@ -18,7 +18,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// config has a field of every sort.
+// config has a field of every kind.
 type config struct {
 	Name     string         `yaml:"name"`
 	Interval model.Duration `yaml:"interval,omitempty"`
@@ -36,7 +36,7 @@ type config struct {
 	Other    any                `yaml:"other"`
 	Picky    picky              `yaml:"picky"`
 	Ignored  string             `yaml:"-"`
-	//lint:ignore U1000 a field that is not exported is no key
+	//lint:ignore U1000 an unexported field is not a key
 	hidden string
 }
 
@@ -66,7 +66,7 @@ type listener struct {
 
 func (l *listener) SetDefaults() { l.Port = 8080 }
 
-// size decodes itself and says what it expects.
+// size has a decoding method and an expected form.
 type size int
 
 func (*size) Expected() string { return "a size such as 512MiB" }
@@ -79,7 +79,7 @@ func (s *size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// loud decodes itself from a node.
+// loud decodes a node.
 type loud string
 
 func (l *loud) UnmarshalYAML(n *yaml.Node) error {
@@ -104,7 +104,7 @@ func (t *target) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(t))
 }
 
-// picky decodes a block and then refuses it, with its content in the error.
+// picky decodes a block and returns an error with its content.
 type picky struct {
 	Word string `yaml:"word"`
 }
@@ -185,7 +185,7 @@ func TestDecodeMergesIntoDefaultMap(t *testing.T) {
 	}
 }
 
-// mistakes has every bad file of testdata and what is said about it.
+// mistakes has the errors of every bad file of testdata.
 var mistakes = map[string][]string{
 	"unknown_key": {`2:1: unknown key "intervall", did you mean "interval"?`},
 	"unknown_key_far": {
@@ -233,7 +233,7 @@ var mistakes = map[string][]string{
 	"template_of_label":           {`1:7: name: expected a single text, got {{ ... }} without quotes, which it needs`},
 	"template_of_label_in_text":   {`1:1: not valid YAML: did not find expected key: a value that begins with {{ needs quotes`},
 	"template_of_label_elsewhere": {`3:1: not valid YAML: did not find expected node content`},
-	"unknown_anchor":              {`1:1: not valid YAML: unknown anchor 'nobody' referenced`},
+	"unknown_anchor":              {`1:1: not valid YAML: unknown anchor 'absent' referenced`},
 	"alias_of_itself":             {`2:6: alias "a" contains itself`},
 	"billion_laughs":              {`1:1: aliases make the file larger than 16 MiB`},
 	"deep":                        {`1:108: nested deeper than 100 levels`},
@@ -328,7 +328,7 @@ func TestDecodeBounds(t *testing.T) {
 	})
 }
 
-func TestDecodeRefusesProgrammersMistakes(t *testing.T) {
+func TestDecodePanics(t *testing.T) {
 	tests := []struct {
 		name string
 		into any

@@ -1,10 +1,9 @@
-// Package strictyaml decodes YAML files that people write: every mistake of a
-// file is reported at once, each with its place and with what is expected there.
+// Package strictyaml decodes YAML files that people write. It reports all mistakes of a file
+// together, each with its position and the expected value.
 //
 // Unknown and repeated keys are mistakes, and so are a second document, an empty
 // file, quoted numbers and text that only some YAML versions take for a boolean.
-// Anchors, aliases and merge keys are supported; what aliases can make of a small
-// file is bounded. Types decide about themselves: a method SetDefaults is called
-// on every struct before its block is decoded, and the usual interfaces of YAML
-// and of encoding.TextUnmarshaler are honoured.
+// Anchors, aliases and merge keys are supported; the size of a file with its aliases expanded
+// is bounded. A method SetDefaults is called on every struct before its block is decoded.
+// Types can implement the interfaces of YAML libraries and encoding.TextUnmarshaler.
 package strictyaml

@@ -6,34 +6,34 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Document is a file that Decode has read: it knows where everything stands. It
-// is never nil, and of a file that is not YAML it only knows the beginning. It is
-// immutable and safe for concurrent use.
+// Document is a file that Decode has read, with the positions of its nodes. For a file that
+// is not YAML, all positions are its beginning. It is immutable and safe for concurrent
+// use.
 type Document struct {
 	file string
 	data []byte
-	// root is nil if the file is not YAML, or too large when its aliases are followed.
+	// root is nil if the file is not YAML, or too large with its aliases expanded.
 	root *yaml.Node
 	// broken are the paths at which Decode found a mistake.
 	broken []string
 }
 
-// File returns the file's name, as it was given to Decode.
+// File returns the name that Decode got.
 func (d *Document) File() string { return d.file }
 
-// Data returns the file's content, as it was given to Decode; it must not be changed.
+// Data returns the file's content; it must not be changed.
 func (d *Document) Data() []byte { return d.data }
 
-// Position returns the place of a path such as "collectors[2].keystone.auth_url".
-// A scalar stands where its value begins, a block where its key begins. If the
-// path does not exist, it is the place of the nearest ancestor that does.
+// Position returns the position of a path such as "collectors[2].keystone.auth_url": that of
+// a scalar's value or of a block's key. If the path does not exist, it is the position of
+// the nearest ancestor that does.
 func (d *Document) Position(path string) (line, col int) {
 	at, _, _ := d.find(path)
 	return place(at)
 }
 
-// KeyPosition returns the place of the key that a path ends in. If there is no such key,
-// it is that of Position.
+// KeyPosition returns the position of the last key of a path. If there is no such key, it is
+// that of Position.
 func (d *Document) KeyPosition(path string) (line, col int) {
 	all := steps(path)
 	if last := len(all) - 1; last >= 0 && all[last].index < 0 {
@@ -47,28 +47,28 @@ func (d *Document) KeyPosition(path string) (line, col int) {
 	return d.Position(path)
 }
 
-// Has says whether the document has something at path, be it empty.
+// Has reports whether the document has a value at path, which may be empty.
 func (d *Document) Has(path string) bool {
 	_, _, ok := d.find(path)
 	return ok
 }
 
-// Errorf makes an error at the position of path, which it also names.
+// Errorf returns an error with path and its position.
 func (d *Document) Errorf(path, format string, args ...any) *Error {
 	line, col := d.Position(path)
 	return &Error{File: d.file, Line: line, Col: col, Where: path, Text: fmt.Sprintf(format, args...)}
 }
 
-// ErrorAt is like Errorf for a mistake inside a scalar, at the byte with this
-// offset in the scalar's value, whatever its style: see Locate.
+// ErrorAt is like Errorf for a mistake inside a scalar, at an offset in the scalar's value in
+// bytes: see Locate.
 func (d *Document) ErrorAt(path string, offset int, format string, args ...any) *Error {
 	e := d.Errorf(path, format, args...)
 	e.Line, e.Col = d.Locate(path, offset)
 	return e
 }
 
-// Broken says whether Decode found a mistake at path or below it. A caller that
-// checks what was decoded leaves broken parts out, to report nothing twice.
+// Broken reports whether Decode found a mistake at path or below it. A caller that validates
+// decoded values skips broken ones, to avoid duplicate reports.
 func (d *Document) Broken(path string) bool {
 	for _, b := range d.broken {
 		if within(b, path) {

@@ -44,7 +44,7 @@ func TestDocumentPosition(t *testing.T) {
 		{"missing element", "collectors[7].name", 2, 1},
 		{"quoted key", `collectors[1]["a.b"][1]`, 8, 16},
 		{"empty block", "collectors[1].null_block", 9, 5},
-		{"missing at the top", "nobody", 1, 1},
+		{"missing at the top", "absent", 1, 1},
 		{"behind an alias", "alias.deep", 11, 9},
 		{"merged", "merged.deep", 11, 9},
 		{"no path at all", "[[x", 1, 1},
@@ -65,7 +65,7 @@ func TestDocumentPosition(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"name": "1:1", "collectors[0].keystone": "4:5", "collectors[0].keystone.user": "5:7", `collectors[1]["a.b"]`: "8:5",
-		"alias.deep": "11:3", "": "1:1", "collectors[1]": "6:5", "nobody": "1:1", "name.x": "1:7", "collectors.name": "2:1",
+		"alias.deep": "11:3", "": "1:1", "collectors[1]": "6:5", "absent": "1:1", "name.x": "1:7", "collectors.name": "2:1",
 	} {
 		line, col := doc.KeyPosition(path)
 		if got := fmt.Sprintf("%d:%d", line, col); got != want {
@@ -74,7 +74,7 @@ func TestDocumentPosition(t *testing.T) {
 	}
 	for path, want := range map[string]bool{
 		"": true, "name": true, "collectors[1].null_block": true, "alias.deep": true, "merged.deep": true,
-		"nobody": false, "name.x": false, "collectors[2]": false, "collectors.name": false,
+		"absent": false, "name.x": false, "collectors[2]": false, "collectors.name": false,
 	} {
 		if got := doc.Has(path); got != want {
 			t.Errorf("Has(%q) = %t, want %t", path, got, want)
@@ -118,7 +118,7 @@ func TestDocumentBroken(t *testing.T) {
 	}
 }
 
-// TestLocate looks for the word "here" in one value, written in every style.
+// TestLocate locates the word "here" in a value in every style.
 func TestLocate(t *testing.T) {
 	tests := []struct {
 		name, given string

@@ -3,16 +3,14 @@ package strictyaml
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
 	"gopkg.in/yaml.v3"
 )
 
-// Documents returns the roots of all documents of somebody else's file that are not
-// empty, within the bounds that hold for a file of ours: its size, its text, how deep it
-// is nested, and what its aliases make of it. A template of such a file is none.
+// Documents returns the roots of all documents that are not empty, of a file of another
+// program. The bounds are those of Decode. An unrendered template is an error.
 func Documents(file string, data []byte) ([]*yaml.Node, *Error) {
 	var roots []*yaml.Node
 	parts, err := Parts(file, data)
@@ -25,31 +23,23 @@ func Documents(file string, data []byte) ([]*yaml.Node, *Error) {
 	return roots, err
 }
 
-// Part is one document of a file, or an element of a list in it, that Decode has not
-// seen yet.
+// Part is a document of a file, or an element of a list in it, before decoding.
 type Part struct {
 	file string
 	data []byte
 	root *yaml.Node
-	// Number is that of the document in its file. It counts from 1, and empty documents
-	// count.
+	// Number is the number of the document in its file, from 1 and with empty documents.
 	Number int
-	// First and Last are the lines between which the part stands, comments included. They
-	// count from 1, and the end of the file is open.
+	// First and Last are the lines of the part with its comments, from 1. Last is
+	// math.MaxInt for the last part of a file.
 	First, Last int
 }
 
 // Parts returns the documents of a file that are not empty, within the bounds of Decode.
-// With an error they are those before it.
+// With an error it returns the documents before the error.
 func Parts(file string, data []byte) ([]Part, *Error) {
-	fail := func(line, col int, format string, args ...any) *Error {
-		return &Error{File: file, Line: line, Col: col, Text: fmt.Sprintf(format, args...)}
-	}
-	if len(data) > maxSize {
-		return nil, fail(1, 1, "file of %d bytes, expected at most 1 MiB", len(data))
-	}
-	if line, col, what := invalidText(data); what != "" {
-		return nil, fail(line, col, "%s, expected text in UTF-8", what)
+	if err := checkText(file, data); err != nil {
+		return nil, err
 	}
 	data = bytes.Clone(data)
 	var parts []Part
@@ -68,7 +58,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 			continue
 		}
 		if at, problem := oversize(n.Content[0]); problem != "" {
-			return parts, fail(at.Line, at.Column, "%s", problem)
+			return parts, &Error{File: file, Line: at.Line, Col: at.Column, Text: problem}
 		}
 		first := n.Line
 		if len(parts) == 0 {
@@ -78,7 +68,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 	}
 }
 
-// Decode decodes the part as the function does a file. Places are those in the file.
+// Decode decodes the part like the function Decode. Positions are those in the file.
 func (p *Part) Decode(into any) (*Document, []*Error) {
 	return decode(&Document{file: p.file, data: p.data, root: p.root}, into)
 }
@@ -91,8 +81,8 @@ func (p *Part) Text(key string) string {
 	return ""
 }
 
-// Items returns the elements of the list at a key of the part. What stands above the first
-// one is the first one's, and what stands below the last one the last one's.
+// Items returns the elements of the list at a key of the part. Lines above the first
+// element belong to it, and lines below the last element to that one.
 func (p *Part) Items(key string) []Part {
 	list := p.at(key)
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -110,7 +100,7 @@ func (p *Part) Items(key string) []Part {
 	return items
 }
 
-// at returns what is at a key of the part, or nil.
+// at returns the node at a key of the part, or nil.
 func (p *Part) at(key string) *yaml.Node {
 	if root := deref(p.root); root.Kind == yaml.MappingNode {
 		if e, ok := lookup(root, key); ok {

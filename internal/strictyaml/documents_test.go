@@ -50,7 +50,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// Each part knows its lines, and what is decoded of it its places in the file.
+// Each part has its lines, and its decoded values have positions in the file.
 func TestParts(t *testing.T) {
 	const file = "# head\na: 1\n# tail\n---\n---\n# above\nkind: List\nitems:\n# first\n- {a: 2}\n# second\n- a: 3\n- &x {a: four}\n- *x\n...\n# end\n---\nlist: []\n"
 	parts, err := strictyaml.Parts("f.yaml", []byte(file))
@@ -59,7 +59,7 @@ func TestParts(t *testing.T) {
 	}
 	list := &parts[1]
 	if got, want := fmt.Sprintf("%q %q %q %v", list.Text("kind"), list.Text("items"), list.Text("none"), list.Items("kind")), `"List" "" "" []`; got != want {
-		t.Errorf("what the list has = %s, want %s", got, want)
+		t.Errorf("elements of the list = %s, want %s", got, want)
 	}
 	var got []string
 	for _, p := range append(append([]strictyaml.Part{parts[0]}, parts[1].Items("items")...), parts[2]) {

@@ -6,11 +6,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Encode writes v as YAML, which Decode reads back unless v has values that do not show
-// themselves, such as secrets.
+// Encode writes v as YAML. Decode can read it, unless v has types that hide their value,
+// such as secrets.
 func Encode(v any) ([]byte, error) { return yaml.Marshal(v) }
 
-// Commented is v for Encode, with a comment above it: lines that begin with "#".
+// Commented returns v for Encode with a comment above it: lines that begin with "#".
 func Commented(comment string, v any) (any, error) {
 	text, err := yaml.Marshal(v)
 	if err != nil {
@@ -25,8 +25,7 @@ func Commented(comment string, v any) (any, error) {
 	return n, nil
 }
 
-// EncodeAll writes one document each, as people write them: indented by two, with lines
-// that divide them.
+// EncodeAll writes YAML documents with separators and an indentation of two.
 func EncodeAll(documents ...any) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

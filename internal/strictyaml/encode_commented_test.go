@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// remarked is a list, or an element of one, with a comment above it.
+// remarked is a list or an element of a list with a comment above it.
 type remarked struct {
 	Name  string
 	Items []remarked `yaml:",omitempty"`
@@ -26,7 +26,7 @@ func (r remarked) MarshalYAML() (any, error) {
 	return strictyaml.Commented(r.comment, plain(r))
 }
 
-// A comment stands above its value, also within another one that has one.
+// A comment is above its value, also within another value with a comment.
 func TestCommented(t *testing.T) {
 	given := remarked{"all", []remarked{{"a", nil, "# of a\n# and more"}, {"b", nil, ""}, {"c: |", nil, "# of c"}}, "# of all"}
 	got, err := strictyaml.EncodeAll(given, given.Items[2])
@@ -54,7 +54,7 @@ name: 'c: |'
 	}
 }
 
-// unwritable cannot be written.
+// unwritable cannot be encoded.
 type unwritable struct{}
 
 // MarshalYAML fails.

@@ -27,13 +27,13 @@ list: []
 	}
 }
 
-func TestEncodeAllOfWhatIsNoYAML(t *testing.T) {
+func TestEncodeAllFails(t *testing.T) {
 	if got, err := strictyaml.EncodeAll(unencodable{}); err == nil {
 		t.Errorf("EncodeAll() = %q, want the error of the value", got)
 	}
 }
 
-// unencodable refuses to be written.
+// unencodable cannot be encoded.
 type unencodable struct{}
 
 func (unencodable) MarshalYAML() (any, error) { return nil, errors.New("no YAML") }

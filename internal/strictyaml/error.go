@@ -8,22 +8,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxErrors bounds the list of mistakes of one file; what is beyond it is counted.
+// maxErrors bounds the list of mistakes of a file; further ones are counted.
 const maxErrors = 100
 
-// Error is one mistake of a file. It never contains an expanded value.
+// Error is a mistake in a file. It never contains an expanded value.
 type Error struct {
-	// File is the file's name, as it was given to Decode.
+	// File is the name that Decode got.
 	File string
-	// Line and Col count from 1; Col counts characters. Line 0 means the file as a whole.
+	// Line and Col are from 1, Col in characters. Line 0 means the whole file.
 	Line, Col int
-	// Where is the place in the document, such as "collectors[2].keystone"; empty
-	// means the document itself.
+	// Where is the path in the document, such as "collectors[2].keystone"; empty for
+	// the document.
 	Where string
-	// Text says what is wrong and what is expected there.
+	// Text is the mistake and the expected value.
 	Text string
-	// Code is the stable name of this class of mistakes, for tools; empty where the
-	// file's reader has none. It is no part of the message.
+	// Code is the stable name of this class of mistakes for tools; it may be empty. It is
+	// not part of the message.
 	Code string
 }
 
@@ -56,8 +56,7 @@ func sorted(errs []*Error) []*Error {
 	return errs
 }
 
-// describe says what was found instead of what was expected: the original text,
-// never the expanded one.
+// describe describes a node for messages, with the original text, never the expanded one.
 func describe(n *yaml.Node) string {
 	n = deref(n)
 	switch {
@@ -73,10 +72,10 @@ func describe(n *yaml.Node) string {
 	return quote(n.Value)
 }
 
-// quote quotes a text of the file and keeps it short.
+// quote quotes and shortens a text of the file.
 func quote(s string) string { return fmt.Sprintf("%q", clip(s, 64)) }
 
-// clip cuts s after at most limit bytes.
+// clip truncates s to at most limit bytes.
 func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -12,8 +12,8 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// FuzzDecode holds that nothing panics, that the same file decodes to the same
-// value, and that mistakes are in order and within the file's name and lines.
+// FuzzDecode checks that decoding does not panic and is deterministic, and that mistakes are
+// in order and within the file.
 func FuzzDecode(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Expecter is a type that is decoded from a text by a method of its own and can
-// say what it expects, such as "a size such as 512MiB".
+// Expecter is a type with its own decoding method. Expected returns the expected form for
+// messages, such as "a size such as 512MiB".
 type Expecter interface{ Expected() string }
 
-// unmarshaler is the older of the two interfaces of the YAML libraries, and the
-// one that keeps decoding strict: unmarshal reports mistakes as Decode does.
+// unmarshaler is the older interface of the YAML libraries. It keeps decoding strict:
+// unmarshal reports mistakes like Decode.
 type unmarshaler interface {
 	UnmarshalYAML(unmarshal func(any) error) error
 }
@@ -25,16 +25,16 @@ type mistakes []*Error
 
 func (m mistakes) Error() string { return m[0].Error() }
 
-// isCustom says whether a pointer type decodes itself.
+// isCustom reports whether a pointer type has its own decoding method.
 func isCustom(pointer reflect.Type) bool {
 	return pointer.Implements(reflect.TypeFor[unmarshaler]()) ||
 		pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()) ||
 		pointer.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// custom decodes into a type that decodes itself; false means that v is none. A
-// type with the *yaml.Node method gets scalars only, as it could not be strict
-// about anything else.
+// custom decodes into a type with its own decoding method, and returns false for other
+// types. A type with the *yaml.Node method gets scalars only, because decoding a node is
+// not strict.
 func (d *decoder) custom(at *yaml.Node, v reflect.Value, path string) bool {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		v = v.Addr().Convert(reflect.TypeFor[*model.Duration]()).Elem()
@@ -60,7 +60,7 @@ func (d *decoder) custom(at *yaml.Node, v reflect.Value, path string) bool {
 	return true
 }
 
-// unmarshal returns the function that a type's own method decodes with.
+// unmarshal returns the function for a type's own decoding method.
 func (d *decoder) unmarshal(at *yaml.Node, path string) func(any) error {
 	return func(into any) error {
 		inner := &decoder{file: d.file, expand: d.expand, fields: d.fields}
@@ -73,7 +73,7 @@ func (d *decoder) unmarshal(at *yaml.Node, path string) func(any) error {
 	}
 }
 
-// single returns the text of a scalar for a type that decodes itself.
+// single returns the text of a scalar for a type with its own decoding method.
 func (d *decoder) single(at *yaml.Node, v reflect.Value, path string) (text, bool) {
 	if want := expectation(v); want != "" && deref(at).Kind != yaml.ScalarNode {
 		d.wrong(at, path, want)
@@ -82,8 +82,8 @@ func (d *decoder) single(at *yaml.Node, v reflect.Value, path string) (text, boo
 	return d.text(at, path)
 }
 
-// refused reports the error of a type's own method. Its text is left out if it
-// may contain an expanded value.
+// refused reports the error of a type's own decoding method, without its text if that may
+// contain an expanded value.
 func (d *decoder) refused(at *yaml.Node, v reflect.Value, path string, err error, expanded bool) {
 	var inner mistakes
 	want := expectation(v)
@@ -100,7 +100,7 @@ func (d *decoder) refused(at *yaml.Node, v reflect.Value, path string, err error
 	}
 }
 
-// expectation says what a type that decodes itself expects, if that is known.
+// expectation returns the expected form of a type with its own decoding method, or "".
 func expectation(v reflect.Value) string {
 	if e, ok := v.Addr().Interface().(Expecter); ok {
 		return e.Expected()

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// maxExpanded bounds what a file becomes once its aliases are followed; every
-	// node counts nodeCost and the length of its text. A file of maxSize without
-	// aliases stays below it: at its densest, "{a,b,c}", YAML has a node a byte.
+	// maxExpanded bounds the size of a file with its aliases expanded. The size of a node
+	// is nodeCost and the length of its text. A file of maxSize without aliases is always
+	// smaller: YAML has at most one node per byte, in "{a,b,c}".
 	maxExpanded = 16 << 20
 	nodeCost    = 8
-	// maxDepth bounds how deep lists and mappings may be nested.
+	// maxDepth bounds the nesting of lists and mappings.
 	maxDepth = 100
 )
 
-// oversize looks for what makes a small file large: nesting, and aliases of
-// aliases. Every node is visited once, so it is linear in the file.
+// oversize finds deep nesting and aliases of aliases, which make a small file large. It is
+// linear in the file, because it visits every node once.
 func oversize(root *yaml.Node) (at *yaml.Node, problem string) {
-	m := measure{known: map[*yaml.Node]extent{}}
+	m := measure{done: map[*yaml.Node]extent{}}
 	whole := m.node(root, 0)
 	if m.problem == "" && whole.size > maxExpanded {
 		return root, fmt.Sprintf("aliases make the file larger than %d MiB", maxExpanded>>20)
@@ -27,7 +27,7 @@ func oversize(root *yaml.Node) (at *yaml.Node, problem string) {
 	return m.at, m.problem
 }
 
-// extent is how large a node is with its aliases followed.
+// extent is the size of a node with its aliases expanded.
 type extent struct {
 	size   int
 	height int
@@ -35,7 +35,7 @@ type extent struct {
 }
 
 type measure struct {
-	known   map[*yaml.Node]extent
+	done    map[*yaml.Node]extent
 	at      *yaml.Node
 	problem string
 }
@@ -49,7 +49,7 @@ func (m *measure) fail(at *yaml.Node, format string, args ...any) extent {
 
 func (m *measure) node(at *yaml.Node, depth int) extent {
 	n := deref(at)
-	e, seen := m.known[n]
+	e, seen := m.done[n]
 	switch {
 	case e.open:
 		return m.fail(at, "alias %s contains itself", quote(at.Value))
@@ -58,18 +58,18 @@ func (m *measure) node(at *yaml.Node, depth int) extent {
 	case seen:
 		return e
 	}
-	m.known[n] = extent{open: true}
+	m.done[n] = extent{open: true}
 	e = extent{size: nodeCost + len(n.Value)}
 	for _, child := range n.Content {
 		c := m.node(child, depth+1)
 		e.size = min(e.size+c.size, 2*maxExpanded) // stays far from an overflow
 		e.height = max(e.height, c.height+1)
 	}
-	m.known[n] = e
+	m.done[n] = e
 	return e
 }
 
-// deref follows an alias to what it stands for.
+// deref returns the node of an alias, or n.
 func deref(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

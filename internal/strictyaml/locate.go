@@ -9,10 +9,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Locate returns the place in the file of the byte with this offset in the value
-// of the scalar at path. Styles differ from their value in white space, quotes
-// and escapes only, so the place is found by counting visible characters. If the
-// scalar was expanded or is none, it is the place of the whole.
+// Locate returns the position in the file of the byte at an offset in the value of the
+// scalar at path. The text of a scalar differs from its value in white space, quotes and
+// escapes only, so that Locate counts visible characters. For other nodes and expanded
+// scalars it returns the position of the node.
 func (d *Document) Locate(path string, offset int) (line, col int) {
 	at, n, _ := d.find(path)
 	if n == nil || n.Kind != yaml.ScalarNode {
@@ -54,8 +54,8 @@ func visible(s string) (n int) {
 
 func isVisible(r rune) bool { return !unicode.IsSpace(r) }
 
-// contentStart returns the offset of the first byte of a scalar's text: behind
-// its anchor and tag, its quote, or its header ("|-").
+// contentStart returns the offset of the first byte of a scalar's text: after its anchor
+// and tag, its quote, or its header ("|-").
 func (d *Document) contentStart(n *yaml.Node) (int, bool) {
 	p, ok := d.offset(n.Line, n.Column)
 	if !ok {
@@ -82,7 +82,7 @@ func (d *Document) contentStart(n *yaml.Node) (int, bool) {
 	return p, p <= len(d.data)
 }
 
-// offset turns a place into the offset of its byte.
+// offset returns the offset of a position in bytes.
 func (d *Document) offset(line, col int) (int, bool) {
 	p := 0
 	for ; line > 1; line-- {
@@ -113,8 +113,8 @@ type source struct {
 	pos   int
 }
 
-// next returns the next character and how many bytes it takes in the file; zero
-// bytes mean the end.
+// next returns the next character and its size in the file, in bytes. The size is 0 at the
+// end.
 func (s *source) next() (r rune, size int) {
 	rest := s.text[s.pos:]
 	r, size = utf8.DecodeRune(rest)
@@ -134,7 +134,7 @@ func (s *source) next() (r rune, size int) {
 }
 
 // unescape reads one escape of a double-quoted scalar (YAML 1.2.2, section 5.7).
-// Which white space an escape stands for does not matter here.
+// All white space is returned as a space.
 func unescape(text []byte) (r rune, size int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[text[1]]
 	switch {

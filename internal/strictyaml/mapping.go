@@ -11,12 +11,11 @@ type entry struct {
 	key, value *yaml.Node
 }
 
-// report takes a mistake in a mapping; nil drops it.
+// report reports a mistake in a mapping; nil discards it.
 type report func(at *yaml.Node, text string)
 
-// entries returns the keys of a mapping in the order of the file, and after them
-// the ones that a merge key ("<<: *base") brings in and the mapping has not
-// itself. Of repeated keys the first counts.
+// entries returns the keys of a mapping in the order of the file, followed by those of merge
+// keys ("<<: *base") that the mapping does not have. The first of duplicate keys counts.
 func entries(n *yaml.Node, report report) []entry {
 	if report == nil {
 		report = func(*yaml.Node, string) {}
@@ -54,8 +53,8 @@ func entries(n *yaml.Node, report report) []entry {
 	return list
 }
 
-// mergedEntries returns what a merge key brings in: the keys of one mapping, or
-// of several, the earlier ones before the later ones.
+// mergedEntries returns the entries of a merge key: those of a mapping, or of a list of
+// mappings in their order.
 func mergedEntries(at *yaml.Node, report report) []entry {
 	n := deref(at)
 	switch n.Kind {

@@ -17,14 +17,11 @@ const maxSize = 1 << 20
 
 // parse returns the root of the one document in data.
 func parse(file string, data []byte) (*yaml.Node, *Error) {
-	fail := func(line, col int, format string, args ...any) (*yaml.Node, *Error) {
-		return nil, &Error{File: file, Line: line, Col: col, Text: fmt.Sprintf(format, args...)}
+	fail := func(line, col int, text string) (*yaml.Node, *Error) {
+		return nil, &Error{File: file, Line: line, Col: col, Text: text}
 	}
-	if len(data) > maxSize {
-		return fail(1, 1, "file of %d bytes, expected at most 1 MiB", len(data))
-	}
-	if line, col, what := invalidText(data); what != "" {
-		return fail(line, col, "%s, expected text in UTF-8", what)
+	if err := checkText(file, data); err != nil {
+		return nil, err
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	first, err := document(decoder)
@@ -43,13 +40,24 @@ func parse(file string, data []byte) (*yaml.Node, *Error) {
 	}
 	root := first.Content[0]
 	if at, problem := oversize(root); problem != "" {
-		return fail(at.Line, at.Column, "%s", problem)
+		return fail(at.Line, at.Column, problem)
 	}
 	return root, nil
 }
 
-// document reads the next document. The YAML parser reports some malformed
-// comments by a panic of its own; that is a mistake of the file like any other.
+// checkText returns an error unless data is text within maxSize.
+func checkText(file string, data []byte) *Error {
+	if len(data) > maxSize {
+		return &Error{File: file, Line: 1, Col: 1, Text: fmt.Sprintf("file of %d bytes, expected at most 1 MiB", len(data))}
+	}
+	if line, col, what := invalidText(data); what != "" {
+		return &Error{File: file, Line: line, Col: col, Text: what + ", expected text in UTF-8"}
+	}
+	return nil
+}
+
+// document reads the next document. The YAML parser panics for some malformed comments,
+// which is an error here.
 func document(d *yaml.Decoder) (n *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -67,7 +75,7 @@ func isEmpty(doc *yaml.Node) bool {
 	return len(doc.Content) == 0 || isNull(doc.Content[0])
 }
 
-// invalidText finds the first byte that cannot be part of a YAML text.
+// invalidText finds the first byte that is invalid in YAML.
 func invalidText(data []byte) (line, col int, what string) {
 	line, col = 1, 1
 	for len(data) > 0 {
@@ -85,8 +93,8 @@ func invalidText(data []byte) (line, col int, what string) {
 	return 0, 0, ""
 }
 
-// syntaxError turns an error of the YAML library into one of ours. The library
-// knows the line only, and for errors within a block the line of its beginning.
+// syntaxError converts an error of the YAML library. That has a line only, which for an error
+// within a block is the block's first line.
 func syntaxError(file string, data []byte, err error) *Error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &Error{File: file, Line: 1, Col: 1}
@@ -111,7 +119,7 @@ func syntaxError(file string, data []byte, err error) *Error {
 	return e
 }
 
-// lineOf returns the line of a number, which counts from 1, or "".
+// lineOf returns the line of a number, from 1, or "".
 func lineOf(data []byte, number int) string {
 	for line := range strings.Lines(string(data)) {
 		if number--; number == 0 {
@@ -121,8 +129,8 @@ func lineOf(data []byte, number int) string {
 	return ""
 }
 
-// countsFromZero says whether the YAML library counts lines from zero for this
-// message: it does for those of its parser, not for those of its scanner.
+// countsFromZero reports whether the YAML library counts lines from zero in this message. It
+// does in those of its parser, not in those of its scanner.
 func countsFromZero(problem string) bool {
 	rest, ok := strings.CutPrefix(problem, "did not find expected ")
 	if !ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// step is one part of a path: a key of a mapping, or an index of a list.
+// step is a part of a path: a key of a mapping, or an index of a list.
 type step struct {
 	key   string
 	index int // -1 for a key
@@ -26,7 +26,7 @@ func PathKey(path, key string) string {
 // PathIndex appends an index to a path: "a[2]".
 func PathIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// steps reads a path; it stops at what is no path.
+// steps parses a path up to the first invalid part.
 func steps(path string) []step {
 	var list []step
 	for path != "" {
@@ -57,7 +57,7 @@ func steps(path string) []step {
 	return list
 }
 
-// within says whether path is parent or lies below it.
+// within reports whether path is parent or below it.
 func within(path, parent string) bool {
 	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (parent == "" || rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -2,15 +2,15 @@ package strictyaml
 
 import "gopkg.in/yaml.v3"
 
-// hiddenText stands where a secret was.
+// hiddenText replaces a secret.
 const hiddenText = "<secret>"
 
-// Redacted returns the document as it was written, nothing expanded, without
-// comments, and with "<secret>" for every scalar for which secret is true. secret is
-// asked for every key and list element, with its path and the nearest key; if it is true
-// for a list or a mapping, all scalars below it are hidden. The others are what shown
-// makes of them: those of a list at once, any other as a list of its own. A file that is
-// not YAML yields nothing.
+// Redacted returns the document without expansion and comments, and with "<secret>" for every
+// scalar for which secret returns true. secret is called for every key and list element,
+// with its path and the nearest key. If it returns true for a list or a mapping, all scalars
+// below are hidden. shown returns the output for other scalars; it gets the elements of a
+// list together, and any other scalar as a list of one. For a file that is not YAML,
+// Redacted returns nil.
 func (d *Document) Redacted(secret func(path, key string) bool, shown func(list []string) []string) []byte {
 	if d.root == nil {
 		return nil
@@ -28,13 +28,13 @@ type redactor struct {
 	secret func(path, key string) bool
 	shown  func(list []string) []string
 	hidden map[*yaml.Node]bool
-	// texts are what is shown of scalars that are not shown as they are.
+	// texts are the replacements of scalars that shown has changed.
 	texts  map[*yaml.Node]string
 	copies map[*yaml.Node]*yaml.Node
 }
 
-// mark finds the scalars to hide. An alias is followed with its own path: what is
-// secret in one place is hidden in all places.
+// mark finds the scalars to hide. It follows an alias with the path of the alias: a scalar
+// that is secret at one path is hidden at all paths.
 func (r *redactor) mark(n *yaml.Node, path, key string, hide bool) {
 	n = deref(n)
 	hide = hide || r.secret(path, key)
@@ -61,8 +61,8 @@ func (r *redactor) mark(n *yaml.Node, path, key string, hide bool) {
 	}
 }
 
-// show notes what is shown of the scalars of a list. An alias may be in two lists: what is
-// not shown in one of them is in neither.
+// show stores the replacements of the scalars of a list. An alias may be in two lists: text
+// that is hidden in one is hidden in both.
 func (r *redactor) show(list ...*yaml.Node) {
 	texts := make([]string, len(list))
 	for i, n := range list {

@@ -9,16 +9,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// text is a scalar's text as it is converted.
+// text is the text of a scalar for conversion.
 type text struct {
 	value string
 	node  *yaml.Node
-	// expanded is set if value is not what the file says, and so may be a secret.
+	// expanded is set if value differs from the file, and so may be a secret.
 	expanded bool
 }
 
-// text returns the text of a scalar; if it is none, or cannot be expanded, that
-// is reported.
+// text returns the text of a scalar. It reports other nodes and errors of expansion.
 func (d *decoder) text(at *yaml.Node, path string) (text, bool) {
 	n := deref(at)
 	if n.Kind != yaml.ScalarNode {
@@ -41,8 +40,7 @@ func (d *decoder) text(at *yaml.Node, path string) (text, bool) {
 	return t, true
 }
 
-// resolve returns the value that YAML's core schema sees in the text. A quoted
-// text is a string.
+// resolve returns the value of the text in YAML's core schema. A quoted text is a string.
 func (t text) resolve(style yaml.Style) any {
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: t.value, Style: style}
 	if style != 0 {
@@ -53,13 +51,13 @@ func (t text) resolve(style yaml.Style) any {
 		return t.value
 	}
 	if _, isTime := v.(time.Time); isTime {
-		return t.value // dates are no type of their own here
+		return t.value // dates are strings here
 	}
 	return v
 }
 
-// scalar decodes into a string, a boolean or a number. What was expanded may
-// stand in quotes and still be a number.
+// scalar decodes into a string, a boolean or a number. An expanded value may be a number even
+// in quotes.
 func (d *decoder) scalar(at *yaml.Node, v reflect.Value, path string) {
 	if deref(at).Kind != yaml.ScalarNode {
 		d.wrong(at, path, expectedOf(v.Type()))
@@ -82,7 +80,7 @@ func (d *decoder) scalar(at *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// setNumber sets a boolean or a number; false means that it does not fit.
+// setNumber sets a boolean or a number. It returns false if the value does not fit.
 func setNumber(v reflect.Value, value any) bool {
 	found := reflect.ValueOf(value)
 	switch {
@@ -132,7 +130,7 @@ func wholeNumber(v reflect.Value) (int64, bool) {
 	return 0, false
 }
 
-// expectedOf names what a type takes, for messages.
+// expectedOf describes the values of a type for messages.
 func expectedOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// field is one key that a struct knows.
+// field is a key of a struct.
 type field struct {
 	key   string
 	index []int
@@ -19,11 +19,11 @@ func (d *decoder) structure(at *yaml.Node, v reflect.Value, path string) {
 		d.wrong(at, path, "a mapping")
 		return
 	}
-	known := d.fieldsOf(v.Type())
+	fields := d.fieldsOf(v.Type())
 	for _, e := range d.entries(at, path) {
-		f, ok := find(known, e.key.Value)
+		f, ok := find(fields, e.key.Value)
 		if !ok {
-			d.fail(e.key, path, "unknown key %s, %s", quote(e.key.Value), Expected(e.key.Value, keys(known)))
+			d.fail(e.key, path, "unknown key %s, %s", quote(e.key.Value), Expected(e.key.Value, keys(fields)))
 			continue
 		}
 		d.value(e.value, v.FieldByIndex(f.index), PathKey(path, f.key))
@@ -56,7 +56,7 @@ func (d *decoder) fieldsOf(t reflect.Type) []field {
 	return list
 }
 
-// fieldsOf lists the keys of a struct, the ones of its inline structs included.
+// fieldsOf returns the keys of a struct and of its inline structs.
 func fieldsOf(t reflect.Type) []field {
 	var list []field
 	add := func(f field) {
@@ -76,7 +76,7 @@ func fieldsOf(t reflect.Type) []field {
 			}
 			add(field{key, f.Index})
 		case f.Type.Kind() != reflect.Struct:
-			panic(fmt.Sprintf("internal error: strictyaml: %s.%s is inline and no struct", t, f.Name))
+			panic(fmt.Sprintf("internal error: strictyaml: %s.%s is inline and not a struct", t, f.Name))
 		default:
 			for _, inner := range fieldsOf(f.Type) {
 				add(field{inner.key, append([]int{i}, inner.index...)})

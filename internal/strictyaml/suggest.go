@@ -2,13 +2,13 @@ package strictyaml
 
 import "strings"
 
-// maxListed is how many expected keys a message lists.
+// maxListed bounds the keys in a message.
 const maxListed = 12
 
-// Nearest returns the known name that was probably meant, or "".
-func Nearest(got string, known []string) string {
+// Nearest returns the most similar valid name, or "" if none is similar.
+func Nearest(got string, valid []string) string {
 	best, distance := "", 1+len(got)/3
-	for _, k := range known {
+	for _, k := range valid {
 		if n := editDistance(got, k); n <= distance && n < len(k) {
 			best, distance = k, n-1
 		}
@@ -16,22 +16,22 @@ func Nearest(got string, known []string) string {
 	return best
 }
 
-// Expected says which of the known names was probably meant, or which ones there are.
-func Expected(got string, known []string) string {
-	best := Nearest(got, known)
+// Expected returns a suggestion for an unvalid name: a similar valid name or a list of them.
+func Expected(got string, valid []string) string {
+	best := Nearest(got, valid)
 	switch {
 	case best != "":
 		return "did you mean " + quote(best) + "?"
-	case len(known) == 0:
+	case len(valid) == 0:
 		return "expected no keys here"
-	case len(known) <= maxListed:
-		return "expected one of " + strings.Join(known, ", ")
+	case len(valid) <= maxListed:
+		return "expected one of " + strings.Join(valid, ", ")
 	}
-	return "expected one of " + strings.Join(known[:maxListed], ", ") + ", ..."
+	return "expected one of " + strings.Join(valid[:maxListed], ", ") + ", ..."
 }
 
-// editDistance counts the insertions, deletions and replacements of bytes between
-// two keys. Long texts are not worth the comparison and are far from everything.
+// editDistance returns the number of insertions, deletions and replacements of bytes between
+// two keys. Texts of more than 64 bytes are never similar.
 func editDistance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return len(a) + len(b)

@@ -1,9 +1,9 @@
-// Package supervisorevents speaks the protocol in which supervisord tells a program
-// that it runs as an event listener what happens to the others.
+// Package supervisorevents implements supervisord's protocol for event listeners:
+// supervisord starts the listener and sends it the state changes of other programs.
 //
-// The listener says READY, supervisord sends an event, the listener answers, and so on.
-// Nothing else may ever be written: supervisord gives a listener up that does. The source
-// is http://supervisord.org/events.html#event-listener-notification-protocol.
+// The listener writes READY, supervisord sends an event, the listener writes a result, and
+// so on. Any other output makes supervisord stop sending. The source is
+// http://supervisord.org/events.html#event-listener-notification-protocol.
 package supervisorevents
 
 import (
@@ -19,57 +19,57 @@ import (
 )
 
 const (
-	// MaxPayload is the largest payload in bytes that is kept; a longer one is an error.
+	// MaxPayload is the largest payload, in bytes; a longer one is an error.
 	MaxPayload = 1 << 20
-	// maxLine bounds a header in bytes. supervisord's have about 120.
+	// maxLine bounds a header, in bytes. supervisord's have about 120.
 	maxLine = 8 << 10
 )
 
-// Event is something that happened.
+// Event is an event of supervisord.
 type Event struct {
-	// Name is one of supervisord's, such as PROCESS_STATE_EXITED.
+	// Name is the type, such as PROCESS_STATE_EXITED.
 	Name string
-	// Payload is what the event says of it.
+	// Payload is the body; its first line has fields of the form key:value.
 	Payload []byte
 }
 
-// Field returns a word of the payload's first line, such as that of processname. It is
-// empty if there is none.
+// Field returns a field of the payload's first line, such as processname, or "" if there is
+// none.
 func (e Event) Field(name string) string {
 	line, _, _ := bytes.Cut(e.Payload, []byte("\n"))
 	return fields(string(line))[name]
 }
 
-// Counts are what a listener has seen.
+// Counts are the numbers of events and errors of a listener.
 type Counts struct {
-	// Events were understood, Errors were not: headers without a length, garbage, payloads
+	// Events were parsed. Errors were not: headers without a length, other input, payloads
 	// that are too long.
 	Events, Errors int
 }
 
-// Listener takes events one at a time.
+// Listener handles events one at a time.
 type Listener struct {
-	// Handle is called with each event. supervisord keeps further ones meanwhile.
+	// Handle is called with each event. supervisord queues further events until it returns.
 	Handle func(Event)
-	// Disturbed is called with the first of the errors that follow each other, and with
-	// nil once an event is understood again.
+	// Disturbed is called with the first of consecutive errors, and with nil for the next
+	// event that is parsed.
 	Disturbed func(error)
 
 	in        *bufio.Reader
 	out       io.Writer
 	counts    Counts
 	disturbed bool
-	// remains is set when bytes of the last payload may follow it: supervisord counts a
-	// payload's characters where the protocol has its bytes.
+	// remains is set if bytes of the last payload may follow it: supervisord sends a length
+	// in characters, where the protocol requires bytes.
 	remains bool
 }
 
-// Listen takes events until supervisord closes its end, in the middle of one or not; then
-// the error is nil.
+// Listen handles events until supervisord closes its end, even within an event; then the
+// error is nil.
 func (l *Listener) Listen(in io.Reader, out io.Writer) (Counts, error) {
 	l.in, l.out, l.counts = bufio.NewReader(in), out, Counts{}
 	l.disturbed, l.remains = false, false
-	err := l.say("READY\n")
+	err := l.write("READY\n")
 	for err == nil {
 		err = l.next()
 	}
@@ -79,8 +79,8 @@ func (l *Listener) Listen(in io.Reader, out io.Writer) (Counts, error) {
 	return l.counts, err
 }
 
-// next reads a line and, if it has a header, what follows it. A line without one is
-// dropped: the next header is the first thing that can be understood again.
+// next reads a line and, if it has a header, the payload. A line without a header is
+// dropped: parsing resumes at the next header.
 func (l *Listener) next() error {
 	line, err := l.line()
 	if err != nil {
@@ -91,22 +91,22 @@ func (l *Listener) next() error {
 	case at < 0 && l.remains:
 		return nil
 	case at < 0:
-		l.disturb(errors.New("a line that is no header"))
+		l.disturb(errors.New("a line that is not a header"))
 		return nil
 	case at > 0 && !l.remains && !l.disturbed:
-		l.disturb(errors.New("something before a header"))
+		l.disturb(errors.New("unexpected bytes before a header"))
 	}
 	if err := l.event(h); err != nil {
 		return err
 	}
-	if err := l.say("RESULT 2\nOK"); err != nil {
+	if err := l.write("RESULT 2\nOK"); err != nil {
 		return err
 	}
-	return l.say("READY\n")
+	return l.write("READY\n")
 }
 
-// event reads the payload of a header and hands the event over. What is wrong with it is
-// no reason to refuse it: supervisord would send it again, and again.
+// event reads the payload of a header and handles the event. An invalid event is
+// acknowledged, too: supervisord would send a rejected one again without end.
 func (l *Listener) event(h header) error {
 	l.remains = false
 	switch {
@@ -140,13 +140,13 @@ func (l *Listener) disturb(err error) {
 	}
 }
 
-func (l *Listener) say(words string) error {
-	_, err := io.WriteString(l.out, words)
+func (l *Listener) write(text string) error {
+	_, err := io.WriteString(l.out, text)
 	return err
 }
 
-// line reads up to the next newline. Of a line that is too long it returns the end,
-// which is where a header may stand.
+// line reads a line. It returns only the end of one that is too long, where a header may
+// be.
 func (l *Listener) line() (string, error) {
 	var line []byte
 	for {
@@ -161,16 +161,15 @@ func (l *Listener) line() (string, error) {
 	}
 }
 
-// header announces an event.
+// header is the line before an event's payload.
 type header struct {
 	name string
-	// length is the payload's, in bytes; -1 if the header does not tell it.
+	// length is the payload's, in bytes; -1 if the header has none.
 	length int64
 }
 
-// findHeader returns the header at the end of a line and where it begins, which is not 0
-// behind the remains of a payload: they do not end with a newline. Without a header it
-// returns -1.
+// findHeader returns the header at the end of a line and its offset, or -1 without a
+// header. The offset is above 0 after the rest of a payload, which has no newline.
 func findHeader(line string) (header, int) {
 	end := len(line)
 	for range 4 { // "ver:" is in a header twice, the second time in "server:"
@@ -192,7 +191,7 @@ func findHeader(line string) (header, int) {
 	return header{}, -1
 }
 
-// fields reads words of the form key:value.
+// fields parses words of the form key:value.
 func fields(line string) map[string]string {
 	words := map[string]string{}
 	for _, word := range strings.Fields(line) {

@@ -26,8 +26,8 @@ func sentWith(name, payload, length string) string {
 	return "ver:3.0 server:supervisor serial:21 pool:listener poolserial:10 eventname:" + name + length + "\n" + payload
 }
 
-// heard is what became of what was sent: events, and where the protocol was disturbed.
-func heard(t *testing.T, in io.Reader) (string, string, supervisorevents.Counts, error) {
+// listen returns the events and calls of Disturbed, the output, and what Listen returns.
+func listen(t *testing.T, in io.Reader) (string, string, supervisorevents.Counts, error) {
 	t.Helper()
 	var lines []string
 	var out strings.Builder
@@ -53,7 +53,7 @@ func TestListen(t *testing.T) {
 		answers  int
 		counts   supervisorevents.Counts
 	}{
-		{"E63 nothing", "", "", 0, supervisorevents.Counts{}},
+		{"E63 no input", "", "", 0, supervisorevents.Counts{}},
 		{"an event", sent("PROCESS_STATE_EXITED", exited), "PROCESS_STATE_EXITED cat", 1, supervisorevents.Counts{Events: 1}},
 		{"two events", sent("PROCESS_STATE_EXITED", exited) + sent("TICK_5", "when:1795254705"), "PROCESS_STATE_EXITED cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
 		{"without a payload", sent("SUPERVISOR_STATE_CHANGE_RUNNING", ""), "SUPERVISOR_STATE_CHANGE_RUNNING ", 1, supervisorevents.Counts{Events: 1}},
@@ -64,21 +64,21 @@ func TestListen(t *testing.T) {
 		{"E64 no length, no payload", sentWith("TICK_5", "", "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"E64 no length, and a payload", sentWith("PROCESS_STATE_EXITED", exited, "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"E64 no length, and a payload with lines", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat\nalive\n", "") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 3}},
-		{"E64 a length that is none", sentWith("TICK_5", "", " len:five") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"E64 a length that is not a number", sentWith("TICK_5", "", " len:five") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"E64 a negative length", sentWith("TICK_5", "", " len:-1") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
-		{"E64 a length beyond all", sentWith("TICK_5", "", " len:99999999999999999999") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
-		{"E64 garbage", "hello\n\nworld ver:\n" + sent("TICK_5", ""), "disturbed: a line that is no header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 3}},
-		{"E64 garbage before a header", "garbage" + sent("TICK_5", ""), "disturbed: something before a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
-		{"E64 much garbage before a header", strings.Repeat("ver:1 ", 1<<20) + sent("TICK_5", ""), "disturbed: something before a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
-		{"E64 a header without a server", "ver:3.0 eventname:TICK_5 len:0\n" + sent("TICK_5", ""), "disturbed: a line that is no header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"E64 a length that overflows", sentWith("TICK_5", "", " len:99999999999999999999") + sent("TICK_5", ""), "disturbed: a header without a length\nresumed\nTICK_5 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"E64 garbage", "hello\n\nworld ver:\n" + sent("TICK_5", ""), "disturbed: a line that is not a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 3}},
+		{"E64 garbage before a header", "garbage" + sent("TICK_5", ""), "disturbed: unexpected bytes before a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"E64 long garbage before a header", strings.Repeat("ver:1 ", 1<<20) + sent("TICK_5", ""), "disturbed: unexpected bytes before a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
+		{"E64 a header without a server", "ver:3.0 eventname:TICK_5 len:0\n" + sent("TICK_5", ""), "disturbed: a line that is not a header\nresumed\nTICK_5 ", 1, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"disturbed twice", "a\n" + sent("TICK_5", "") + "b\n" + sent("TICK_60", ""),
-			"disturbed: a line that is no header\nresumed\nTICK_5 \ndisturbed: a line that is no header\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 2, Errors: 2}},
-		{"as long as may be", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload)), "TICK_5 ", 1, supervisorevents.Counts{Events: 1}},
+			"disturbed: a line that is not a header\nresumed\nTICK_5 \ndisturbed: a line that is not a header\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 2, Errors: 2}},
+		{"the longest payload", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload)), "TICK_5 ", 1, supervisorevents.Counts{Events: 1}},
 		{"a payload that is too long", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload+1)) + sent("TICK_60", ""), "disturbed: a payload of 1048577 bytes: expected at most 1048576\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
 		{"a payload that is too long, and looks like a header", sent("TICK_5", strings.Repeat("x", supervisorevents.MaxPayload)+"\n"+sent("TICK_3600", "")) + sent("TICK_60", ""), "disturbed: a payload of 1048667 bytes: expected at most 1048576\nresumed\nTICK_60 ", 2, supervisorevents.Counts{Events: 1, Errors: 1}},
-		{"nothing remains of a header without a length", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat\ngrün", " len:20") + sentWith("TICK_5", "", "") + "garbage\n" + sent("TICK_60", ""),
+		{"no rest of a payload after a header without a length", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat\ngrün", " len:20") + sentWith("TICK_5", "", "") + "garbage\n" + sent("TICK_60", ""),
 			"PROCESS_COMMUNICATION_STDOUT cat\ndisturbed: a header without a length\nresumed\nTICK_60 ", 3, supervisorevents.Counts{Events: 2, Errors: 2}},
-		// supervisord counts characters, so that bytes of the payload are left over.
+		// supervisord sends the length in characters, so that bytes of the payload remain.
 		{"a length in characters", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat pid:1\ngrün", " len:26") + sent("TICK_5", ""), "PROCESS_COMMUNICATION_STDOUT cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
 		{"a length in characters, with lines", sentWith("PROCESS_COMMUNICATION_STDOUT", "processname:cat pid:1\n漢字\nx\ny", " len:28") + sent("TICK_5", ""), "PROCESS_COMMUNICATION_STDOUT cat\nTICK_5 ", 2, supervisorevents.Counts{Events: 2}},
 	}
@@ -87,7 +87,7 @@ func TestListen(t *testing.T) {
 			"at once": strings.NewReader(tt.in), "in halves": iotest.HalfReader(strings.NewReader(tt.in)), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.in)),
 		} {
 			t.Run(tt.name+", "+way, func(t *testing.T) {
-				got, out, counts, err := heard(t, in)
+				got, out, counts, err := listen(t, in)
 				if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || counts != tt.counts {
 					t.Errorf("Listen() = %+v, %v, want %+v; events (-want +got):\n%s", counts, err, tt.counts, diff)
 				}
@@ -99,8 +99,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// An event is acknowledged when it has been handled, and not before.
-func TestListenAnswersInTurn(t *testing.T) {
+// An event is acknowledged after it was handled.
+func TestListenAnswersAfterHandle(t *testing.T) {
 	var trace []string
 	in, out := io.Pipe()
 	read, answers := io.Pipe()
@@ -142,7 +142,7 @@ func TestListenEnds(t *testing.T) {
 		out  io.Writer
 		want error
 	}{
-		"E63 supervisord is gone while the answer is written": {strings.NewReader(sent("TICK_5", "")), &failing{after: 1, err: &os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}}, nil},
+		"E63 supervisord closes the pipe before the answer": {strings.NewReader(sent("TICK_5", "")), &failing{after: 1, err: &os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}}, nil},
 		"writing fails":           {strings.NewReader(""), &failing{err: broken}, broken},
 		"reading fails":           {iotest.ErrReader(broken), io.Discard, broken},
 		"reading a payload fails": {io.MultiReader(strings.NewReader(sentWith("TICK_5", "", " len:5")), iotest.ErrReader(broken)), io.Discard, broken},
@@ -167,15 +167,15 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Whatever is sent, the listener ends with it, says nothing but the protocol's words, and
-// answers at most once for each header.
+// For any input, the listener ends at its end, writes only the protocol's words, and answers
+// at most once for each header.
 func FuzzListen(f *testing.F) {
 	f.Add(sent("PROCESS_STATE_EXITED", "processname:cat groupname:cat from_state:RUNNING expected:0 pid:2766") + sent("TICK_5", "when:1"))
 	f.Add(sentWith("TICK_5", "processname:x", "") + "\n" + sentWith("TICK_5", "grün", " len:4") + sent("TICK_60", ""))
 	f.Add(sentWith("TICK_5", "x", " len:2000000"))
 	protocol := regexp.MustCompile(`^READY\n(RESULT 2\nOKREADY\n)*$`)
 	f.Fuzz(func(t *testing.T, in string) {
-		_, out, counts, err := heard(t, strings.NewReader(in))
+		_, out, counts, err := listen(t, strings.NewReader(in))
 		if err != nil || !protocol.MatchString(out) {
 			t.Errorf("Listen() = %v, written %q, want nil and the protocol's words", err, out)
 		}

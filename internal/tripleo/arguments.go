@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Meaning is what the arguments of a check are.
+// Meaning is the type of a check's arguments.
 type Meaning string
 
-// The meanings. The zero value is that of a check that takes no arguments.
+// The meanings. The zero value is that of a check without arguments.
 const (
-	// Ports are numbers of ports instead of the usual ones; one of them is enough.
+	// Ports are ports that replace the default ones; one open port is sufficient.
 	Ports Meaning = "ports"
 	// Daemon is the name of a daemon of libvirt.
 	Daemon Meaning = "daemon"
-	// User is whose crontab is meant; root where nobody is named.
+	// User is the owner of the crontab; root by default.
 	User Meaning = "user"
 )
 
-// WithArguments returns the service as the arguments of its check want it; text has
-// them as they stand on a command line, between white space.
+// WithArguments returns the service with the arguments of its check applied. In text they
+// are separated by white space.
 func (s Service) WithArguments(text string) (Service, error) {
 	words := strings.Fields(text)
 	switch s.Arguments {
@@ -40,7 +40,7 @@ func (s Service) WithArguments(text string) (Service, error) {
 	return s, nil
 }
 
-// withPorts puts ports in the place of those that processes use.
+// withPorts replaces the ports of processes.
 func (s Service) withPorts(words []string) (Service, error) {
 	if len(words) == 0 {
 		return s, nil
@@ -68,7 +68,7 @@ func (s Service) withPorts(words []string) (Service, error) {
 }
 
 // libvirtDaemons are the daemons of libvirt and the names of their sockets
-// (https://libvirt.org/daemons.html). virtproxyd stands in for libvirtd.
+// (https://libvirt.org/daemons.html). virtproxyd replaces libvirtd.
 func libvirtDaemons() map[string]string {
 	sockets := map[string]string{"libvirtd": "libvirt-sock", "virtproxyd": "libvirt-sock"}
 	for _, d := range []string{
@@ -79,8 +79,8 @@ func libvirtDaemons() map[string]string {
 	return sockets
 }
 
-// withDaemon takes the daemon that holds its socket. /var/run leads to /run, and the
-// daemon bound one of both names.
+// withDaemon adds the process of a daemon with its socket. /var/run is a link to /run, and
+// the daemon may have bound either path.
 func (s Service) withDaemon(words []string) (Service, error) {
 	if len(words) != 1 {
 		return s, errors.New("expected the name of one daemon, such as virtlogd or libvirtd")
@@ -96,7 +96,7 @@ func (s Service) withDaemon(words []string) (Service, error) {
 	return s, nil
 }
 
-// withUser takes the crontab of another user than root.
+// withUser selects the crontab of another user than root.
 func (s Service) withUser(words []string) (Service, error) {
 	if len(words) == 0 {
 		return s, nil

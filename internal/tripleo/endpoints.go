@@ -7,37 +7,33 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
-// Endpoint is where a server listens, by its own configuration.
+// Endpoint is the address of a server in its configuration.
 type Endpoint struct {
 	// Address is host:port or unix:/path.
 	Address string
-	// TLS is nil where the server does not speak it.
+	// TLS is nil for a server without TLS.
 	TLS *TLS
-	// Username and Password are what the server wants of a client, if anything.
+	// Username and Password are the server's credentials, empty for none.
 	Username string
-	Password Secret
+	Password collectors.Secret
 }
 
 // TLS names the files, in PEM, that a client needs; the paths may be empty.
 type TLS struct {
-	// CAFile has who signed the server's certificate.
+	// CAFile is the CA of the server's certificate.
 	CAFile string
-	// CertFile and KeyFile are the server's own, which do for a client of the same
-	// container where the server wants a certificate of it.
+	// CertFile and KeyFile are the server's. A client in the same container can use them
+	// for a server that requires client certificates.
 	CertFile, KeyFile string
 }
 
-// Secret is a text that prints as <secret>. Convert it where it is needed.
-type Secret string
-
-// Format implements fmt.Formatter for every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("<secret>")) }
-
-// Endpoints reads where a server listens from the text of its configuration in a
-// format: redis, memcached, etcd, qdrouterd, rabbitmq or mysql. An empty text is that of
-// a server with its defaults. The error says what the file lacks.
+// Endpoints returns the addresses in the text of a server's configuration. The format is
+// redis, memcached, etcd, qdrouterd, rabbitmq or mysql. An empty text is the configuration
+// of a server with its defaults.
 func Endpoints(format string, text []byte) ([]Endpoint, error) {
 	parse, ok := map[string]func(string) ([]Endpoint, error){
 		"redis":     one(redis),
@@ -48,7 +44,7 @@ func Endpoints(format string, text []byte) ([]Endpoint, error) {
 		"mysql":     one(mysql),
 	}[format]
 	if !ok {
-		return nil, fmt.Errorf("nothing is known of the format %q", format)
+		return nil, fmt.Errorf("format %q: expected one of redis, memcached, etcd, qdrouterd, rabbitmq, mysql", format)
 	}
 	return parse(string(text))
 }
@@ -63,8 +59,8 @@ func one(parse func(string) (Endpoint, error)) func(string) ([]Endpoint, error) 
 	}
 }
 
-// reach is the address by which a server that listens on host and port is reached from
-// beside it: where it listens on all addresses, that is loopback.
+// reach returns the address to connect to for a server that listens on host and port, from
+// the same host: loopback for one that listens on all addresses.
 func reach(host, port string) (string, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return "", fmt.Errorf("%.32q is no port: expected a number from 1 to 65535", port)
@@ -83,8 +79,8 @@ func reach(host, port string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// shellVariables reads the assignments of a file of variables, as /etc/sysconfig has
-// them. Quotes around a value are dropped. Nothing is expanded.
+// shellVariables parses a file of shell variables, such as those in /etc/sysconfig. It drops
+// quotes around values and does not expand variables.
 func shellVariables(text string) map[string]string {
 	variables := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -103,56 +99,6 @@ func unquote(value string) string {
 		return value[1 : n-1]
 	}
 	return value
-}
-
-// Lookup returns an option, section.option, of an INI file's text, and false where it
-// has none. Sections and their last dot are as in "pipeline:main.pipeline"; the last
-// assignment counts.
-func Lookup(text []byte, option string) (string, bool) {
-	i := strings.LastIndex(option, ".")
-	if i < 0 {
-		return "", false
-	}
-	section, name := option[:i], option[i+1:]
-	current, found, ok := "", "", false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			current = strings.TrimSuffix(line[1:], "]")
-			continue
-		}
-		if !strings.EqualFold(current, section) || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
-			continue
-		}
-		if j := strings.IndexAny(line, "=:"); j >= 0 && strings.TrimSpace(line[:j]) == name {
-			found, ok = unquote(strings.TrimSpace(line[j+1:])), true
-		}
-	}
-	return found, ok
-}
-
-// Number returns the option's value in an INI file's text: a whole number above 0.
-func (o Option) Number(text []byte) (int, error) {
-	value, ok := Lookup(text, o.Option)
-	if !ok || value == "" {
-		return o.Default, nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s %.32q: expected a whole number above 0", o.Option, value)
-	}
-	return n, nil
-}
-
-// HasFilter says whether a pipeline of Paste Deploy in an INI file's text names a filter.
-func HasFilter(text []byte, filter string) bool {
-	value, _ := Lookup(text, "pipeline:main.pipeline")
-	for name := range strings.FieldsSeq(value) {
-		if name == filter {
-			return true
-		}
-	}
-	return false
 }
 
 // ApachePort returns the port of the first directive Listen of a file of Apache, or else

@@ -59,6 +59,8 @@ func TestEndpoints(t *testing.T) {
 		{"rabbitmq with a listener of the other file", "rabbitmq", `[{rabbit, [{tcp_listeners, [{"10.0.0.1", 5674}]}]}].`, clear("10.0.0.1:5674")},
 
 		{"mysql with its defaults", "mysql", "", clear("unix:/var/lib/mysql/mysql.sock")},
+		{"mysql with options of other kinds", "mysql", "!includedir /etc\nuser=a\n[mysqldump]\nuser=b\n[client]\nno-beep\n# user=c\n;user=d\nuser = f\n[mysql]\nuser = 'e'\n",
+			[]tripleo.Endpoint{{Address: "unix:/var/lib/mysql/mysql.sock", Username: "e"}}},
 		{"mysql with credentials", "mysql", "[client]\nuser=root\npassword=\"s3cret\"\n\n[mysql]\nsocket=/run/mysql.sock\n",
 			[]tripleo.Endpoint{{Address: "unix:/run/mysql.sock", Username: "root", Password: "s3cret"}}},
 	} {
@@ -74,9 +76,9 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-func TestEndpointsSayWhatIsWrong(t *testing.T) {
+func TestEndpointsErrors(t *testing.T) {
 	for _, c := range []struct{ name, format, text, want string }{
-		{"a format of nothing", "ldap", "", `nothing is known of the format "ldap"`},
+		{"an unknown format", "ldap", "", `format "ldap": expected one of redis, memcached, etcd, qdrouterd, rabbitmq, mysql`},
 		{"no port", "redis", "port six", `"six" is no port: expected a number from 1 to 65535`},
 		{"no server", "redis", "port 0", "port 0 without tls-port and unixsocket: expected one of them"},
 		{"a password without its end", "redis", `requirepass "s3cret`, `the directive "requirepass" has a quote without its end`},
@@ -101,7 +103,7 @@ func TestEndpointsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSecretPrintsAsOne(t *testing.T) {
+func TestSecretIsNotPrinted(t *testing.T) {
 	e := tripleo.Endpoint{Address: "h:1", Password: "s3cret"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		if got := fmt.Sprintf(verb, e); strings.Contains(got, "s3cret") || strings.Contains(got, fmt.Sprintf("%x", "s3cret")) {
@@ -148,33 +150,60 @@ func TestApachePort(t *testing.T) {
 	}
 }
 
-func TestOptionsOfINIFiles(t *testing.T) {
-	const text = "[DEFAULT]\n# port = 1\nport=2\n[statsd]\nport = \"8126\"\n[pipeline:main]\npipeline = catch_errors healthcheck proxy-server\n[Bad]\nport = -1\n"
+func TestNumber(t *testing.T) {
+	const text = "[DEFAULT]\n# port = 1\nport=2\n[statsd]\nport = \"8126\"\n[Bad]\nport = -1\n[refers]\nport = $DEFAULT.port\nhost = $none\nempty =\n"
 	for _, c := range []struct {
-		option  string
-		want    int
-		wantErr bool
+		option string
+		want   int
+		err    string
 	}{
-		{"statsd.port", 8126, false},
-		{"DEFAULT.port", 2, false},
-		{"none.port", 7, false},
-		{"statsd.host", 7, false},
-		{"bad.port", 0, true},
-		{"port", 7, false},
+		{"statsd.port", 8126, ""},
+		{"DEFAULT.port", 2, ""},
+		{"refers.port", 2, ""},
+		{"none.port", 7, ""},
+		{"statsd.host", 7, ""},
+		{"refers.empty", 7, ""},
+		{"port", 7, ""},
+		{"bad.port", 0, `/f:7: bad.port "-1": expected a whole number above 0`},
+		{"refers.host", 7, "/f:10: refers.host refers to $none, which this file does not set: expected a value (a dollar sign is written $$)"},
 	} {
-		got, err := tripleo.Option{Option: c.option, Default: 7}.Number([]byte(text))
-		if got != c.want || (err != nil) != c.wantErr {
-			t.Errorf("Number(%s) = %d, %v, want %d, error: %t", c.option, got, err, c.want, c.wantErr)
-		}
-	}
-	for filter, want := range map[string]bool{"healthcheck": true, "health": false, "proxy-server": true} {
-		if got := tripleo.HasFilter([]byte(text), filter); got != want {
-			t.Errorf("HasFilter(%s) = %t, want %t", filter, got, want)
+		got, err := tripleo.Option{Option: c.option, Default: 7}.Number("/f", []byte(text))
+		if message := errorText(err); got != c.want || message != c.err {
+			t.Errorf("Number(%s) = %d, %q, want %d, %q", c.option, got, message, c.want, c.err)
 		}
 	}
 }
 
-// No text upsets a parser, and no error repeats much of it.
+func TestHasFilter(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+		err        string
+	}{
+		{"first line", "[pipeline:main]\npipeline = catch_errors healthcheck proxy-server\n", true, ""},
+		{"continued line", "[pipeline:main]\npipeline = catch_errors\n    gatekeeper\n    healthcheck\n\tproxy-server\n", true, ""},
+		{"value below the name", "[pipeline:main]\npipeline =\n healthcheck proxy-server\n", true, ""},
+		{"last assignment", "[pipeline:main]\npipeline = healthcheck\npipeline = proxy-server\n", false, ""},
+		{"part of a name", "[pipeline:main]\npipeline = healthcheck2 proxy-healthcheck\n", false, ""},
+		{"comment", "[pipeline:main]\n# pipeline = healthcheck\npipeline = proxy-server\n", false, ""},
+		{"another section", "[pipeline:other]\npipeline = healthcheck\n", false, ""},
+		{"no INI", "[pipeline:main\n", false, `/f:1: bad section: expected "[name]" and nothing behind it`},
+	} {
+		got, err := tripleo.HasFilter("/f", []byte(c.text), "healthcheck")
+		if message := errorText(err); got != c.want || message != c.err {
+			t.Errorf("%s: HasFilter() = %t, %q, want %t, %q", c.name, got, message, c.want, c.err)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// No text makes a parser panic, and errors are short.
 func FuzzEndpoints(f *testing.F) {
 	f.Add("redis", "bind ::1\nrequirepass \"a\\x41\\")
 	f.Add("memcached", `OPTIONS="-l notls:::1:11211 -p"`)
@@ -194,6 +223,6 @@ func FuzzEndpoints(f *testing.F) {
 		}
 		_, _ = tripleo.ClustercheckURL([]byte(text), "own")
 		_, _ = tripleo.ApachePort([]byte(text))
-		_ = tripleo.HasFilter([]byte(text), format)
+		_, _ = tripleo.HasFilter("f", []byte(text), format)
 	})
 }

@@ -11,7 +11,7 @@ import (
 const maxEndpoints = 8
 
 // etcd reads the variables of etcd (https://etcd.io/docs/latest/op-guide/configuration/):
-// every address that clients are served on.
+// all addresses for clients.
 func etcd(text string) ([]Endpoint, error) {
 	variables := shellVariables(text)
 	urls := variables["ETCD_LISTEN_CLIENT_URLS"]
@@ -34,7 +34,7 @@ func etcd(text string) ([]Endpoint, error) {
 func etcdEndpoint(text string, variables map[string]string) (Endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.User != nil {
-		// The text is not repeated: it may hold a password.
+		// The text may contain a password.
 		return Endpoint{}, errors.New("expected URLs such as http://127.0.0.1:2379")
 	}
 	var e Endpoint

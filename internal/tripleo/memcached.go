@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// memcached reads /etc/sysconfig/memcached: the port, and the options of the command
-// line. With TLS, TripleO adds an address without it, which begins with notls.
+// memcached reads the port and the command-line options from /etc/sysconfig/memcached. With
+// TLS, TripleO adds an address without TLS, which begins with notls.
 func memcached(text string) (Endpoint, error) {
 	variables := shellVariables(text)
 	port := "11211"
@@ -47,8 +47,8 @@ func memcached(text string) (Endpoint, error) {
 	return e, err
 }
 
-// reachOne is the address of a host that may have a port of its own. One with colons is
-// an address of IPv6 without a port, or has a port behind the last of them.
+// reachOne returns the address of a host that may include a port. A host with several
+// colons is an IPv6 address, with a port after the last colon or without.
 func reachOne(address, port string) (string, error) {
 	host, own, err := net.SplitHostPort(address)
 	if err == nil {

@@ -6,23 +6,32 @@ import (
 	"strings"
 )
 
-// mysqlSocket is where MariaDB listens in TripleO's containers.
+// mysqlSocket is MariaDB's socket in TripleO's containers.
 const mysqlSocket = "/var/lib/mysql/mysql.sock"
 
-// mysql reads the options of a client, as the client mysql finds them in ~/.my.cnf: the
-// socket, and who asks.
+// mysql reads the client's socket and credentials from ~/.my.cnf. [mysql] overrides
+// [client], and the last assignment of an option counts
+// (https://dev.mysql.com/doc/refman/8.4/en/option-files.html).
 func mysql(text string) (Endpoint, error) {
+	sections := map[string]map[string]string{"client": {}, "mysql": {}}
+	var current map[string]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			current = sections[strings.ToLower(strings.TrimSuffix(name, "]"))]
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if ok && current != nil && !strings.ContainsAny(line[:1], "[#;") {
+			current[strings.TrimSpace(name)] = unquote(strings.TrimSpace(value))
+		}
+	}
 	e := Endpoint{Address: "unix:" + mysqlSocket}
-	for _, section := range []string{"client", "mysql"} {
-		get := func(name string) string {
-			value, _ := Lookup([]byte(text), section+"."+name)
-			return value
+	for _, options := range []map[string]string{sections["client"], sections["mysql"]} {
+		if options["socket"] != "" {
+			e.Address = "unix:" + options["socket"]
 		}
-		if socket := get("socket"); socket != "" {
-			e.Address = "unix:" + socket
-		}
-		setIf(&e.Username, get("user"))
-		setIf((*string)(&e.Password), get("password"))
+		setIf(&e.Username, options["user"])
+		setIf((*string)(&e.Password), options["password"])
 	}
 	if e.Username == "" && e.Password != "" {
 		return e, errors.New("a password without a user: expected user, too")
@@ -35,8 +44,8 @@ var (
 	socatBind = regexp.MustCompile(`bind="?\[?([^",\]]*)`)
 )
 
-// ClustercheckURL is where the socat answers that runs clustercheck, by the text of
-// /etc/sysconfig/clustercheck; own is the host's own name, which it binds to by default.
+// ClustercheckURL returns the URL of the socat that runs clustercheck from the text of
+// /etc/sysconfig/clustercheck. The default host is own, the name of this host.
 func ClustercheckURL(text []byte, own string) (string, error) {
 	bind := shellVariables(string(text))["TRIPLEO_SOCAT_BIND"]
 	host, port := own, "9200"

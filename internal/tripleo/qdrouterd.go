@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// qdrouterd reads qdrouterd.conf (its manual page, qdrouterd.conf(5)): blocks of
-// "name: value", of which the first listener that is not for HTTP counts, with the
-// profile that it names.
+// qdrouterd reads qdrouterd.conf(5), which has blocks of "name: value". It returns the first
+// listener that is not for HTTP, with its profile.
 func qdrouterd(text string) (Endpoint, error) {
 	blocks, err := routerBlocks(text)
 	if err != nil {
@@ -38,7 +37,7 @@ func qdrouterd(text string) (Endpoint, error) {
 	return Endpoint{}, errors.New("no listener: expected one without http")
 }
 
-// routerTLS is what the profile of that name needs.
+// routerTLS returns the TLS files of the profile of that name.
 func routerTLS(blocks []routerBlock, name string) (*TLS, error) {
 	for _, b := range blocks {
 		if b.kind != "sslProfile" || b.get("name") != name {

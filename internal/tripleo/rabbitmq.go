@@ -1,22 +1,26 @@
 package tripleo
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/vitals-health/vitals/collectors"
+)
 
 var (
-	// A listener with an address of its own, as puppet-rabbitmq writes it.
+	// A listener with an address, in the format of puppet-rabbitmq.
 	rabbitTCP = regexp.MustCompile(`\{tcp_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
 	rabbitTLS = regexp.MustCompile(`\{ssl_listeners, *\[ *\{"([^"]*)", *([0-9]+)\}`)
 	rabbitCA  = regexp.MustCompile(`\{cacertfile, *"([^"]*)"\}`)
-	// The user that a new node begins with, to whom TripleO gives a password.
+	// The default user of a new node; TripleO sets the password.
 	rabbitUser     = regexp.MustCompile(`\{default_user, *<<"([^"]+)">>\}`)
 	rabbitPassword = regexp.MustCompile(`\{default_pass, *<<"([^"]+)">>\}`)
-	// What is behind % is a comment.
+	// Comments begin with %.
 	rabbitComment = regexp.MustCompile(`(?m)^\s*%.*$`)
 )
 
 // rabbitmq reads rabbitmq-env.conf and rabbitmq.config (https://www.rabbitmq.com/docs/configure):
-// the node's address and port, with or without the prefix of the environment's variables,
-// or else those of the first listener of the other file, and the default user.
+// the node's address and port, with or without the variables' prefix RABBITMQ_, or else
+// those of the first listener of rabbitmq.config, and the default user.
 func rabbitmq(text string) (Endpoint, error) {
 	variables := shellVariables(text)
 	text = rabbitComment.ReplaceAllString(text, "")
@@ -38,7 +42,7 @@ func rabbitmq(text string) (Endpoint, error) {
 	}
 	user, password := rabbitUser.FindStringSubmatch(text), rabbitPassword.FindStringSubmatch(text)
 	if user != nil && password != nil {
-		e.Username, e.Password = user[1], Secret(password[1])
+		e.Username, e.Password = user[1], collectors.Secret(password[1])
 	}
 	var err error
 	e.Address, err = reach(host, port)

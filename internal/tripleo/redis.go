@@ -3,10 +3,12 @@ package tripleo
 import (
 	"fmt"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // redis reads redis.conf (https://redis.io/docs/latest/operate/oss_and_stack/management/config/):
-// the port in the clear comes before the one with TLS, and a Unix socket last.
+// the port without TLS is preferred to the one with TLS, and both to a Unix socket.
 func redis(text string) (Endpoint, error) {
 	directives := map[string][]string{"port": {"6379"}, "bind": {"127.0.0.1"}}
 	for line := range strings.Lines(text) {
@@ -20,7 +22,7 @@ func redis(text string) (Endpoint, error) {
 	}
 	get := func(name string) string { return append(directives[name], "")[0] }
 
-	e := Endpoint{Password: Secret(get("requirepass"))}
+	e := Endpoint{Password: collectors.Secret(get("requirepass"))}
 	port := get("port")
 	if port == "0" && get("tls-port") != "" && get("tls-port") != "0" {
 		port, e.TLS = get("tls-port"), &TLS{CAFile: get("tls-ca-cert-file")}
@@ -36,19 +38,19 @@ func redis(text string) (Endpoint, error) {
 		return e, nil
 	}
 	var err error
-	// An address that may be missing begins with -.
+	// A leading - marks an address that may be unavailable.
 	e.Address, err = reach(strings.TrimPrefix(get("bind"), "-"), port)
 	return e, err
 }
 
-// redisWords splits a line as Redis does: words between white space, or in quotes, in
-// which a backslash gives the next character another meaning. A comment has no words.
+// redisWords splits a line as Redis does: into words separated by white space, or in quotes
+// with backslash escapes. A comment has no words.
 func redisWords(line string) ([]string, error) {
 	var words []string
 	for line = strings.TrimLeft(line, " \t"); line != "" && line[0] != '#'; line = strings.TrimLeft(line, " \t") {
 		word, rest, ok := redisWord(line)
 		if !ok {
-			// The line may hold a password.
+			// The line may contain a password.
 			return nil, fmt.Errorf("the directive %.32q has a quote without its end", append(words, "")[0])
 		}
 		words, line = append(words, word), rest
@@ -56,7 +58,7 @@ func redisWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// redisWord takes the first word of a line that is not empty.
+// redisWord returns the first word of a line that is not empty, and the rest.
 func redisWord(line string) (word, rest string, ok bool) {
 	quote := line[0]
 	if quote != '"' && quote != '\'' {
@@ -80,7 +82,7 @@ func redisWord(line string) (word, rest string, ok bool) {
 	return "", "", false
 }
 
-// redisEscape writes what an escape means and returns how many bytes it has behind the
+// redisEscape writes the character of an escape and returns the escape's length without the
 // backslash; text is not empty.
 func redisEscape(b *strings.Builder, text string) int {
 	var code byte

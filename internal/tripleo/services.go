@@ -1,5 +1,5 @@
-// Package tripleo knows the services whose containers TripleO checked: what is looked at
-// in each, and where the files that a container has say that its server listens.
+// Package tripleo is the table of the services whose containers TripleO checked: the checks
+// of each, and the addresses of servers in the configuration files of containers.
 package tripleo
 
 import (
@@ -14,55 +14,54 @@ import (
 //go:embed services.yml
 var shipped embed.FS
 
-// Service is one of TripleO's services: what is looked at in its container. All paths
-// are those inside the container.
+// Service is one of TripleO's services with the checks of its container. All paths are
+// inside the container.
 type Service struct {
 	// Name is the name of TripleO's script.
 	Name string `yaml:"-"`
-	// Kind says in letters how TripleO's script looked.
+	// Kind has a letter for each check of TripleO's script; see services.yml.
 	Kind string `yaml:"kind"`
-	// MayMiss says which configuration files may be missing.
+	// MayMiss is which configuration files may be missing.
 	MayMiss Missing `yaml:"may_miss"`
-	// Arguments says what the arguments of the check are; empty where it takes none.
+	// Arguments is the meaning of the check's arguments; empty for none.
 	Arguments Meaning `yaml:"arguments"`
 
 	Processes []Process `yaml:"processes"`
 	HTTP      []HTTP    `yaml:"http"`
 	Queries   []Query   `yaml:"queries"`
 	Files     []File    `yaml:"files"`
-	// Rules are the rule files that judge all this, without their prefix "tripleo-".
+	// Rules are the rule files for the checks, without their prefix "tripleo-".
 	Rules []string `yaml:"rules"`
 }
 
-// Missing says which configuration files may be missing, because containers of one image
-// are of several kinds. The zero value is none.
+// Missing is which configuration files may be missing, because containers of one image
+// have different roles. The zero value is none.
 type Missing string
 
 // The other values.
 const (
-	// Some files may be missing, and one of them has to be there.
+	// Some files may be missing, but not all of them.
 	Some Missing = "some"
 	// All files may be missing.
 	All Missing = "all"
 )
 
-// Process is a process, and what it holds where it works.
+// Process is a process with its sockets.
 type Process struct {
-	// Name is the service's where it is not set.
+	// Name is that of the service by default.
 	Name string `yaml:"name"`
-	// Comm is the process's name in the kernel, and Argument one of the arguments of its
-	// command line, without its folder. At most one of them is set; without both it is
-	// the argument Name.
+	// Comm is the process's name in the kernel, and Argument is an argument of its command
+	// line without directories. At most one is set. The default is the argument Name.
 	Comm     string `yaml:"comm"`
 	Argument string `yaml:"argument"`
-	// Connections are remote TCP ports, Listen and UDP are its own ports. One of each is
-	// enough.
+	// Connections are remote TCP ports; Listen and UDP are local ports. One of each is
+	// sufficient.
 	Connections []int `yaml:"connections"`
 	Listen      []int `yaml:"listen"`
 	UDP         []int `yaml:"udp"`
-	// UDPFrom is where the file names the port; nil where UDP does.
+	// UDPFrom is the option with the UDP port; nil for the ports in UDP.
 	UDPFrom *Option `yaml:"udp_from"`
-	// UnixSockets are paths, of which it holds one.
+	// UnixSockets are paths, of which one is open in the process.
 	UnixSockets []string `yaml:"unix_sockets"`
 }
 
@@ -71,47 +70,47 @@ type Option struct {
 	INI string `yaml:"ini"`
 	// Option is section.option.
 	Option string `yaml:"option"`
-	// Default is the number where the file has no such option.
+	// Default is the number if the option is not set or empty.
 	Default int `yaml:"default"`
 }
 
-// HTTP is an address to ask with GET, by the file that it is taken from.
+// HTTP is a GET request to an address from a file.
 type HTTP struct {
-	// Name is the service's where it is not set.
+	// Name is that of the service by default.
 	Name string `yaml:"name"`
 	// VHost is a file with a virtual host of Apache.
 	VHost string `yaml:"vhost"`
-	// INI is a file with options, each section.option. Where it has none of them, the
-	// host is 127.0.0.1 and the port DefaultPort.
+	// INI is a file with options, each section.option. The default host is 127.0.0.1 and
+	// the default port DefaultPort.
 	INI         string `yaml:"ini"`
 	Host        string `yaml:"host"`
 	Port        string `yaml:"port"`
 	HTTPS       string `yaml:"https"`
 	DefaultPort int    `yaml:"default_port"`
 	Path        string `yaml:"path"`
-	// Listen is a file of Apache whose directive Listen has the port, beside INI.
+	// Listen is a file of Apache with the port in its directive Listen, for INI.
 	Listen string `yaml:"listen"`
-	// Pipeline is a filter that the option pipeline of the section pipeline:main of INI
-	// has to name for Path to exist.
+	// Pipeline is the filter that serves Path: Path exists if the option pipeline of INI's
+	// section pipeline:main contains it.
 	Pipeline string `yaml:"pipeline"`
 	// Clustercheck is the file with the options of the socat that runs clustercheck.
 	Clustercheck string `yaml:"clustercheck"`
 }
 
-// Query is a question in a server's own protocol.
+// Query is a request in a server's own protocol.
 type Query struct {
-	// Name is the service's where it is not set.
+	// Name is that of the service by default.
 	Name string `yaml:"name"`
-	// Protocol is one of the kind tcp; Dialogue stands instead of one. Without both the
-	// connection is the answer.
+	// Protocol is one of the kind tcp, or Dialogue is set. Without both a connection is
+	// sufficient.
 	Protocol string `yaml:"protocol"`
 	Dialogue []Step `yaml:"dialogue"`
-	// Address is host:port, unix:/path or unix:@name. Without it, Files have it in the
-	// format From, which is the protocol's name where it is not set.
+	// Address is host:port, unix:/path or unix:@name. Without it, the address is in Files,
+	// in the format From. The default of From is the protocol's name.
 	Address string   `yaml:"address"`
 	Files   []string `yaml:"files"`
 	From    string   `yaml:"from"`
-	// Optional is set where there are defaults for what Files would say.
+	// Optional is set if the server has defaults without Files.
 	Optional bool `yaml:"optional"`
 }
 
@@ -121,14 +120,14 @@ type Step struct {
 	Expect string `yaml:"expect"`
 }
 
-// File is a file that a service leaves behind.
+// File is a file that a service writes.
 type File struct {
 	Name string `yaml:"name"`
 	Path string `yaml:"path"`
-	// Crontab is set where the lines of a crontab count.
+	// Crontab is set for a crontab, whose lines are counted.
 	Crontab bool `yaml:"crontab"`
-	// Epoch is the key of a number of seconds since the epoch in JSON, and Limit the age
-	// at which it is too old, in seconds.
+	// Epoch is a key in JSON with seconds since the epoch, and Limit its maximum age in
+	// seconds.
 	Epoch string  `yaml:"epoch"`
 	Limit *Option `yaml:"limit"`
 }
@@ -154,7 +153,7 @@ func Services() []Service {
 	return all
 }
 
-// name fills in what follows from the service's name.
+// name sets the service's name and the defaults that depend on it.
 func (s *Service) name(name string) {
 	s.Name = name
 	for i := range s.Processes {
@@ -181,7 +180,7 @@ func setDefault(to *string, value string) {
 	}
 }
 
-// Find returns the service of that name. Its error says which name was probably meant.
+// Find returns the service of that name. Its error suggests a similar name.
 func Find(name string) (Service, error) {
 	all := Services()
 	names := make([]string, len(all))
@@ -194,8 +193,7 @@ func Find(name string) (Service, error) {
 	return Service{}, errors.New("there is no such service: " + strictyaml.Expected(name, names))
 }
 
-// ConfigFiles are the configuration files that the service is looked at by, those that
-// it can be looked at without left out.
+// ConfigFiles returns the configuration files that the checks require.
 func (s Service) ConfigFiles() []string {
 	var files []string
 	add := func(paths ...string) {
@@ -226,7 +224,7 @@ func (s Service) ConfigFiles() []string {
 	return files
 }
 
-// Files are the files that the address is taken from.
+// Files returns the files that contain the address.
 func (h HTTP) Files() []string {
 	return slices.DeleteFunc([]string{h.VHost, h.INI, h.Listen, h.Clustercheck}, func(f string) bool { return f == "" })
 }

@@ -20,17 +20,16 @@ func find(t *testing.T, name string) tripleo.Service {
 	return s
 }
 
-// TripleO had 71 scripts when it was retired. Each service has something to look at, and
-// somebody who judges it.
+// TripleO had 71 scripts when it was retired. Each service has a check and a rule file.
 func TestServicesAreComplete(t *testing.T) {
 	all := tripleo.Services()
 	if len(all) != 71 {
 		t.Errorf("Services() = %d services, want 71", len(all))
 	}
 	for _, s := range all {
-		looks := len(s.Processes) + len(s.HTTP) + len(s.Queries) + len(s.Files)
-		if looks == 0 && s.Arguments != tripleo.Daemon || len(s.Rules) == 0 || s.Kind == "" {
-			t.Errorf("%s has the kind %q, %d things to look at and the rules %v, want some of each", s.Name, s.Kind, looks, s.Rules)
+		checks := len(s.Processes) + len(s.HTTP) + len(s.Queries) + len(s.Files)
+		if checks == 0 && s.Arguments != tripleo.Daemon || len(s.Rules) == 0 || s.Kind == "" {
+			t.Errorf("%s has the kind %q, %d checks and the rules %v, want some of each", s.Name, s.Kind, checks, s.Rules)
 		}
 		names := map[string]bool{}
 		for _, name := range slices.Concat(each(s.Processes, func(p tripleo.Process) string { return p.Name }),
@@ -69,10 +68,10 @@ func TestArguments(t *testing.T) {
 		name, service, arguments string
 		want                     string
 	}{
-		{"the usual ports", "nova-scheduler", "", "nova-scheduler [5671 5672] [] [] []"},
+		{"the default ports", "nova-scheduler", "", "nova-scheduler [5671 5672] [] [] []"},
 		{"other ports", "nova-scheduler", " 5673\t5674 5673", "nova-scheduler [5673 5674] [] [] []"},
 		{"the ports of the southbound database", "ovn-controller", "16642", "ovn-controller [16642] [] [] []"},
-		{"ports of whatever the container is", "nova-compute", "2222", "nova-compute [2222] [] [] [], sshd [] [2222] [] []"},
+		{"ports of several processes", "nova-compute", "2222", "nova-compute [2222] [] [] [], sshd [] [2222] [] []"},
 		{"a port of UDP", "octavia-health-manager", "5556", "octavia-health-manager [] [] [5556] []"},
 		{"a daemon", "nova-libvirt", "virtlogd", "virtlogd [] [] [] [/run/libvirt/virtlogd-sock /var/run/libvirt/virtlogd-sock]"},
 		{"the daemon of old", "nova-libvirt", "libvirtd", "libvirtd [] [] [] [/run/libvirt/libvirt-sock /var/run/libvirt/libvirt-sock]"},
@@ -99,8 +98,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// E19: an argument that makes no sense, or none where one is needed, is a mistake.
-func TestArgumentsThatMakeNoSense(t *testing.T) {
+// E19: an invalid or missing argument is an error.
+func TestInvalidArguments(t *testing.T) {
 	for _, c := range []struct{ service, arguments, want string }{
 		{"nova-scheduler", "amqp", `"amqp" is no port: expected numbers from 1 to 65535`},
 		{"nova-scheduler", "0", `"0" is no port: expected numbers from 1 to 65535`},
@@ -118,25 +117,25 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Services of the same lines in the file are not one: arguments of one are not those of
+// Services with the same entry in the file do not share data: arguments of one do not affect
 // another.
-func TestServicesShareNothing(t *testing.T) {
+func TestServicesShareNoData(t *testing.T) {
 	s, err := find(t, "cinder-volume").WithArguments("1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := find(t, "heat-engine")
 	if diff := cmp.Diff([]int{5671, 5672}, other.Processes[0].Connections); diff != "" || other.Processes[0].Name != "heat-engine" {
-		t.Errorf("heat-engine looks at %s with other ports than the usual (-want +got):\n%s", other.Processes[0].Name, diff)
+		t.Errorf("heat-engine checks %s with other ports than the default (-want +got):\n%s", other.Processes[0].Name, diff)
 	}
 	if s.Processes[0].Name != "cinder-volume" {
-		t.Errorf("cinder-volume looks at %s, want itself", s.Processes[0].Name)
+		t.Errorf("cinder-volume checks %s, want cinder-volume", s.Processes[0].Name)
 	}
 }
 
-// A process is told by its name in the kernel or by an argument of its command line, and
+// A process is identified by its name in the kernel or by an argument of its command line,
 // not by both.
-func TestProcessesAreTold(t *testing.T) {
+func TestProcessesAreIdentified(t *testing.T) {
 	for _, c := range []struct{ service, comm, argument string }{
 		{"nova-scheduler", "", "nova-scheduler"},
 		{"neutron-ovs-agent", "", "neutron-openvswitch-agent"},
@@ -145,14 +144,14 @@ func TestProcessesAreTold(t *testing.T) {
 		{"ovn-controller", "ovn-controller", ""},
 	} {
 		if p := find(t, c.service).Processes[0]; p.Comm != c.comm || p.Argument != c.argument {
-			t.Errorf("%s looks for the name %q and the argument %q, want %q and %q", c.service, p.Comm, p.Argument, c.comm, c.argument)
+			t.Errorf("%s has the name %q and the argument %q, want %q and %q", c.service, p.Comm, p.Argument, c.comm, c.argument)
 		}
 	}
 	for _, s := range tripleo.Services() {
 		for _, p := range s.Processes {
 			// The kernel keeps 15 bytes of a name (TASK_COMM_LEN).
 			if (p.Comm == "") == (p.Argument == "") || len(p.Comm) > 15 {
-				t.Errorf("%s looks for the name %q and the argument %q, want one of them, and 15 bytes of a name", s.Name, p.Comm, p.Argument)
+				t.Errorf("%s has the name %q and the argument %q, want one of them, and at most 15 bytes of a name", s.Name, p.Comm, p.Argument)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// private makes the file of a socket that is not bound yet its owner's alone. Linux
-// gives the file the mode of the socket, less the umask (net/unix/af_unix.c,
+// private sets the mode of a socket's file to 0600 before it is bound. Linux gives the
+// file the mode of the socket without the umask's bits (net/unix/af_unix.c,
 // unix_bind_bsd).
 func private(_, _ string, c syscall.RawConn) error {
 	var failed error
@@ -19,9 +19,9 @@ func private(_, _ string, c syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// PeerOf asks the kernel who connected (SO_PEERCRED and SO_PEERGROUPS, unix(7)): that
-// cannot be forged, and stays what it was. Users and groups from outside the process'
-// user namespace show as the overflow ids, mostly 65534.
+// PeerOf returns the kernel's record of the peer (SO_PEERCRED and SO_PEERGROUPS, unix(7)),
+// which cannot be forged. Users and groups from outside the process' user namespace are
+// the overflow IDs, mostly 65534.
 func PeerOf(c *net.UnixConn) (Peer, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -36,16 +36,16 @@ func PeerOf(c *net.UnixConn) (Peer, error) {
 func peerOf(fd int) (Peer, error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return Peer{}, fmt.Errorf("ask for the peer's user: %w", err)
+		return Peer{}, fmt.Errorf("get the peer's user: %w", err)
 	}
 	groups, err := peerGroups(fd)
 	if err != nil {
-		return Peer{}, fmt.Errorf("ask for the peer's groups: %w", err)
+		return Peer{}, fmt.Errorf("get the peer's groups: %w", err)
 	}
 	return Peer{UID: cred.Uid, GID: cred.Gid, Groups: groups}, nil
 }
 
-// peerGroups are the supplementary groups. Kernels before 4.13 do not say them.
+// peerGroups returns the supplementary groups, and none on kernels before 4.13.
 func peerGroups(fd int) ([]uint32, error) {
 	groups := make([]uint32, 32)
 	for {
@@ -57,7 +57,7 @@ func peerGroups(fd int) ([]uint32, error) {
 			return groups[:size/4], nil
 		case errno == unix.ENOPROTOOPT:
 			return nil, nil
-		case errno == unix.ERANGE && size/4 > uint32(len(groups)): // size is now what they need
+		case errno == unix.ERANGE && size/4 > uint32(len(groups)): // size is the required size
 			groups = make([]uint32, size/4)
 		default:
 			return nil, errno

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// place is a path for a socket; t.TempDir() is too long for one.
+// place returns a path for a socket; that of t.TempDir() is too long.
 func place(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "us")
@@ -31,7 +31,7 @@ func modeOf(t *testing.T, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// Whatever the umask, the socket is its owner's alone until it has its mode.
+// With any umask, the mode is 0600 until the configured one is set.
 func TestListen(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o077} {
 		old := syscall.Umask(umask)
@@ -58,7 +58,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// What cannot be set leaves no socket behind.
+// A failed Listen leaves no socket behind.
 func TestListenFails(t *testing.T) {
 	path := place(t)
 	abstract := "@" + path // has no file and so no mode
@@ -69,7 +69,7 @@ func TestListenFails(t *testing.T) {
 		t.Errorf("Dial() after Listen() failed = %v, want %v", err, syscall.ECONNREFUSED)
 	}
 	if _, err := Listen(filepath.Join(path, "nowhere"), 0o660, OwnGroup); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Listen() in a directory that is not there = %v, want not exist", err)
+		t.Errorf("Listen() in a directory that does not exist = %v, want not exist", err)
 	}
 }
 
@@ -102,10 +102,10 @@ func TestPeerOf(t *testing.T) {
 	if !peer.In(peer.GID) || peer.In(other) || slices.Contains(peer.Groups, other) {
 		t.Errorf("In() = %t for the peer's group and %t for another, want true and false", peer.In(peer.GID), peer.In(other))
 	}
-	// Who has gone stays known.
+	// The peer is available after it has disconnected.
 	_ = client.Close()
 	if again, err := PeerOf(conn); err != nil || again.UID != peer.UID {
-		t.Errorf("PeerOf() of a client that has gone = %+v, %v, want as before", again, err)
+		t.Errorf("PeerOf() of a disconnected client = %+v, %v, want as before", again, err)
 	}
 	_ = conn.Close()
 	if _, err := PeerOf(conn); !errors.Is(err, net.ErrClosed) {

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// private leaves the socket to the umask until Listen sets its mode.
+// private does nothing: the umask applies until Listen sets the mode.
 func private(_, _ string, _ syscall.RawConn) error { return nil }
 
-// PeerOf says that it cannot say.
+// PeerOf returns errors.ErrUnsupported.
 func PeerOf(*net.UnixConn) (Peer, error) {
-	return Peer{}, fmt.Errorf("ask for the peer's user: %w", errors.ErrUnsupported)
+	return Peer{}, fmt.Errorf("get the peer's user: %w", errors.ErrUnsupported)
 }

@@ -162,7 +162,7 @@ export function config(status, now) {
 export function faults(all, press) {
   if (all.length === 0) return [];
   return [
-    el("h2", null, "Break it", el("span", { class: "soft" }, " · the faults of the demo's stand-ins")),
+    el("h2", null, "Break it", el("span", { class: "soft" }, " · the faults of the demo's fakes")),
     el("ul", { class: "card faults" }, all.map((d) => el("li", null,
       el("h3", null, d.dependency),
       el("div", { class: "buttons", role: "group", "aria-label": `Faults of ${d.dependency}` },
