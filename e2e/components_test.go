@@ -26,7 +26,7 @@ const (
 	// componentToken lets a report in over TCP. The daemon must never show it.
 	componentToken = "test-token-of-components"
 	// componentPage is the documentation whose commands are run.
-	componentPage = "../docs/collectors/components.md"
+	componentPage = "../collectors/components/README.md"
 	// componentFiles is where the programs and rules that the page shows lie.
 	componentFiles = "../collectors/testdata/components"
 )

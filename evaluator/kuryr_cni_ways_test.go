@@ -29,7 +29,7 @@ type cniOutcome struct {
 }
 
 // The outcomes of Kuryr's requests. Where the two ways differ, the reason stands in
-// docs/collectors/scrape.md.
+// collectors/scrape/README.md.
 func cniOutcomes() []cniOutcome {
 	return []cniOutcome{
 		{"F01", "ADD succeeds", "cni_add success", "ADD", "False", 1, 0, 0},
@@ -140,7 +140,7 @@ func TestCNIOutcomesInBothWays(t *testing.T) {
 
 // The documentation names the outcomes that the two ways count differently.
 func TestCNIOutcomesThatDifferAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/collectors/scrape.md")
+	page, err := os.ReadFile("../collectors/scrape/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,9 +123,9 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 func TestConfigPages(t *testing.T) {
 	var cfg Config
 	checkKeyTables(t, "docs/reference/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
-	credentials := readDoc(t, "docs/collectors/keystone.md")
+	credentials := readDoc(t, "collectors/openstack/keystone.md")
 	for kind, keys := range docKinds() {
-		page := "docs/collectors/" + kind + ".md"
+		page := kindPage(t, kind)
 		if strings.Contains(readDoc(t, page), "the credentials of [`keystone`](keystone.md)") {
 			checkKeyTables(t, page, keys, credentials)
 			continue
@@ -143,7 +143,7 @@ func TestCollectorsPage(t *testing.T) {
 		for _, row := range table.rows {
 			kind := codeSpans(row[0])[0]
 			listed = append(listed, kind)
-			if link := fmt.Sprintf("[`%s`](../collectors/%s.md)", kind, kind); row[0] != link {
+			if link := fmt.Sprintf("[`%s`](../../%s)", kind, kindPage(t, kind)); row[0] != link {
 				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
 			}
 			checkExample(t, page, kind, row[len(row)-1])

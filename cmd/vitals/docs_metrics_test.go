@@ -244,7 +244,7 @@ func TestEveryMetricHasThePrefix(t *testing.T) {
 func TestKindPagesListTheirMetrics(t *testing.T) {
 	labels := labelsOf(expositions(t))
 	for _, src := range newExhibit(t).sources {
-		page := "docs/collectors/" + src.Kind + ".md"
+		page := kindPage(t, src.Kind)
 		var names []string
 		for _, table := range docTables(readDoc(t, page), "metric") {
 			for _, row := range table.rows {

@@ -30,7 +30,7 @@ func readDoc(t *testing.T, page string) string {
 func docPages(t *testing.T) []string {
 	t.Helper()
 	pages := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "e2e/README.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", "collectors/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(docsRoot, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -47,6 +47,23 @@ func docPages(t *testing.T) []string {
 		t.Fatalf("the pages are %v, want those of docs/ too", pages)
 	}
 	return pages
+}
+
+// kindPage returns the page of a kind: the README of its folder, or KIND.md in a folder that
+// has several kinds.
+func kindPage(t *testing.T, kind string) string {
+	t.Helper()
+	for _, pattern := range []string{"collectors/" + kind + "/README.md", "collectors/*/" + kind + ".md"} {
+		found, err := filepath.Glob(filepath.Join(docsRoot, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 1 {
+			return filepath.ToSlash(strings.TrimPrefix(found[0], docsRoot+"/"))
+		}
+	}
+	t.Fatalf("the kind %s has no page, want collectors/%s/README.md", kind, kind)
+	return ""
 }
 
 // docTable is a table of a page.

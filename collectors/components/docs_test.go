@@ -41,9 +41,9 @@ func TestDocumentedDatagrams(t *testing.T) {
 
 // The body that the documentation sends with curl is a report.
 func TestDocumentedBody(t *testing.T) {
-	body := regexp.MustCompile(`curl .* -d '(\{.*\})' `).FindStringSubmatch(collectortest.Read(t, "../../docs/collectors/components.md"))
+	body := regexp.MustCompile(`curl .* -d '(\{.*\})' `).FindStringSubmatch(collectortest.Read(t, "README.md"))
 	if body == nil {
-		t.Fatal("no curl command in docs/collectors/components.md, want one")
+		t.Fatal("no curl command in collectors/components/README.md, want one")
 	}
 	var r collectors.Report
 	decoder := json.NewDecoder(strings.NewReader(body[1]))

@@ -31,7 +31,7 @@ func shown(t *testing.T) []string {
 func TestDocumentationShowsTheFilesThatAreTested(t *testing.T) {
 	language := map[string]string{".py": "python", ".yml": "yaml"}
 	for _, file := range shown(t) {
-		page := "../../docs/collectors/" + filepath.Base(filepath.Dir(filepath.Dir(file))) + ".md"
+		page := filepath.Join(filepath.Dir(filepath.Dir(file)), "README.md")
 		if !strings.Contains(collectortest.Read(t, page), "```"+language[filepath.Ext(file)]+"\n"+collectortest.Read(t, file)+"```\n") {
 			t.Errorf("%s does not show %s as it is", page, file)
 		}

@@ -22,7 +22,7 @@ import (
 func documentedDialogues(t *testing.T) map[string]*tcp.Config {
 	t.Helper()
 	found := map[string]*tcp.Config{}
-	for _, block := range strings.Split(collectortest.Read(t, "../../docs/collectors/tcp.md"), "```yaml\n")[1:] {
+	for _, block := range strings.Split(collectortest.Read(t, "README.md"), "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(block, "```")
 		var page struct {
 			Collectors []struct {
