@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -103,8 +104,8 @@ func acceptsGzip(accept []string) bool {
 			if !weighted || !strings.EqualFold(key, "q") {
 				return true
 			}
-			quality, ok := parseQuality(q)
-			return ok && quality > 0
+			quality, err := strconv.ParseFloat(q, 64)
+			return err == nil && quality > 0
 		}
 	}
 	return false
