@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The bounds of what is printed, in bytes.
@@ -93,18 +93,18 @@ func (s Style) takes(own int) bool {
 // 500, each line ended.
 func (s Style) Render(r Result) string {
 	code := s.Code(r)
-	text := clean(r.Text)
+	answer := text.OneLine(r.Text)
 	var b strings.Builder
 	if s == Nagios {
 		// What follows a bar is performance data.
 		perf := perfdata(r.Verdict)
 		word := [...]string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}[code]
-		b.WriteString(cut(word+": "+strings.ReplaceAll(text, "|", "/"), maxFirst-len(perf)) + perf + "\n")
+		b.WriteString(text.Clip(word+": "+strings.ReplaceAll(answer, "|", "/"), maxFirst-len(perf)) + perf + "\n")
 	} else {
-		b.WriteString(cut(fmt.Sprintf("%s %d %s", r.Outcome, code, text), maxFirst) + "\n")
+		b.WriteString(text.Clip(fmt.Sprintf("%s %d %s", r.Outcome, code, answer), maxFirst) + "\n")
 	}
 	for _, line := range r.More {
-		line = clean(line)
+		line = text.OneLine(line)
 		if s == Nagios {
 			line = strings.ReplaceAll(line, "|", "/")
 		}
@@ -146,26 +146,4 @@ func perfNumber(text string) string {
 		return "U"
 	}
 	return digits
-}
-
-// clean makes text fit for one line.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// cut returns at most limit bytes of text and does not cut a rune in two.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len("...")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
 }

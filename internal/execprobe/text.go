@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // ContentType is the media type of a verdict as text. Who accepts it first is
@@ -19,7 +21,7 @@ func (v *Verdict) Text() []byte {
 	var b []byte
 	add := func(key, value string) {
 		if value != "" {
-			b = append(b, key+" "+clean(value)+"\n"...)
+			b = append(b, key+" "+text.OneLine(value)+"\n"...)
 		}
 	}
 	number := func(key string, n int) {

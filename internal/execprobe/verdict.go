@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Verdict is what the daemon answers on /api/v1/verdict/STATE: all that is needed to
@@ -98,7 +100,7 @@ func Judge(v *Verdict) Result {
 		r.Text = fmt.Sprintf("%s: %s: the verdict is %.0f s old", v.State, firstOf(v.Reason, "evaluator stalled"), v.AgeSeconds)
 	case v.Verdict == "pass":
 		r.Outcome = OK
-		r.Text = fmt.Sprintf("%s: %s%s", v.State, count(v.Rules, "rule"), since(v.Since))
+		r.Text = fmt.Sprintf("%s: %s%s", v.State, text.Plural(v.Rules, "rule"), since(v.Since))
 	case v.Verdict == "warn":
 		r.Outcome = Warning
 	case v.Verdict != "fail":
@@ -122,13 +124,6 @@ func since(t time.Time) string {
 		return ""
 	}
 	return ", since " + t.UTC().Format(time.RFC3339)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func firstOf(texts ...string) string {

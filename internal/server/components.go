@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxReport bounds a report's body. Its reason is one short sentence.
@@ -47,7 +48,7 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	rep, code, err := readReport(w, r)
 	if err != nil {
-		sentence(w, code, Line(err.Error(), maxLine))
+		sentence(w, code, text.Line(err.Error(), maxLine))
 		return
 	}
 	s.takeReport(w, name, rep)
@@ -60,7 +61,7 @@ func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) 
 	}
 	if mayWrite != nil {
 		if err := mayWrite(r); err != nil {
-			return http.StatusForbidden, Line(err.Error(), maxLine)
+			return http.StatusForbidden, text.Line(err.Error(), maxLine)
 		}
 		return 0, ""
 	}
@@ -126,11 +127,11 @@ func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.R
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	case errors.Is(err, collectors.ErrUnknownComponent):
-		sentence(w, http.StatusNotFound, Line(err.Error(), maxLine)+": no components collector expects "+name)
+		sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
 	case errors.Is(err, collectors.ErrInvalidReport):
-		sentence(w, http.StatusBadRequest, Line(err.Error(), maxLine))
+		sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
 	default:
 		s.opts.Logger.Warn("take component report", "component", name, "err", err)
-		sentence(w, http.StatusInternalServerError, Line(err.Error(), maxLine))
+		sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // wishes are what a request asks of a state beyond its verdict.
@@ -79,16 +80,16 @@ func (s *Server) serveDetails(w http.ResponseWriter, r *http.Request, v *view, s
 func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st evaluator.State, name string) {
 	verdict, output := evaluator.Pass, ""
 	var rules []int
-	var text strings.Builder
+	var lines strings.Builder
 	for _, i := range st.Rules {
 		rule := &v.snap.Rules[i]
 		if rule.Name != name {
 			continue
 		}
 		rules = append(rules, i)
-		text.WriteString(ruleLine(rule, nil))
+		lines.WriteString(ruleLine(rule, nil))
 		if rule.Decides && output == "" {
-			verdict, output = evaluator.Fail, Line(RuleText(rule), maxLine)
+			verdict, output = evaluator.Fail, text.Line(RuleText(rule), maxLine)
 		} else if rule.Warns && verdict == evaluator.Pass {
 			verdict = evaluator.Warn
 		}
@@ -99,13 +100,13 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 	}
 	if v.stale(st) {
 		verdict, output = evaluator.Fail, st.Reason
-		text.WriteString(reasonLine(st))
+		lines.WriteString(reasonLine(st))
 	}
 	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
 		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, wishes{}, rules, output))
 		return
 	}
-	plain(w, s.code(verdict), text.String())
+	plain(w, s.code(verdict), lines.String())
 }
 
 // stale says whether the state fails because the snapshot is too old, so that
@@ -123,7 +124,7 @@ func (v *view) ruleNames(st evaluator.State) string {
 	for _, i := range st.Rules {
 		names = append(names, v.snap.Rules[i].Name)
 	}
-	return "its rules are " + Line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
+	return "its rules are " + text.Line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
 }
 
 func (s *Server) code(verdict evaluator.Verdict) int {
@@ -169,28 +170,28 @@ func (ws wishes) warnings(st evaluator.State) []string {
 	if len(ws.unmatched) == 0 {
 		return nil
 	}
-	return []string{Line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
+	return []string{text.Line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
 }
 
 // reasonLine is the line for a state that fails without a rule.
 func reasonLine(st evaluator.State) string {
-	return "[-]" + st.Name + " failing: " + Line(st.Reason, maxLine) + "\n"
+	return "[-]" + st.Name + " failing: " + text.Line(st.Reason, maxLine) + "\n"
 }
 
 // ruleLine is a rule's line of the text protocol: [-] where it makes its state
 // fail, [+] where it does not, with the reason for that if the rule is not ok.
 func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
-	text := "[+]" + r.Name + " " + r.Status.String()
+	line := "[+]" + r.Name + " " + r.Status.String()
 	switch {
 	case excluded[r.Name]:
-		text = "[+]" + r.Name + " excluded: ok"
+		line = "[+]" + r.Name + " excluded: ok"
 	case r.Status == evaluator.OK:
 	case r.Decides:
-		text = "[-]" + RuleText(r)
+		line = "[-]" + RuleText(r)
 	default:
-		text += leniency(r) + why(r)
+		line += leniency(r) + why(r)
 	}
-	return Line(text, maxLine+len("[+]")) + "\n"
+	return text.Line(line, maxLine+len("[+]")) + "\n"
 }
 
 // leniency says why a rule that is not ok does not make its state fail.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -91,7 +92,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 // refuse answers in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
 	if unknown := (*evaluator.NotFoundError)(nil); errors.As(err, &unknown) {
-		sentence(w, http.StatusNotFound, Line(unknown.Error(), maxFailingText))
+		sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxFailingText))
 		return
 	}
 	text := "the evaluator does not answer in time"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // health is a state's answer in the shape of draft-inadarei-api-health-check-06.
@@ -93,9 +94,9 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 	switch r.Status {
 	case evaluator.OK:
 	case evaluator.Unknown:
-		c.Reason = Line(r.Reason, maxLine)
+		c.Reason = text.Line(r.Reason, maxLine)
 	default:
-		c.Reason = Line(r.Summary, maxLine)
+		c.Reason = text.Line(r.Summary, maxLine)
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // healthy says that the process answers. Whether the workload is well is what the
@@ -37,7 +38,7 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 		return
 	}
 	if err := s.opts.Reload(); err != nil {
-		sentence(w, http.StatusInternalServerError, "reload configuration: "+Line(err.Error(), maxFailingText))
+		sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxFailingText))
 		return
 	}
 	sentence(w, http.StatusOK, "The configuration was reloaded.")

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Bounds of the long poll. It ends well before readTimeout, at which net/http would
@@ -18,10 +20,10 @@ const (
 // another generation than that, for at most maxWait.
 func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
 	if r.URL.RawQuery != "" {
-		if text := r.URL.Query().Get("wait"); text != "" {
-			generation, err := strconv.ParseUint(text, 10, 64)
+		if wait := r.URL.Query().Get("wait"); wait != "" {
+			generation, err := strconv.ParseUint(wait, 10, 64)
 			if err != nil {
-				sentence(w, http.StatusBadRequest, "wait "+Line(strconv.Quote(text), 64)+": expected a generation, as X-Vitals-Generation says it")
+				sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
 				return
 			}
 			v = s.wait(r, generation)

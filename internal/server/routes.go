@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The paths that do not belong to a state.
@@ -86,7 +87,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	default:
 		w = s.counted(w, v, r.URL.Path)
 		if err := refusal(r, mayWrite); err != nil {
-			sentence(w, http.StatusForbidden, Line(err.Error(), maxLine))
+			sentence(w, http.StatusForbidden, text.Line(err.Error(), maxLine))
 			return
 		}
 		rt.handle(w, r, v)
@@ -140,7 +141,7 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 // notAllowed answers a method that the path does not know.
 func notAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	sentence(w, http.StatusMethodNotAllowed, "method "+Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
+	sentence(w, http.StatusMethodNotAllowed, "method "+text.Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
 }
 
 // sentence answers with one line of plain text.

@@ -100,7 +100,7 @@ func TestStatusWaitersAreBounded(t *testing.T) {
 
 func TestStatusWithAWaitThatIsNoGeneration(t *testing.T) {
 	r := ask(t, server.New(fixed(healthy())).Handler(), "GET", "/api/v1/status?wait=now", "")
-	want := "wait \"now\": expected a generation, as X-Vitals-Generation says it\n"
+	want := "wait \"now\": expected a generation, as in the header X-Vitals-Generation\n"
 	if body := text(t, r); r.StatusCode != 400 || body != want {
 		t.Errorf("= %d %q, want 400 %q", r.StatusCode, body, want)
 	}

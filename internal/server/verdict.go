@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxVerdictText bounds the lines of a verdict: with its first line, of at most
@@ -76,7 +77,7 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 		out.Lines = failingLines(v, st, nil)
 	case evaluator.Warn:
 		for _, i := range st.Deciding {
-			out.Lines = append(out.Lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
+			out.Lines = append(out.Lines, text.Line(RuleText(&v.snap.Rules[i]), maxLine))
 		}
 	}
 	out.Lines = boundedLines(out.Lines, maxVerdictText)
@@ -115,7 +116,7 @@ func (v *view) notes(lines []string) []string {
 		if size > maxLine {
 			break
 		}
-		note := Line(c.Name+": "+c.Note, maxLine)
+		note := text.Line(c.Name+": "+c.Note, maxLine)
 		notes, size = append(notes, note), size+len(note)
 	}
 	return notes
