@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
 // metrics serves the snapshot's samples and the server's own. It answers 200
@@ -39,7 +40,7 @@ func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	}}}
 	results := map[[2]string]bool{}
 	for _, st := range v.states {
-		kind := sliType(st.Name)
+		kind := states.Kubernetes(st.Name)
 		for _, i := range st.Rules {
 			rule := &v.snap.Rules[i]
 			key := [2]string{rule.Name, kind}
@@ -59,19 +60,6 @@ func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	var b bytes.Buffer
 	b.Write(expose([]evaluator.Batch{batch}, f).text)
 	sendMetrics(w, r, &b, f)
-}
-
-// sliType is the name that Kubernetes has for a state.
-func sliType(state string) string {
-	switch state {
-	case "ready":
-		return "readyz"
-	case "alive":
-		return "livez"
-	case "started":
-		return "startupz"
-	}
-	return state
 }
 
 func sendMetrics(w http.ResponseWriter, r *http.Request, b *bytes.Buffer, f format) {

@@ -113,21 +113,6 @@ func (s *Server) fixedPaths() []string {
 	return paths
 }
 
-// aliases are the other names of a state's path. /healthz, which Kubernetes has
-// deprecated in favour of /livez and /readyz, answers as /ready: it is the union
-// of both, and ready implies alive.
-func aliases(state string) []string {
-	switch state {
-	case "ready":
-		return []string{"ready", "readyz", "healthz"}
-	case "alive":
-		return []string{"alive", "livez"}
-	case "started":
-		return []string{"started", "startupz"}
-	}
-	return []string{state}
-}
-
 // notFound says what exists: the states with their rules, and other paths.
 func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 	var paths []string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
 // view is one snapshot with what was rendered from it. A view is immutable; what
@@ -75,7 +76,7 @@ func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
 		st, _ = snap.State(st.Name, at)
 		v.states = append(v.states, st)
 		p := &probe{state: st, answer: s.plainAnswer(v, st)}
-		for _, name := range aliases(st.Name) {
+		for _, name := range states.Names(st.Name) {
 			if _, taken := v.probes[name]; !taken && !reserved(name) {
 				v.probes[name] = p
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
 // question is what a probe asks.
@@ -31,24 +32,11 @@ type question struct {
 	passes string
 }
 
-// aliases returns the names by which a state can be asked for.
-func aliases(state string) []string {
-	switch state {
-	case "ready":
-		return []string{"ready", "readyz", "healthz"}
-	case "alive":
-		return []string{"alive", "livez"}
-	case "started":
-		return []string{"started", "startupz"}
-	}
-	return []string{state}
-}
-
 // names are the names by which the states can be asked for.
 func (p *pass) names() []string {
 	var all []string
 	for _, state := range p.opts.States {
-		all = append(all, aliases(state)...)
+		all = append(all, states.Names(state)...)
 	}
 	return all
 }
@@ -56,7 +44,7 @@ func (p *pass) names() []string {
 // stateOf returns the state of a name, or "".
 func (p *pass) stateOf(name string) string {
 	for _, state := range p.opts.States {
-		if slices.Contains(aliases(state), name) {
+		if slices.Contains(states.Names(state), name) {
 			return state
 		}
 	}
