@@ -183,7 +183,7 @@ func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
 	case status == 404 && strings.HasPrefix(said, execprobe.NoSuchPath):
 		return result(execprobe.Protocol, "the daemon explains nothing: is it older than this program?")
 	case status == 401, status == 403:
-		return result(execprobe.Forbidden, fmt.Sprintf("the daemon does not tell without a login: status %d", status))
+		return result(execprobe.Forbidden, fmt.Sprintf("the daemon requires authentication: status %d", status))
 	case status == 503:
 		return result(execprobe.Timeout, said)
 	}

@@ -89,7 +89,7 @@ func TestNotesInTheExecProbe(t *testing.T) {
 		"warning 0 PortQuotaLow failing: Few ports are left. (since 2026-01-02T11:00:00Z): 2 of 100 ports left; keystone: 200 10.0.0.1:5000 0.003 seconds\n": warning,
 	} {
 		v := verdictOf(t, server.New(fixed(snap)), "ready")
-		if got := execprobe.Plain.Render(execprobe.Judge(&v)); got != want {
+		if got := execprobe.Plain.Render(execprobe.ResultOf(&v)); got != want {
 			t.Errorf("exec probe = %q, want %q", got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestNotesInTheExecProbeAreBounded(t *testing.T) {
 	if n := len(strings.Join(v.Notes, "")); n < 500 || n > 1024 {
 		t.Errorf("notes have %d bytes, want enough for a line and no more than 1 KiB", n)
 	}
-	line := execprobe.Plain.Render(execprobe.Judge(&v))
+	line := execprobe.Plain.Render(execprobe.ResultOf(&v))
 	if len(line) > 501 || !strings.HasPrefix(line, "ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; c0: éé") {
 		t.Errorf("exec probe = %q, want one line of at most 500 bytes", line)
 	}
