@@ -153,7 +153,7 @@ func (t *explainText) rule(r *evaluator.RuleExplanation) {
 		return
 	}
 	if r.Status == "unknown" && r.Summary != "" {
-		t.add(1, "cannot tell whether this holds: "+r.Summary, "")
+		t.add(1, "cannot determine whether this holds: "+r.Summary, "")
 	}
 	if r.Status == "unknown" && r.State != "" {
 		t.add(1, "no_data: "+r.NoData, "")

@@ -16,11 +16,11 @@ import (
 	"github.com/vitals-health/vitals/internal/states"
 )
 
-// metrics serves the snapshot's samples and the server's own. It answers 200
-// whatever they say: a scrape that fails hides the reason for the failure.
+// metrics serves the snapshot's samples and the server's own. The status is always 200:
+// a scrape that fails hides the reason for the failure.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	f := negotiateFormat(r.Header["Accept"])
-	// An error means that one of the collectors has nothing: the others are shown.
+	// After an error of one collector, the samples of the others are served.
 	gathered, err := s.own.Gather()
 	if err != nil {
 		s.opts.Logger.Warn("gather own metrics", "err", err)
@@ -30,8 +30,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	sendMetrics(w, r, &b, f)
 }
 
-// slis serves kubernetes_healthcheck for tools that know it: every rule of a state
-// by name, and the state itself under its own name.
+// slis serves kubernetes_healthcheck for tools that use it: every rule of a state by
+// name, and the state itself under its own name.
 func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	const name = "kubernetes_healthcheck"
 	batch := evaluator.Batch{Descs: []collectors.Desc{{

@@ -30,7 +30,7 @@ func TestNotesInTheTexts(t *testing.T) {
 	for target, lines := range map[string][]string{
 		"/ready": {keystone}, "/ready?verbose": {"[-]" + keystone, "[-]" + quota}, "/ready/KeystoneDown": {"[-]" + keystone},
 	} {
-		body := "\n" + text(t, ask(t, h, "GET", target, ""))
+		body := "\n" + text(t, request(t, h, "GET", target, ""))
 		for _, line := range lines {
 			if !strings.Contains(body, "\n"+line+"\n") {
 				t.Errorf("GET %s = %q, want the line %q", target, body, line)
@@ -53,7 +53,7 @@ func TestNotesInTheTexts(t *testing.T) {
 // decode reads an answer in JSON.
 func decode(t *testing.T, h http.Handler, target string, into any) {
 	t.Helper()
-	body := text(t, ask(t, h, "GET", target, "", "Accept", "application/json"))
+	body := text(t, request(t, h, "GET", target, "", "Accept", "application/json"))
 	if err := json.Unmarshal([]byte(body), into); err != nil {
 		t.Fatalf("GET %s: %v in %s", target, err, body)
 	}
@@ -65,7 +65,7 @@ func TestNotesGiveWayToFacts(t *testing.T) {
 		for _, note := range []string{strings.Repeat("n", 200), strings.Repeat("n", 512)} {
 			snap := noted()
 			snap.Rules[1].Summary, snap.Rules[1].Note = summary, note
-			line, _, _ := strings.Cut(text(t, ask(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "")), "\n")
+			line, _, _ := strings.Cut(text(t, request(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "")), "\n")
 			if len(line) > 512 || !strings.Contains(line, "(value 0, since 2026-01-02T11:58:30Z): nnn") || len(summary) > 0 && !strings.Contains(line, ": "+summary[:min(len(summary), 100)]) {
 				t.Errorf("line of %d bytes = %q, want at most 512 with the beginning of the summary, the facts and the note", len(line), line)
 			}

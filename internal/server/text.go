@@ -10,20 +10,20 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of what people read. The kubelet copies a failing body into an event of at
-// most 1 KiB; 4 KiB leave room for those who ask by hand.
+// Bounds of text responses. The kubelet copies a failing body into an event of at most
+// 1 KiB; 4 KiB leave room for requests by hand.
 const (
 	maxFailingText = 4 << 10
 	maxLine        = 512
 )
 
-// failingText is the body of a failing probe: the state's own reason, then one line
-// a deciding rule, causes first, with their consequences folded under them.
+// failingText returns the body of a failing probe: the state's own reason, then one line
+// per deciding rule, causes first, with their consequences below them.
 func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
 	return strings.Join(boundedLines(failingLines(v, st, excluded), maxFailingText), "\n") + "\n"
 }
 
-// failingLines are the lines of failingText, however many there are.
+// failingLines returns the lines of failingText without a bound on their number.
 func failingLines(v *view, st evaluator.State, excluded map[string]bool) []string {
 	var lines []string
 	if st.Reason != "" {
@@ -44,7 +44,7 @@ func failingLines(v *view, st evaluator.State, excluded map[string]bool) []strin
 
 // deciding returns the indexes of the rules that make the state fail, without those
 // whose cause is among them, and for each the names that are folded under it. A
-// stalled snapshot has no deciding rules: what it says is no longer evidence.
+// stalled snapshot has no deciding rules: it is no longer evidence.
 func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []int, folded map[int][]string) {
 	if v.stale(st) || st.Verdict != evaluator.Fail {
 		return nil, nil
@@ -72,8 +72,8 @@ func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []i
 	return roots, folded
 }
 
-// root follows the causes of a rule as long as they are in byName. A cycle, which
-// the configuration refuses, ends where it began.
+// root follows the causes of a rule as long as they are in byName. In a cycle, which
+// the configuration rejects, it returns i.
 func (v *view) root(i int, byName map[string]int) int {
 	at := i
 	for range len(byName) {
@@ -86,19 +86,19 @@ func (v *view) root(i int, byName map[string]int) int {
 	return i
 }
 
-// RuleText says what a rule that is not ok found: its name, its status, why,
-// in brackets the value, since when, and its cause, and then what was seen.
+// RuleText describes a rule that is not ok: its name, its status, the reason, in
+// brackets the value, since when and the cause, and then the collectors' notes.
 func RuleText(r *evaluator.Rule) string {
 	return r.Name + " " + r.Status.String() + why(r)
 }
 
-// why is the second half of a rule's line.
+// why returns the part of a rule's line after its status.
 func why(r *evaluator.Rule) string {
 	found, note := r.Summary, ""
 	if r.Status == evaluator.Unknown {
 		found = r.Reason
 		if r.Summary != "" && r.AlertCount == 0 {
-			found += "; cannot tell whether this holds: " + r.Summary
+			found += "; cannot determine whether this holds: " + r.Summary
 		}
 	}
 	if r.Note != "" {
@@ -117,8 +117,8 @@ func why(r *evaluator.Rule) string {
 	if r.Cause != "" {
 		facts = append(facts, "caused by "+r.Cause)
 	}
-	// The facts are kept whole: a long text gives way to them, and what is still too
-	// long is cut at the note, which stands last.
+	// The facts stay whole: a long reason is cut for them, and a line that is still too
+	// long is cut at its end, in the note.
 	tail := ""
 	if len(facts) > 0 {
 		tail = " (" + strings.Join(facts, ", ") + ")"
@@ -129,8 +129,8 @@ func why(r *evaluator.Rule) string {
 	return ": " + text.Line(found, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
 }
 
-// boundedLines keeps as many lines as fit into limit bytes with their line ends, and
-// says how many were left out.
+// boundedLines returns as many lines as fit into limit bytes with their line feeds, and
+// then the number of omitted lines.
 func boundedLines(lines []string, limit int) []string {
 	size := 0
 	for i, l := range lines {

@@ -32,13 +32,17 @@ func Kubernetes(state string) string {
 	return names[min(1, len(names)-1)]
 }
 
-// Reserved reports whether name is the first part of another path of the server, or
-// an alias, so that no state can have it.
+// Reserved reports whether no state can have this name: it is an alias, or Path.
 func Reserved(name string) bool {
 	for _, state := range []string{Ready, Alive, Started} {
 		if slices.Contains(Names(state)[1:], name) {
 			return true
 		}
 	}
-	return slices.Contains([]string{"metrics", "api", "assets", "config", "demo"}, name)
+	return Path(name)
+}
+
+// Path reports whether name is the first part of another path of the server.
+func Path(name string) bool {
+	return slices.Contains([]string{"", "-", "metrics", "api", "assets", "config", "demo"}, name)
 }
