@@ -112,9 +112,9 @@ func (t *explainText) head() string {
 	case x.Verdict == "warn":
 		facts = append(facts, of+" warn")
 	case x.Verdict == "pass" && x.RuleCount == 1:
-		facts = append(facts, "its only rule does not speak against it")
+		facts = append(facts, "its only rule does not make it fail")
 	case x.Verdict == "pass":
-		facts = append(facts, fmt.Sprintf("none of its %d rules speaks against it", x.RuleCount))
+		facts = append(facts, fmt.Sprintf("none of its %d rules makes it fail", x.RuleCount))
 	}
 	return strings.Join(facts, ", ")
 }
