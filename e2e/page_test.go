@@ -95,7 +95,7 @@ func (d demo) bottom(t *testing.T, selector string) int {
 func TestPageExplains(t *testing.T) {
 	t.Parallel()
 	d := openDemo(t, "#why=ready")
-	d.shows(t, "#why", "Why ready?", "none of its 11 rules speaks against it", "All is ok.")
+	d.shows(t, "#why", "Why ready?", "none of its 11 rules makes it fail", "All is ok.")
 	d.page.picture(t, "why-healthy")
 	for _, tt := range []struct {
 		dependency, fault string
@@ -211,7 +211,7 @@ func (d demo) rule(t *testing.T) {
 	d.shows(t, "#rules .explained:not(:empty)", `{resource="network"}`, "98: false", `{resource="port"} 10, `, "and 2 more", "neutron (neutron, external) succeeded")
 	d.fitsTelephone(t, "dark-rule")
 	d.page.eval(t, open, nil)
-	d.page.eval(t, `document.querySelector("#why a.ask").click()`, nil)
+	d.page.eval(t, `document.querySelector("#why a.link").click()`, nil)
 	var left string
 	d.page.eval(t, `document.querySelector("#why").innerText + document.querySelector("#rules").querySelectorAll(".explained:not(:empty)").length + location.hash`, &left)
 	if left != "0" {
@@ -227,7 +227,7 @@ func TestPageWithoutDaemon(t *testing.T) {
 	d.shows(t, "#why", "Why alive?")
 	d.silent(t)
 	d.stop(t)
-	d.shows(t, "#banner", "No contact with Vitals", "What you see is from ")
+	d.shows(t, "#banner", "No contact with Vitals", "The page shows the status of ")
 	d.shows(t, "#states", "was yes")
 	d.page.picture(t, "gone")
 	var green []string

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -334,15 +335,5 @@ func (a *alerting) inherit(old *alerting) {
 	}
 }
 
-// bound makes a text that may hold what somebody else wrote valid UTF-8 of at most
-// 512 bytes.
-func bound(s string) string { return clip(s, 512) }
-
-// clip makes a text valid UTF-8 of at most limit bytes.
-func clip(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit-3], "") + "..."
-}
+// bound bounds a text that another program may have written to 512 bytes.
+func bound(s string) string { return text.Clip(s, 512) }

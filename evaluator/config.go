@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -50,9 +51,9 @@ type Options struct {
 
 // The names of the states that always exist.
 const (
-	Ready   = "ready"
-	Alive   = "alive"
-	Started = "started"
+	Ready   = states.Ready
+	Alive   = states.Alive
+	Started = states.Started
 )
 
 const (

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -47,7 +49,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	known := "there is none"
 	if len(e.Known) > 0 {
-		known = "expected one of " + clip(strings.Join(e.Known, ", "), 2<<10)
+		known = "expected one of " + text.Clip(strings.Join(e.Known, ", "), 2<<10)
 	}
 	return fmt.Sprintf("there is no %s %.64q: %s", e.What, e.Name, known)
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxExplainedAlerts bounds the alerts of a rule that are explained.
@@ -46,7 +48,7 @@ func (x *explainer) bare(r *Rule, a *alerting) *RuleExplanation {
 		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe,
 		NoData: r.NoData, ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
-		AlertCount: r.AlertCount, Expr: clip(a.rule.AST.String(), maxNodeText),
+		AlertCount: r.AlertCount, Expr: text.Clip(a.rule.AST.String(), maxNodeText),
 	}
 	out.Evaluated, out.AsOf = x.times(a.group)
 	for _, al := range r.Alerts[:min(len(r.Alerts), maxExplainedAlerts)] {

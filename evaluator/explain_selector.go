@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxOrigins bounds the collectors that a selector without series names, and the
@@ -125,7 +126,7 @@ func knows(descs []collectors.Desc, metric string) bool {
 // recording explains a recording rule, with its tree unless that stands above or would
 // be too deep.
 func (b *branch) recording(ctx context.Context, r *recordingOf) Recording {
-	out := Recording{Name: r.rule.Record, Group: r.group.Name, File: r.group.file, Expr: clip(r.rule.AST.String(), maxNodeText), Labels: r.rule.Labels}
+	out := Recording{Name: r.rule.Record, Group: r.group.Name, File: r.group.file, Expr: text.Clip(r.rule.AST.String(), maxNodeText), Labels: r.rule.Labels}
 	if r.err != nil {
 		out.Error = bound(r.err.Error())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -50,12 +51,12 @@ func (t *treeBuilder) build(ctx context.Context, expr string, asOf time.Time) *N
 func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, depth int) *Node {
 	ast, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 	if err != nil {
-		return &Node{Expr: clip(expr, maxNodeText), Error: bound(err.Error())}
+		return &Node{Expr: text.Clip(expr, maxNodeText), Error: bound(err.Error())}
 	}
 	b := &branch{treeBuilder: t, asOf: asOf, text: map[parser.Node]partText{}, depth: depth}
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
-			b.text[n] = partText{clip(n.String(), maxNodeText), short(n)}
+			b.text[n] = partText{text.Clip(n.String(), maxNodeText), short(n)}
 		}
 		return nil
 	})

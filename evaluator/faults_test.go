@@ -51,7 +51,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 		{"panics", func(context.Context) ([]collectors.Sample, error) { panic(long) }, evaluator.Unknown, "panic: "},
 		{"panics with nil", func(context.Context) ([]collectors.Sample, error) { panic(nil) }, evaluator.Unknown, "panic: "},
 		{"has a nil pointer", func(context.Context) ([]collectors.Sample, error) { var s *stub; return nil, errors.New(s.text()) }, evaluator.Unknown, "panic: runtime error"},
-		{"fails with a long error that is no text", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New(long) }, evaluator.Unknown, "?"},
+		{"fails with a long error that is no text", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New(long) }, evaluator.Unknown, "\uFFFD"},
 		{"fails and says nothing", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("") }, evaluator.Unknown, ""},
 		{"repeats a series", func(context.Context) ([]collectors.Sample, error) {
 			return []collectors.Sample{sample(0, "faulty"), sample(0, "faulty")}, errors.New("twice")

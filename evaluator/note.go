@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -25,13 +25,7 @@ func noteOf(c collectors.Collector) string {
 	if !ok {
 		return ""
 	}
-	line := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, redact.Text(n.Note()))
-	return clip(strings.TrimSpace(line), maxNote)
+	return text.Clip(strings.TrimSpace(text.OneLine(redact.Text(n.Note()))), maxNote)
 }
 
 // noteOn is what the collectors saw that a rule is about. alerts has the deciding

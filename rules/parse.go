@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // rawFile is the undecoded content of a rule file or a PrometheusRule object.
@@ -187,11 +188,5 @@ func (p *fileParser) sorted() []error {
 	return errs
 }
 
-// clip shortens a text of the file for a message.
-func clip(s string) string {
-	const limit = 80
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "..."
-}
+// clip bounds a text of the file that a message quotes.
+func clip(s string) string { return text.Clip(s, 80) }

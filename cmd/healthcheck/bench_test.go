@@ -50,7 +50,7 @@ func BenchmarkProbe(b *testing.B) {
 type subject struct {
 	name    string
 	command []string
-	// start starts what is asked; nil where nothing is.
+	// start starts the server that is queried; nil without one.
 	start func(*testing.B)
 	// budget is the most CPU time that a run may take; 0 is any.
 	budget time.Duration
@@ -121,7 +121,7 @@ func (p subject) measure(b *testing.B) {
 	}
 }
 
-// await runs the probe until it passes: what it asks may have been started just now.
+// await runs the probe until it passes: the server may have been started just now.
 func (p subject) await(b *testing.B) {
 	b.Helper()
 	var out []byte

@@ -42,7 +42,7 @@ func installed(t *testing.T) []string {
 	return paths
 }
 
-// The probes of the manifest run what the image has, in a style that knows 0 and 1,
+// The probes of the manifest run what the image has, in a style that uses 0 and 1,
 // and end before the kubelet would end them. Alive is more patient than ready.
 func TestExecProbeManifest(t *testing.T) {
 	data, err := os.ReadFile("../../deploy/kubernetes/exec-probe.yaml")
@@ -65,7 +65,7 @@ func TestExecProbeManifest(t *testing.T) {
 	for state, k := range map[string]execProbe{"ready": workload.Readiness, "alive": workload.Liveness} {
 		p, err := parse(k.Exec.Command, func(string) string { return "" }, io.Discard)
 		if err != nil || p.state != state || p.style != execprobe.Docker {
-			t.Errorf("%v asks for %q in style %s (%v), want %s in style docker", k.Exec.Command, p.state, p.style, err, state)
+			t.Errorf("%v queries %q in style %s (%v), want %s in style docker", k.Exec.Command, p.state, p.style, err, state)
 		}
 		if limit := time.Duration(k.TimeoutSeconds) * time.Second; p.timeout >= limit {
 			t.Errorf("%s: the probe ends after %s, want less than the kubelet's %s", state, p.timeout, limit)

@@ -112,7 +112,7 @@ func TestDocumentedScenarios(t *testing.T) {
 			if !strings.HasPrefix(span[1], "Test") {
 				dir = span[1]
 			} else if !hasTest(t, filepath.Join("../..", dir), span[1], id) {
-				t.Errorf("docs/guides/exec-probe.md: %s is said to be shown by %s in %s, which has no such test with its name", id, span[1], dir)
+				t.Errorf("docs/guides/exec-probe.md: %s names the test %s in %s, which does not exist or does not name the scenario", id, span[1], dir)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestDocumentedScenarios(t *testing.T) {
 	}
 }
 
-// hasTest says whether a directory has a test in which a scenario is named.
+// hasTest reports whether a directory has a test that names a scenario.
 func hasTest(t *testing.T, dir, test, id string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))

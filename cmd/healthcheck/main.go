@@ -1,6 +1,6 @@
-// Command healthcheck is the exec probe: it asks the daemon for a state over its
-// Unix socket, prints one line, and exits with a code. It never forks, and has one
-// deadline for all that it does.
+// Command healthcheck is the exec probe: it queries the daemon for a state over its Unix
+// socket, prints one line, and exits with a code. It never forks, and one deadline bounds
+// the whole run.
 package main
 
 import (
@@ -18,52 +18,52 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// What holds where neither a flag nor the environment says otherwise.
+// The defaults of flags that neither the command line nor the environment sets.
 const (
 	defaultSocket  = "/run/vitals/vitals.sock"
 	defaultState   = "ready"
-	defaultTimeout = 900 * time.Millisecond // below the second that a kubelet waits
+	defaultTimeout = 900 * time.Millisecond // below the kubelet's default of 1 s
 	defaultConfig  = "/etc/vitals/vitals.yml"
 )
 
-// environment is what the names of the variables begin with. The profile's variable is
-// the one that vitals has, so that an image says it once.
+// environment is the prefix of the environment variables. The profile's variable is
+// that of vitals, so that an image sets it once.
 const (
 	environment        = "VITALS_HEALTHCHECK_"
 	profileEnvironment = "VITALS_PROFILE"
 )
 
 func main() {
-	os.Exit(run(time.Now(), os.Args, surroundings{os.Getenv, os.Stdout, replace}))
+	os.Exit(run(time.Now(), os.Args, process{os.Getenv, os.Stdout, replace}))
 }
 
-// surroundings are what the program uses of the process.
-type surroundings struct {
+// process is the part of the process that the program uses.
+type process struct {
 	getenv func(string) string
 	stdout io.Writer
-	// replace becomes another program; it returns only if that cannot be done.
+	// replace executes another program in place of this one. It returns only on failure.
 	replace func(args []string) error
 }
 
-// probe is what is to be asked.
+// probe is the parsed command line.
 type probe struct {
 	socket, state string
 	style         execprobe.Style
 	timeout       time.Duration
-	// alone does not ask a daemon at all.
+	// alone is set to evaluate without querying a daemon.
 	alone                   bool
 	config, profile, vitals string
-	// arguments are what the caller says beside the flags: they belong to the profile.
+	// arguments are the arguments that are not flags. They are passed to the profile.
 	arguments []string
 }
 
-// run is the program: it returns the exit code. Everything goes to stdout, which is
-// all that the callers of probes keep.
-func run(start time.Time, args []string, env surroundings) int {
+// run runs the program and returns the exit code. All output goes to stdout, because
+// callers of probes keep only that.
+func run(start time.Time, args []string, env process) int {
 	p, err := parse(args, env.getenv, env.stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		if p.style == execprobe.Nagios {
-			return 3 // the Monitoring Plugins' own rule
+			return 3 // as the Monitoring Plugins require
 		}
 		return 0
 	}
@@ -71,37 +71,37 @@ func run(start time.Time, args []string, env surroundings) int {
 	if err != nil {
 		result.Text = err.Error()
 	} else {
-		result = p.look(start.Add(p.timeout), env)
+		result = p.query(start.Add(p.timeout), env)
 	}
-	_, _ = io.WriteString(env.stdout, p.style.Render(result)) // nobody is left to be told
+	_, _ = io.WriteString(env.stdout, p.style.Render(result)) // A failed write cannot be reported.
 	return p.style.Code(result)
 }
 
-// look asks the daemon. Where there is none, but a configuration that one could have,
-// the process becomes "vitals once", which collects and evaluates by itself.
-func (p *probe) look(deadline time.Time, env surroundings) execprobe.Result {
+// query queries the daemon. Without a daemon, but with a configuration or a profile, it
+// replaces the process by "vitals once", which collects and evaluates in one process.
+func (p *probe) query(deadline time.Time, env process) execprobe.Result {
 	if !p.alone {
-		result := execprobe.Ask(p.socket, p.state, deadline)
+		result := execprobe.Query(p.socket, p.state, deadline)
 		if result.Outcome != execprobe.NoDaemon {
 			return result
 		}
 		if p.profile == "" && !exists(p.config) {
-			result.Text += fmt.Sprintf(": start vitals run, or give %s or a profile for one look without it", p.config)
+			result.Text += fmt.Sprintf(": start vitals run, or provide %s or a profile to evaluate once without a daemon", p.config)
 			return result
 		}
 	}
 	from := p.source()
 	left := time.Until(deadline)
 	if left <= 0 {
-		return execprobe.Result{Outcome: execprobe.Timeout, Text: "no time is left to evaluate with " + from[0]}
+		return execprobe.Result{Outcome: execprobe.Timeout, Text: "no time left to evaluate with " + from[0]}
 	}
 	once := append([]string{p.vitals, "once", p.state}, from...)
 	err := env.replace(append(once, "--style="+string(p.style), "--timeout="+left.String()))
-	return execprobe.Result{Outcome: execprobe.Usage, Text: fmt.Sprintf("become %s once: %v", p.vitals, err)}
+	return execprobe.Result{Outcome: execprobe.Usage, Text: fmt.Sprintf("execute %s once: %v", p.vitals, err)}
 }
 
-// source are the flags of "vitals once" that say what to evaluate: the configuration
-// file where there is one, or else the profile with the caller's arguments.
+// source returns the flags of "vitals once" that select what to evaluate: the
+// configuration file if it exists, or else the profile with the caller's arguments.
 func (p *probe) source() []string {
 	if p.profile == "" || exists(p.config) {
 		return []string{"--config.file=" + p.config}
@@ -118,13 +118,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// replace becomes another program in the same process, so that there is no child
-// that could be left behind.
+// replace executes another program in the same process, so that no child can be left
+// behind.
 func replace(args []string) error { return syscall.Exec(args[0], args, os.Environ()) }
 
-// parse reads the flags and, for those that are not given, the environment. The
-// style is set whatever is wrong. Further arguments, which callers of other health
-// checks pass, are the profile's: a daemon's configuration says itself what is checked.
+// parse parses the flags and, for flags that are not given, the environment. The style
+// is set even if parse fails. Other arguments, which callers of other health checks
+// pass, belong to the profile: a daemon's own configuration defines what it checks.
 func parse(args []string, getenv func(string) string, help io.Writer) (probe, error) {
 	p := probe{style: execprobe.StyleOf(args[0])}
 	def := func(name, value string) string {
@@ -165,8 +165,8 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	return p, nil
 }
 
-// parseAll parses flags wherever they stand among the arguments: one that begins with
-// a dash is a flag, unless a "--" stands before it.
+// parseAll parses flags at any place among the arguments: an argument that begins with
+// a dash is a flag, unless "--" precedes it.
 func (p *probe) parseAll(set *flag.FlagSet, args []string) error {
 	for len(args) > 0 {
 		if err := set.Parse(args); err != nil {
@@ -185,7 +185,8 @@ func (p *probe) parseAll(set *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// sibling is the program vitals beside this one, with symbolic links resolved.
+// sibling returns the path of vitals in the folder of this program, with symbolic links
+// resolved.
 func sibling() string {
 	own, err := os.Executable()
 	if err == nil {
@@ -197,7 +198,7 @@ func sibling() string {
 	return filepath.Join(filepath.Dir(own), "vitals")
 }
 
-// validState says whether a name can be a part of a path as it stands.
+// validState reports whether a name can be part of a path without escaping.
 func validState(name string) bool {
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {

@@ -58,11 +58,11 @@ func snapshot() *evaluator.Snapshot {
 	}
 }
 
-// call runs the program as it was called. Unless it is told otherwise, it has time also on
+// call runs the program as it was called. By default it has time also on
 // a busy machine.
 func call(env map[string]string, args ...string) (string, int) {
 	var out bytes.Buffer
-	code := run(time.Now(), args, surroundings{
+	code := run(time.Now(), args, process{
 		getenv: func(name string) string {
 			if env[name] == "" && name == "VITALS_HEALTHCHECK_TIMEOUT" {
 				return "1m"
@@ -71,9 +71,9 @@ func call(env map[string]string, args ...string) (string, int) {
 		},
 		stdout: &out,
 		replace: func(args []string) error {
-			became := slices.Clone(args)
-			became[len(became)-1], _, _ = strings.Cut(became[len(became)-1], "=")
-			return errors.New(strings.Join(became, " "))
+			executed := slices.Clone(args)
+			executed[len(executed)-1], _, _ = strings.Cut(executed[len(executed)-1], "=")
+			return errors.New(strings.Join(executed, " "))
 		},
 	})
 	return out.String(), code
@@ -126,15 +126,15 @@ func TestHealthcheck(t *testing.T) {
 // Without a daemon the process becomes "vitals once" where there is a configuration.
 func TestStandalone(t *testing.T) {
 	socket := "--socket=" + daemon(t, snapshot())
-	nobody := "--socket=" + filepath.Join(t.TempDir(), "none.sock")
+	absent := "--socket=" + filepath.Join(t.TempDir(), "none.sock")
 	config := filepath.Join(t.TempDir(), "vitals.yml")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	becameOf := func(source, style string) string {
-		return "become /v once: /v once ready " + source + " --style=" + style + " --timeout\n"
+	executedOf := func(source, style string) string {
+		return "execute /v once: /v once ready " + source + " --style=" + style + " --timeout\n"
 	}
-	became := func(style string) string { return becameOf("--config.file="+config, style) }
+	executed := func(style string) string { return executedOf("--config.file="+config, style) }
 	profile := map[string]string{"VITALS_PROFILE": "tripleo"}
 	unconfigured := "--config.file=" + config + ".none"
 	tests := []struct {
@@ -144,20 +144,20 @@ func TestStandalone(t *testing.T) {
 		want string
 		code int
 	}{
-		{"a daemon is asked first", []string{"p", socket, "--config.file=" + config, "--vitals=/v"}, nil, "failing 12 ", 12},
-		{"E80 no daemon, and a configuration", []string{"healthcheck", nobody, "--config.file=" + config, "--vitals=/v"}, nil, "usage error 1 " + became("docker"), 1},
-		{"no daemon and no configuration", []string{"p", nobody, "--config.file=" + config + ".none", "--vitals=/v"}, nil, "no daemon 4 ", 4},
-		{"no daemon is wanted", []string{"p", socket, "--standalone", "--config.file=" + config, "--vitals=/v"}, nil, "usage error 3 " + became("plain"), 3},
-		{"by the environment", []string{"p", socket}, map[string]string{"VITALS_HEALTHCHECK_STANDALONE": "1", "VITALS_HEALTHCHECK_CONFIG_FILE": config, "VITALS_HEALTHCHECK_VITALS": "/v"}, "usage error 3 " + became("plain"), 3},
-		{"no time is left", []string{"p", "--standalone", "--config.file=" + config, "--timeout=1ns"}, nil, "timeout 5 no time is left to evaluate with --config.file=" + config, 5},
-		{"a profile", []string{"healthcheck", nobody, unconfigured, "--profile=tripleo", "--vitals=/v"}, nil, "usage error 1 " + becameOf("--profile=tripleo", "docker"), 1},
-		{"a profile with the caller's arguments", []string{"healthcheck", "5672", nobody, unconfigured, "--vitals=/v", "5671"}, profile, "usage error 1 " + becameOf("--profile=tripleo --set=arguments=5672 5671", "docker"), 1},
-		{"arguments like flags", []string{"healthcheck", nobody, unconfigured, "--vitals=/v", "5672", "--", "-x", "--style=plain"}, profile, "usage error 1 " + becameOf("--profile=tripleo --set=arguments=5672 -x --style=plain", "docker"), 1},
-		{"a profile, and no daemon is wanted", []string{"p", socket, "--standalone", unconfigured, "--profile=sonic", "--vitals=/v"}, profile, "usage error 3 " + becameOf("--profile=sonic", "plain"), 3},
+		{"a daemon is queried first", []string{"p", socket, "--config.file=" + config, "--vitals=/v"}, nil, "failing 12 ", 12},
+		{"E80 no daemon, and a configuration", []string{"healthcheck", absent, "--config.file=" + config, "--vitals=/v"}, nil, "usage error 1 " + executed("docker"), 1},
+		{"no daemon and no configuration", []string{"p", absent, "--config.file=" + config + ".none", "--vitals=/v"}, nil, "no daemon 4 ", 4},
+		{"without a daemon", []string{"p", socket, "--standalone", "--config.file=" + config, "--vitals=/v"}, nil, "usage error 3 " + executed("plain"), 3},
+		{"by the environment", []string{"p", socket}, map[string]string{"VITALS_HEALTHCHECK_STANDALONE": "1", "VITALS_HEALTHCHECK_CONFIG_FILE": config, "VITALS_HEALTHCHECK_VITALS": "/v"}, "usage error 3 " + executed("plain"), 3},
+		{"no time is left", []string{"p", "--standalone", "--config.file=" + config, "--timeout=1ns"}, nil, "timeout 5 no time left to evaluate with --config.file=" + config, 5},
+		{"a profile", []string{"healthcheck", absent, unconfigured, "--profile=tripleo", "--vitals=/v"}, nil, "usage error 1 " + executedOf("--profile=tripleo", "docker"), 1},
+		{"a profile with the caller's arguments", []string{"healthcheck", "5672", absent, unconfigured, "--vitals=/v", "5671"}, profile, "usage error 1 " + executedOf("--profile=tripleo --set=arguments=5672 5671", "docker"), 1},
+		{"arguments like flags", []string{"healthcheck", absent, unconfigured, "--vitals=/v", "5672", "--", "-x", "--style=plain"}, profile, "usage error 1 " + executedOf("--profile=tripleo --set=arguments=5672 -x --style=plain", "docker"), 1},
+		{"a profile, and without a daemon", []string{"p", socket, "--standalone", unconfigured, "--profile=sonic", "--vitals=/v"}, profile, "usage error 3 " + executedOf("--profile=sonic", "plain"), 3},
 		{"a daemon before the profile", []string{"healthcheck", socket, unconfigured, "--vitals=/v", "5672"}, profile, "failing 1 ", 1},
-		{"a configuration before the profile", []string{"p", nobody, "--config.file=" + config, "--vitals=/v", "5672"}, profile, "usage error 3 " + became("plain"), 3},
-		{"no time is left for the profile", []string{"p", "--standalone", unconfigured, "--timeout=1ns"}, profile, "timeout 5 no time is left to evaluate with --profile=tripleo", 5},
-		{"neither a configuration nor a profile", []string{"p", "--standalone", unconfigured, "--vitals=/v"}, nil, "usage error 3 " + becameOf(unconfigured, "plain"), 3},
+		{"a configuration before the profile", []string{"p", absent, "--config.file=" + config, "--vitals=/v", "5672"}, profile, "usage error 3 " + executed("plain"), 3},
+		{"no time is left for the profile", []string{"p", "--standalone", unconfigured, "--timeout=1ns"}, profile, "timeout 5 no time left to evaluate with --profile=tripleo", 5},
+		{"neither a configuration nor a profile", []string{"p", "--standalone", unconfigured, "--vitals=/v"}, nil, "usage error 3 " + executedOf(unconfigured, "plain"), 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

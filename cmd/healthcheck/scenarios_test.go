@@ -15,15 +15,15 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// ask runs the probe in every style, and returns what it printed and its codes.
-func ask(args ...string) (texts [4]string, codes [4]int) {
+// query runs the probe in every style, and returns what it printed and its codes.
+func query(args ...string) (texts [4]string, codes [4]int) {
 	for i, style := range execprobe.Styles() {
 		texts[i], codes[i] = call(nil, append([]string{"probe", "--style=" + string(style)}, args...)...)
 	}
 	return texts, codes
 }
 
-// wedged is a socket on which nobody answers: the kernel accepts, the daemon does not.
+// wedged returns a socket that never responds: the kernel accepts, the daemon does not.
 func wedged(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "hc")
@@ -57,7 +57,7 @@ func manyRules() *evaluator.Snapshot {
 	return s
 }
 
-// What the probe says in the scenarios that concern every style.
+// The output of the probe in the scenarios that concern every style.
 func TestScenarios(t *testing.T) {
 	stale, empty, warning := snapshot(), snapshot(), snapshot()
 	stale.At, stale.MaxAge = time.Now().Add(-61*time.Second), 5*time.Second
@@ -72,7 +72,7 @@ func TestScenarios(t *testing.T) {
 		plain, nagios string
 	}{
 		{"E79 a state that fails", daemon(t, snapshot()), [4]int{12, 1, 12, 2}, "failing 12 DatabaseDown failing", "CRITICAL: "},
-		{"E80 no daemon", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", " or a profile for one look without it"},
+		{"E80 no daemon", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", " or a profile to evaluate once without a daemon"},
 		{"E81 a verdict that is too old", daemon(t, stale), [4]int{6, 1, 125, 2}, "stale 6 ready: evaluator stalled: the verdict is 61 s old", "age=61."},
 		{"E82 a socket that is not there", filepath.Join(t.TempDir(), "s"), [4]int{4, 1, 123, 3}, "no daemon 4 there is no socket ", "UNKNOWN: "},
 		{"E84 a rule that warns", daemon(t, warning), [4]int{0, 0, 0, 1}, "warning 0 DatabaseDown failing: The database is gone. (value 0, since 2026-01-02T12:00:00Z)\n",
@@ -88,7 +88,7 @@ func TestScenarios(t *testing.T) {
 				timeout = "--timeout=200ms"
 			}
 			begin := time.Now()
-			texts, codes := ask("--socket="+tt.socket, timeout, "--config.file=/nowhere")
+			texts, codes := query("--socket="+tt.socket, timeout, "--config.file=/nowhere")
 			if codes != tt.codes {
 				t.Errorf("codes = %v, want %v", codes, tt.codes)
 			}
@@ -105,7 +105,7 @@ func TestScenarios(t *testing.T) {
 // patience is what four probes with a deadline of 200 ms may take on a busy machine.
 const patience = 30 * time.Second
 
-// Docker knows two codes, whatever the outcome and the rule's own code.
+// Docker uses two codes, whatever the outcome and the rule's own code.
 func TestE83Docker(t *testing.T) {
 	for outcome := execprobe.OK; outcome <= execprobe.Protocol; outcome++ {
 		for _, own := range []int{0, 1, 2, 12, 119, 200} {
@@ -134,7 +134,7 @@ func TestE85NagiosUsage(t *testing.T) {
 
 // The first line is enough, and the whole is not too much for who keeps it.
 func TestE86MuchToSay(t *testing.T) {
-	texts, codes := ask("--socket=" + daemon(t, manyRules()))
+	texts, codes := query("--socket=" + daemon(t, manyRules()))
 	if want := [4]int{1, 1, 120, 2}; codes != want {
 		t.Errorf("E86: codes = %v, want %v", codes, want)
 	}
@@ -142,10 +142,10 @@ func TestE86MuchToSay(t *testing.T) {
 	for i, text := range texts {
 		line, _, _ := strings.Cut(text, "\n")
 		if len(line) > 500 || len(text) > 4096 || len(text) < 2500 || !first.MatchString(line) {
-			t.Errorf("E86: style %s says %d bytes with the first line %q, want at most 4096 and 500 that say verdict, code, rule, value and since when", execprobe.Styles()[i], len(text), line)
+			t.Errorf("E86: style %s prints %d bytes with the first line %q, want at most 4096 and 500 with verdict, code, rule, value and since when", execprobe.Styles()[i], len(text), line)
 		}
 		if !strings.Contains(text, "more lines\n") {
-			t.Errorf("E86: style %s does not say that there is more", execprobe.Styles()[i])
+			t.Errorf("E86: style %s does not report that there is more", execprobe.Styles()[i])
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestE35NeverForks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(sources, "../../internal/execprobe/ask.go") {
+	for _, path := range append(sources, "../../internal/execprobe/query.go") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

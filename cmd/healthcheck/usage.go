@@ -1,30 +1,30 @@
 package main
 
-// usage is what --help prints.
+// usage is the output of --help.
 const usage = `usage: healthcheck [flags] [arguments]
 
-Asks the Vitals daemon for a state and exits with its verdict. The first line on
-stdout says it all.
+Queries the Vitals daemon for a state and exits with its verdict. The first line on
+stdout has the whole result.
 
   --socket=PATH     the daemon's Unix socket (/run/vitals/vitals.sock)
   --state=NAME      ready, alive, started or another state (ready)
-  --style=STYLE     plain, docker, sonic or nagios (by the name of the program)
-  --timeout=900ms   one deadline for everything; below the probe's own
+  --style=STYLE     plain, docker, sonic or nagios (by the program's name)
+  --timeout=900ms   the deadline of the whole run; below the probe's own
 
-  --standalone      ask no daemon: collect and evaluate once
-  --config.file=F   the configuration to do that with (/etc/vitals/vitals.yml)
-  --profile=NAME    the profile to do that with, where there is no such file
-  --vitals=PATH     the program to do that with (vitals, beside this one)
+  --standalone      do not query a daemon: collect and evaluate once
+  --config.file=F   the configuration for that (/etc/vitals/vitals.yml)
+  --profile=NAME    the profile for that, if there is no such file
+  --vitals=PATH     the program for that (vitals, in this folder)
 
-Where nobody listens on the socket, and the configuration is there or a profile
-named, the process becomes "vitals once", with the same output and codes. Then the
-arguments are the variable "arguments" of the profile; else they mean nothing.
+If no process listens on the socket, and the configuration exists or a profile is
+given, the process executes "vitals once", with the same output and codes. The
+arguments are then the variable "arguments" of the profile; otherwise they are ignored.
 
-The environment says what no flag does: VITALS_HEALTHCHECK_SOCKET, _STATE, _STYLE,
-_TIMEOUT, _STANDALONE (anything), _CONFIG_FILE and _VITALS, and VITALS_PROFILE. The
-name that the program is called by chooses the style: healthcheck is docker,
-readiness_probe.sh is sonic, check_vitals is nagios, and every other name is plain.
-So a symbolic link is the whole installation.
+Environment variables set the flags that are not given: VITALS_HEALTHCHECK_SOCKET,
+_STATE, _STYLE, _TIMEOUT, _STANDALONE (any value), _CONFIG_FILE and _VITALS, and
+VITALS_PROFILE. The default style depends on the name by which the program is called:
+docker for healthcheck, sonic for readiness_probe.sh, nagios for check_vitals, plain
+for any other name. So a symbolic link is the whole installation.
 
 exit code          plain    docker  sonic    nagios
 ok                 0        0       0        0
@@ -39,6 +39,6 @@ no permission      7        1       123      3
 no rules           8        1       121      3
 not understood     9        1       125      3
 
-own: the exit_code of the deciding rule, where it has one: under sonic 1 to 119,
+own: the exit_code of the deciding rule, if it has one: under sonic 1 to 119,
 under plain 10 to 119.
 `

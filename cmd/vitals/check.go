@@ -11,6 +11,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -137,9 +138,4 @@ func countProbes(m *manifest.File) int {
 	return n
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func count(n int, what string) string { return text.Plural(n, what) }

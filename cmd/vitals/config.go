@@ -20,6 +20,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -222,11 +223,10 @@ var validState = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // stateProblem says why a state may not have that name.
 func stateProblem(name string) string {
-	reserved := []string{"metrics", "api", "assets", "config", "demo", "readyz", "livez", "startupz", "healthz"}
 	switch {
 	case !validState.MatchString(name):
 		return "expected a lower-case letter and then letters, digits or '_'"
-	case slices.Contains(reserved, name):
+	case states.Reserved(name):
 		return "the path /" + name + " is taken, expected another name"
 	}
 	return ""

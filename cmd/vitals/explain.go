@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxExplanation bounds what is read of the daemon's answer, in bytes: some ten times
@@ -168,7 +169,7 @@ func (e *explaining) ask() ([]byte, *execprobe.Result) {
 // read takes the daemon's answer, which in place of an explanation is a line of text.
 func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
 	line, _, _ := bytes.Cut(body, []byte("\n"))
-	said := server.Line(string(line), maxExplainLine)
+	said := text.Line(string(line), maxExplainLine)
 	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
 		return nil, &execprobe.Result{Outcome: o, Text: text}
 	}
@@ -182,7 +183,7 @@ func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
 	case status == 404 && strings.HasPrefix(said, execprobe.NoSuchPath):
 		return result(execprobe.Protocol, "the daemon explains nothing: is it older than this program?")
 	case status == 401, status == 403:
-		return result(execprobe.Forbidden, fmt.Sprintf("the daemon does not tell without a login: status %d", status))
+		return result(execprobe.Forbidden, fmt.Sprintf("the daemon requires authentication: status %d", status))
 	case status == 503:
 		return result(execprobe.Timeout, said)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -73,7 +73,7 @@ func explanationText(x *evaluator.Explanation, whole bool, by string) string {
 
 // flush writes the lines below a title, the right column in one place.
 func (t *explainText) flush(b *strings.Builder, title string) {
-	b.WriteString(server.Line(title, maxExplainLine) + "\n")
+	b.WriteString(text.Line(title, maxExplainLine) + "\n")
 	column := 0
 	for _, l := range t.lines {
 		if width := 2*l.depth + len(l.left) + 2; l.right != "" && width <= maxColumn {
@@ -81,11 +81,11 @@ func (t *explainText) flush(b *strings.Builder, title string) {
 		}
 	}
 	for _, l := range t.lines {
-		text := strings.Repeat("  ", l.depth) + l.left
+		line := strings.Repeat("  ", l.depth) + l.left
 		if l.right != "" {
-			text += strings.Repeat(" ", max(column-len(text), 2)) + l.right
+			line += strings.Repeat(" ", max(column-len(line), 2)) + l.right
 		}
-		b.WriteString(server.Line(text, maxExplainLine) + "\n")
+		b.WriteString(text.Line(line, maxExplainLine) + "\n")
 	}
 	t.lines = nil
 }
@@ -112,9 +112,9 @@ func (t *explainText) head() string {
 	case x.Verdict == "warn":
 		facts = append(facts, of+" warn")
 	case x.Verdict == "pass" && x.RuleCount == 1:
-		facts = append(facts, "its only rule does not speak against it")
+		facts = append(facts, "its only rule does not make it fail")
 	case x.Verdict == "pass":
-		facts = append(facts, fmt.Sprintf("none of its %d rules speaks against it", x.RuleCount))
+		facts = append(facts, fmt.Sprintf("none of its %d rules makes it fail", x.RuleCount))
 	}
 	return strings.Join(facts, ", ")
 }
@@ -153,7 +153,7 @@ func (t *explainText) rule(r *evaluator.RuleExplanation) {
 		return
 	}
 	if r.Status == "unknown" && r.Summary != "" {
-		t.add(1, "cannot tell whether this holds: "+r.Summary, "")
+		t.add(1, "cannot determine whether this holds: "+r.Summary, "")
 	}
 	if r.Status == "unknown" && r.State != "" {
 		t.add(1, "no_data: "+r.NoData, "")
@@ -230,11 +230,11 @@ func (t *explainText) collector(c evaluator.ExplainedCollector) {
 		if !c.LastSuccess.IsZero() {
 			success = "last success " + t.ago(c.LastSuccess)
 		}
-		text := c.Error
+		failure := c.Error
 		if !t.whole {
-			text = server.Line(text, maxExplainError)
+			failure = text.Line(failure, maxExplainError)
 		}
-		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, text))
+		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, failure))
 	}
 }
 

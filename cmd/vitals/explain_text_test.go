@@ -200,8 +200,8 @@ func TestExplanationHead(t *testing.T) {
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), no rules":                                 {Verdict: "fail", Reason: "no rules"},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 1 of 9 rules warns":                       {Verdict: "warn", RuleCount: 9, Deciding: 1},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 2 of 9 rules warn":                        {Verdict: "warn", RuleCount: 9, Deciding: 2},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules speaks against it":    {Verdict: "pass", RuleCount: 9},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not speak against it":  {Verdict: "pass", RuleCount: 1},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules makes it fail":    {Verdict: "pass", RuleCount: 9},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not make it fail":  {Verdict: "pass", RuleCount: 1},
 		"ready: pass since 2025-12-31 10:00:00 (2d2h), it has no rules":                          {Verdict: "pass"},
 	} {
 		x.State, x.Since, x.At, x.Generation = "ready", since, explained(), 3

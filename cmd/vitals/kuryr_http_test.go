@@ -140,7 +140,7 @@ func nothingIsKnown(t *testing.T, lab *kuryrLab) {
 	t.Helper()
 	ready, alive := lab.get(t, "/ready"), lab.get(t, "/alive")
 	first, _, _ := strings.Cut(ready.body, "\n")
-	const want = `KubernetesDown unknown: no data for vitals_dependency_up{dependency="kubernetes"}; cannot tell whether this holds: The Kubernetes API does not answer or refuses the service account. (since `
+	const want = `KubernetesDown unknown: no data for vitals_dependency_up{dependency="kubernetes"}; cannot determine whether this holds: The Kubernetes API does not answer or refuses the service account. (since `
 	if ready.code != 500 || !strings.HasPrefix(first, want) {
 		t.Errorf("GET /ready = %d %q, want 500 %q", ready.code, first, want)
 	}

@@ -124,7 +124,7 @@ func (l *listener) take(at time.Time, e supervisorevents.Event) {
 	case e.Name == "TICK_5":
 		if at.Sub(l.asked) >= askPause {
 			l.asked = at
-			l.judge(execprobe.Ask(l.socket, "alive", at.Add(l.timeout)))
+			l.judge(execprobe.Query(l.socket, "alive", at.Add(l.timeout)))
 		}
 	}
 }

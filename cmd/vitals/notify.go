@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -165,5 +165,5 @@ func statusLine(snap *evaluator.Snapshot, now time.Time) string {
 		}
 		states = append(states, text)
 	}
-	return server.Line(strings.Join(states, ", "), maxNotifyStatus)
+	return text.Line(strings.Join(states, ", "), maxNotifyStatus)
 }

@@ -36,7 +36,7 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 // evidence, and neither is a daemon that runs: there is none.
 func judgeOnce(s *evaluator.Snapshot, state string, timeout time.Duration) execprobe.Result {
 	verdict, _ := server.StateVerdict(s, state, s.At)
-	result := execprobe.Judge(&verdict)
+	result := execprobe.ResultOf(&verdict)
 	obeyed, judged := 0, 0
 	for _, r := range s.Rules {
 		if r.State == state && !r.Observe {

@@ -41,7 +41,7 @@ func (p *runningVitals) views() map[string]func() (generation string, ready bool
 			return r.Header.Get("X-Vitals-Generation"), strings.Contains(body, "\nvitals_state{state=\"ready\"} 1\n"), nil
 		},
 		"exec": func() (string, bool, error) {
-			r := execprobe.Ask(p.socket, "ready", time.Now().Add(patience))
+			r := execprobe.Query(p.socket, "ready", time.Now().Add(patience))
 			if r.Verdict == nil {
 				return "", false, fmt.Errorf("%s: %s", r.Outcome, r.Text)
 			}

@@ -162,13 +162,13 @@ func TestSonicWithoutADaemon(t *testing.T) {
 		want         sonicVerdict
 	}{
 		{"E80 there is no socket", l.path("none.sock"), sonicVerdict{123, "no daemon", []string{"there is no socket"}}},
-		{"E80 nobody listens on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"nobody listens"}}},
+		{"E80 no process listens on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"no process listens"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.socket, "dead") {
 				leaveSocket(t, c.socket)
 			}
-			r := execprobe.Ask(c.socket, "ready", time.Now().Add(labPatience))
+			r := execprobe.Query(c.socket, "ready", time.Now().Add(labPatience))
 			if wrong := c.want.differs(execprobe.Sonic.Code(r), execprobe.Sonic.Render(r)); wrong != "" {
 				t.Error(wrong)
 			}

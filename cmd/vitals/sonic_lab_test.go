@@ -108,7 +108,7 @@ func (l *sonicLab) program(pace time.Duration) *program {
 
 // probe asks the daemon as readiness_probe.sh does.
 func (l *sonicLab) probe(state string) (code int, text string) {
-	r := execprobe.Ask(l.socket, state, time.Now().Add(labPatience))
+	r := execprobe.Query(l.socket, state, time.Now().Add(labPatience))
 	return execprobe.Sonic.Code(r), execprobe.Sonic.Render(r)
 }
 

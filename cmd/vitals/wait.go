@@ -64,7 +64,7 @@ func (w *waiting) run(socket, address string) (execprobe.Result, error) {
 	if url.PathEscape(w.state) != w.state || w.state == "" {
 		return execprobe.Result{}, fmt.Errorf("state %.32q: expected a name such as ready or alive", w.state)
 	}
-	w.look = func(deadline time.Time) execprobe.Result { return execprobe.Ask(socket, w.state, deadline) }
+	w.look = func(deadline time.Time) execprobe.Result { return execprobe.Query(socket, w.state, deadline) }
 	if address != "" {
 		daemon, err := parseDaemonURL(address)
 		if err != nil {

@@ -37,7 +37,7 @@ func scripted(looks *int, results ...*execprobe.Result) func(time.Time) execprob
 func TestWait(t *testing.T) {
 	said := func(v execprobe.Verdict) *execprobe.Result {
 		v.State = "ready"
-		r := execprobe.Judge(&v)
+		r := execprobe.ResultOf(&v)
 		return &r
 	}
 	down := func(value string) *execprobe.Result {
@@ -159,7 +159,7 @@ func TestWaitAtAnAddress(t *testing.T) {
 				_ = conn.Close()
 			}
 		},
-		"forbidden 7 the daemon does not tell without a login: status 401": func(w http.ResponseWriter, r *http.Request) {
+		"forbidden 7 the daemon requires authentication: status 401": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 		},
 		"not understood 9 the answer is not the daemon's: status 302": func(w http.ResponseWriter, r *http.Request) {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// conn is a connection to a Unix socket by blocking system calls, each of which ends
-// at the deadline. Package net does the same through the runtime's poller, which takes
-// a process as short as this one a tenth of its time to set up.
+// conn is a connection to a Unix socket. It uses blocking system calls, each of which
+// ends at the deadline. Package net uses the runtime's poller, whose setup takes a tenth
+// of the run time of a process as short as this one.
 type conn struct {
 	fd       int
 	deadline time.Time
 }
 
-// dial connects; a daemon that does not accept is waited for until the deadline.
+// dial connects. It waits until the deadline for a daemon that does not accept.
 func dial(path string, deadline time.Time) (*conn, error) {
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -37,15 +37,16 @@ func dial(path string, deadline time.Time) (*conn, error) {
 	return c, nil
 }
 
-// until repeats a call that a signal interrupts, with the time that is left as its
-// limit: SO_SNDTIMEO, which is connect's as well, or SO_RCVTIMEO, see socket(7).
+// until repeats a call that a signal interrupts. It sets the remaining time as the
+// call's timeout: SO_SNDTIMEO, which applies to connect as well, or SO_RCVTIMEO, see
+// socket(7).
 func (c *conn) until(limit int, call func() error) error {
 	for {
 		left := time.Until(c.deadline)
 		if left <= 0 {
 			return os.ErrDeadlineExceeded
 		}
-		timeout := syscall.NsecToTimeval(max(left, time.Microsecond).Nanoseconds()) // 0 would be without end
+		timeout := syscall.NsecToTimeval(max(left, time.Microsecond).Nanoseconds()) // 0 means no timeout
 		if err := syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, limit, &timeout); err != nil {
 			return err
 		}

@@ -5,11 +5,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// The bounds of what is printed, in bytes.
+// The bounds of the output, in bytes.
 const (
 	// maxFirst is the length of the first line: Podman keeps 500 characters.
 	maxFirst = 500
@@ -17,8 +17,8 @@ const (
 	maxOutput = 4095
 )
 
-// maxOwn is the highest code that a rule may have. From 120 on are those of the style
-// sonic, and from 125 on those of container runtimes, shells and signals.
+// maxOwn is the highest exit code that a rule can set. The style sonic uses those from
+// 120 on; container runtimes, shells and signals use those from 125 on.
 const maxOwn = 119
 
 // Style is a convention of exit codes and of the first line.
@@ -26,23 +26,23 @@ type Style string
 
 // The styles.
 const (
-	// Plain has a code for every outcome, and the rule's own where it has one.
+	// Plain has a code for each outcome, and uses the code that a rule sets.
 	Plain Style = "plain"
-	// Docker knows 0, healthy, and 1, unhealthy; 2 is reserved. It is Podman's,
-	// TripleO's and the kubelet's as well.
+	// Docker uses 0, healthy, and 1, unhealthy; 2 is reserved. Podman, TripleO and the
+	// kubelet use the same codes.
 	Docker Style = "docker"
-	// Sonic leaves the codes below 120 to the readiness probe's hook and to rules:
-	// 1 is what an uncaught exception of the hook returns, and 2 means that the start
-	// program has not finished.
+	// Sonic reserves the codes below 120 for the readiness probe's hook and for rules:
+	// an uncaught exception of the hook returns 1, and 2 means that the start program
+	// has not finished.
 	Sonic Style = "sonic"
-	// Nagios is that of the Monitoring Plugins: 0 to 3, and performance data.
+	// Nagios follows the Monitoring Plugins: 0 to 3, and performance data.
 	Nagios Style = "nagios"
 )
 
 // Styles returns all styles.
 func Styles() []Style { return []Style{Plain, Docker, Sonic, Nagios} }
 
-// StyleOf chooses the style by the name that a program was called by, so that a
+// StyleOf returns the style for the name by which the program was called, so that a
 // symbolic link is the whole installation.
 func StyleOf(program string) Style {
 	switch program[strings.LastIndexByte(program, '/')+1:] {
@@ -56,7 +56,7 @@ func StyleOf(program string) Style {
 	return Plain
 }
 
-// codes are the exit codes of the outcomes.
+// codes returns the exit codes by outcome.
 func (s Style) codes() [Protocol + 1]int {
 	switch s {
 	case Docker:
@@ -69,7 +69,8 @@ func (s Style) codes() [Protocol + 1]int {
 	return [...]int{1, OK: 0, Warning: 0, Failing: 1, Unknown: 2, NoRules: 8, Usage: 3, NoDaemon: 4, Forbidden: 7, Timeout: 5, Stale: 6, Protocol: 9}
 }
 
-// Code is the exit code of a result. It is 0 for what passes and for nothing else.
+// Code returns the exit code of a result. It is 0 only for OK and, except in the style
+// Nagios, Warning.
 func (s Style) Code(r Result) int {
 	if (r.Outcome == Failing || r.Outcome == Unknown) && s.takes(r.ExitCode) {
 		return r.ExitCode
@@ -77,8 +78,8 @@ func (s Style) Code(r Result) int {
 	return s.codes()[r.Outcome]
 }
 
-// takes says whether a rule's own code is one of the style's. Below 10, plain has its
-// outcomes; under sonic they begin at 120.
+// takes reports whether the style uses an exit code that a rule sets. The outcomes have
+// the codes below 10 in the style plain, and those from 120 on in sonic.
 func (s Style) takes(own int) bool {
 	switch s {
 	case Plain:
@@ -89,22 +90,22 @@ func (s Style) takes(own int) bool {
 	return false
 }
 
-// Render is what is printed of a result: at most 4095 bytes, the first line at most
-// 500, each line ended.
+// Render returns the output for a result: at most 4095 bytes, the first line at most
+// 500. Each line ends in a line feed.
 func (s Style) Render(r Result) string {
 	code := s.Code(r)
-	text := clean(r.Text)
+	answer := text.OneLine(r.Text)
 	var b strings.Builder
 	if s == Nagios {
-		// What follows a bar is performance data.
+		// Performance data follows a bar.
 		perf := perfdata(r.Verdict)
 		word := [...]string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}[code]
-		b.WriteString(cut(word+": "+strings.ReplaceAll(text, "|", "/"), maxFirst-len(perf)) + perf + "\n")
+		b.WriteString(text.Clip(word+": "+strings.ReplaceAll(answer, "|", "/"), maxFirst-len(perf)) + perf + "\n")
 	} else {
-		b.WriteString(cut(fmt.Sprintf("%s %d %s", r.Outcome, code, text), maxFirst) + "\n")
+		b.WriteString(text.Clip(fmt.Sprintf("%s %d %s", r.Outcome, code, answer), maxFirst) + "\n")
 	}
 	for _, line := range r.More {
-		line = clean(line)
+		line = text.OneLine(line)
 		if s == Nagios {
 			line = strings.ReplaceAll(line, "|", "/")
 		}
@@ -119,15 +120,15 @@ func (s Style) Render(r Result) string {
 // maxPerfName bounds in bytes the name of a rule that stands in the performance data.
 const maxPerfName = 64
 
-// perfdata are a verdict's numbers as the Monitoring Plugins write them: the rule's own,
-// with the range in which it warns or fails, and how the rules do.
+// perfdata returns a verdict's numbers in the format of the Monitoring Plugins: the
+// observed value, with the range in which the rule warns or fails, and counts of rules.
 func perfdata(v *Verdict) string {
 	if v == nil {
 		return ""
 	}
 	own := ""
 	if v.Value != "" && len(v.Rule) <= maxPerfName {
-		limits := ";" + v.Range // of a failure; a warning has its own place
+		limits := ";" + v.Range // the range of failures; that of warnings stands before it
 		if v.Verdict == "warn" {
 			limits = v.Range + ";"
 		}
@@ -136,8 +137,8 @@ func perfdata(v *Verdict) string {
 	return " | " + own + fmt.Sprintf("rules=%d;;;0 failing=%d;;;0;%d unknown=%d;;;0;%d age=%.3fs;;;0", v.Rules, v.Failing, v.Rules, v.Unknown, v.Rules, v.AgeSeconds)
 }
 
-// perfNumber writes a number in digits, and U, "undetermined", for one that has none or
-// too many.
+// perfNumber formats a number in digits. It returns U, "undetermined", for NaN, infinity
+// and numbers of more than 24 digits.
 func perfNumber(text string) string {
 	const maxDigits = 24
 	f, err := strconv.ParseFloat(text, 64)
@@ -146,26 +147,4 @@ func perfNumber(text string) string {
 		return "U"
 	}
 	return digits
-}
-
-// clean makes text fit for one line.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// cut returns at most limit bytes of text and does not cut a rune in two.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	end := limit - len("...")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
 }

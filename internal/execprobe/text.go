@@ -5,21 +5,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// ContentType is the media type of a verdict as text. Who accepts it first is
-// answered in it, and else in JSON.
+// ContentType is the media type of a verdict as text. The daemon uses it if it stands
+// first in Accept, and JSON otherwise.
 const ContentType = "text/plain"
 
-// Text is the verdict as the exec probe reads it: one line for each field that is not
-// zero, its name in JSON and its value with a space between them; line and note stand
-// once for each of theirs. The verdict is the last, so that nothing passes for whole that
-// was cut off. To decode JSON would cost the probe a tenth of its size, and time.
+// Text returns the verdict in the format that the exec probe parses: one line per field
+// that is not zero, with the field's JSON name, a space and the value. The keys line and
+// note repeat. The verdict is last, so that a truncated text is detected. A decoder of
+// JSON would make the probe a tenth larger, and slower.
 func (v *Verdict) Text() []byte {
 	var b []byte
 	add := func(key, value string) {
 		if value != "" {
-			b = append(b, key+" "+clean(value)+"\n"...)
+			b = append(b, key+" "+text.OneLine(value)+"\n"...)
 		}
 	}
 	number := func(key string, n int) {
@@ -55,8 +57,8 @@ func (v *Verdict) Text() []byte {
 	return b
 }
 
-// parseText reads what Text has written. Keys that it does not know are those of
-// another version, and left out.
+// parseText parses the format of Text. It ignores unknown keys, which another version
+// of the daemon may send.
 func parseText(text string) (*Verdict, error) {
 	v, last := &Verdict{}, ""
 	for line := range strings.Lines(text) {

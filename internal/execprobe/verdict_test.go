@@ -52,12 +52,12 @@ func TestRender(t *testing.T) {
 			execprobe.Stale, [4]int{6, 1, 125, 2}, "stale 6 alive: evaluator stalled: the verdict is 61 s old\n",
 			"CRITICAL: alive: evaluator stalled: the verdict is 61 s old | rules=0;;;0 failing=0;;;0;0 unknown=0;;;0;0 age=61.400s;;;0\n"},
 		{"a verdict of another version", &execprobe.Verdict{State: "ready", Verdict: "maybe"}, execprobe.Protocol, [4]int{9, 1, 125, 3},
-			"not understood 9 ready: the daemon said \"maybe\", expected pass, warn or fail\n",
-			"UNKNOWN: ready: the daemon said \"maybe\", expected pass, warn or fail | rules=0;;;0 failing=0;;;0;0 unknown=0;;;0;0 age=0.000s;;;0\n"},
+			"not understood 9 ready: the verdict is \"maybe\", expected pass, warn or fail\n",
+			"UNKNOWN: ready: the verdict is \"maybe\", expected pass, warn or fail | rules=0;;;0 failing=0;;;0;0 unknown=0;;;0;0 age=0.000s;;;0\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := execprobe.Judge(tt.verdict)
+			r := execprobe.ResultOf(tt.verdict)
 			if r.Outcome != tt.outcome {
 				t.Errorf("outcome = %s, want %s", r.Outcome, tt.outcome)
 			}
@@ -83,25 +83,25 @@ func TestRenderTheRulesValue(t *testing.T) {
 	} {
 		v := failing("failing", 0, "down")
 		v.Value = value
-		if got, perf := execprobe.Nagios.Render(execprobe.Judge(v)), "CRITICAL: down | 'KeystoneDown'="+want+";; rules=12;;;0 "; !strings.HasPrefix(got, perf) {
+		if got, perf := execprobe.Nagios.Render(execprobe.ResultOf(v)), "CRITICAL: down | 'KeystoneDown'="+want+";; rules=12;;;0 "; !strings.HasPrefix(got, perf) {
 			t.Errorf("Render() of the value %s = %q, want %q", value, got, perf)
 		}
 	}
 	for verdict, want := range map[string]string{"warn": "WARNING: down | 'KeystoneDown'=2;~:1; rules=", "fail": "CRITICAL: down | 'KeystoneDown'=2;;~:1 rules="} {
 		v := failing("failing", 0, "down")
 		v.Verdict, v.Value, v.Range = verdict, "2", "~:1"
-		if got := execprobe.Nagios.Render(execprobe.Judge(v)); !strings.HasPrefix(got, want) {
+		if got := execprobe.Nagios.Render(execprobe.ResultOf(v)); !strings.HasPrefix(got, want) {
 			t.Errorf("Render() of a range and the verdict %s = %q, want %q", verdict, got, want)
 		}
 	}
 	v := failing("failing", 0, strings.Repeat("x", 600))
 	v.Rule, v.Value = strings.Repeat("R", 500), "1"
-	if got := execprobe.Nagios.Render(execprobe.Judge(v)); len(got) > 501 || strings.Contains(got, "'") {
+	if got := execprobe.Nagios.Render(execprobe.ResultOf(v)); len(got) > 501 || strings.Contains(got, "'") {
 		t.Errorf("Render() of a rule with a long name = %q, want at most 500 bytes without its value", got)
 	}
 }
 
-// Nothing but what passes exits with 0, whatever the daemon says.
+// Only a passing outcome exits with 0, whatever the verdict.
 func TestOnlyWhatPassesExitsWithZero(t *testing.T) {
 	for outcome := execprobe.OK; outcome <= execprobe.Protocol; outcome++ {
 		for _, style := range execprobe.Styles() {

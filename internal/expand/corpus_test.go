@@ -1,6 +1,6 @@
 package expand_test
 
-// corpus is the table of templates that Prometheus and we must make the same of. Those
+// corpus contains templates that must expand as in Prometheus. Those
 // in the groups "error" and "syntax error" fail with the value 3; all others do not.
 func corpus() map[string][]string {
 	return map[string][]string{

@@ -1,39 +1,35 @@
-// Package expand expands the templates in annotations and labels of alerting
-// rules exactly as Prometheus does, without text/template.
+// Package expand expands the templates in annotations and labels of alerting rules
+// as Prometheus does: with text/template, the same functions and the same data.
 //
-// Executing text/template looks up methods by names that only the run time knows.
-// The linker then has to keep every exported method of every type, which makes a
-// binary with the Kubernetes client 10 MB larger. This package uses only the
-// parser, text/template/parse, and walks its tree. The values that a template can
-// meet are a closed set, so that their methods can be listed.
-//
-// What differs from Prometheus: an expansion is bounded in output, steps, depth and
-// work; the methods of times and durations that encode, decode or read the local
-// time zone are missing; where printf prints a type (%T, %#v, a verb that does not
-// fit), query results and safeHtml have other names.
+// Unlike Prometheus, it bounds each expansion in output, steps, depth and work, and
+// ends it with its context. A verb of printf that prints a type (%T, %#v) prints other
+// names for the types of query results.
 package expand
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"text/template"
 	"text/template/parse"
 	"time"
 )
 
-// The bounds of one expansion. Beyond each of them it is an error.
+// The bounds of one expansion. An expansion that exceeds one of them fails.
 const (
 	// MaxOutput is the size of the result in bytes.
 	MaxOutput = 64 << 10
 	// MaxSteps is the number of range iterations and template calls.
 	MaxSteps = 10_000
-	// MaxDepth is how deep templates may call each other.
+	// MaxDepth is the number of nested template calls.
 	MaxDepth = 100
-	// maxWork bounds everything else: nodes visited plus bytes that functions made.
+	// maxWork bounds everything else: executed nodes plus bytes of intermediate values.
 	maxWork = 4 << 20
 )
 
-// variables are what Prometheus puts in front of every template of an alerting rule.
+// variables is the text that Prometheus prepends to the templates of alerting rules.
 const variables = "{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}"
 
 // Sample is one element of a query's result.
@@ -43,10 +39,10 @@ type Sample struct {
 	Value  float64
 }
 
-// Query evaluates a PromQL expression at a moment, for the template function query.
+// Query evaluates a PromQL expression at the given time, for the template function query.
 type Query func(ctx context.Context, expr string, at time.Time) ([]Sample, error)
 
-// Data is what a template is expanded with.
+// Data is the input of an expansion.
 type Data struct {
 	// Labels are the labels of the alert's sample: $labels.
 	Labels map[string]string
@@ -55,65 +51,96 @@ type Data struct {
 	ExternalURL    string
 	// Value is the value of the alert's sample: $value.
 	Value float64
-	// At is the time of the evaluation, in which now and query work.
+	// At is the time of the evaluation, used by the functions now and query.
 	At time.Time
 }
 
-// Template is a parsed template. It is immutable and safe for concurrent use.
+// Template is a parsed template. It is safe for concurrent use; expansions of one
+// template run one after the other.
 type Template struct {
-	name string
-	// plain is the whole text if nothing in it is to be expanded.
-	plain string
-	trees map[string]*parse.Tree
-	funcs map[string]function
-	// dynamic is set if a word of the text may be the function query or now.
-	dynamic bool
+	// plain is the whole text if it contains no action; tmpl is nil then.
+	plain     string
+	tmpl      *template.Template
+	constants []string
+	dynamic   bool
+
+	mu  sync.Mutex // guards run, which the functions of tmpl use
+	run *expansion
 }
 
 // Parse parses text. The name appears in errors; Prometheus uses "__alert_" and the
 // name of the alert.
 func Parse(name, text string) (*Template, error) {
 	if !strings.Contains(text, "{{") {
-		return &Template{name: name, plain: text}, nil
+		return &Template{plain: text}, nil
 	}
-	funcs := functions()
-	names := make(map[string]any, len(funcs))
-	for n := range funcs {
-		names[n] = true
-	}
-	trees, err := parse.Parse(name, variables+text, "", "", names)
+	run := &expansion{}
+	funcs := run.functions()
+	parsed, err := template.New(name).Funcs(funcs).Parse(variables + text)
 	if err != nil {
 		return nil, fmt.Errorf("error parsing template %s: %w", name, err)
 	}
-	dynamic := strings.Contains(text, "query") || strings.Contains(text, "now")
-	return &Template{name: name, trees: trees, funcs: funcs, dynamic: dynamic}, nil
+	t := &Template{tmpl: template.New(name).Option("missingkey=zero").Funcs(run.meters()), run: run}
+	trees := parsed.Templates()
+	slices.SortFunc(trees, func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, tree := range trees {
+		if err := t.add(tree, funcs); err != nil {
+			return nil, fmt.Errorf("error parsing template %s: %w", name, err)
+		}
+	}
+	return t, nil
 }
 
-// Dynamic says whether the result may depend on more than the labels and the value:
+// add adds a parsed template with those of funcs that it calls: most templates call a
+// few functions at most, and there can be thousands of templates.
+func (t *Template) add(parsed *template.Template, funcs template.FuncMap) error {
+	for _, s := range all[*parse.StringNode](parsed.Root) {
+		t.constants = append(t.constants, s.Text)
+	}
+	for _, id := range all[*parse.IdentifierNode](parsed.Root) {
+		if f, ok := funcs[id.Ident]; ok {
+			t.tmpl.Funcs(template.FuncMap{id.Ident: f})
+		}
+		t.dynamic = t.dynamic || id.Ident == "query" || id.Ident == "now"
+	}
+	meter(parsed.Root)
+	_, err := t.tmpl.AddParseTree(parsed.Name(), parsed.Tree)
+	return err
+}
+
+// Dynamic reports whether the result may depend on more than the labels and the value:
 // on the time, or on a query.
 func (t *Template) Dynamic() bool { return t.dynamic }
 
+// Constants returns the string constants in the template's actions. They include the
+// expressions that it queries, except those composed from parts.
+func (t *Template) Constants() []string { return t.constants }
+
 // Expand returns the text with every action replaced by its result. The function
-// query fails if q is nil. An error has no partial result; see ErrorText.
+// query fails if q is nil. With an error the text is empty; see ErrorText. The error
+// wraps ctx.Err() if the context ended during the expansion.
 func (t *Template) Expand(ctx context.Context, d Data, q Query) (text string, err error) {
-	if t.trees == nil {
+	if t.tmpl == nil {
 		return t.plain, nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	defer func() {
+		*t.run = expansion{}
 		// A bug here costs one annotation and not the program.
 		if r := recover(); r != nil {
-			text, err = "", fmt.Errorf("internal error: expanding template %s: %v", t.name, r)
+			text, err = "", fmt.Errorf("internal error: expanding template %s: %v", t.tmpl.Name(), r)
 		}
 	}()
-	e := &expansion{ctx: ctx, data: d, query: q, funcs: t.funcs, trees: t.trees}
-	if err := e.run(t.trees[t.name]); err != nil {
-		return "", fmt.Errorf("error executing template %s: %w", t.name, err)
+	*t.run = expansion{ctx: ctx, data: d, query: q}
+	if err := t.tmpl.Execute(t.run, newRoot(d)); err != nil {
+		return "", fmt.Errorf("error executing template %s: %w", t.tmpl.Name(), err)
 	}
-	return e.out.String(), nil
+	return t.run.out.String(), nil
 }
 
-// ErrorText returns what stands in the place of a text that could not be expanded,
-// in Prometheus' words.
+// ErrorText returns the text that replaces one that could not be expanded. Prometheus
+// uses the same wording.
 func ErrorText(err error) string {
 	return fmt.Sprintf("<error expanding template: %s>", err)
 }

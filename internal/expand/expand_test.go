@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +26,14 @@ func TestExpandIsBounded(t *testing.T) {
 		{"string that grows by html", grow(`{{ $x = html (print $x "<") $x }}`), "work"},
 		{"string that grows by reReplaceAll", grow(`{{ $x = reReplaceAll "." "$0$0" $x }}`), "work"},
 		{"arguments that double", grow(`{{ $x = args $x $x }}`) + "{{ $x }}", "work"},
+		{"string that doubles by a method", `{{ $t := toTime 29808000 }}{{ $x := "1" }}{{ range 100 }}{{ $x = $t.Format $x }}{{ end }}`, "work"},
+		{"string that doubles by a method in a pipeline", `{{ $t := toTime 29808000 }}{{ $x := "1" }}{{ range 100 }}{{ $x = $x | $t.Format }}{{ end }}`, "work"},
 		{"a wide number", `{{ printf "` + strings.Repeat("%999999d", 10) + `" 1 }}`, "work"},
 		{"a wide number by argument", `{{ printf "` + strings.Repeat("%[1]*[1]d", 10) + `" 999999 }}`, "work"},
 		{"one argument many times", `{{ $x := printf "%99999d" 1 }}{{ printf "` + strings.Repeat("%[1]s", 100) + `" $x }}`, "work"},
 		{"a body of many nodes", "{{ range 9999 }}" + strings.Repeat("{{ if 0 }}{{ end }}", 1000) + "{{ end }}", "work"},
+		{"an else of many nodes", "{{ range 9999 }}{{ range 0 }}{{ else }}" + strings.Repeat("{{ if 0 }}{{ end }}", 1000) + "{{ end }}{{ end }}", "work"},
+		{"an endless loop in a template that is called", `{{ define "x" }}{{ range 20000 }}{{ end }}{{ end }}{{ template "x" }}`, "steps"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -37,6 +42,30 @@ func TestExpandIsBounded(t *testing.T) {
 				t.Errorf("Expand() = %d bytes, %v, want an error about %s", len(got), err, tt.want)
 			}
 		})
+	}
+}
+
+func TestTheBoundsCountEachExpansionAnew(t *testing.T) {
+	tmpl, err := expand.Parse("x", `{{ define "t" }}.{{ end }}{{ range 4000 }}{{ template "t" }}{{ end }}{{ $labels.job }}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got, err := tmpl.Expand(t.Context(), data(1), nil); err != nil || len(got) != 4003 {
+				t.Errorf("Expand() = %d bytes, %v, want 4003, nil", len(got), err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestTheFunctionsThatMeterAreNotForTemplates(t *testing.T) {
+	for _, name := range []string{"_step", "_enter", "_leave", "_charge"} {
+		if _, err := expand.Parse("x", "{{ "+name+" 1 }}"); err == nil {
+			t.Errorf("Parse({{ %s 1 }}) = nil, want an error", name)
+		}
 	}
 }
 

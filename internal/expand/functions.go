@@ -3,142 +3,189 @@ package expand
 import (
 	"errors"
 	"fmt"
+	htmltemplate "html/template"
 	"net"
 	"net/url"
+	"reflect"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/prometheus/common/helpers/templates"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/util/strutil"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 )
 
-// functions returns everything that a template can call: the built-in functions and
-// those that Prometheus documents in its template reference.
-func functions() map[string]function {
-	funcs := builtins()
-	for name, f := range map[string]func(string) string{
-		"title":          func(s string) string { return cases.Title(language.AmericanEnglish, cases.NoLower).String(s) },
-		"toUpper":        strings.ToUpper,
-		"toLower":        strings.ToLower,
-		"graphLink":      func(expr string) string { return "/graph?g0.expr=" + url.QueryEscape(expr) + "&g0.tab=0" },
-		"tableLink":      func(expr string) string { return "/graph?g0.expr=" + url.QueryEscape(expr) + "&g0.tab=1" },
-		"stripPort":      stripPort,
-		"stripDomain":    stripDomain,
-		"urlQueryEscape": url.QueryEscape,
-	} {
-		funcs[name] = function{in: []param{text}, call: func(_ *expansion, args []any) (any, error) {
-			return f(args[0].(string)), nil
-		}}
-	}
-	for name, f := range map[string]func(any) (any, error){
+// sample is an element of a query's result. Its fields and their order are those of
+// Prometheus, because templates can print it.
+type sample struct {
+	Labels map[string]string
+	Value  any
+}
+
+type queryResult []*sample
+
+// root is the data of the outermost template. Like in Prometheus it has no name, which
+// is visible in error messages.
+type root = struct {
+	Labels         map[string]string
+	ExternalLabels map[string]string
+	ExternalURL    string
+	Value          any
+}
+
+func newRoot(d Data) root { return root{d.Labels, d.ExternalLabels, d.ExternalURL, d.Value} }
+
+// functions returns the functions that Prometheus documents in its template reference,
+// and replaces those of text/template that can make large values. The Prometheus
+// package that defines them registers metrics on import and parses per expansion.
+func (e *expansion) functions() template.FuncMap {
+	return template.FuncMap{
+		"print":    e.printing(fmt.Sprint),
+		"println":  e.printing(fmt.Sprintln),
+		"html":     e.printing(template.HTMLEscaper),
+		"js":       e.printing(template.JSEscaper),
+		"urlquery": e.printing(template.URLQueryEscaper),
+		"printf":   e.printf,
+
+		"query":       e.runQuery,
+		"first":       first,
+		"label":       func(name string, s *sample) string { return s.Labels[name] },
+		"value":       func(s *sample) any { return s.Value },
+		"strvalue":    func(s *sample) string { return s.Labels["__value__"] },
+		"sortByLabel": sortByLabel,
+		"args":        e.args,
+
+		"title":          charged(e, func(s string) string { return cases.Title(language.AmericanEnglish, cases.NoLower).String(s) }),
+		"toUpper":        charged(e, strings.ToUpper),
+		"toLower":        charged(e, strings.ToLower),
+		"graphLink":      charged(e, strutil.GraphLinkForExpression),
+		"tableLink":      charged(e, strutil.TableLinkForExpression),
+		"urlQueryEscape": charged(e, url.QueryEscape),
+		"stripPort":      charged(e, stripPort),
+		"stripDomain":    charged(e, stripDomain),
+		"reReplaceAll":   e.replaceAll,
+		"match":          regexp.MatchString,
+		"safeHtml":       func(s string) htmltemplate.HTML { return htmltemplate.HTML(s) },
+
 		"humanize":           number(humanize),
 		"humanize1024":       number(humanize1024),
 		"humanizePercentage": number(func(v float64) string { return fmt.Sprintf("%.4g%%", v*100) }),
-		"humanizeDuration":   func(v any) (any, error) { return templates.HumanizeDuration(v) },
-		"humanizeTimestamp":  func(v any) (any, error) { return templates.HumanizeTimestamp(v) },
+		"humanizeDuration":   templates.HumanizeDuration,
+		"humanizeTimestamp":  templates.HumanizeTimestamp,
 		"toTime":             toTime,
 		"toDuration":         toDuration,
-	} {
-		funcs[name] = function{in: []param{anything}, call: func(_ *expansion, args []any) (any, error) {
-			return f(args[0])
-		}}
+		"now":                func() float64 { return float64(e.data.At.UnixMilli()) / 1000 },
+		"parseDuration":      parseDuration,
+
+		"externalURL": func() string { return e.data.ExternalURL },
+		"pathPrefix":  e.pathPrefix,
 	}
-	addVectorFunctions(funcs)
-	addOtherFunctions(funcs)
-	return funcs
 }
 
-func addVectorFunctions(funcs map[string]function) {
-	funcs["query"] = function{in: []param{text}, call: runQuery}
-	funcs["first"] = function{in: []param{samples}, call: func(_ *expansion, args []any) (any, error) {
-		if v := args[0].(vector); len(v) > 0 {
-			return v[0], nil
-		}
-		return nil, errors.New("first() called on vector with no elements")
-	}}
-	funcs["sortByLabel"] = function{in: []param{text, samples}, call: func(e *expansion, args []any) (any, error) {
-		label, v := args[0].(string), args[1].(vector)
-		sort.SliceStable(v, func(i, j int) bool { return v[i].Labels[label] < v[j].Labels[label] })
-		return v, nil
-	}}
-	ofSample := func(f func(s *sample, args []any) any, in ...param) function {
-		return function{in: append(in, oneSample), call: func(_ *expansion, args []any) (any, error) {
-			s := args[len(args)-1].(*sample)
-			if s == nil {
-				return nil, errors.New("sample is nil")
-			}
-			return f(s, args), nil
-		}}
+// printf first estimates the size of its result, because a short format can make a
+// large one: widths up to a million, and the same argument many times.
+func (e *expansion) printf(format string, args ...any) (string, error) {
+	heaviest, err := e.weighAll(args)
+	if err != nil {
+		return "", err
 	}
-	funcs["label"] = ofSample(func(s *sample, args []any) any { return s.Labels[args[0].(string)] }, text)
-	funcs["value"] = ofSample(func(s *sample, _ []any) any { return s.Value })
-	funcs["strvalue"] = ofSample(func(s *sample, _ []any) any { return s.Labels["__value__"] })
+	widths := 0
+	if strings.Contains(format, "*") && slices.ContainsFunc(args, func(a any) bool { return reflect.ValueOf(a).CanInt() }) {
+		widths = maxWidth
+	}
+	// 350 bytes is the longest number; a byte of a string becomes six at most.
+	estimate := len(format) + numbers(format) + strings.Count(format, "*")*widths +
+		strings.Count(format, "%")*(350+6*heaviest)
+	if estimate > maxWork {
+		return "", errWork
+	}
+	s := fmt.Sprintf(format, args...)
+	return s, e.charge(len(s))
 }
 
-func addOtherFunctions(funcs map[string]function) {
-	funcs["args"] = function{variadic: true, call: func(_ *expansion, args []any) (any, error) {
-		m := make(arguments, len(args))
-		for i, a := range args {
-			m[fmt.Sprintf("arg%d", i)] = a
+// maxWidth is the largest width and precision that package fmt accepts.
+const maxWidth = 1_000_000
+
+// numbers returns the sum of the numbers in a format, each at most maxWidth.
+func numbers(format string) int {
+	sum, n := 0, 0
+	for _, c := range []byte(format) {
+		if c < '0' || c > '9' {
+			sum, n = sum+n, 0
+			continue
 		}
-		return m, nil
-	}}
-	funcs["reReplaceAll"] = function{in: []param{text, text, text}, call: replaceAll}
-	funcs["match"] = function{in: []param{text, text}, call: func(_ *expansion, args []any) (any, error) {
-		return regexp.MatchString(args[0].(string), args[1].(string))
-	}}
-	funcs["safeHtml"] = function{in: []param{text}, call: func(_ *expansion, args []any) (any, error) {
-		return safeHTML(args[0].(string)), nil
-	}}
-	funcs["now"] = function{call: func(e *expansion, _ []any) (any, error) {
-		return float64(e.data.At.UnixMilli()) / 1000, nil
-	}}
-	funcs["pathPrefix"] = function{call: func(e *expansion, _ []any) (any, error) {
-		u, err := url.Parse(e.data.ExternalURL)
-		if err != nil {
-			return nil, err
-		}
-		return u.Path, nil
-	}}
-	funcs["externalURL"] = function{call: func(e *expansion, _ []any) (any, error) { return e.data.ExternalURL, nil }}
-	funcs["parseDuration"] = function{in: []param{text}, call: func(_ *expansion, args []any) (any, error) {
-		d, err := model.ParseDurationAllowNegative(args[0].(string))
-		return float64(d) / float64(time.Second), err
-	}}
+		n = min(n*10+int(c-'0'), maxWidth)
+	}
+	return sum + n
 }
 
-func runQuery(e *expansion, args []any) (any, error) {
+func (e *expansion) runQuery(expr string) (queryResult, error) {
 	if e.query == nil {
-		return nil, errors.New("there is nothing to query")
+		return nil, errors.New("no query function is configured")
 	}
-	// Prometheus counts time in milliseconds.
-	result, err := e.query(e.ctx, args[0].(string), time.UnixMilli(e.data.At.UnixMilli()))
+	// Prometheus uses timestamps in milliseconds.
+	result, err := e.query(e.ctx, expr, time.UnixMilli(e.data.At.UnixMilli()))
 	if err != nil {
 		return nil, err
 	}
-	v := make(vector, len(result))
+	v := make(queryResult, len(result))
 	for i, s := range result {
 		v[i] = &sample{Labels: s.Labels, Value: s.Value}
 	}
-	return v, nil
+	return v, e.charge(len(v))
 }
 
-// replaceAll is reReplaceAll. A short replacement can make much of a long text, so
-// the result's size is bounded first: every $ inserts at most the whole match.
-func replaceAll(_ *expansion, args []any) (any, error) {
-	pattern, replacement, s := args[0].(string), args[1].(string), args[2].(string)
+func first(v queryResult) (*sample, error) {
+	if len(v) == 0 {
+		return nil, errors.New("first() called on vector with no elements")
+	}
+	return v[0], nil
+}
+
+func sortByLabel(label string, v queryResult) queryResult {
+	slices.SortStableFunc(v, func(a, b *sample) int { return strings.Compare(a.Labels[label], b.Labels[label]) })
+	return v
+}
+
+func (e *expansion) args(args ...any) (map[string]any, error) {
+	m := make(map[string]any, len(args))
+	for i, a := range args {
+		m[fmt.Sprintf("arg%d", i)] = a
+	}
+	_, err := e.weigh(m)
+	return m, err
+}
+
+// replaceAll first bounds the size of its result, because a short replacement can make
+// much of a long text: each $ inserts the whole match at most.
+func (e *expansion) replaceAll(pattern, replacement, s string) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if len(s)+(len(s)+1)*len(replacement)+len(s)*strings.Count(replacement, "$") > maxWork {
-		return nil, errWork
+		return "", errWork
 	}
-	return re.ReplaceAllString(s, replacement), nil
+	replaced := re.ReplaceAllString(s, replacement)
+	return replaced, e.charge(len(replaced))
+}
+
+func (e *expansion) pathPrefix() (string, error) {
+	u, err := url.Parse(e.data.ExternalURL)
+	if err != nil {
+		return "", err
+	}
+	return u.Path, nil
+}
+
+func parseDuration(s string) (float64, error) {
+	d, err := model.ParseDurationAllowNegative(s)
+	return float64(d) / float64(time.Second), err
 }
 
 func stripPort(hostPort string) string {

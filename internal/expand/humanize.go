@@ -9,13 +9,13 @@ import (
 	"github.com/prometheus/common/helpers/templates"
 )
 
-// number makes a function of a float a function of everything that Prometheus takes
-// for a number: numbers, durations and strings.
-func number(f func(float64) string) func(any) (any, error) {
-	return func(v any) (any, error) {
+// number makes a function of a float accept everything that Prometheus converts to a
+// number: numbers, durations and strings.
+func number(f func(float64) string) func(any) (string, error) {
+	return func(v any) (string, error) {
 		n, err := templates.ConvertToFloat(v)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		return f(n), nil
 	}
@@ -55,16 +55,15 @@ func scale(v, base float64, prefixes []string) string {
 	return fmt.Sprintf("%.4g%s", v, prefixes[i])
 }
 
-func toTime(v any) (any, error) {
+func toTime(v any) (*time.Time, error) {
 	seconds, err := templates.ConvertToFloat(v)
 	if err != nil {
 		return nil, err
 	}
-	t, err := templates.FloatToTime(seconds)
-	return t, err
+	return templates.FloatToTime(seconds)
 }
 
-func toDuration(v any) (any, error) {
+func toDuration(v any) (*time.Duration, error) {
 	seconds, err := templates.ConvertToFloat(v)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 	"github.com/vitals-health/vitals/internal/expand"
 )
 
-// data is what the tests expand with, unless they say otherwise.
+// data is the default input of the tests.
 func data(value float64) expand.Data {
 	return expand.Data{
 		Labels:         map[string]string{"job": "api", "instance": "host-1.example.com:9090", "html": `<b a="x">'&`, "empty": ""},
@@ -31,7 +31,7 @@ func data(value float64) expand.Data {
 	}
 }
 
-// vector is what every query of the tests answers, except for "fail" and "empty".
+// vector is the result of each query of the tests, except for "fail" and "empty".
 func vector() promql.Vector {
 	return promql.Vector{
 		{Metric: labels.FromStrings("__name__", "up", "job", "b", "host", "x.y:1", "__value__", "v1"), F: 1},
@@ -87,10 +87,10 @@ func ours(text string, d expand.Data) (string, error) {
 // are not exported.
 func comparable(text string) string {
 	text = regexp.MustCompile(`0[xX][0-9a-fA-F]{9,16}|[cC]0[0-9a-fA-F]{8}|[0-9a-fA-F]{12,14}`).ReplaceAllString(text, "POINTER")
-	return strings.NewReplacer("expand.vector", "template.queryResult", "expand.sample", "template.sample", "expand.safeHTML", "template.HTML").Replace(text)
+	return strings.NewReplacer("expand.queryResult", "template.queryResult", "expand.sample", "template.sample").Replace(text)
 }
 
-// same fails the test unless Prometheus and we make the same of a template.
+// same fails the test unless Prometheus and Expand have the same result for a template.
 func same(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -121,7 +121,7 @@ func TestExpandsAsPrometheus(t *testing.T) {
 	}
 }
 
-// What the corpus asserts should not be that everything fails alike.
+// Most of the corpus expands without an error.
 func TestCorpusExpands(t *testing.T) {
 	total, good := 0, 0
 	for group, texts := range corpus() {
@@ -141,7 +141,7 @@ func TestCorpusExpands(t *testing.T) {
 	}
 }
 
-func TestKnowsEveryFunction(t *testing.T) {
+func TestHasEveryFunction(t *testing.T) {
 	r := features.NewRegistry()
 	template.RegisterFeatures(r)
 	names := r.Get()[features.TemplatingFunctions]

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
@@ -97,21 +98,14 @@ func (r *Report) Accepted() int {
 // Summary returns the counts in a line, such as
 // "2 errors, 1 warning, 3 accepted in 4 rules of 2 files".
 func (r *Report) Summary() string {
-	parts := []string{plural(r.Count(lint.Error), "error"), plural(r.Count(lint.Warning), "warning")}
+	parts := []string{text.Plural(r.Count(lint.Error), "error"), text.Plural(r.Count(lint.Warning), "warning")}
 	if n := r.Count(lint.Info); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d info", n))
 	}
 	if n := r.Accepted(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d accepted", n))
 	}
-	return fmt.Sprintf("%s in %s of %s", strings.Join(parts, ", "), plural(r.Rules, "rule"), plural(r.Files, "file"))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s in %s of %s", strings.Join(parts, ", "), text.Plural(r.Rules, "rule"), text.Plural(r.Files, "file"))
 }
 
 // message returns the text of a finding with its rule.

@@ -112,12 +112,3 @@ func whole(s string) (int, bool) {
 func (r *reader) fail(n *yaml.Node, format string, args ...any) {
 	r.errs = append(r.errs, &strictyaml.Error{File: r.file.Name, Line: max(n.Line, 1), Col: max(n.Column, 1), Text: fmt.Sprintf(format, args...)})
 }
-
-// clip shortens a text for a message.
-func clip(s string) string {
-	const limit = 40
-	if len(s) <= limit {
-		return s
-	}
-	return s[:limit] + "..."
-}

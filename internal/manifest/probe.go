@@ -105,7 +105,7 @@ func (r *reader) number(n *yaml.Node, key string) (int, bool) {
 	}
 	value, ok := whole(n.Value)
 	if !ok || n.Tag != "!!int" {
-		r.fail(n, "%s %q, expected a whole number from 0 to %d, without quotes", key, clip(n.Value), most)
+		r.fail(n, "%s %.40q, expected a whole number from 0 to %d, without quotes", key, n.Value, most)
 		return 0, false
 	}
 	return value, true

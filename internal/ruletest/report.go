@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Text writes the report as text, without the mistakes, which the caller prints.
@@ -16,7 +18,7 @@ func (r *Report) Text(w io.Writer) {
 	}
 	switch {
 	case len(r.Mistakes) > 0:
-		fmt.Fprintf(w, "  NOT RUN: %s\n", count(len(r.Mistakes), "mistake"))
+		fmt.Fprintf(w, "  NOT RUN: %s\n", text.Plural(len(r.Mistakes), "mistake"))
 		return
 	case len(r.Tests) == 0:
 		fmt.Fprint(w, "  no test to run\n")
@@ -26,10 +28,10 @@ func (r *Report) Text(w io.Writer) {
 		for _, t := range r.Tests {
 			expectations += t.Expectations
 		}
-		fmt.Fprintf(w, "  SUCCESS: %s, %s\n", count(len(r.Tests), "test"), count(expectations, "expectation"))
+		fmt.Fprintf(w, "  SUCCESS: %s, %s\n", text.Plural(len(r.Tests), "test"), text.Plural(expectations, "expectation"))
 		return
 	}
-	fmt.Fprintf(w, "  FAILED: %s in %s\n", count(r.Failed(), "failure"), count(len(r.Tests), "test"))
+	fmt.Fprintf(w, "  FAILED: %s in %s\n", text.Plural(r.Failed(), "failure"), text.Plural(len(r.Tests), "test"))
 	for _, t := range r.Tests {
 		for _, f := range t.Failures {
 			fmt.Fprintf(w, "    %s: test %q: %s\n%s", f.Place, t.Name, f.What, indent(f.Text, "      "))
@@ -40,11 +42,4 @@ func (r *Report) Text(w io.Writer) {
 // indent indents every line and ends the last one.
 func indent(text, by string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by) + "\n"
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

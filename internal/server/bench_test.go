@@ -86,8 +86,8 @@ func BenchmarkProbeAgainstBare(b *testing.B) {
 		addresses[i] = strings.TrimPrefix(addresses[i], "http://")
 	}
 	for _, bm := range []struct {
-		name string
-		ask  func(address string) error
+		name  string
+		query func(address string) error
 	}{{"keep-alive", keepAlive}, {"new connection a request", newConnections}} {
 		b.Run(bm.name, func(b *testing.B) {
 			var perSecond, toBare, toUnlimited []float64
@@ -96,7 +96,7 @@ func BenchmarkProbeAgainstBare(b *testing.B) {
 					var took [3]float64
 					for j := range addresses { // None may always come first.
 						k := (i + j) % len(addresses)
-						took[k] = block(b, addresses[k], bm.ask).Seconds()
+						took[k] = block(b, addresses[k], bm.query).Seconds()
 					}
 					perSecond = append(perSecond, blockRequests*blockClients/took[0])
 					toBare = append(toBare, took[1]/took[0])
@@ -127,12 +127,12 @@ const (
 )
 
 // block sends the requests of a block from several clients at once.
-func block(b *testing.B, address string, ask func(string) error) time.Duration {
+func block(b *testing.B, address string, query func(string) error) time.Duration {
 	start := time.Now()
 	var wg sync.WaitGroup
 	for range blockClients {
 		wg.Go(func() {
-			if err := ask(address); err != nil {
+			if err := query(address); err != nil {
 				b.Error(err)
 			}
 		})

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxReport bounds a report's body. Its reason is one short sentence.
 const maxReport = 4 << 10
 
-// report is the body of PUT /api/v1/components/NAME. What is left out stays as it was.
+// report is the body of PUT /api/v1/components/NAME. Omitted fields keep their value.
 type report struct {
 	Alive  *bool              `json:"alive"`
 	Ready  *bool              `json:"ready"`
@@ -24,14 +25,14 @@ type report struct {
 	Events []collectors.Event `json:"events"`
 }
 
-// component takes a component's report.
+// component serves PUT /api/v1/components/NAME.
 func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut {
 		notAllowed(w, r, http.MethodPut)
 		return
 	}
 	if s.opts.Report == nil || name == "" || strings.Contains(name, "/") {
-		sentence(w, http.StatusNotFound, "there is no component here: a component reports to "+pathComponents+"NAME, where the configuration has a components collector")
+		sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
 		return
 	}
 	if code, text := s.mayReport(r, mayWrite); code != 0 {
@@ -42,33 +43,33 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 		return
 	}
 	if !validComponent(name) {
-		sentence(w, http.StatusBadRequest, "this is no name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
+		sentence(w, http.StatusBadRequest, "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
 		return
 	}
 	rep, code, err := readReport(w, r)
 	if err != nil {
-		sentence(w, code, Line(err.Error(), maxLine))
+		sentence(w, code, text.Line(err.Error(), maxLine))
 		return
 	}
 	s.takeReport(w, name, rep)
 }
 
-// mayReport returns 0, or the status and sentence of the refusal.
+// mayReport returns 0, or the status code and text of the rejection.
 func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) (int, string) {
 	if err := s.origins.Check(r); err != nil {
-		return http.StatusForbidden, "a page of another origin may not send this"
+		return http.StatusForbidden, "cross-origin requests are not allowed here"
 	}
 	if mayWrite != nil {
 		if err := mayWrite(r); err != nil {
-			return http.StatusForbidden, Line(err.Error(), maxLine)
+			return http.StatusForbidden, text.Line(err.Error(), maxLine)
 		}
 		return 0, ""
 	}
 	if s.opts.ReportToken == "" {
-		return http.StatusForbidden, "reports are taken on the Unix socket only: there is no token for reports over the network"
+		return http.StatusForbidden, "reports are accepted on the Unix socket only: no token for reports over the network is configured"
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Digests of equal length: the comparison's time says nothing about the token's length either.
+	// Digests of equal length: the time of the comparison does not depend on the token's length.
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.opts.ReportToken))
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 		return http.StatusUnauthorized, "a report over the network needs the header Authorization: Bearer TOKEN with the configured token"
@@ -76,7 +77,7 @@ func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) 
 	return 0, ""
 }
 
-// validComponent says whether a configuration could name a component so.
+// validComponent reports whether a configuration can contain a component of this name.
 func validComponent(name string) bool {
 	alnum := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 	if name == "" || len(name) > 63 || !alnum(name[0]) || !alnum(name[len(name)-1]) {
@@ -90,8 +91,8 @@ func validComponent(name string) bool {
 	return true
 }
 
-// readReport decodes the body strictly. A body that is too long is not read to its
-// end: the connection is closed instead.
+// readReport decodes the body strictly. It does not read the rest of a body that is too
+// long; the connection is closed instead.
 func readReport(w http.ResponseWriter, r *http.Request) (collectors.Report, int, error) {
 	tooLong := fmt.Errorf("the report is longer than %d bytes", maxReport)
 	if r.ContentLength > maxReport {
@@ -119,18 +120,18 @@ func readReport(w http.ResponseWriter, r *http.Request) (collectors.Report, int,
 	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason, Events: in.Events}, 0, nil
 }
 
-// takeReport hands the report over and answers with what became of it.
+// takeReport passes the report on and responds with the result.
 func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.Report) {
 	switch err := s.opts.Report(name, rep); {
 	case err == nil:
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	case errors.Is(err, collectors.ErrUnknownComponent):
-		sentence(w, http.StatusNotFound, Line(err.Error(), maxLine)+": no components collector expects "+name)
+		sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
 	case errors.Is(err, collectors.ErrInvalidReport):
-		sentence(w, http.StatusBadRequest, Line(err.Error(), maxLine))
+		sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
 	default:
 		s.opts.Logger.Warn("take component report", "component", name, "err", err)
-		sentence(w, http.StatusInternalServerError, Line(err.Error(), maxLine))
+		sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
 	}
 }

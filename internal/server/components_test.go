@@ -61,8 +61,8 @@ func TestReports(t *testing.T) {
 		{"two objects", "watcher", `{}{}`, 400, "read report: expected one JSON object and nothing after it\n", nil},
 		{"too long", "watcher", `{"reason": "` + strings.Repeat("x", 4096) + `"}`, 413, "the report is longer than 4096 bytes\n", nil},
 		{"as long as it may be", "watcher", `{"reason": "` + strings.Repeat("x", 4096-14) + `"}`, 204, "", &collectors.Report{Reason: strings.Repeat("x", 4096-14)}},
-		{"no name", "", `{}`, 404, "there is no component here: a component reports to /api/v1/components/NAME, where the configuration has a components collector\n", nil},
-		{"a path below", "a/b", `{}`, 404, "there is no component here: a component reports to /api/v1/components/NAME, where the configuration has a components collector\n", nil},
+		{"no name", "", `{}`, 404, "no component at this path: components report to /api/v1/components/NAME, if the configuration has a components collector\n", nil},
+		{"a path below", "a/b", `{}`, 404, "no component at this path: components report to /api/v1/components/NAME, if the configuration has a components collector\n", nil},
 		{"a name with a space", "a b", `{}`, 400, badName, nil},
 		{"a name that begins with a dot", "..", `{}`, 400, badName, nil},
 		{"a name with a line feed", "a\n", `{}`, 400, badName, nil},
@@ -71,7 +71,7 @@ func TestReports(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, taken := reporting("")
-			r := ask(t, s.Local(everybody), "PUT", "/api/v1/components/"+tt.component, tt.body)
+			r := request(t, s.Local(allowAll), "PUT", "/api/v1/components/"+tt.component, tt.body)
 			if body := text(t, r); r.StatusCode != tt.code || body != tt.answer {
 				t.Errorf("PUT = %d %q, want %d %q", r.StatusCode, body, tt.code, tt.answer)
 			}
@@ -86,7 +86,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-const badName = "this is no name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends\n"
+const badName = "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends\n"
 
 func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
 	const needed = "a report over the network needs the header Authorization: Bearer TOKEN with the configured token\n"
@@ -95,7 +95,7 @@ func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
 		code                int
 		body                string
 	}{
-		{"no token configured", "", "Bearer ", 403, "reports are taken on the Unix socket only: there is no token for reports over the network\n"},
+		{"no token configured", "", "Bearer ", 403, "reports are accepted on the Unix socket only: no token for reports over the network is configured\n"},
 		{"no header", "s3cret", "", 401, needed},
 		{"a wrong token", "s3cret", "Bearer s3cre", 401, needed},
 		{"another scheme", "s3cret", "Basic s3cret", 401, needed},
@@ -104,7 +104,7 @@ func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s, taken := reporting(tt.token)
-		r := ask(t, s.Handler(), "PUT", "/api/v1/components/watcher", `{"alive": true}`, "Authorization", tt.header)
+		r := request(t, s.Handler(), "PUT", "/api/v1/components/watcher", `{"alive": true}`, "Authorization", tt.header)
 		if body := text(t, r); r.StatusCode != tt.code || body != tt.body || (len(taken) == 1) != (tt.code == 204) {
 			t.Errorf("%s: PUT = %d %q, %d taken, want %d %q", tt.name, r.StatusCode, body, len(taken), tt.code, tt.body)
 		}
@@ -115,15 +115,15 @@ func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
 }
 
 func TestReportsWithoutAComponentsCollector(t *testing.T) {
-	r := ask(t, server.New(fixed(healthy())).Local(everybody), "PUT", "/api/v1/components/watcher", `{}`)
-	if body := text(t, r); r.StatusCode != 404 || !strings.HasPrefix(body, "there is no component here") {
+	r := request(t, server.New(fixed(healthy())).Local(allowAll), "PUT", "/api/v1/components/watcher", `{}`)
+	if body := text(t, r); r.StatusCode != 404 || !strings.HasPrefix(body, "no component at this path") {
 		t.Errorf("PUT = %d %q, want 404", r.StatusCode, body)
 	}
 }
 
 func TestReportsOfAnotherOriginAreRefused(t *testing.T) {
 	s, taken := reporting("")
-	r := ask(t, s.Local(everybody), "PUT", "/api/v1/components/watcher", `{}`, "Sec-Fetch-Site", "cross-site")
+	r := request(t, s.Local(allowAll), "PUT", "/api/v1/components/watcher", `{}`, "Sec-Fetch-Site", "cross-site")
 	if r.StatusCode != 403 || len(taken) != 0 {
 		t.Errorf("PUT = %d, %d taken, want 403 and none", r.StatusCode, len(taken))
 	}
@@ -140,7 +140,7 @@ func TestAnEndlessBodyIsNotRead(t *testing.T) {
 		"POST /ready":                    "Content-Length: 10000000",
 	} {
 		t.Run(target, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(serve(t, s.Local(everybody)), "http://"))
+			c, err := net.Dial("tcp", strings.TrimPrefix(serve(t, s.Local(allowAll)), "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,22 +8,22 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// wishes are what a request asks of a state beyond its verdict.
-type wishes struct {
+// parameters are the query parameters of a probe.
+type parameters struct {
 	verbose bool
-	// excluded are the names of the rules that shall not count.
+	// excluded are the names of the rules to ignore.
 	excluded map[string]bool
 	// unmatched are the excluded names that no rule of the state has, sorted.
 	unmatched []string
 }
 
-// readWishes reads the query. Parameters that are none of ours are ignored, as
-// Kubernetes does.
-func readWishes(query string, v *view, st evaluator.State) wishes {
-	values, _ := url.ParseQuery(query) // What can be read counts; the rest is no wish.
-	w := wishes{verbose: values.Has("verbose"), excluded: map[string]bool{}}
+// parseParameters parses the query. It ignores unknown parameters, as Kubernetes does.
+func parseParameters(query string, v *view, st evaluator.State) parameters {
+	values, _ := url.ParseQuery(query) // Malformed parameters are ignored.
+	w := parameters{verbose: values.Has("verbose"), excluded: map[string]bool{}}
 	unmatched := map[string]bool{}
 	for _, name := range values["exclude"] {
 		switch {
@@ -38,13 +38,13 @@ func readWishes(query string, v *view, st evaluator.State) wishes {
 	return w
 }
 
-// hasRule says whether a rule of that name feeds the state.
+// hasRule reports whether the state has a rule of that name.
 func (v *view) hasRule(st evaluator.State, name string) bool {
 	return slices.ContainsFunc(st.Rules, func(i int) bool { return v.snap.Rules[i].Name == name })
 }
 
-// verdict is the state's verdict without the excluded rules. What fails for a
-// reason of the state's own keeps failing.
+// verdict returns the state's verdict without the excluded rules. A state that fails
+// for a reason other than a rule still fails.
 func (v *view) verdict(st evaluator.State, excluded map[string]bool) evaluator.Verdict {
 	if len(excluded) == 0 {
 		return st.Verdict
@@ -59,36 +59,36 @@ func (v *view) verdict(st evaluator.State, excluded map[string]bool) evaluator.V
 	return evaluator.Pass
 }
 
-// serveDetails answers a state as text or JSON with what the query asks for.
+// serveDetails serves a state as text or JSON with the parameters of the query.
 func (s *Server) serveDetails(w http.ResponseWriter, r *http.Request, v *view, st evaluator.State) {
-	ws := readWishes(r.URL.RawQuery, v, st)
-	verdict := v.verdict(st, ws.excluded)
+	ps := parseParameters(r.URL.RawQuery, v, st)
+	verdict := v.verdict(st, ps.excluded)
 	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
 		output := ""
 		if verdict == evaluator.Fail {
-			output, _, _ = strings.Cut(failingText(v, st, ws.excluded), "\n")
+			output, _, _ = strings.Cut(failingText(v, st, ps.excluded), "\n")
 		}
-		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, ws, st.Rules, output))
+		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, ps, st.Rules, output))
 		return
 	}
-	plain(w, s.code(verdict), detailsText(v, st, verdict, ws))
+	plain(w, s.code(verdict), detailsText(v, st, verdict, ps))
 }
 
-// serveRule answers /STATE/RULE: the rule's own line, without the state's reasons.
-// A stalled snapshot fails every rule, because it says nothing any more.
+// serveRule serves /STATE/RULE: the rule's own line, without the state's reasons. A
+// stalled snapshot fails every rule, because it is no longer evidence.
 func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st evaluator.State, name string) {
 	verdict, output := evaluator.Pass, ""
 	var rules []int
-	var text strings.Builder
+	var lines strings.Builder
 	for _, i := range st.Rules {
 		rule := &v.snap.Rules[i]
 		if rule.Name != name {
 			continue
 		}
 		rules = append(rules, i)
-		text.WriteString(ruleLine(rule, nil))
+		lines.WriteString(ruleLine(rule, nil))
 		if rule.Decides && output == "" {
-			verdict, output = evaluator.Fail, Line(RuleText(rule), maxLine)
+			verdict, output = evaluator.Fail, text.Line(RuleText(rule), maxLine)
 		} else if rule.Warns && verdict == evaluator.Pass {
 			verdict = evaluator.Warn
 		}
@@ -99,22 +99,22 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 	}
 	if v.stale(st) {
 		verdict, output = evaluator.Fail, st.Reason
-		text.WriteString(reasonLine(st))
+		lines.WriteString(reasonLine(st))
 	}
 	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
-		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, wishes{}, rules, output))
+		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, parameters{}, rules, output))
 		return
 	}
-	plain(w, s.code(verdict), text.String())
+	plain(w, s.code(verdict), lines.String())
 }
 
-// stale says whether the state fails because the snapshot is too old, so that
-// what its rules say is no longer evidence.
+// stale reports whether the state fails because the snapshot is too old. The status of
+// its rules is then no longer evidence.
 func (v *view) stale(st evaluator.State) bool {
 	return v.stalled && st.Reason == "evaluator stalled"
 }
 
-// ruleNames lists the state's rules for a 404.
+// ruleNames returns the list of the state's rules for a 404.
 func (v *view) ruleNames(st evaluator.State) string {
 	if len(st.Rules) == 0 {
 		return "it has no rules"
@@ -123,7 +123,7 @@ func (v *view) ruleNames(st evaluator.State) string {
 	for _, i := range st.Rules {
 		names = append(names, v.snap.Rules[i].Name)
 	}
-	return "its rules are " + Line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
+	return "its rules are " + text.Line(strings.Join(slices.Compact(names), ", "), maxFailingText/2)
 }
 
 func (s *Server) code(verdict evaluator.Verdict) int {
@@ -133,67 +133,67 @@ func (s *Server) code(verdict evaluator.Verdict) int {
 	return http.StatusOK
 }
 
-// detailsText is the Kubernetes text protocol under ?verbose, and otherwise what
-// the plain probe says; unknown excludes are named in both.
-func detailsText(v *view, st evaluator.State, verdict evaluator.Verdict, ws wishes) string {
+// detailsText returns the Kubernetes text protocol with ?verbose, and otherwise the body
+// of the plain probe. Both name unknown excludes.
+func detailsText(v *view, st evaluator.State, verdict evaluator.Verdict, ps parameters) string {
 	var b strings.Builder
 	switch {
-	case ws.verbose:
+	case ps.verbose:
 		for _, i := range st.Rules {
-			b.WriteString(ruleLine(&v.snap.Rules[i], ws.excluded))
+			b.WriteString(ruleLine(&v.snap.Rules[i], ps.excluded))
 		}
 		if st.Reason != "" {
 			b.WriteString(reasonLine(st))
 		}
 	case verdict == evaluator.Fail:
-		b.WriteString(failingText(v, st, ws.excluded))
+		b.WriteString(failingText(v, st, ps.excluded))
 	default:
 		b.WriteString("ok")
-		if len(ws.unmatched) > 0 {
+		if len(ps.unmatched) > 0 {
 			b.WriteByte('\n')
 		}
 	}
-	for _, warning := range ws.warnings(st) {
+	for _, warning := range ps.warnings(st) {
 		b.WriteString("warn: " + warning + "\n")
 	}
-	if ws.verbose && verdict == evaluator.Fail {
+	if ps.verbose && verdict == evaluator.Fail {
 		b.WriteString(st.Name + " check failed\n")
-	} else if ws.verbose {
+	} else if ps.verbose {
 		b.WriteString(st.Name + " check passed\n")
 	}
 	return b.String()
 }
 
-// warnings says which excludes have no effect.
-func (ws wishes) warnings(st evaluator.State) []string {
-	if len(ws.unmatched) == 0 {
+// warnings returns a warning about the excludes that have no effect.
+func (ps parameters) warnings(st evaluator.State) []string {
+	if len(ps.unmatched) == 0 {
 		return nil
 	}
-	return []string{Line("no rule of "+st.Name+" is named "+strings.Join(ws.unmatched, ", ")+": nothing excluded for it", maxLine)}
+	return []string{text.Line("no rule of "+st.Name+" is named "+strings.Join(ps.unmatched, ", ")+": nothing excluded for it", maxLine)}
 }
 
-// reasonLine is the line for a state that fails without a rule.
+// reasonLine returns the line of a state that fails without a rule.
 func reasonLine(st evaluator.State) string {
-	return "[-]" + st.Name + " failing: " + Line(st.Reason, maxLine) + "\n"
+	return "[-]" + st.Name + " failing: " + text.Line(st.Reason, maxLine) + "\n"
 }
 
-// ruleLine is a rule's line of the text protocol: [-] where it makes its state
-// fail, [+] where it does not, with the reason for that if the rule is not ok.
+// ruleLine returns a rule's line of the text protocol: [-] if it makes its state fail,
+// or else [+], with the reason if the rule is not ok.
 func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
-	text := "[+]" + r.Name + " " + r.Status.String()
+	line := "[+]" + r.Name + " " + r.Status.String()
 	switch {
 	case excluded[r.Name]:
-		text = "[+]" + r.Name + " excluded: ok"
+		line = "[+]" + r.Name + " excluded: ok"
 	case r.Status == evaluator.OK:
 	case r.Decides:
-		text = "[-]" + RuleText(r)
+		line = "[-]" + RuleText(r)
 	default:
-		text += leniency(r) + why(r)
+		line += leniency(r) + why(r)
 	}
-	return Line(text, maxLine+len("[+]")) + "\n"
+	return text.Line(line, maxLine+len("[+]")) + "\n"
 }
 
-// leniency says why a rule that is not ok does not make its state fail.
+// leniency returns why a rule that is not ok does not make its state fail.
 func leniency(r *evaluator.Rule) string {
 	switch {
 	case r.Status == evaluator.Pending:

@@ -34,7 +34,7 @@ func TestVerboseAndJSON(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			h := server.New(fixed(tt.snap)).Handler()
-			r := ask(t, h, "GET", tt.target, "", "Accept", tt.accept)
+			r := request(t, h, "GET", tt.target, "", "Accept", tt.accept)
 			body := text(t, r)
 			if r.StatusCode != tt.code {
 				t.Errorf("GET %s = %d, want %d", tt.target, r.StatusCode, tt.code)
@@ -49,14 +49,14 @@ func TestVerboseAndJSON(t *testing.T) {
 	}
 }
 
-func TestJSONOfValuesThatJSONHasNot(t *testing.T) {
+func TestJSONOfNaNAndInfinity(t *testing.T) {
 	for value, want := range map[float64]any{math.Inf(1): "+Inf", math.Inf(-1): "-Inf", 1e-9: 1e-9, -1e21: -1e21} {
 		snap := failing()
 		snap.Rules[1].Observed = &value
 		var got struct {
 			Checks map[string][]struct{ ObservedValue any }
 		}
-		body := text(t, ask(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "", "Accept", "application/json"))
+		body := text(t, request(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "", "Accept", "application/json"))
 		if err := json.Unmarshal([]byte(body), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -92,25 +92,25 @@ func TestAccept(t *testing.T) {
 	}
 	h := server.New(fixed(healthy())).Handler()
 	for _, tt := range tests {
-		if got := ask(t, h, "GET", "/ready", "", "Accept", tt.accept).Header.Get("Content-Type"); got != tt.want {
+		if got := request(t, h, "GET", "/ready", "", "Accept", tt.accept).Header.Get("Content-Type"); got != tt.want {
 			t.Errorf("%s: Accept %q got %s, want %s", tt.name, tt.accept, got, tt.want)
 		}
 	}
-	r := ask(t, h, "GET", "/ready", "", "Accept", "text/html", "Accept", "application/json")
+	r := request(t, h, "GET", "/ready", "", "Accept", "text/html", "Accept", "application/json")
 	if got := r.Header.Get("Content-Type"); got != js {
 		t.Errorf("two Accept lines got %s, want %s", got, js)
 	}
 }
 
 // FuzzProbe sends arbitrary Accept headers and queries: the verdict must not depend
-// on how it is asked for, and nothing may come back unbounded or unescaped.
+// on the form of the request, and no response may be unbounded or unescaped.
 func FuzzProbe(f *testing.F) {
 	f.Add("application/json;q=0.5,*/*", "verbose&exclude=KeystoneDown")
 	f.Add("application/*;q=1;q=0", "exclude=%zz&exclude=a%00b;verbose")
 	f.Add(`text/plain;q="0.1", application/health+json`, "exclude=x%0ay&verbose=0")
 	h := server.New(fixed(failing())).Handler()
 	f.Fuzz(func(t *testing.T, accept, query string) {
-		r := ask(t, h, "GET", "/ready?"+query, "", "Accept", accept)
+		r := request(t, h, "GET", "/ready?"+query, "", "Accept", accept)
 		body := text(t, r)
 		values, _ := url.ParseQuery(query)
 		excluded := map[string]bool{}

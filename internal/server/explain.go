@@ -9,30 +9,31 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
-	// explainTimeout is how long an explanation may take. The evaluator explains between
-	// two passes, the longest of which a query may hold up for a second.
+	// explainTimeout is the maximum duration of an explanation. The evaluator explains
+	// between two evaluations; a query can delay an evaluation by a second.
 	explainTimeout = 3 * time.Second
-	// maxExplanations bounds the rendered explanations that are kept of a generation.
+	// maxExplanations bounds the number of cached explanations of a generation.
 	maxExplanations = 64
 )
 
-// explainedAs are the wishes of a request for an explanation.
-type explainedAs struct {
+// explanationKey identifies an explanation: the state and the parameters of the request.
+type explanationKey struct {
 	state   string
 	options evaluator.ExplainOptions
 }
 
-// explanations are those of one generation that were rendered.
+// explanations is the cache of the rendered explanations of one generation.
 type explanations struct {
 	mu         sync.Mutex // guards what follows
 	generation uint64
-	bodies     map[explainedAs][]byte
+	bodies     map[explanationKey][]byte
 }
 
-func (e *explanations) get(generation uint64, as explainedAs) ([]byte, bool) {
+func (e *explanations) get(generation uint64, as explanationKey) ([]byte, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.generation != generation {
@@ -42,19 +43,19 @@ func (e *explanations) get(generation uint64, as explainedAs) ([]byte, bool) {
 	return body, ok
 }
 
-func (e *explanations) put(generation uint64, as explainedAs, body []byte) {
+func (e *explanations) put(generation uint64, as explanationKey, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if generation > e.generation {
-		e.generation, e.bodies = generation, map[explainedAs][]byte{}
+		e.generation, e.bodies = generation, map[explanationKey][]byte{}
 	}
 	if generation == e.generation && len(e.bodies) < maxExplanations {
 		e.bodies[as] = body
 	}
 }
 
-// explainState answers /api/v1/explain/STATE: why the state has its verdict. ?rule=NAME is
-// for one rule, ?all for every rule of the state.
+// explainState serves /api/v1/explain/STATE: why the state has its verdict. ?rule=NAME
+// selects one rule, ?all every rule of the state.
 func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	w = s.counted(w, v, pathExplain+"STATE")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -62,14 +63,14 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 		return
 	}
 	if s.opts.Explain == nil {
-		sentence(w, http.StatusNotFound, "this process explains nothing")
+		sentence(w, http.StatusNotFound, "this process has no explanations")
 		return
 	}
 	if p, ok := v.probes[name]; ok {
-		name = p.state.Name // which may be asked for as Kubernetes says it
+		name = p.state.Name // the request may use an alias
 	}
 	query := r.URL.Query()
-	as := explainedAs{name, evaluator.ExplainOptions{Rule: query.Get("rule")}}
+	as := explanationKey{name, evaluator.ExplainOptions{Rule: query.Get("rule")}}
 	as.options.All = as.options.Rule == "" && query.Has("all")
 	if body, ok := s.explanations.get(v.snap.Generation, as); ok && !v.stalled {
 		send(w, http.StatusOK, "application/json", body)
@@ -88,10 +89,10 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 	send(w, http.StatusOK, "application/json", body)
 }
 
-// refuse answers in place of an explanation.
+// refuse responds with an error in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
 	if unknown := (*evaluator.NotFoundError)(nil); errors.As(err, &unknown) {
-		sentence(w, http.StatusNotFound, Line(unknown.Error(), maxFailingText))
+		sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxFailingText))
 		return
 	}
 	text := "the evaluator does not answer in time"

@@ -16,11 +16,11 @@ import (
 // explainer answers with an explanation of its generation and counts.
 type explainer struct {
 	generation uint64
-	asked      []string
+	queries    []string
 }
 
 func (e *explainer) explain(_ context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error) {
-	e.asked = append(e.asked, fmt.Sprintf("%s %q %t", state, o.Rule, o.All))
+	e.queries = append(e.queries, fmt.Sprintf("%s %q %t", state, o.Rule, o.All))
 	if state == "platinum" {
 		return nil, &evaluator.NotFoundError{What: "state", Name: state, Known: []string{"ready", "alive"}}
 	}
@@ -69,15 +69,15 @@ func TestExplainIsTheWholeExplanation(t *testing.T) {
 	o := fixed(failing())
 	o.Explain = (&explainer{generation: 7}).explain
 	s := server.New(o)
-	r := ask(t, s.Handler(), "GET", "/api/v1/explain/ready", "")
+	r := request(t, s.Handler(), "GET", "/api/v1/explain/ready", "")
 	body := text(t, r)
 	golden(t, "explain.json", body)
 	checkHeaders(t, r, "application/json", len(body))
-	local := ask(t, s.Local(nil), "GET", "/api/v1/explain/ready", "")
+	local := request(t, s.Local(nil), "GET", "/api/v1/explain/ready", "")
 	if got := text(t, local); local.StatusCode != 200 || got != body {
 		t.Errorf("over the Unix socket = %d, %d bytes, want the same", local.StatusCode, len(got))
 	}
-	if probe := ask(t, s.Probes(), "GET", "/api/v1/explain/ready", ""); probe.StatusCode != 404 {
+	if probe := request(t, s.Probes(), "GET", "/api/v1/explain/ready", ""); probe.StatusCode != 404 {
 		t.Errorf("on the listener for probes = %d, want 404", probe.StatusCode)
 	}
 }
@@ -86,7 +86,7 @@ func TestExplainAnswers(t *testing.T) {
 	tests := []struct {
 		name, method, target string
 		want                 int
-		body, asked          string
+		body, queries        string
 	}{
 		{"a state", "GET", "/api/v1/explain/ready", 200, "{", `ready "" false`},
 		{"as Kubernetes calls it", "GET", "/api/v1/explain/livez", 200, "{", `alive "" false`},
@@ -100,13 +100,13 @@ func TestExplainAnswers(t *testing.T) {
 		e := &explainer{generation: 8}
 		o := fixed(failing())
 		o.Explain = e.explain
-		r := ask(t, server.New(o).Handler(), tt.method, tt.target, "")
+		r := request(t, server.New(o).Handler(), tt.method, tt.target, "")
 		body := text(t, r)
 		if r.StatusCode != tt.want || !strings.HasPrefix(body, tt.body) && tt.method != "HEAD" {
 			t.Errorf("%s = %d %q, want %d %q", tt.name, r.StatusCode, body, tt.want, tt.body)
 		}
-		if got := strings.Join(e.asked, ", "); got != tt.asked {
-			t.Errorf("%s: the evaluator was asked for %q, want %q", tt.name, got, tt.asked)
+		if got := strings.Join(e.queries, ", "); got != tt.queries {
+			t.Errorf("%s: the evaluator was queried for %q, want %q", tt.name, got, tt.queries)
 		}
 		if got := r.Header.Get("X-Vitals-Generation"); tt.want == 200 && got != "8" {
 			t.Errorf("%s: X-Vitals-Generation = %s, want that of the explanation: 8", tt.name, got)
@@ -115,8 +115,8 @@ func TestExplainAnswers(t *testing.T) {
 			t.Errorf("%s: Cache-Control = %q, want no-store", tt.name, got)
 		}
 	}
-	r := ask(t, server.New(fixed(failing())).Handler(), "GET", "/api/v1/explain/ready", "")
-	if body := text(t, r); r.StatusCode != 404 || body != "this process explains nothing\n" {
+	r := request(t, server.New(fixed(failing())).Handler(), "GET", "/api/v1/explain/ready", "")
+	if body := text(t, r); r.StatusCode != 404 || body != "this process has no explanations\n" {
 		t.Errorf("without an evaluator = %d %q, want 404", r.StatusCode, body)
 	}
 }
@@ -127,39 +127,39 @@ func TestExplanationsAreRenderedOnceAGeneration(t *testing.T) {
 	o := p.options()
 	o.Explain = e.explain
 	h := server.New(o).Handler()
-	asks := func(want int, targets ...string) {
+	expectQueries := func(want int, targets ...string) {
 		t.Helper()
-		before := len(e.asked)
+		before := len(e.queries)
 		for _, target := range targets {
-			if r := ask(t, h, "GET", "/api/v1/explain/"+target, ""); r.StatusCode != 200 {
+			if r := request(t, h, "GET", "/api/v1/explain/"+target, ""); r.StatusCode != 200 {
 				t.Errorf("%s = %d, want 200", target, r.StatusCode)
 			}
 		}
-		if got := len(e.asked) - before; got != want {
-			t.Errorf("%v asked the evaluator %d times, want %d", targets, got, want)
+		if got := len(e.queries) - before; got != want {
+			t.Errorf("%v queried the evaluator %d times, want %d", targets, got, want)
 		}
 	}
-	asks(1, "ready", "ready", "readyz", "ready?verbose")
-	asks(2, "ready?all", "ready?rule=A", "ready?all=1", "ready?rule=A&all")
+	expectQueries(1, "ready", "ready", "readyz", "ready?verbose")
+	expectQueries(2, "ready?all", "ready?rule=A", "ready?all=1", "ready?rule=A&all")
 	next := failing()
 	next.Generation = 8
 	p.publish(next)
 	e.generation = 9 // It has moved on since.
-	asks(2, "ready", "ready")
+	expectQueries(2, "ready", "ready")
 	next = failing()
 	next.Generation = 9
 	p.publish(next)
-	asks(0, "ready")
-	asks(70, many("ready?rule=R", 70)...)
-	asks(70-63, many("ready?rule=R", 70)...)
+	expectQueries(0, "ready")
+	expectQueries(70, many("ready?rule=R", 70)...)
+	expectQueries(70-63, many("ready?rule=R", 70)...)
 	e.generation = 10
-	asks(1, "alive")
-	e.generation = 9 // It was asked before, and answers after the one of 10.
-	asks(1, "started")
+	expectQueries(1, "alive")
+	e.generation = 9 // Its request came before, its response after that of generation 10.
+	expectQueries(1, "started")
 	next = failing()
 	next.Generation = 10
 	p.publish(next)
-	asks(1, "alive", "started")
+	expectQueries(1, "alive", "started")
 }
 
 func many(prefix string, n int) []string {
@@ -179,11 +179,11 @@ func TestExplanationsOfAStalledEvaluator(t *testing.T) {
 	o.Explain = e.explain
 	h := server.New(o).Handler()
 	for range 2 {
-		ask(t, h, "GET", "/api/v1/explain/ready", "")
+		request(t, h, "GET", "/api/v1/explain/ready", "")
 		late = time.Minute
 	}
-	if len(e.asked) != 2 {
-		t.Errorf("the evaluator was asked %d times, want 2", len(e.asked))
+	if len(e.queries) != 2 {
+		t.Errorf("the evaluator was queried %d times, want 2", len(e.queries))
 	}
 }
 
@@ -201,7 +201,7 @@ func TestExplainDoesNotWaitForever(t *testing.T) {
 		h := server.New(o).Handler()
 		start := time.Now()
 		for _, want := range []string{"the evaluator does not answer in time\n", "the evaluator has stopped\n"} {
-			r := ask(t, h, "GET", "/api/v1/explain/ready", "")
+			r := request(t, h, "GET", "/api/v1/explain/ready", "")
 			if body := text(t, r); r.StatusCode != 503 || body != want {
 				t.Errorf("= %d %q, want 503 %q", r.StatusCode, body, want)
 			}

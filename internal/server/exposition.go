@@ -22,7 +22,7 @@ type family struct {
 	series     []series
 }
 
-// series is one sample of a family with what it is sorted by.
+// series is one sample of a family with its sort keys.
 type series struct {
 	labels labels.Labels
 	// group are the labels without the name, le and quantile: the children of one
@@ -35,8 +35,8 @@ type series struct {
 	t     int64
 }
 
-// exposition is what was rendered from one snapshot: families sorted by name, with
-// the place of each in text.
+// exposition is the rendered form of one snapshot: families sorted by name, with the
+// place of each in text.
 type exposition struct {
 	families []family
 	text     []byte
@@ -44,7 +44,7 @@ type exposition struct {
 	ends []int
 }
 
-// expose renders batches. Where two batches have the same series the later wins.
+// expose renders batches. If two batches have the same series, the later one wins.
 func expose(batches []evaluator.Batch, f format) *exposition {
 	e := &exposition{families: group(batches, f)}
 	var b bytes.Buffer
@@ -57,8 +57,8 @@ func expose(batches []evaluator.Batch, f format) *exposition {
 }
 
 // write appends the exposition to b, merged with another one of the same format.
-// A family that both have is written once, with the series of both; where they
-// disagree about its type, without the other's.
+// A family that both have is written once, with the series of both. If the types
+// differ, it is written without the other's series.
 func (e *exposition) write(b *bytes.Buffer, other *exposition, f format) {
 	next := 0
 	for i := range e.families {
@@ -113,8 +113,8 @@ func group(batches []evaluator.Batch, f format) []family {
 	return sorted
 }
 
-// describe collects what the batches say about families. Where two disagree about
-// a type it is unknown, because the children of both cannot stand in one family.
+// describe collects the descriptions of families. If two differ in the type, the type is
+// unknown, because one family cannot contain the children of both.
 func describe(batches []evaluator.Batch) map[string]collectors.Desc {
 	known := map[string]collectors.Desc{}
 	for _, batch := range batches {
@@ -140,7 +140,7 @@ func describe(batches []evaluator.Batch) map[string]collectors.Desc {
 	return known
 }
 
-// common maps the types that only OpenMetrics has to what both formats have.
+// common maps types that only OpenMetrics has to types of both formats.
 func common(kind model.MetricType) model.MetricType {
 	switch kind {
 	case model.MetricTypeCounter, model.MetricTypeGauge, model.MetricTypeHistogram, model.MetricTypeSummary:
@@ -170,10 +170,10 @@ func add(families map[string]*family, known map[string]collectors.Desc, s *colle
 	fam.series = append(fam.series, newSeries(fam, ls, s))
 }
 
-// resolve finds the family of a sample. A name that nobody described is a family
-// of its own, of unknown type. It returns false for samples that no family may
-// have: creation times, which say nothing about health, and samples of a histogram
-// that are none of its children.
+// resolve returns the family of a sample. A name without a description is a family of
+// its own, of unknown type. It returns false for samples that no family can contain:
+// creation times, which are irrelevant to health, and samples of a histogram that are
+// not its children.
 func resolve(known map[string]collectors.Desc, name string) (collectors.Desc, bool) {
 	if i := strings.LastIndexByte(name, '_'); i > 0 {
 		base, suffix := known[name[:i]], name[i:]

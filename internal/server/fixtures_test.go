@@ -164,11 +164,11 @@ func fixed(s *evaluator.Snapshot) server.Options {
 	}
 }
 
-// everybody may write.
-func everybody(*http.Request) error { return nil }
+// allowAll permits every client to write.
+func allowAll(*http.Request) error { return nil }
 
-// ask sends one request to a handler; header is name, value and so on.
-func ask(t *testing.T, h http.Handler, method, target, body string, header ...string) *http.Response {
+// request sends one request to a handler; header is name, value and so on.
+func request(t *testing.T, h http.Handler, method, target, body string, header ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://vitals.test/", strings.NewReader(body))
 	path, query, _ := strings.Cut(target, "?")

@@ -26,8 +26,7 @@ func (f format) contentType() string {
 	return "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 }
 
-// negotiateFormat chooses what a scraper likes best, and the text format for
-// everybody else.
+// negotiateFormat returns the format that a scraper prefers, by default the text format.
 func negotiateFormat(accept []string) format {
 	const om = "openmetrics-text"
 	switch negotiate(accept, []offer{{"text", "plain", "0.0.4"}, {"application", om, "1.0.0"}, {"application", om, "0.0.1"}}) {

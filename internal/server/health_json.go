@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// health is a state's answer in the shape of draft-inadarei-api-health-check-06.
-// The draft's names are kept where it has one; threshold, since, reason and the
-// others are additions, which it allows.
+// health is the JSON form of a state, as in draft-inadarei-api-health-check-06.
+// It uses the draft's names where they exist; threshold, since, reason and the others
+// are additions, which the draft allows.
 type health struct {
 	Status      string                   `json:"status"`
 	Description string                   `json:"description"`
@@ -20,11 +21,11 @@ type health struct {
 	Checks      map[string][]healthCheck `json:"checks"`
 }
 
-// healthCheck is one rule. Rules of one name stand in one list.
+// healthCheck is one rule. Rules with the same name are in one list.
 type healthCheck struct {
-	// Status is pass, warn or fail: what the rule means to the state.
+	// Status is pass, warn or fail: the effect of the rule on the state.
 	Status string `json:"status"`
-	// RuleStatus is ok, pending, failing or unknown: what the rule itself says.
+	// RuleStatus is the rule's own status: ok, pending, failing or unknown.
 	RuleStatus    string            `json:"ruleStatus"`
 	ObservedValue *evaluator.Number `json:"observedValue,omitempty"`
 	Threshold     string            `json:"threshold"`
@@ -47,20 +48,20 @@ func jsonType(accept []string) string {
 	return ""
 }
 
-// healthJSON renders the given rules of a state. Output is the first thing that
-// makes it fail, and empty where it does not.
-func healthJSON(v *view, st evaluator.State, verdict evaluator.Verdict, ws wishes, rules []int, output string) []byte {
+// healthJSON renders the given rules of a state. Output is the first reason for its
+// failure, and empty if it does not fail.
+func healthJSON(v *view, st evaluator.State, verdict evaluator.Verdict, ps parameters, rules []int, output string) []byte {
 	h := health{
 		Status:      verdict.String(),
 		Description: "state " + st.Name,
 		Generation:  v.snap.Generation,
 		Output:      output,
-		Notes:       ws.warnings(st),
+		Notes:       ps.warnings(st),
 		Checks:      map[string][]healthCheck{},
 	}
 	for _, i := range rules {
 		r := &v.snap.Rules[i]
-		h.Checks[r.Name] = append(h.Checks[r.Name], checkOf(v, st, r, ws.excluded[r.Name]))
+		h.Checks[r.Name] = append(h.Checks[r.Name], checkOf(v, st, r, ps.excluded[r.Name]))
 	}
 	return encode(h)
 }
@@ -93,15 +94,15 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 	switch r.Status {
 	case evaluator.OK:
 	case evaluator.Unknown:
-		c.Reason = Line(r.Reason, maxLine)
+		c.Reason = text.Line(r.Reason, maxLine)
 	default:
-		c.Reason = Line(r.Summary, maxLine)
+		c.Reason = text.Line(r.Summary, maxLine)
 	}
 	return c
 }
 
-// encode writes indented JSON for people who read it with curl. Expressions keep
-// their < and >: nothing that is served here is HTML.
+// encode returns indented JSON, readable with curl. Expressions keep their < and >,
+// because no response here is HTML.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -21,7 +21,7 @@ const clientsVariable = "VITALS_TEST_HOLD_CONNECTIONS"
 
 const idleConnections = 10_000
 
-// holdConnections opens idleConnections, half of which ask once for /ready and half
+// holdConnections opens idleConnections, half of which send one request for /ready and half
 // of which send the beginning of a request, and holds them until in ends. It
 // is a process of its own, because both ends together would need more file
 // descriptors than a process may usually have.
@@ -65,9 +65,9 @@ func TestIdleConnectionsDoNotKeepProbesFromAnswering(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || said != "holding\n" {
-		t.Fatalf("clients said %q, %v, want holding", said, err)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "holding\n" {
+		t.Fatalf("clients printed %q, %v, want holding", line, err)
 	}
 	for range 20 {
 		start := time.Now()

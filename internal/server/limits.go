@@ -6,28 +6,26 @@ import (
 )
 
 const (
-	// readTimeout ends clients that send their request drop by drop: the header and
-	// the body, of which the largest has 4 KiB. A kubelet's probe, which is
-	// sent at once, has 1 s by default. One timeout for both spares each request
-	// the setting of a second deadline.
+	// readTimeout ends requests that arrive slowly: the header and the body, which has
+	// at most 4 KiB. A kubelet's probe has a timeout of 1 s by default. One timeout for
+	// both avoids a second deadline per request.
 	readTimeout = 5 * time.Second
-	// writeTimeout ends clients that do not read. It is longer than maxWait, and than a
-	// large /metrics takes over a slow line.
+	// writeTimeout ends connections to clients that do not read. It is longer than
+	// maxWait and than the transfer of a large /metrics over a slow connection.
 	writeTimeout = 30 * time.Second
-	// idleTimeout is longer than the 60 s at which the slowest scrapers come, so
-	// that they keep their connection.
+	// idleTimeout is longer than the usual longest scrape interval, 60 s, so that
+	// scrapers keep their connection.
 	idleTimeout = 90 * time.Second
-	// maxHeaderBytes holds hundreds of ?exclude= and every usual token.
+	// maxHeaderBytes is enough for hundreds of ?exclude= and for usual tokens.
 	maxHeaderBytes = 16 << 10
-	// maxWaiting is how many connections may wait for a request. A connection costs
-	// about 20 KiB, so that they stay below 10 MiB; a node has a handful of probers.
+	// maxWaiting is the number of idle connections. Each costs about 20 KiB, so that
+	// they stay below 10 MiB; a node has a handful of probers.
 	maxWaiting = 512
 )
 
-// HTTPServer returns a server for h with all limits set. Connections that wait for a
-// request are bounded as well: beyond 512 the one that has waited longest is
-// closed, so that neither memory nor file descriptors run out and a new probe is
-// always accepted.
+// HTTPServer returns a server for h with all limits set. Idle connections are bounded as
+// well: beyond 512 the one that has been idle longest is closed, so that neither memory
+// nor file descriptors run out and a new probe is always accepted.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:                      h,

@@ -61,7 +61,7 @@ func TestSlowClients(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := reporting("")
-				l, stop := startOnPipes(t, s.Local(everybody))
+				l, stop := startOnPipes(t, s.Local(allowAll))
 				defer stop()
 				start := time.Now()
 				c, hangUp := client(l, tt.first, tt.drop)
@@ -139,7 +139,7 @@ func feed(c net.Conn, first, drop string) {
 	}
 }
 
-// probeWhile asks for /ready on a connection of its own and expects an answer in no time.
+// probeWhile requests /ready on a new connection and expects a response without delay.
 func probeWhile(t *testing.T, l *pipes) {
 	t.Helper()
 	start := time.Now()

@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// Over the Unix socket everybody who can connect may read, and some may write.
+// Over the Unix socket every client can read, and some can write.
 func TestLocalWrites(t *testing.T) {
 	done := 0
 	o := fixed(healthy())
@@ -20,11 +20,11 @@ func TestLocalWrites(t *testing.T) {
 			done++
 		}
 	})}
-	asked := 0
-	refuse := func(r *http.Request) error { asked++; return errors.New("the user 7 may not:\nbe root") }
+	checks := 0
+	refuse := func(r *http.Request) error { checks++; return errors.New("the user 7 may not:\nbe root") }
 	tests := []struct {
 		method, path string
-		// refused says whether the request would write.
+		// refused is set if the request would write.
 		refused bool
 		code    int
 	}{
@@ -41,17 +41,17 @@ func TestLocalWrites(t *testing.T) {
 	}
 	s := server.New(o)
 	for _, tt := range tests {
-		done, asked = 0, 0
-		r := ask(t, s.Local(refuse), tt.method, tt.path, "{}")
+		done, checks = 0, 0
+		r := request(t, s.Local(refuse), tt.method, tt.path, "{}")
 		body := text(t, r)
-		if tt.refused && (r.StatusCode != 403 || body != "the user 7 may not: be root\n" || done != 0 || asked != 1) {
-			t.Errorf("%s %s = %d %q, done %d times, asked %d times, want 403, the reason and nothing done", tt.method, tt.path, r.StatusCode, body, done, asked)
+		if tt.refused && (r.StatusCode != 403 || body != "the user 7 may not: be root\n" || done != 0 || checks != 1) {
+			t.Errorf("%s %s = %d %q, done %d times, %d checks, want 403, the reason and nothing done", tt.method, tt.path, r.StatusCode, body, done, checks)
 		}
-		if !tt.refused && (r.StatusCode != tt.code || asked != 0) {
-			t.Errorf("%s %s = %d, asked %d times, want %d without a question", tt.method, tt.path, r.StatusCode, asked, tt.code)
+		if !tt.refused && (r.StatusCode != tt.code || checks != 0) {
+			t.Errorf("%s %s = %d, %d checks, want %d without a call", tt.method, tt.path, r.StatusCode, checks, tt.code)
 		}
-		if r := ask(t, s.Local(everybody), tt.method, tt.path, "{}"); r.StatusCode != tt.code || tt.refused && done != 1 {
-			t.Errorf("%s %s by one who may = %d, done %d times, want %d", tt.method, tt.path, r.StatusCode, done, tt.code)
+		if r := request(t, s.Local(allowAll), tt.method, tt.path, "{}"); r.StatusCode != tt.code || tt.refused && done != 1 {
+			t.Errorf("%s %s with the permission to write = %d, done %d times, want %d", tt.method, tt.path, r.StatusCode, done, tt.code)
 		}
 	}
 }

@@ -4,16 +4,17 @@ import (
 	"net/http"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// healthy says that the process answers. Whether the workload is well is what the
-// states say.
+// healthy reports that the process responds. The health of the workload is in the
+// states.
 func (s *Server) healthy(w http.ResponseWriter, _ *http.Request, _ *view) {
 	sentence(w, http.StatusOK, "Vitals is healthy.")
 }
 
-// processReady says whether the process itself does its work: it has measured
-// everything once and is not about to leave.
+// processReady reports whether the process itself is ready: all collectors have finished
+// once, and it is not shutting down.
 func (s *Server) processReady(w http.ResponseWriter, _ *http.Request, v *view) {
 	started, ok := v.stateOf("started")
 	switch {
@@ -26,24 +27,24 @@ func (s *Server) processReady(w http.ResponseWriter, _ *http.Request, v *view) {
 	}
 }
 
-// reload loads the configuration again and answers with what became of it.
+// reload loads the configuration again and reports the result.
 func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 	if s.opts.Reload == nil {
-		sentence(w, http.StatusForbidden, "reloading over HTTP is off: start vitals with --web.enable-lifecycle")
+		sentence(w, http.StatusForbidden, "reload over HTTP is disabled: start vitals with --web.enable-lifecycle")
 		return
 	}
 	if err := s.origins.Check(r); err != nil {
-		sentence(w, http.StatusForbidden, "a page of another origin may not send this")
+		sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
 		return
 	}
 	if err := s.opts.Reload(); err != nil {
-		sentence(w, http.StatusInternalServerError, "reload configuration: "+Line(err.Error(), maxFailingText))
+		sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxFailingText))
 		return
 	}
 	sentence(w, http.StatusOK, "The configuration was reloaded.")
 }
 
-// config shows the configuration without its secrets.
+// config serves the configuration without its secrets.
 func (s *Server) config(w http.ResponseWriter, _ *http.Request, _ *view) {
 	if s.opts.Config == nil {
 		sentence(w, http.StatusNotFound, "this process has no configuration to show")

@@ -19,7 +19,7 @@ func TestManagement(t *testing.T) {
 		Config: func() []byte { return []byte("password: <secret>\n") },
 	}
 	broken := server.Options{Reload: func() error { return errors.New("vitals.yml:3:1: unknown key \"x\"\nvitals.yml:4:1: more") }}
-	const foreign = "a page of another origin may not send this\n"
+	const foreign = "cross-origin requests are not allowed here\n"
 	tests := []struct {
 		name, method, target string
 		snap                 *evaluator.Snapshot
@@ -37,14 +37,14 @@ func TestManagement(t *testing.T) {
 		{"reload from the page", "POST", "/-/reload", healthy(), ready, "same-origin", 200, "The configuration was reloaded.\n"},
 		{"reload from another page", "POST", "/-/reload", healthy(), ready, "cross-site", 403, foreign},
 		{"reload of a bad file", "POST", "/-/reload", healthy(), broken, "", 500, "reload configuration: vitals.yml:3:1: unknown key \"x\" vitals.yml:4:1: more\n"},
-		{"reload is off", "POST", "/-/reload", healthy(), server.Options{}, "", 403, "reloading over HTTP is off: start vitals with --web.enable-lifecycle\n"},
+		{"reload is off", "POST", "/-/reload", healthy(), server.Options{}, "", 403, "reload over HTTP is disabled: start vitals with --web.enable-lifecycle\n"},
 		{"configuration", "GET", "/config", healthy(), ready, "", 200, "password: <secret>\n"},
 		{"no configuration", "GET", "/config", healthy(), server.Options{}, "", 404, "this process has no configuration to show\n"},
 	}
 	for _, tt := range tests {
 		o := fixed(tt.snap)
 		o.Reload, o.Config = tt.options.Reload, tt.options.Config
-		r := ask(t, server.New(o).Handler(), tt.method, tt.target, "", "Sec-Fetch-Site", tt.origin)
+		r := request(t, server.New(o).Handler(), tt.method, tt.target, "", "Sec-Fetch-Site", tt.origin)
 		if body := text(t, r); r.StatusCode != tt.code || body != tt.body {
 			t.Errorf("%s: %s %s = %d %q, want %d %q", tt.name, tt.method, tt.target, r.StatusCode, body, tt.code, tt.body)
 		}
@@ -69,15 +69,15 @@ func TestExtraHandlers(t *testing.T) {
 		code           int
 	}{{"GET", "cross-site", 200}, {"POST", "same-origin", 204}, {"POST", "", 204}, {"POST", "cross-site", 403}}
 	for _, tt := range tests {
-		r := ask(t, s.Handler(), tt.method, "/demo/faults", "", "Sec-Fetch-Site", tt.origin)
+		r := request(t, s.Handler(), tt.method, "/demo/faults", "", "Sec-Fetch-Site", tt.origin)
 		if r.StatusCode != tt.code || r.Header.Get("X-Vitals-Generation") != "7" {
 			t.Errorf("%s /demo/faults from %q = %d, want %d", tt.method, tt.origin, r.StatusCode, tt.code)
 		}
 	}
-	if r := ask(t, s.Probes(), "GET", "/demo/faults", ""); r.StatusCode != 404 {
+	if r := request(t, s.Probes(), "GET", "/demo/faults", ""); r.StatusCode != 404 {
 		t.Errorf("probes: GET /demo/faults = %d, want 404", r.StatusCode)
 	}
-	if body := text(t, ask(t, s.Handler(), "GET", "/nothing", "")); !strings.Contains(body, "/demo/faults") {
+	if body := text(t, request(t, s.Handler(), "GET", "/nothing", "")); !strings.Contains(body, "/demo/faults") {
 		t.Errorf("404 = %q, want it to name /demo/faults", body)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -12,13 +13,14 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
-// metrics serves the snapshot's samples and the server's own. It answers 200
-// whatever they say: a scrape that fails hides the reason for the failure.
+// metrics serves the snapshot's samples and the server's own. The status is always 200:
+// a scrape that fails hides the reason for the failure.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	f := negotiateFormat(r.Header["Accept"])
-	// An error means that one of the collectors has nothing: the others are shown.
+	// After an error of one collector, the samples of the others are served.
 	gathered, err := s.own.Gather()
 	if err != nil {
 		s.opts.Logger.Warn("gather own metrics", "err", err)
@@ -28,8 +30,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	sendMetrics(w, r, &b, f)
 }
 
-// slis serves kubernetes_healthcheck for tools that know it: every rule of a state
-// by name, and the state itself under its own name.
+// slis serves kubernetes_healthcheck for tools that use it: every rule of a state by
+// name, and the state itself under its own name.
 func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	const name = "kubernetes_healthcheck"
 	batch := evaluator.Batch{Descs: []collectors.Desc{{
@@ -38,7 +40,7 @@ func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	}}}
 	results := map[[2]string]bool{}
 	for _, st := range v.states {
-		kind := sliType(st.Name)
+		kind := states.Kubernetes(st.Name)
 		for _, i := range st.Rules {
 			rule := &v.snap.Rules[i]
 			key := [2]string{rule.Name, kind}
@@ -58,19 +60,6 @@ func (s *Server) slis(w http.ResponseWriter, r *http.Request, v *view) {
 	var b bytes.Buffer
 	b.Write(expose([]evaluator.Batch{batch}, f).text)
 	sendMetrics(w, r, &b, f)
-}
-
-// sliType is the name that Kubernetes has for a state.
-func sliType(state string) string {
-	switch state {
-	case "ready":
-		return "readyz"
-	case "alive":
-		return "livez"
-	case "started":
-		return "startupz"
-	}
-	return state
 }
 
 func sendMetrics(w http.ResponseWriter, r *http.Request, b *bytes.Buffer, f format) {
@@ -103,8 +92,8 @@ func acceptsGzip(accept []string) bool {
 			if !weighted || !strings.EqualFold(key, "q") {
 				return true
 			}
-			quality, ok := parseQuality(q)
-			return ok && quality > 0
+			quality, err := strconv.ParseFloat(q, 64)
+			return err == nil && quality > 0
 		}
 	}
 	return false

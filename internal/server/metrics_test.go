@@ -42,7 +42,7 @@ func TestMetricsAreTheSnapshot(t *testing.T) {
 		"*/*":             {"metrics.prom", "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
 		acceptOpenMetrics: {"metrics.openmetrics", "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores"},
 	} {
-		r := ask(t, h, "GET", "/metrics", "", "Accept", accept)
+		r := request(t, h, "GET", "/metrics", "", "Accept", accept)
 		if r.StatusCode != 200 || r.Header.Get("Content-Type") != want.contentType {
 			t.Errorf("GET /metrics = %d, %s, want 200, %s", r.StatusCode, r.Header.Get("Content-Type"), want.contentType)
 		}
@@ -50,24 +50,24 @@ func TestMetricsAreTheSnapshot(t *testing.T) {
 	}
 }
 
-// A snapshot that is too old says of its states what was true when it was made; the
-// probes say something else, and the metrics what the probes say.
+// The series of the states in a snapshot that is too old are outdated. The metrics then
+// report the same verdicts as the probes.
 func TestMetricsOfASnapshotThatStalled(t *testing.T) {
 	snap := healthy()
-	var said evaluator.Batch
+	var outdated evaluator.Batch
 	for _, state := range []string{"ready", "alive", "started"} {
-		said.Samples = append(said.Samples, collectors.Sample{Labels: labels.FromStrings("__name__", "vitals_state", "state", state), Value: 1})
+		outdated.Samples = append(outdated.Samples, collectors.Sample{Labels: labels.FromStrings("__name__", "vitals_state", "state", state), Value: 1})
 	}
-	snap.Batches = append(snap.Batches, said)
+	snap.Batches = append(snap.Batches, outdated)
 	o := fixed(snap)
 	now := noon()
 	o.Now = func() time.Time { return now }
 	h := server.New(o).Handler()
 	for age, want := range map[time.Duration][3]string{5 * time.Second: {"1", "1", "1"}, time.Hour: {"0", "0", "1"}} {
 		now = noon().Add(age)
-		body := text(t, ask(t, h, "GET", "/metrics", ""))
+		body := text(t, request(t, h, "GET", "/metrics", ""))
 		for i, state := range []string{"ready", "alive", "started"} {
-			code := text(t, ask(t, h, "GET", "/"+state, ""))
+			code := text(t, request(t, h, "GET", "/"+state, ""))
 			if line := fmt.Sprintf("vitals_state{state=%q} %s\n", state, want[i]); strings.Count(body, line) != 1 || strings.Count(body, fmt.Sprintf("vitals_state{state=%q}", state)) != 1 {
 				t.Errorf("/metrics after %s, while /%s is %q, does not have once %s", age, state, code, line)
 			}
@@ -90,7 +90,7 @@ func TestMetricsNegotiation(t *testing.T) {
 		{"OpenMetrics refused", "application/openmetrics-text;q=0", "text/plain"},
 	}
 	for _, tt := range tests {
-		r := ask(t, h, "GET", "/metrics", "", "Accept", tt.accept)
+		r := request(t, h, "GET", "/metrics", "", "Accept", tt.accept)
 		if got, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); got != tt.want || r.StatusCode != 200 {
 			t.Errorf("%s: %d %s, want 200 %s", tt.name, r.StatusCode, got, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestMetricsNegotiation(t *testing.T) {
 
 func TestMetricsParseAndLint(t *testing.T) {
 	h := server.New(fixed(failing())).Handler()
-	body := text(t, ask(t, h, "GET", "/metrics", ""))
+	body := text(t, request(t, h, "GET", "/metrics", ""))
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
 	if err != nil {
@@ -120,7 +120,7 @@ func TestMetricsParseAndLint(t *testing.T) {
 		}
 	}
 	for accept, contentType := range map[string]string{"": "text/plain; version=0.0.4", acceptOpenMetrics: "application/openmetrics-text; version=1.0.0"} {
-		parsed := parse(t, text(t, ask(t, h, "GET", "/metrics", "", "Accept", accept)), contentType)
+		parsed := parse(t, text(t, request(t, h, "GET", "/metrics", "", "Accept", accept)), contentType)
 		for series, want := range map[string]float64{
 			`{__name__="vitals_dependency_up", dependency="keystone"}`:   0,
 			`{__name__="vitals_dependency_up", dependency="kubernetes"}`: 0, // The later batch wins.
@@ -237,7 +237,7 @@ func TestMetricsFamilies(t *testing.T) {
 			snap.Batches = tt.batches
 			h := server.New(fixed(snap)).Handler()
 			for accept, want := range map[string]string{"": tt.text, acceptOpenMetrics: tt.openMetrics + "# EOF\n"} {
-				body := text(t, ask(t, h, "GET", "/metrics", "", "Accept", accept))
+				body := text(t, request(t, h, "GET", "/metrics", "", "Accept", accept))
 				if strings.Contains(want, "vitals_build_info") {
 					checkMerged(t, body, want)
 				} else if diff := cmp.Diff(want, ofSnapshot(body)); diff != "" {
@@ -248,7 +248,7 @@ func TestMetricsFamilies(t *testing.T) {
 	}
 }
 
-// checkMerged says whether body has want's lines and one more series of the family, once.
+// checkMerged reports whether body has want's lines and one more series of the family, once.
 func checkMerged(t *testing.T, body, want string) {
 	t.Helper()
 	if n := strings.Count(body, "# TYPE vitals_build_info gauge\n"); n != 1 {
@@ -270,7 +270,7 @@ func TestMetricsPacked(t *testing.T) {
 		"gzip": true, "gzip, deflate, br": true, "br;q=1.0, GZIP;q=0.5": true,
 		"": false, "gzip;q=0": false, "gzip;q=x": false, "identity": false,
 	} {
-		r := ask(t, h, "GET", "/metrics", "", "Accept-Encoding", accept)
+		r := request(t, h, "GET", "/metrics", "", "Accept-Encoding", accept)
 		if got := r.Header.Get("Content-Encoding") == "gzip"; got != packed {
 			t.Errorf("Accept-Encoding %q: packed is %v, want %v", accept, got, packed)
 		}
@@ -290,10 +290,10 @@ func TestMetricsPacked(t *testing.T) {
 func TestRequestsAreCountedByPattern(t *testing.T) {
 	h := server.New(fixed(failing())).Handler()
 	for _, target := range []string{"/ready", "/readyz", "/alive", "/ready?verbose", "/ready/KeystoneDown", "/ready/Nothing", "/x/y/z", "/api/v1/components/a", "/metrics"} {
-		ask(t, h, "GET", target, "")
+		request(t, h, "GET", target, "")
 	}
-	ask(t, h, "POST", "/alive", "")
-	got := parse(t, text(t, ask(t, h, "GET", "/metrics", "")), "text/plain; version=0.0.4")
+	request(t, h, "POST", "/alive", "")
+	got := parse(t, text(t, request(t, h, "GET", "/metrics", "")), "text/plain; version=0.0.4")
 	for labels, want := range map[string]float64{
 		`code="503", path="/ready"`:                  3,
 		`code="200", path="/alive"`:                  1,
@@ -312,12 +312,12 @@ func TestRequestsAreCountedByPattern(t *testing.T) {
 
 func TestSLIs(t *testing.T) {
 	h := server.New(fixed(failing())).Handler()
-	r := ask(t, h, "GET", "/metrics/slis", "")
+	r := request(t, h, "GET", "/metrics/slis", "")
 	golden(t, "slis.prom", text(t, r))
 	if r.StatusCode != http.StatusOK {
 		t.Errorf("GET /metrics/slis = %d, want 200", r.StatusCode)
 	}
-	om := text(t, ask(t, h, "GET", "/metrics/slis", "", "Accept", acceptOpenMetrics))
+	om := text(t, request(t, h, "GET", "/metrics/slis", "", "Accept", acceptOpenMetrics))
 	parsed := parse(t, om, "application/openmetrics-text; version=1.0.0")
 	if got := parsed[`{__name__="kubernetes_healthcheck", name="HandlerDead", type="livez"}`]; got != 1 {
 		t.Errorf("HandlerDead = %v, want 1 in\n%s", got, om)

@@ -46,7 +46,7 @@ type reply struct {
 	length     int64
 }
 
-// fetch asks over a connection of its own.
+// fetch sends a request on a new connection.
 func fetch(t testing.TB, method, url string) reply {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

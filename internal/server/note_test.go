@@ -30,7 +30,7 @@ func TestNotesInTheTexts(t *testing.T) {
 	for target, lines := range map[string][]string{
 		"/ready": {keystone}, "/ready?verbose": {"[-]" + keystone, "[-]" + quota}, "/ready/KeystoneDown": {"[-]" + keystone},
 	} {
-		body := "\n" + text(t, ask(t, h, "GET", target, ""))
+		body := "\n" + text(t, request(t, h, "GET", target, ""))
 		for _, line := range lines {
 			if !strings.Contains(body, "\n"+line+"\n") {
 				t.Errorf("GET %s = %q, want the line %q", target, body, line)
@@ -53,7 +53,7 @@ func TestNotesInTheTexts(t *testing.T) {
 // decode reads an answer in JSON.
 func decode(t *testing.T, h http.Handler, target string, into any) {
 	t.Helper()
-	body := text(t, ask(t, h, "GET", target, "", "Accept", "application/json"))
+	body := text(t, request(t, h, "GET", target, "", "Accept", "application/json"))
 	if err := json.Unmarshal([]byte(body), into); err != nil {
 		t.Fatalf("GET %s: %v in %s", target, err, body)
 	}
@@ -65,7 +65,7 @@ func TestNotesGiveWayToFacts(t *testing.T) {
 		for _, note := range []string{strings.Repeat("n", 200), strings.Repeat("n", 512)} {
 			snap := noted()
 			snap.Rules[1].Summary, snap.Rules[1].Note = summary, note
-			line, _, _ := strings.Cut(text(t, ask(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "")), "\n")
+			line, _, _ := strings.Cut(text(t, request(t, server.New(fixed(snap)).Handler(), "GET", "/ready", "")), "\n")
 			if len(line) > 512 || !strings.Contains(line, "(value 0, since 2026-01-02T11:58:30Z): nnn") || len(summary) > 0 && !strings.Contains(line, ": "+summary[:min(len(summary), 100)]) {
 				t.Errorf("line of %d bytes = %q, want at most 512 with the beginning of the summary, the facts and the note", len(line), line)
 			}
@@ -89,7 +89,7 @@ func TestNotesInTheExecProbe(t *testing.T) {
 		"warning 0 PortQuotaLow failing: Few ports are left. (since 2026-01-02T11:00:00Z): 2 of 100 ports left; keystone: 200 10.0.0.1:5000 0.003 seconds\n": warning,
 	} {
 		v := verdictOf(t, server.New(fixed(snap)), "ready")
-		if got := execprobe.Plain.Render(execprobe.Judge(&v)); got != want {
+		if got := execprobe.Plain.Render(execprobe.ResultOf(&v)); got != want {
 			t.Errorf("exec probe = %q, want %q", got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestNotesInTheExecProbeAreBounded(t *testing.T) {
 	if n := len(strings.Join(v.Notes, "")); n < 500 || n > 1024 {
 		t.Errorf("notes have %d bytes, want enough for a line and no more than 1 KiB", n)
 	}
-	line := execprobe.Plain.Render(execprobe.Judge(&v))
+	line := execprobe.Plain.Render(execprobe.ResultOf(&v))
 	if len(line) > 501 || !strings.HasPrefix(line, "ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; c0: éé") {
 		t.Errorf("exec probe = %q, want one line of at most 500 bytes", line)
 	}

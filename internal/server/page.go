@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// files are the status page: plain files, no build step, nothing from elsewhere.
+// files are the files of the status page: plain, without a build step or external files.
 //
 //go:embed assets
 var files embed.FS
 
-// contentSecurity lets the page load its own files and call its own server, and
-// nothing else: even text that slipped through as markup could not run or leave.
+// contentSecurity lets the page load its own files and call its own server only: text
+// that is interpreted as markup by mistake can neither run nor send data.
 const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -48,7 +48,7 @@ func pageAssets() map[string]asset {
 	return assets
 }
 
-// asset serves a file of the page. Browsers may keep it and ask whether it changed.
+// asset serves a file of the page. Browsers may cache it and revalidate it.
 func (s *Server) asset(a asset) func(http.ResponseWriter, *http.Request, *view) {
 	return func(w http.ResponseWriter, r *http.Request, _ *view) {
 		h := w.Header()

@@ -22,7 +22,7 @@ func assetTypes() map[string]string {
 func TestPageIsServed(t *testing.T) {
 	h := server.New(fixed(healthy())).Handler()
 	for path, kind := range assetTypes() {
-		r := ask(t, h, "GET", path, "")
+		r := request(t, h, "GET", path, "")
 		body := text(t, r)
 		if r.StatusCode != 200 || r.Header.Get("Content-Type") != kind || body == "" {
 			t.Errorf("GET %s = %d, %s, %d bytes, want 200, %s", path, r.StatusCode, r.Header.Get("Content-Type"), len(body), kind)
@@ -36,10 +36,10 @@ func TestPageIsServed(t *testing.T) {
 			}
 		}
 		etag := r.Header.Get("ETag")
-		if again := ask(t, h, "GET", path, "", "If-None-Match", etag); again.StatusCode != http.StatusNotModified || text(t, again) != "" {
+		if again := request(t, h, "GET", path, "", "If-None-Match", etag); again.StatusCode != http.StatusNotModified || text(t, again) != "" {
 			t.Errorf("GET %s with its ETag = %d, want 304", path, again.StatusCode)
 		}
-		if again := ask(t, h, "GET", path, "", "If-None-Match", `"other"`); again.StatusCode != 200 {
+		if again := request(t, h, "GET", path, "", "If-None-Match", `"other"`); again.StatusCode != 200 {
 			t.Errorf("GET %s with another ETag = %d, want 200", path, again.StatusCode)
 		}
 	}
@@ -50,13 +50,13 @@ func TestPageIsServed(t *testing.T) {
 }
 
 // What the scripts fill in is in the page, and each of their names for a style exists.
-func TestPageHasWhatItsScriptsName(t *testing.T) {
+func TestPageHasTheElementsOfItsScripts(t *testing.T) {
 	h := server.New(fixed(healthy())).Handler()
-	page, style := text(t, ask(t, h, "GET", "/", "")), text(t, ask(t, h, "GET", "/assets/page.css", ""))
+	page, style := text(t, request(t, h, "GET", "/", "")), text(t, request(t, h, "GET", "/assets/page.css", ""))
 	id, class := regexp.MustCompile(`byId\("([^"]+)"\)`), regexp.MustCompile(`class: "([^"]+)"`)
 	ids := 0
 	for path := range assetTypes() {
-		body := text(t, ask(t, h, "GET", path, ""))
+		body := text(t, request(t, h, "GET", path, ""))
 		for _, m := range id.FindAllStringSubmatch(body, -1) {
 			if ids++; strings.Count(page, `id="`+m[1]+`"`) != 1 {
 				t.Errorf("%s fills in %q, which is not in the page", path, m[1])
@@ -75,13 +75,13 @@ func TestPageHasWhatItsScriptsName(t *testing.T) {
 	}
 }
 
-// TestPageNeedsNothingFromElsewhere reads the page as the content security policy
+// TestPageUsesNoExternalFiles reads the page as the content security policy
 // will: what it refers to exists here, and nothing parses text as markup or code.
-func TestPageNeedsNothingFromElsewhere(t *testing.T) {
+func TestPageUsesNoExternalFiles(t *testing.T) {
 	h := server.New(fixed(healthy())).Handler()
 	reference := regexp.MustCompile(`(?:src|href)="([^"]+)"|from "\./([^"]+)"`)
 	for path := range assetTypes() {
-		body := text(t, ask(t, h, "GET", path, ""))
+		body := text(t, request(t, h, "GET", path, ""))
 		for _, forbidden := range []string{"https:", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "<style", " style=", "@import", "url("} {
 			if strings.Contains(body, forbidden) {
 				t.Errorf("%s contains %q", path, forbidden)
@@ -99,7 +99,7 @@ func TestPageNeedsNothingFromElsewhere(t *testing.T) {
 			if target == "/config" {
 				continue // Exists where there is a configuration.
 			}
-			if r := ask(t, h, "GET", target, ""); r.StatusCode != 200 {
+			if r := request(t, h, "GET", target, ""); r.StatusCode != 200 {
 				t.Errorf("%s refers to %s, which answers %d", path, target, r.StatusCode)
 			}
 		}

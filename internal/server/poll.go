@@ -4,24 +4,26 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of the long poll. It ends well before readTimeout, at which net/http would
-// cancel the request; 64 waiters are more pages than people keep open, and cost a
-// few hundred KiB.
+// Bounds of the long poll. It ends before readTimeout, at which net/http would cancel
+// the request. 64 waiters are more than the usual number of open pages, and cost a few
+// hundred KiB.
 const (
 	maxWait    = 4 * time.Second
 	maxWaiters = 64
 )
 
-// status serves the snapshot as JSON. With ?wait=GENERATION it first waits for
-// another generation than that, for at most maxWait.
+// status serves the snapshot as JSON. With ?wait=GENERATION it first waits for a
+// different generation, at most maxWait.
 func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
 	if r.URL.RawQuery != "" {
-		if text := r.URL.Query().Get("wait"); text != "" {
-			generation, err := strconv.ParseUint(text, 10, 64)
+		if wait := r.URL.Query().Get("wait"); wait != "" {
+			generation, err := strconv.ParseUint(wait, 10, 64)
 			if err != nil {
-				sentence(w, http.StatusBadRequest, "wait "+Line(strconv.Quote(text), 64)+": expected a generation, as X-Vitals-Generation says it")
+				sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
 				return
 			}
 			v = s.wait(r, generation)
@@ -31,9 +33,9 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
 	send(w, http.StatusOK, "application/json", v.statusJSON())
 }
 
-// wait returns the first view that is of another generation, or that stalled, or
-// the one that is current when the time is up, the client has gone or too many
-// wait already. A process that shuts down keeps nobody waiting.
+// wait returns the first view of another generation. It returns the current view after
+// maxWait, when the client disconnects, and at once if maxWaiters requests wait already
+// or the process shuts down.
 func (s *Server) wait(r *http.Request, generation uint64) *view {
 	if s.opts.Changed == nil {
 		return s.current()

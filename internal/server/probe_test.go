@@ -30,10 +30,10 @@ func TestProbes(t *testing.T) {
 		body         string
 	}{
 		{"ready", "/ready", healthy(), 200, "ok"},
-		{"ready as Kubernetes says it", "/readyz", healthy(), 200, "ok"},
+		{"the alias of ready", "/readyz", healthy(), 200, "ok"},
 		{"the deprecated union", "/healthz", healthy(), 200, "ok"},
 		{"alive", "/alive", healthy(), 200, "ok"},
-		{"alive as Kubernetes says it", "/livez", healthy(), 200, "ok"},
+		{"the alias of alive", "/livez", healthy(), 200, "ok"},
 		{"started", "/started", healthy(), 200, "ok"},
 		{"started as Kubernetes names the probe", "/startupz", healthy(), 200, "ok"},
 		{"unknown parameters are ignored", "/ready?timeout=10s", healthy(), 200, "ok"},
@@ -67,8 +67,8 @@ func TestProbes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := server.New(fixed(tt.snap))
-			for where, h := range map[string]http.Handler{"Handler": s.Handler(), "Probes": s.Probes(), "Local": s.Local(everybody)} {
-				r := ask(t, h, "GET", tt.target, "")
+			for where, h := range map[string]http.Handler{"Handler": s.Handler(), "Probes": s.Probes(), "Local": s.Local(allowAll)} {
+				r := request(t, h, "GET", tt.target, "")
 				body := text(t, r)
 				if r.StatusCode != tt.code || body != tt.body {
 					t.Errorf("%s: GET %s = %d %q, want %d %q", where, tt.target, r.StatusCode, body, tt.code, tt.body)
@@ -113,13 +113,13 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 	}
 	for _, tt := range tests {
 		now = noon().Add(tt.age)
-		r := ask(t, h, "GET", tt.target, "")
+		r := request(t, h, "GET", tt.target, "")
 		if body := text(t, r); r.StatusCode != tt.code || body != tt.body {
 			t.Errorf("%s: GET %s = %d %q, want %d %q", tt.name, tt.target, r.StatusCode, body, tt.code, tt.body)
 		}
 	}
 	now = noon().Add(time.Hour)
-	r := ask(t, h, "GET", "/ready", "", "Accept", "application/json")
+	r := request(t, h, "GET", "/ready", "", "Accept", "application/json")
 	if body := text(t, r); r.StatusCode != 503 || !strings.Contains(body, `"output": "evaluator stalled"`) || strings.Contains(body, `"status": "pass"`) {
 		t.Errorf("JSON of a stalled snapshot = %d %s", r.StatusCode, body)
 	}
@@ -128,7 +128,7 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 func TestAFailureThatStalledIsNoEvidence(t *testing.T) {
 	o := fixed(failing())
 	o.Now = func() time.Time { return noon().Add(time.Minute) }
-	r := ask(t, server.New(o).Handler(), "GET", "/ready", "")
+	r := request(t, server.New(o).Handler(), "GET", "/ready", "")
 	if body := text(t, r); r.StatusCode != 503 || body != "evaluator stalled\n" {
 		t.Errorf("GET /ready = %d %q, want 503 without the rules of old", r.StatusCode, body)
 	}
@@ -143,12 +143,12 @@ func TestRulesOfOneName(t *testing.T) {
 	}
 	snap.Rules[10].Status, snap.Rules[10].Decides = evaluator.OK, false
 	h := server.New(fixed(snap)).Handler()
-	r := ask(t, h, "GET", "/ready/Twice", "")
+	r := request(t, h, "GET", "/ready/Twice", "")
 	const want = "[+]Twice ok\n[-]Twice failing: Keystone does not answer or rejects the credentials. (value 0, since 2026-01-02T11:58:30Z)\n"
 	if body := text(t, r); r.StatusCode != 503 || body != want {
 		t.Errorf("GET /ready/Twice = %d %q, want 503 %q", r.StatusCode, body, want)
 	}
-	slis := text(t, ask(t, h, "GET", "/metrics/slis", ""))
+	slis := text(t, request(t, h, "GET", "/metrics/slis", ""))
 	if !strings.Contains(slis, `kubernetes_healthcheck{name="Twice",type="readyz"} 0`) {
 		t.Errorf("one of two rules fails, want 0 in\n%s", slis)
 	}
@@ -159,7 +159,7 @@ func TestProbesWithAnotherFailingStatus(t *testing.T) {
 	o.FailingStatus = 500
 	h := server.New(o).Handler()
 	for _, target := range []string{"/ready", "/ready?verbose", "/ready/KeystoneDown"} {
-		if r := ask(t, h, "GET", target, ""); r.StatusCode != 500 {
+		if r := request(t, h, "GET", target, ""); r.StatusCode != 500 {
 			t.Errorf("GET %s = %d, want 500", target, r.StatusCode)
 		}
 	}
@@ -169,10 +169,10 @@ func TestAnotherStateHasAPath(t *testing.T) {
 	snap := healthy()
 	snap.States = append(snap.States, evaluator.State{Name: "synced", Verdict: evaluator.Pass}, evaluator.State{Name: "metrics", Verdict: evaluator.Pass})
 	h := server.New(fixed(snap)).Handler()
-	if r := ask(t, h, "GET", "/synced", ""); r.StatusCode != 200 || text(t, r) != "ok" {
+	if r := request(t, h, "GET", "/synced", ""); r.StatusCode != 200 || text(t, r) != "ok" {
 		t.Errorf("GET /synced = %d, want 200", r.StatusCode)
 	}
-	if r := ask(t, h, "GET", "/metrics", ""); !strings.Contains(text(t, r), "vitals_dependency_up") {
+	if r := request(t, h, "GET", "/metrics", ""); !strings.Contains(text(t, r), "vitals_dependency_up") {
 		t.Error("a state of that name hides /metrics")
 	}
 }
@@ -199,7 +199,7 @@ func TestWrongMethods(t *testing.T) {
 			if strings.Contains(tt.allow, method) {
 				continue
 			}
-			r := ask(t, h, method, tt.target, "")
+			r := request(t, h, method, tt.target, "")
 			want := fmt.Sprintf(tt.body, method)
 			if body := text(t, r); r.StatusCode != 405 || body != want || r.Header.Get("Allow") != tt.allow {
 				t.Errorf("%s %s = %d %q, Allow %q, want 405 %q, Allow %q", method, tt.target, r.StatusCode, body, r.Header.Get("Allow"), want, tt.allow)
@@ -214,14 +214,14 @@ func TestPathsThatDoNotExist(t *testing.T) {
 	const states = "there is nothing at this path: there are /ready, /alive, /started, /STATE/RULE"
 	const all = states + ", /, /-/healthy, /-/ready, /-/reload, /api/v1/components/NAME, /api/v1/explain/STATE, /api/v1/status, /api/v1/verdict/STATE, /config, /metrics, /metrics/slis\n"
 	for _, path := range []string{"//ready", "/./ready", "/Ready", "/nothing", "//", "/metrics/", "/api", "/assets/", "/assets/../ready", "/-/", "*", ""} {
-		r := ask(t, s.Handler(), "GET", path, "")
+		r := request(t, s.Handler(), "GET", path, "")
 		if body := text(t, r); r.StatusCode != 404 || body != all {
 			t.Errorf("GET %q = %d %q, want 404 %q", path, r.StatusCode, body, all)
 		}
 		checkHeaders(t, r, "text/plain; charset=utf-8", len(all))
 	}
 	for _, path := range []string{"/", "/metrics", "/api/v1/status", "/config", "/-/healthy", "/api/v1/components/x"} {
-		r := ask(t, s.Probes(), "GET", path, "")
+		r := request(t, s.Probes(), "GET", path, "")
 		if body := text(t, r); r.StatusCode != 404 || body != states+"\n" {
 			t.Errorf("probes: GET %q = %d %q, want 404 %q", path, r.StatusCode, body, states)
 		}
@@ -241,7 +241,7 @@ func TestLongTextsAreBounded(t *testing.T) {
 	}
 	snap.States[0].Verdict, snap.States[0].Deciding = evaluator.Fail, snap.States[0].Rules
 	h := server.New(fixed(snap)).Handler()
-	body := text(t, ask(t, h, "GET", "/ready", ""))
+	body := text(t, request(t, h, "GET", "/ready", ""))
 	lines := strings.Split(strings.TrimSuffix(body, "\n"), "\n")
 	if len(body) > 4096 || !strings.HasPrefix(lines[len(lines)-1], "... and 19") {
 		t.Errorf("body has %d bytes and ends in %q, want at most 4096 and the number of lines left out", len(body), lines[len(lines)-1])
@@ -278,7 +278,7 @@ func TestConcurrentReadersSeeWholeGenerations(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				target := []string{"/ready", "/ready?verbose", "/metrics", "/api/v1/status"}[(i+reader)%4]
-				r := ask(t, h, "GET", target, "")
+				r := request(t, h, "GET", target, "")
 				down := strings.Contains(text(t, r), `"keystone"} 0`)
 				switch generation := r.Header.Get("X-Vitals-Generation"); {
 				case target == "/metrics" && down != (generation == "8"):
@@ -294,7 +294,7 @@ func TestConcurrentReadersSeeWholeGenerations(t *testing.T) {
 			mu.Lock()
 			current = next
 			mu.Unlock()
-			ask(t, h, "GET", "/ready", "")
+			request(t, h, "GET", "/ready", "")
 		}
 	}
 	wg.Wait()

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors/version"
 )
 
-// ownMetrics are the metrics of the serving process itself. They come from
-// memory and /proc: nothing that they show is waited for.
+// ownMetrics returns the metrics of the serving process itself. They come from memory
+// and /proc, so gathering does not wait.
 func ownMetrics() (*prometheus.Registry, *prometheus.CounterVec) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitals_http_requests_total",
@@ -26,8 +26,8 @@ func ownMetrics() (*prometheus.Registry, *prometheus.CounterVec) {
 	return registry, requests
 }
 
-// counted returns a writer that names the generation in the header and counts the
-// answer under pattern, which is one of a closed set.
+// counted sets the header with the generation and returns a writer that counts the
+// response under pattern, which is one of a closed set.
 func (s *Server) counted(w http.ResponseWriter, v *view, pattern string) http.ResponseWriter {
 	w.Header()[generationHeader] = v.generation
 	return &countedWriter{ResponseWriter: w, count: func(code int) {
@@ -51,7 +51,7 @@ func (w *countedWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// Write counts a 200 where no other code was written before.
+// Write counts a 200 if no other code was written before.
 func (w *countedWriter) Write(p []byte) (int, error) {
 	if !w.done {
 		w.WriteHeader(http.StatusOK)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The paths that do not belong to a state.
@@ -28,14 +29,14 @@ const (
 // generationHeader names the snapshot that a response was rendered from.
 const generationHeader = "X-Vitals-Generation"
 
-// route is what a fixed path answers.
+// route is the handler of a fixed path.
 type route struct {
-	// methods are the allowed ones; nil leaves the choice to the handler.
+	// methods are the allowed methods; with nil the handler checks them.
 	methods []string
 	handle  func(w http.ResponseWriter, r *http.Request, v *view)
 }
 
-// read are the methods of everything that only looks.
+// read returns the methods of paths that change nothing.
 func read() []string { return []string{http.MethodGet, http.MethodHead} }
 
 func (s *Server) fixedRoutes() map[string]route {
@@ -57,9 +58,9 @@ func (s *Server) fixedRoutes() map[string]route {
 	return routes
 }
 
-// serve answers one request. Paths are compared as they are: nothing is cleaned
-// and nothing redirects, because a kubelet takes a redirect for a success. mayWrite is
-// nil where the request did not come over the Unix socket.
+// serve serves one request. Paths are compared without normalisation and there are no
+// redirects, because a kubelet counts a redirect as success. mayWrite is nil if the
+// request did not come over the Unix socket.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error) {
 	v := s.current()
 	if s.serveState(w, r, v) {
@@ -86,15 +87,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	default:
 		w = s.counted(w, v, r.URL.Path)
 		if err := refusal(r, mayWrite); err != nil {
-			sentence(w, http.StatusForbidden, Line(err.Error(), maxLine))
+			sentence(w, http.StatusForbidden, text.Line(err.Error(), maxLine))
 			return
 		}
 		rt.handle(w, r, v)
 	}
 }
 
-// refusal is why a request over the Unix socket may not change anything; nil where it
-// may, does not want to or came otherwise.
+// refusal returns an error if a request over the Unix socket would change something
+// without the permission to write.
 func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
 	if mayWrite == nil || slices.Contains(read(), r.Method) {
 		return nil
@@ -102,7 +103,7 @@ func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
 	return mayWrite(r)
 }
 
-// fixedPaths are the paths that a 404 names beside those of the states.
+// fixedPaths returns the paths that a 404 lists in addition to those of the states.
 func (s *Server) fixedPaths() []string {
 	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathHealthy, pathReady, pathReload, pathConfig}
 	for path := range s.opts.ExternalExtra {
@@ -112,22 +113,8 @@ func (s *Server) fixedPaths() []string {
 	return paths
 }
 
-// aliases are the other names of a state's path. /healthz, which Kubernetes has
-// deprecated in favour of /livez and /readyz, answers as /ready: it is the union
-// of both, and ready implies alive.
-func aliases(state string) []string {
-	switch state {
-	case "ready":
-		return []string{"ready", "readyz", "healthz"}
-	case "alive":
-		return []string{"alive", "livez"}
-	case "started":
-		return []string{"started", "startupz"}
-	}
-	return []string{state}
-}
-
-// notFound says what exists: the states with their rules, and other paths.
+// notFound responds with a list of what exists: the states with their rules, and other
+// paths.
 func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 	var paths []string
 	for _, st := range v.states {
@@ -137,28 +124,28 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 	sentence(s.counted(w, v, "other"), http.StatusNotFound, execprobe.NoSuchPath+"there are "+strings.Join(paths, ", "))
 }
 
-// notAllowed answers a method that the path does not know.
+// notAllowed responds to a method that the path does not support.
 func notAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	sentence(w, http.StatusMethodNotAllowed, "method "+Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
+	sentence(w, http.StatusMethodNotAllowed, "method "+text.Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
 }
 
-// sentence answers with one line of plain text.
+// sentence responds with one line of plain text.
 func sentence(w http.ResponseWriter, code int, text string) {
 	plain(w, code, text+"\n")
 }
 
-// plain answers with plain text of a known length that nobody may cache.
+// plain responds with plain text that is not to be cached.
 func plain(w http.ResponseWriter, code int, body string) {
 	send(w, code, "text/plain; charset=utf-8", []byte(body))
 }
 
-// send answers with a body of a known length that nobody may cache or sniff at.
+// send responds with a body that is not to be cached or sniffed.
 func send(w http.ResponseWriter, code int, contentType string, body []byte) {
 	sendAs(w, code, contentType, "no-store", body)
 }
 
-// sendAs is send with a caching policy. net/http leaves the body out of an answer to HEAD.
+// sendAs is send with a caching policy. net/http omits the body of a response to HEAD.
 func sendAs(w http.ResponseWriter, code int, contentType, caching string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
@@ -166,22 +153,22 @@ func sendAs(w http.ResponseWriter, code int, contentType, caching string, body [
 	h.Set("Cache-Control", caching)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // The client is gone: there is nobody to tell.
+	_, _ = w.Write(body) // The client has disconnected: there is no one to report to.
 }
 
-// extra serves a handler of the program around the server. A browser may send it
-// something that changes anything only from the page itself.
+// extra serves a handler of the program that embeds the server. It rejects cross-origin
+// requests of browsers that could change something.
 func (s *Server) extra(h http.Handler) func(http.ResponseWriter, *http.Request, *view) {
 	return func(w http.ResponseWriter, r *http.Request, _ *view) {
 		if err := s.origins.Check(r); err != nil {
-			sentence(w, http.StatusForbidden, "a page of another origin may not send this")
+			sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
 			return
 		}
 		h.ServeHTTP(w, r)
 	}
 }
 
-// stateOf finds a state in the view, as it stands at the view's moment.
+// stateOf returns the state of that name at the time of the view.
 func (v *view) stateOf(name string) (evaluator.State, bool) {
 	for _, st := range v.states {
 		if st.Name == name {

@@ -1,6 +1,6 @@
-// Package server renders the evaluator's snapshot: probes, metrics, the status
-// API and the status page. It computes nothing: every view shows the same
-// snapshot, and no request ever waits for a dependency.
+// Package server renders the evaluator's snapshot: probes, metrics, the status API and
+// the status page. It computes nothing: all responses come from the same snapshot, and
+// no request waits for a dependency.
 package server
 
 import (
@@ -16,39 +16,38 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// Options say what a Server shows and what it may do. Every field is optional
-// except Snapshot.
+// Options configure a Server. Every field except Snapshot is optional.
 type Options struct {
-	// Snapshot returns the current snapshot, never nil. It is called once or twice a request.
+	// Snapshot returns the current snapshot, never nil. It is called once or twice per request.
 	Snapshot func() *evaluator.Snapshot
 	// Changed returns a channel that is closed when the next generation is
-	// published. Without it, /api/v1/status?wait=GENERATION answers at once.
+	// published. Without it, /api/v1/status?wait=GENERATION does not wait.
 	Changed func() <-chan struct{}
-	// Explain says why a state has its verdict, as evaluator.Evaluator does. Without it
-	// /api/v1/explain/STATE is 404.
+	// Explain returns the explanation of a state's verdict, as evaluator.Evaluator does.
+	// Without it /api/v1/explain/STATE is 404.
 	Explain func(ctx context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error)
-	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
+	// Now is the clock for the snapshot's age; time.Now if nil.
 	Now func() time.Time
-	// FailingStatus is the status code of a failing probe; 503 where it is 0.
+	// FailingStatus is the status code of a failing probe; 503 if 0.
 	FailingStatus int
-	// Report takes a component's report. It returns collectors.ErrUnknownComponent
-	// or collectors.ErrInvalidReport for what it refuses. Without it there are no components: 404.
+	// Report records a component's report. It returns collectors.ErrUnknownComponent or
+	// collectors.ErrInvalidReport for a report that it rejects. Without it the path is 404.
 	Report func(component string, r collectors.Report) error
-	// ReportToken is the bearer token that a report needs outside Local. Where it
-	// is empty, such reports are refused.
+	// ReportToken is the bearer token that reports outside Local need. If it is empty,
+	// such reports are rejected.
 	ReportToken string
-	// Reload loads the configuration again. Without it /-/reload is refused.
+	// Reload loads the configuration again. Without it /-/reload is 403.
 	Reload func() error
 	// Config returns the configuration as YAML without secrets. Without it /config is 404.
 	Config func() []byte
-	// Components returns what the components reported last, for the page and the API.
+	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
 	// Version is shown on the page and in the API.
 	Version string
-	// ExternalExtra are further handlers by path. They are not served by Probes.
-	// Where /demo/faults is among them, the page offers its faults as buttons.
+	// ExternalExtra are further handlers by path. Probes does not serve them. With
+	// /demo/faults among them, the page has buttons for the faults.
 	ExternalExtra map[string]http.Handler
-	// Logger gets what a request set off; nothing is logged where it is nil.
+	// Logger logs the failures that requests cause; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -59,7 +58,7 @@ type Server struct {
 	routes   map[string]route
 	requests *prometheus.CounterVec
 	own      *prometheus.Registry
-	// waiters holds one token for every request that waits for a generation.
+	// waiters holds one token per request that waits for a generation.
 	waiters      chan struct{}
 	explanations explanations
 	origins      *http.CrossOriginProtection
@@ -67,7 +66,7 @@ type Server struct {
 	noStore      []string
 }
 
-// New makes a Server.
+// New returns a Server.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -95,9 +94,9 @@ func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
 }
 
-// Local serves everything to a Unix socket. Whoever can connect may read; mayWrite
-// returns why a client may not change anything, or nil. Reports need no token. Without
-// mayWrite a client is any other of the network.
+// Local serves everything to a Unix socket. Every client can read. mayWrite returns an
+// error for a client without the permission to write. Reports need no token. With a nil
+// mayWrite, Local is like Handler.
 func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite) })
 }

@@ -7,23 +7,23 @@ import (
 )
 
 // Status is the body of /api/v1/status: the whole snapshot. Times are RFC 3339 in
-// UTC and left out where there is none yet; durations are in seconds.
+// UTC and omitted if zero; durations are in seconds.
 type Status struct {
 	Version string `json:"version"`
 	// Generation counts the snapshots since the process started.
 	Generation uint64 `json:"generation"`
-	// At is when the rules were evaluated. The ages of everything else are to be
-	// reckoned from it, so that no clock but the server's matters.
+	// At is the time of the evaluation. Clients compute ages relative to it, so that
+	// only the server's clock matters.
 	At time.Time `json:"at"`
 	// Started is when the process started.
 	Started           time.Time `json:"started"`
 	EvaluationSeconds float64   `json:"evaluation_seconds"`
-	// MaxAgeSeconds is the age beyond which the snapshot says nothing any more.
+	// MaxAgeSeconds is the age beyond which the snapshot is no longer evidence.
 	MaxAgeSeconds float64 `json:"max_age_seconds"`
 	// Stalled is set when the snapshot is older than that.
 	Stalled      bool `json:"stalled"`
 	ShuttingDown bool `json:"shutting_down"`
-	// Demo is set where /demo/faults exists.
+	// Demo is set if /demo/faults exists.
 	Demo       bool              `json:"demo"`
 	States     []StateStatus     `json:"states"`
 	Rules      []RuleStatus      `json:"rules"`
@@ -39,7 +39,7 @@ type StateStatus struct {
 	Verdict     string    `json:"verdict"`
 	Since       time.Time `json:"since,omitzero"`
 	Transitions uint64    `json:"transitions"`
-	// Reason says why the state fails where no rule decided it.
+	// Reason is why the state fails if no rule decided it.
 	Reason string `json:"reason,omitempty"`
 	// Deciding are the names of the rules that make it fail, or warn, causes first.
 	Deciding []string `json:"deciding"`
@@ -67,7 +67,7 @@ type RuleStatus struct {
 	Warns   bool      `json:"warns"`
 	Summary string    `json:"summary,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
-	// Note is what the collectors saw that the rule is about.
+	// Note joins the notes of the collectors that the rule uses.
 	Note string `json:"note,omitempty"`
 	// Cause names the failing rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
@@ -87,7 +87,7 @@ type AlertStatus struct {
 	ActiveAt    time.Time         `json:"active_at,omitzero"`
 }
 
-// CollectorStatus is how a collector itself is doing.
+// CollectorStatus is the status of a collector.
 type CollectorStatus struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
@@ -95,7 +95,7 @@ type CollectorStatus struct {
 	Ran      bool   `json:"ran"`
 	Success  bool   `json:"success"`
 	Error    string `json:"error,omitempty"`
-	// Note is what the last round saw, for people.
+	// Note describes the last collection in words.
 	Note            string    `json:"note,omitempty"`
 	DurationSeconds float64   `json:"duration_seconds"`
 	IntervalSeconds float64   `json:"interval_seconds"`
@@ -103,26 +103,26 @@ type CollectorStatus struct {
 	LastSuccess     time.Time `json:"last_success,omitzero"`
 }
 
-// ComponentStatus is what a component reported last. A nil pointer means that it
-// did not say.
+// ComponentStatus is the last report of a component. A nil pointer means that the
+// component did not report that field.
 type ComponentStatus struct {
 	Name       string    `json:"name"`
 	Alive      *bool     `json:"alive,omitempty"`
 	Ready      *bool     `json:"ready,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
 	LastReport time.Time `json:"last_report,omitzero"`
-	// Events are how what the component did ended, by name.
+	// Events are the counts of the component's events, by name.
 	Events []EventStatus `json:"events,omitempty"`
 }
 
-// EventStatus is how the events of one name ended that a component reported.
+// EventStatus counts the results of a component's events of one name.
 type EventStatus struct {
 	Event               string `json:"event"`
 	Success             uint64 `json:"success"`
 	Failure             uint64 `json:"failure"`
 	Excused             uint64 `json:"excused"`
 	ConsecutiveFailures uint64 `json:"consecutive_failures"`
-	// Limit is how many failures in a row are fine; nil where the configuration has none.
+	// Limit is the number of consecutive failures that are tolerated; nil without a limit.
 	Limit *int `json:"limit,omitempty"`
 }
 

@@ -21,13 +21,13 @@ func TestStatusIsTheWholeSnapshot(t *testing.T) {
 		}}}
 	}
 	o.ExternalExtra = map[string]http.Handler{"/demo/faults": http.NotFoundHandler()}
-	r := ask(t, server.New(o).Handler(), "GET", "/api/v1/status", "")
+	r := request(t, server.New(o).Handler(), "GET", "/api/v1/status", "")
 	body := text(t, r)
 	golden(t, "status.json", body)
 	checkHeaders(t, r, "application/json", len(body))
 
 	o = fixed(&evaluator.Snapshot{Generation: 7})
-	body = text(t, ask(t, server.New(o).Handler(), "GET", "/api/v1/status", ""))
+	body = text(t, request(t, server.New(o).Handler(), "GET", "/api/v1/status", ""))
 	golden(t, "status_empty.json", body)
 }
 
@@ -44,7 +44,7 @@ func TestStatusWaitsForAnotherGeneration(t *testing.T) {
 		{"another generation than the one that is known", "?wait=3", time.Second, false, 7, 0},
 		{"the next one comes", "?wait=7", time.Second, false, 8, time.Second},
 		{"the next one does not come", "?wait=7", 0, false, 7, 4 * time.Second},
-		{"nobody waits for a process that leaves", "?wait=7", 0, true, 7, 0},
+		{"a process that shuts down does not wait", "?wait=7", 0, true, 7, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestStatusWaitsForAnotherGeneration(t *testing.T) {
 					defer timer.Stop()
 				}
 				start := time.Now()
-				r := ask(t, h, "GET", "/api/v1/status"+tt.query, "")
+				r := request(t, h, "GET", "/api/v1/status"+tt.query, "")
 				var got server.Status
 				if err := json.Unmarshal([]byte(text(t, r)), &got); err != nil {
 					t.Fatal(err)
@@ -82,7 +82,7 @@ func TestStatusWaitersAreBounded(t *testing.T) {
 		for range cap(waits) {
 			go func() {
 				start := time.Now()
-				ask(t, h, "GET", "/api/v1/status?wait=7", "")
+				request(t, h, "GET", "/api/v1/status?wait=7", "")
 				waits <- time.Since(start)
 			}()
 		}
@@ -99,8 +99,8 @@ func TestStatusWaitersAreBounded(t *testing.T) {
 }
 
 func TestStatusWithAWaitThatIsNoGeneration(t *testing.T) {
-	r := ask(t, server.New(fixed(healthy())).Handler(), "GET", "/api/v1/status?wait=now", "")
-	want := "wait \"now\": expected a generation, as X-Vitals-Generation says it\n"
+	r := request(t, server.New(fixed(healthy())).Handler(), "GET", "/api/v1/status?wait=now", "")
+	want := "wait \"now\": expected a generation, as in the header X-Vitals-Generation\n"
 	if body := text(t, r); r.StatusCode != 400 || body != want {
 		t.Errorf("= %d %q, want 400 %q", r.StatusCode, body, want)
 	}

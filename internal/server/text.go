@@ -3,39 +3,37 @@ package server
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of what people read. The kubelet copies a failing body into an event of at
-// most 1 KiB; 4 KiB leave room for those who ask by hand.
+// Bounds of text responses. The kubelet copies a failing body into an event of at most
+// 1 KiB; 4 KiB leave room for requests by hand.
 const (
 	maxFailingText = 4 << 10
 	maxLine        = 512
 )
 
-// failingText is the body of a failing probe: the state's own reason, then one line
-// a deciding rule, causes first, with their consequences folded under them.
+// failingText returns the body of a failing probe: the state's own reason, then one line
+// per deciding rule, causes first, with their consequences below them.
 func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
 	return strings.Join(boundedLines(failingLines(v, st, excluded), maxFailingText), "\n") + "\n"
 }
 
-// failingLines are the lines of failingText, however many there are.
+// failingLines returns the lines of failingText without a bound on their number.
 func failingLines(v *view, st evaluator.State, excluded map[string]bool) []string {
 	var lines []string
 	if st.Reason != "" {
-		lines = append(lines, Line(st.Reason, maxLine))
+		lines = append(lines, text.Line(st.Reason, maxLine))
 	}
 	roots, folded := v.deciding(st, excluded)
 	for _, i := range roots {
-		lines = append(lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
+		lines = append(lines, text.Line(RuleText(&v.snap.Rules[i]), maxLine))
 		if n := len(folded[i]); n > 0 {
-			lines = append(lines, Line(fmt.Sprintf("... and %s: %s", plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
+			lines = append(lines, text.Line(fmt.Sprintf("... and %s: %s", text.Plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
 		}
 	}
 	if len(lines) == 0 {
@@ -46,7 +44,7 @@ func failingLines(v *view, st evaluator.State, excluded map[string]bool) []strin
 
 // deciding returns the indexes of the rules that make the state fail, without those
 // whose cause is among them, and for each the names that are folded under it. A
-// stalled snapshot has no deciding rules: what it says is no longer evidence.
+// stalled snapshot has no deciding rules: it is no longer evidence.
 func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []int, folded map[int][]string) {
 	if v.stale(st) || st.Verdict != evaluator.Fail {
 		return nil, nil
@@ -74,8 +72,8 @@ func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []i
 	return roots, folded
 }
 
-// root follows the causes of a rule as long as they are in byName. A cycle, which
-// the configuration refuses, ends where it began.
+// root follows the causes of a rule as long as they are in byName. In a cycle, which
+// the configuration rejects, it returns i.
 func (v *view) root(i int, byName map[string]int) int {
 	at := i
 	for range len(byName) {
@@ -88,19 +86,19 @@ func (v *view) root(i int, byName map[string]int) int {
 	return i
 }
 
-// RuleText says what a rule that is not ok found: its name, its status, why,
-// in brackets the value, since when, and its cause, and then what was seen.
+// RuleText describes a rule that is not ok: its name, its status, the reason, in
+// brackets the value, since when and the cause, and then the collectors' notes.
 func RuleText(r *evaluator.Rule) string {
 	return r.Name + " " + r.Status.String() + why(r)
 }
 
-// why is the second half of a rule's line.
+// why returns the part of a rule's line after its status.
 func why(r *evaluator.Rule) string {
-	text, note := r.Summary, ""
+	found, note := r.Summary, ""
 	if r.Status == evaluator.Unknown {
-		text = r.Reason
+		found = r.Reason
 		if r.Summary != "" && r.AlertCount == 0 {
-			text += "; cannot tell whether this holds: " + r.Summary
+			found += "; cannot determine whether this holds: " + r.Summary
 		}
 	}
 	if r.Note != "" {
@@ -114,25 +112,25 @@ func why(r *evaluator.Rule) string {
 		facts = append(facts, "since "+r.Since.UTC().Format(time.RFC3339))
 	}
 	if r.AlertCount > 1 {
-		facts = append(facts, plural(r.AlertCount, "alert"))
+		facts = append(facts, text.Plural(r.AlertCount, "alert"))
 	}
 	if r.Cause != "" {
 		facts = append(facts, "caused by "+r.Cause)
 	}
-	// The facts are kept whole: a long text gives way to them, and what is still too
-	// long is cut at the note, which stands last.
+	// The facts stay whole: a long reason is cut for them, and a line that is still too
+	// long is cut at its end, in the note.
 	tail := ""
 	if len(facts) > 0 {
 		tail = " (" + strings.Join(facts, ", ") + ")"
 	}
-	if text == "" {
+	if found == "" {
 		return tail + note
 	}
-	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
+	return ": " + text.Line(found, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
 }
 
-// boundedLines keeps as many lines as fit into limit bytes with their line ends, and
-// says how many were left out.
+// boundedLines returns as many lines as fit into limit bytes with their line feeds, and
+// then the number of omitted lines.
 func boundedLines(lines []string, limit int) []string {
 	size := 0
 	for i, l := range lines {
@@ -141,34 +139,8 @@ func boundedLines(lines []string, limit int) []string {
 			reserve = len("... and 1000000 more lines\n")
 		}
 		if size += len(l) + 1; size > limit-reserve {
-			return append(slices.Clone(lines[:i]), "... and "+plural(left, "more line"))
+			return append(slices.Clone(lines[:i]), "... and "+text.Plural(left, "more line"))
 		}
 	}
 	return lines
-}
-
-// Line makes any text fit for one line of at most limit bytes: control characters
-// become spaces, invalid UTF-8 is replaced, and what is too long is cut.
-func Line(s string, limit int) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "�"))
-	if len(clean) <= limit {
-		return clean
-	}
-	cut := limit - len("...")
-	for cut > 0 && !utf8.RuneStart(clean[cut]) {
-		cut--
-	}
-	return clean[:cut] + "..."
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

@@ -9,14 +9,16 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxVerdictText bounds the lines of a verdict: with its first line, of at most
-// maxLine bytes, an exec probe prints less than the 4096 bytes that Docker keeps.
+// maxVerdictText bounds the lines of a verdict. With its first line, of at most maxLine
+// bytes, an exec probe then prints less than the 4096 bytes that Docker keeps.
 const maxVerdictText = 3 << 10
 
-// verdictOf answers /api/v1/verdict/STATE, in JSON unless text is accepted first. The status code is 200 whatever the
-// verdict, so that a client can tell a failing state from a failing request.
+// verdictOf serves /api/v1/verdict/STATE, in JSON unless Accept begins with text. The
+// status code is 200 whatever the verdict, so that a client can distinguish a failing
+// state from a failing request.
 func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	w = s.counted(w, v, pathVerdict+"STATE")
 	p, ok := v.probes[name]
@@ -27,7 +29,7 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 		notAllowed(w, r, read()...)
 	default:
 		verdict := v.verdictAt(p.state, s.opts.Now())
-		verdict.State = name // as Kubernetes says it, where that was asked for
+		verdict.State = name // the alias, if the request used one
 		if strings.HasPrefix(r.Header.Get("Accept"), execprobe.ContentType) {
 			send(w, http.StatusOK, execprobe.ContentType+"; charset=utf-8", verdict.Text())
 			return
@@ -36,8 +38,8 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 	}
 }
 
-// StateVerdict is what an exec probe says of a state of a snapshot at now, and false
-// if there is no state of that name.
+// StateVerdict returns the verdict of a snapshot's state at now, and false if there is
+// no state of that name.
 func StateVerdict(snap *evaluator.Snapshot, name string, now time.Time) (execprobe.Verdict, bool) {
 	st, ok := snap.State(name, now)
 	if !ok {
@@ -76,7 +78,7 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 		out.Lines = failingLines(v, st, nil)
 	case evaluator.Warn:
 		for _, i := range st.Deciding {
-			out.Lines = append(out.Lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
+			out.Lines = append(out.Lines, text.Line(RuleText(&v.snap.Rules[i]), maxLine))
 		}
 	}
 	out.Lines = boundedLines(out.Lines, maxVerdictText)
@@ -86,9 +88,9 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 	return out
 }
 
-// rangeOf is where a comparison holds, as the Monitoring Plugins write it: outside of
-// START:END, or inside with an @ before it; ~ is without an end. Source: the Monitoring
-// Plugins Development Guidelines, "Threshold and Ranges".
+// rangeOf returns the range in which a comparison holds in the notation of the
+// Monitoring Plugins: outside of START:END, or inside with a leading @; ~ is negative
+// infinity. Source: the Monitoring Plugins Development Guidelines, "Threshold and Ranges".
 func rangeOf(limit *evaluator.Limit) string {
 	if limit == nil {
 		return ""
@@ -103,19 +105,19 @@ func rangeOf(limit *evaluator.Limit) string {
 	}[limit.Op]
 }
 
-// notes are what the collectors saw, without what stands in the lines already, and no
-// more than the line has room for that an exec probe prints.
+// notes returns the collectors' notes without those that the lines contain, and no more
+// than fit into the first line of an exec probe.
 func (v *view) notes(lines []string) []string {
 	var notes []string
-	size, said := 0, strings.Join(lines, "\n")
+	size, shown := 0, strings.Join(lines, "\n")
 	for _, c := range v.snap.Collectors {
-		if c.Note == "" || strings.Contains(said, c.Note) {
+		if c.Note == "" || strings.Contains(shown, c.Note) {
 			continue
 		}
 		if size > maxLine {
 			break
 		}
-		note := Line(c.Name+": "+c.Note, maxLine)
+		note := text.Line(c.Name+": "+c.Note, maxLine)
 		notes, size = append(notes, note), size+len(note)
 	}
 	return notes

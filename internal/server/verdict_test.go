@@ -12,10 +12,10 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// verdictOf asks for a state as the exec probe does.
+// verdictOf requests a state as the exec probe does.
 func verdictOf(t *testing.T, s *server.Server, state string) execprobe.Verdict {
 	t.Helper()
-	r := ask(t, s.Local(everybody), "GET", "/api/v1/verdict/"+state, "")
+	r := request(t, s.Local(allowAll), "GET", "/api/v1/verdict/"+state, "")
 	body := text(t, r)
 	var v execprobe.Verdict
 	if err := json.Unmarshal([]byte(body), &v); err != nil || r.StatusCode != 200 {
@@ -25,15 +25,15 @@ func verdictOf(t *testing.T, s *server.Server, state string) execprobe.Verdict {
 }
 
 // The first line of the exec probe is the first line of the HTTP probe.
-func TestVerdictSaysWhatTheProbeSays(t *testing.T) {
+func TestVerdictMatchesTheProbe(t *testing.T) {
 	for name, snap := range map[string]*evaluator.Snapshot{"healthy": healthy(), "failing": failing()} {
 		s := server.New(fixed(snap))
 		for _, state := range []string{"ready", "alive", "started", "livez"} {
 			v := verdictOf(t, s, state)
 			if v.State != state {
-				t.Errorf("%s: state = %q, want %q, which was asked for", name, v.State, state)
+				t.Errorf("%s: state = %q, want %q as in the request", name, v.State, state)
 			}
-			r := ask(t, s.Handler(), "GET", "/"+state, "")
+			r := request(t, s.Handler(), "GET", "/"+state, "")
 			body := text(t, r)
 			if passes := r.StatusCode == 200; passes != (v.Verdict != "fail") {
 				t.Errorf("%s: verdict of %s = %s, want as /%s, %d", name, state, v.Verdict, state, r.StatusCode)
@@ -49,11 +49,11 @@ func TestVerdictSaysWhatTheProbeSays(t *testing.T) {
 	}
 }
 
-// Who accepts text is told the same in lines.
+// A client that accepts text gets the same in lines.
 func TestVerdictAsText(t *testing.T) {
 	s := server.New(fixed(failing()))
 	want := verdictOf(t, s, "ready")
-	r := ask(t, s.Local(everybody), "GET", "/api/v1/verdict/ready", "", "Accept", execprobe.ContentType)
+	r := request(t, s.Local(allowAll), "GET", "/api/v1/verdict/ready", "", "Accept", execprobe.ContentType)
 	if got := text(t, r); got != string(want.Text()) || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("the verdict as %s = %q, want %q", r.Header.Get("Content-Type"), got, want.Text())
 	}
@@ -84,7 +84,7 @@ func TestVerdictIsBounded(t *testing.T) {
 		size += len(line) + 1
 	}
 	if size > 3<<10 || size < 2<<10 || v.ExitCode != 12 || v.Failing != 1000 || !strings.HasPrefix(v.Lines[len(v.Lines)-1], "... and 99") {
-		t.Errorf("verdict = %d bytes, exit code %d, %d failing, want at most 3 KiB that say how much is left out", size, v.ExitCode, v.Failing)
+		t.Errorf("verdict = %d bytes, exit code %d, %d failing, want at most 3 KiB with the number of omitted lines", size, v.ExitCode, v.Failing)
 	}
 }
 
@@ -97,11 +97,11 @@ func TestVerdictRefuses(t *testing.T) {
 		{"GET", "/api/v1/verdict/nothing", 404}, {"GET", "/api/v1/verdict/", 404}, {"GET", "/api/v1/verdict/ready/KeystoneDown", 404},
 		{"POST", "/api/v1/verdict/ready", 405}, {"HEAD", "/api/v1/verdict/ready", 200},
 	} {
-		if r := ask(t, s.Handler(), tt.method, tt.path, ""); r.StatusCode != tt.want {
+		if r := request(t, s.Handler(), tt.method, tt.path, ""); r.StatusCode != tt.want {
 			t.Errorf("%s %s = %d, want %d", tt.method, tt.path, r.StatusCode, tt.want)
 		}
 	}
-	if r := ask(t, s.Probes(), "GET", "/api/v1/verdict/ready", ""); r.StatusCode != 404 {
+	if r := request(t, s.Probes(), "GET", "/api/v1/verdict/ready", ""); r.StatusCode != 404 {
 		t.Errorf("probes: GET verdict = %d, want 404", r.StatusCode)
 	}
 }

@@ -13,33 +13,34 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
-// view is one snapshot with what was rendered from it. A view is immutable; what
-// few ask for is rendered when the first one asks.
+// view is one snapshot with what was rendered from it. A view is immutable. Rarely
+// requested parts are rendered at the first request.
 type view struct {
 	snap *evaluator.Snapshot
-	// stalled is set when the snapshot had become too old before the view was made.
+	// stalled is set when the snapshot was already too old when the view was made.
 	stalled bool
-	// states are the snapshot's, as they stood when the view was made.
+	// states are the snapshot's states at the time when the view was made.
 	states     []evaluator.State
 	generation []string
-	// probes are the states by path, without the slash: aliases included.
+	// probes are the states by path without the slash, aliases included.
 	probes map[string]*probe
-	// exposition has one function a format, each rendering once.
+	// exposition has one function per format, which renders once.
 	exposition [formats]func() *exposition
 	statusJSON func() []byte
 }
 
-// probe is a state's path and its prerendered answer.
+// probe is a state with its prerendered response.
 type probe struct {
-	state  evaluator.State
-	answer answer
+	state    evaluator.State
+	response response
 }
 
-// answer is a whole response. Its header values are shared by all requests, so
-// that an answer allocates nothing.
-type answer struct {
+// response is a whole response. All requests share its header values, so that sending
+// it allocates nothing.
+type response struct {
 	status      int
 	body        []byte
 	contentType []string
@@ -47,8 +48,8 @@ type answer struct {
 	count       prometheus.Counter
 }
 
-// current returns the view of the current snapshot. Where two requests meet a new
-// generation at once both render it, which harms nobody.
+// current returns the view of the current snapshot. Two simultaneous requests after a
+// new generation may both render it, with equal results.
 func (s *Server) current() *view {
 	snap := s.opts.Snapshot()
 	stalled := snap.Stalled(s.opts.Now())
@@ -74,15 +75,15 @@ func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
 	for _, st := range snap.States {
 		st, _ = snap.State(st.Name, at)
 		v.states = append(v.states, st)
-		p := &probe{state: st, answer: s.plainAnswer(v, st)}
-		for _, name := range aliases(st.Name) {
-			if _, taken := v.probes[name]; !taken && !reserved(name) {
+		p := &probe{state: st, response: s.plainResponse(v, st)}
+		for _, name := range states.Names(st.Name) {
+			if _, taken := v.probes[name]; !taken && !states.Path(name) {
 				v.probes[name] = p
 			}
 		}
 	}
 	batches := snap.Batches
-	if stalled { // what it says of its states was true when it was made
+	if stalled { // its series of the states are outdated
 		batches = append(slices.Clip(batches), v.verdicts())
 	}
 	for f := range v.exposition {
@@ -92,7 +93,7 @@ func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
 	return v
 }
 
-// verdicts are what the probes answer, as vitals_state.
+// verdicts returns the verdicts that the probes report, as vitals_state.
 func (v *view) verdicts() evaluator.Batch {
 	var b evaluator.Batch
 	for _, st := range v.states {
@@ -105,18 +106,9 @@ func (v *view) verdicts() evaluator.Batch {
 	return b
 }
 
-// reserved says whether a state of that name would hide a path of the server.
-func reserved(name string) bool {
-	switch name {
-	case "", "-", "metrics", "api", "config", "demo", "assets":
-		return true
-	}
-	return false
-}
-
-// plainAnswer is what a probe without any wishes gets.
-func (s *Server) plainAnswer(v *view, st evaluator.State) answer {
-	a := answer{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
+// plainResponse renders the response to a probe without parameters.
+func (s *Server) plainResponse(v *view, st evaluator.State) response {
+	a := response{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
 	if st.Verdict == evaluator.Fail {
 		a.status = s.opts.FailingStatus
 		a.body = []byte(failingText(v, st, nil))
@@ -126,7 +118,7 @@ func (s *Server) plainAnswer(v *view, st evaluator.State) answer {
 	return a
 }
 
-// serveState answers /STATE and /STATE/RULE. It returns false where the path names no state.
+// serveState serves /STATE and /STATE/RULE. It returns false if the path names no state.
 func (s *Server) serveState(w http.ResponseWriter, r *http.Request, v *view) bool {
 	if len(r.URL.Path) < 2 {
 		return false
@@ -142,14 +134,14 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request, v *view) boo
 	case one:
 		s.serveRule(s.counted(w, v, p.pattern(true)), r, v, p.state, rule)
 	case r.URL.RawQuery == "" && !mentionsJSON(r.Header["Accept"]):
-		s.answer(w, r, v, &p.answer)
+		s.respond(w, r, v, &p.response)
 	default:
 		s.serveDetails(s.counted(w, v, p.pattern(false)), r, v, p.state)
 	}
 	return true
 }
 
-// pattern names the path in the metric of requests.
+// pattern returns the label path of the metric of requests.
 func (p *probe) pattern(rule bool) string {
 	if rule {
 		return "/" + p.state.Name + "/RULE"
@@ -157,9 +149,9 @@ func (p *probe) pattern(rule bool) string {
 	return "/" + p.state.Name
 }
 
-// answer is the path that kubelets take: five header values that are shared, one
-// counter and the body.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *view, a *answer) {
+// respond serves the requests of kubelets: five shared header values, one counter and
+// the body.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, v *view, a *response) {
 	h := w.Header()
 	h["Content-Type"] = a.contentType
 	h["X-Content-Type-Options"] = s.nosniff
@@ -171,6 +163,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *view, a *answ
 		w.WriteHeader(a.status)
 	}
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(a.body) // The client is gone: there is nobody to tell.
+		_, _ = w.Write(a.body) // The client has disconnected: there is no one to report to.
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// waiting keeps the connections of one server that have no request, in the order in
-// which they began to wait. A connection keeps its place in memory while it has a
-// request, so that keep-alive costs no allocation.
+// waiting holds the idle connections of one server in the order in which they became
+// idle. A connection keeps its entry while it has a request, so that keep-alive costs no
+// allocation.
 type waiting struct {
 	mu sync.Mutex // guards what follows
-	// ring is the head of a ring: ring.next has waited longest.
+	// ring is the head of a ring: ring.next has been idle longest.
 	ring  waiter
 	count int
 	conns map[net.Conn]*waiter
 }
 
-// waiter is a connection. It waits where next is not nil.
+// waiter is a connection. It is idle if next is not nil.
 type waiter struct {
 	conn       net.Conn
 	next, prev *waiter
@@ -29,15 +29,15 @@ func newWaiting() *waiting {
 	return q
 }
 
-// track follows a connection's state. net/http calls it from the goroutine that
-// accepts, so it must not block.
+// track records a connection's state. net/http calls it from the goroutine that accepts,
+// so it must not block.
 func (q *waiting) track(c net.Conn, state http.ConnState) {
 	if oldest := q.update(c, state); oldest != nil {
 		shut(oldest)
 	}
 }
 
-// update takes the new state over and returns the connection that has to give way, if any.
+// update records the new state and returns the connection to close, if any.
 func (q *waiting) update(c net.Conn, state http.ConnState) net.Conn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +58,8 @@ func (q *waiting) update(c net.Conn, state http.ConnState) net.Conn {
 	return nil
 }
 
-// enterLocked puts w at the end. Beyond maxWaiting it takes out the first one and returns it.
+// enterLocked appends w. Beyond maxWaiting it removes the first entry and returns its
+// connection.
 func (q *waiting) enterLocked(w *waiter) net.Conn {
 	w.prev, w.next = q.ring.prev, &q.ring
 	w.prev.next, w.next.prev = w, w
@@ -86,5 +87,5 @@ func shut(c net.Conn) {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
 	}
-	_ = c.Close() // Whoever waits on it sees the end.
+	_ = c.Close() // Its readers return an error.
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxErrors bounds the list of mistakes of a file; further ones are counted.
@@ -34,7 +36,7 @@ func (e *Error) Error() string {
 	}
 	where := ""
 	if e.Where != "" {
-		where = clip(e.Where, 200) + ": "
+		where = text.Clip(e.Where, 200) + ": "
 	}
 	return fmt.Sprintf("%s:%d:%d: %s%s", e.File, e.Line, e.Col, where, e.Text)
 }
@@ -72,16 +74,5 @@ func describe(n *yaml.Node) string {
 	return quote(n.Value)
 }
 
-// quote quotes and shortens a text of the file.
-func quote(s string) string { return fmt.Sprintf("%q", clip(s, 64)) }
-
-// clip truncates s to at most limit bytes.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && s[limit]&0xC0 == 0x80 { // not within a character of UTF-8
-		limit--
-	}
-	return s[:limit] + "..."
-}
+// quote quotes a text of the file and keeps it short.
+func quote(s string) string { return fmt.Sprintf("%q", text.Clip(s, 64)) }

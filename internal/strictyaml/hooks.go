@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Expecter is a type with its own decoding method. Expected returns the expected form for
@@ -74,10 +76,10 @@ func (d *decoder) unmarshal(at *yaml.Node, path string) func(any) error {
 }
 
 // single returns the text of a scalar for a type with its own decoding method.
-func (d *decoder) single(at *yaml.Node, v reflect.Value, path string) (text, bool) {
+func (d *decoder) single(at *yaml.Node, v reflect.Value, path string) (scalarText, bool) {
 	if want := expectation(v); want != "" && deref(at).Kind != yaml.ScalarNode {
 		d.wrong(at, path, want)
-		return text{}, false
+		return scalarText{}, false
 	}
 	return d.text(at, path)
 }
@@ -96,7 +98,7 @@ func (d *decoder) refused(at *yaml.Node, v reflect.Value, path string, err error
 	case expanded:
 		d.fail(at, path, "invalid value, got %s", describe(at))
 	default:
-		d.fail(at, path, "invalid value, got %s: %s", describe(at), clip(err.Error(), 200))
+		d.fail(at, path, "invalid value, got %s: %s", describe(at), text.Clip(err.Error(), 200))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxSize bounds a file. A large configuration has some tens of KiB.
@@ -96,22 +98,22 @@ func invalidText(data []byte) (line, col int, what string) {
 // syntaxError converts an error of the YAML library. That has a line only, which for an error
 // within a block is the block's first line.
 func syntaxError(file string, data []byte, err error) *Error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &Error{File: file, Line: 1, Col: 1}
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
 		number, after, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(number); err == nil {
-			e.Line, text = n, after
-			if countsFromZero(text) {
+			e.Line, message = n, after
+			if countsFromZero(message) {
 				e.Line++
 			}
 		}
 	}
-	e.Text = "not valid YAML: " + clip(text, 200) + templateHint(data, e.Line)
-	if strings.HasPrefix(text, "did not find expected ',' or") && strings.Contains(lineOf(data, e.Line), "${") {
+	e.Text = "not valid YAML: " + text.Clip(message, 200) + templateHint(data, e.Line)
+	if strings.HasPrefix(message, "did not find expected ',' or") && strings.Contains(lineOf(data, e.Line), "${") {
 		e.Text += ": within { } and [ ], a value with ${ needs quotes"
 	}
-	if strings.Contains(text, "cannot start any token") || strings.Contains(text, "tab character") {
+	if strings.Contains(message, "cannot start any token") || strings.Contains(message, "tab character") {
 		if line, col := indentingTab(data, e.Line); line > 0 {
 			e.Line, e.Col, e.Text = line, col, "tab in the indentation, expected spaces"
 		}

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
-// text is the text of a scalar for conversion.
-type text struct {
+// scalarText is the text of a scalar for conversion.
+type scalarText struct {
 	value string
 	node  *yaml.Node
 	// expanded is set if value differs from the file, and so may be a secret.
@@ -18,20 +20,20 @@ type text struct {
 }
 
 // text returns the text of a scalar. It reports other nodes and errors of expansion.
-func (d *decoder) text(at *yaml.Node, path string) (text, bool) {
+func (d *decoder) text(at *yaml.Node, path string) (scalarText, bool) {
 	n := deref(at)
 	if n.Kind != yaml.ScalarNode {
 		d.wrong(at, path, "a single value")
-		return text{}, false
+		return scalarText{}, false
 	}
-	t := text{value: n.Value, node: n}
+	t := scalarText{value: n.Value, node: n}
 	if d.expand == nil {
 		return t, true
 	}
 	value, err := d.expand(n.Value)
 	if err != nil {
-		d.fail(at, path, "%s", clip(err.Error(), 300))
-		return text{}, false
+		d.fail(at, path, "%s", text.Clip(err.Error(), 300))
+		return scalarText{}, false
 	}
 	if value != n.Value {
 		t.expanded, t.value = true, value
@@ -41,7 +43,7 @@ func (d *decoder) text(at *yaml.Node, path string) (text, bool) {
 }
 
 // resolve returns the value of the text in YAML's core schema. A quoted text is a string.
-func (t text) resolve(style yaml.Style) any {
+func (t scalarText) resolve(style yaml.Style) any {
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: t.value, Style: style}
 	if style != 0 {
 		n.Tag = t.node.Tag

@@ -1,5 +1,5 @@
 // Building and updating the page. All text goes through text nodes and attributes
-// of a fixed list of names: nothing from the server is ever parsed as HTML.
+// of a fixed list of names: no text of the server is parsed as HTML.
 
 /** Makes an element. Children are nodes, strings, arrays, or null for nothing. */
 export function el(tag, attributes, ...children) {
@@ -13,7 +13,7 @@ export function el(tag, attributes, ...children) {
   return node;
 }
 
-/** Gives an element other children, changing only what differs: focus, selection and scrolling stay. */
+/** Replaces the children of an element, changing only what differs: focus, selection and scrolling stay. */
 export function update(parent, children) {
   const next = children.flat(Infinity).filter((c) => c != null && c !== "").map((c) => (typeof c === "string" ? document.createTextNode(c) : c));
   while (parent.childNodes.length > next.length) parent.lastChild.remove();
@@ -56,7 +56,7 @@ export function age(seconds) {
   return seconds < 1 ? "just now" : `${whole(seconds)} ago`;
 }
 
-/** A moment: the time of day, and the date where it is not today's. */
+/** A time: the time of day, with the date unless it is today. */
 export function moment(iso) {
   const at = new Date(iso);
   const today = at.toDateString() === new Date().toDateString();

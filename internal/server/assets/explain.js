@@ -1,4 +1,4 @@
-// What an explanation looks like: a rule of /api/v1/explain/STATE with the tree of its
+// Renders an explanation: a rule of /api/v1/explain/STATE with the tree of its
 // expression. `now` is the server's time, in milliseconds.
 import { age, el, moment, span, whole } from "./dom.js";
 
@@ -6,35 +6,35 @@ const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
 const longest = 60; // of a part, in characters, that is shown with its own parts
 const maxElements = 5, maxDeciding = 3;
 
-/** The explanation of a rule that was opened: what came, or why nothing did. */
+/** The explanation of an open rule, or the failure of its request. */
 export function explanation({ failure, rule, collectors }, now) {
   if (failure) return [el("p", { class: "wrong" }, failure)];
-  if (!rule) return [el("p", { class: "soft" }, "asking…")];
+  if (!rule) return [el("p", { class: "soft" }, "loading…")];
   const named = new Set();
   return [tree(rule, { now, named, whole: true }), origins(collectors.filter((c) => named.has(c.name)), now)];
 }
 
-/** Since when a rule is what it is, and its tree. Of how, now is the server's time, named takes the names of the collectors, and whole asks for what decides nothing as well. */
+/** Since when a rule has its status, and its tree. how: now is the server's time, named collects the names of collectors, whole includes parts that decide nothing. */
 export function tree(rule, how) {
   const facts = timing(rule, how.now);
   return [
     facts.length > 0 && el("p", null, facts.map((f, i) => [i > 0 && " · ", f])),
-    rule.tree ? el("ul", { class: "tree" }, part(rule.tree, how, true)) : el("p", { class: "soft" }, "There is too much to explain at once."),
+    rule.tree ? el("ul", { class: "tree" }, part(rule.tree, how, true)) : el("p", { class: "soft" }, "The expression is too large to explain."),
   ];
 }
 
-/** How collectors do. */
+/** The status of collectors. */
 export function origins(collectors, now) {
   return collectors.length > 0 && el("ul", { class: "origins" }, collectors.map((c) => el("li", null, origin(c, now))));
 }
 
-/** Since when the expression is true, and what comes of it. */
+/** Since when the expression is true, and when the alert fires. */
 function timing(rule, now) {
   const [first] = rule.alerts ?? [];
   const facts = [];
-  if (first?.kept_until) facts.push(["true no more; keep_firing_for keeps it until ", moment(first.kept_until)]);
+  if (first?.kept_until) facts.push(["no longer true; keep_firing_for keeps it until ", moment(first.kept_until)]);
   else if (first && !(first.firing && rule.for_seconds === 0 && Math.abs(seconds(Date.parse(rule.since), first.active_at)) < 1)) {
-    facts.push(["true since ", moment(first.active_at)]); // else the rule says it
+    facts.push(["true since ", moment(first.active_at)]); // otherwise it is the rule's own time
   }
   if (first && !first.firing) {
     const left = -seconds(now, first.fires_at);
@@ -47,41 +47,41 @@ function timing(rule, now) {
   return facts;
 }
 
-/** How a collector does. */
+/** The status of a collector. */
 function origin(c, now) {
   const name = [el("strong", null, c.name), ` (${c.kind}${c.external ? ", external" : ""}) `];
-  if (!c.ran) return [name, "no round has ended yet"];
+  if (!c.ran) return [name, "no collection has finished yet"];
   if (c.success) return [name, `succeeded ${age(seconds(now, c.last_run))}`];
   return [name, el("span", { class: "wrong" }, `failed ${age(seconds(now, c.last_run))}, ${c.last_success ? `last success ${age(seconds(now, c.last_success))}` : "never succeeded"}: ${c.error ?? ""}`)];
 }
 
-/** A part of the expression and below it its own parts. asks: whether there is anything at all is the question. */
-function part(n, how, asks) {
+/** A part of the expression and its own parts. exists: only the existence of elements matters. */
+function part(n, how, exists) {
   const series = compared(n, how), of = series ?? n;
   const line = el("div", { class: "part" }, el("code", null, short(n)),
-    el("span", { class: tone(n, asks) }, series ? series.count === 0 ? "false" : truth(n) : says(n, how, asks)),
-    series && el("span", { class: "says" }, value(series, how, true)));
+    el("span", { class: tone(n, exists) }, series ? series.count === 0 ? "false" : truth(n) : outcome(n, how, exists)),
+    series && el("span", { class: "outcome" }, value(series, how, true)));
   for (const name of of.collectors ?? []) how.named.add(name);
   const below = (of.children ?? []).filter((c) => c.kind !== "number" && c.kind !== "string");
-  const held = of.comparison?.threshold == null; // else the elements stand below, with true or false
+  const held = of.comparison?.threshold == null; // otherwise the elements are listed below, with true or false
   return el("li", null, line,
     of.count > 1 && held && !single(of, how) && elements(of, how),
     (of.recordings?.length > 0 || below.length > 0 || of.cut) && el("ul", null,
       (of.recordings ?? []).map((r) => recording(r, how)),
-      below.map((c) => part(idle(of, c, how) ? { ...c, children: [], recordings: [], cut: false } : c, how, asks && of.kind === "set")),
+      below.map((c) => part(idle(of, c, how) ? { ...c, children: [], recordings: [], cut: false } : c, how, exists && of.kind === "set")),
       of.cut && el("li", { class: "soft" }, "… left out: the expression has too many parts")));
 }
 
-/** The selector that a part compares with a number, where both fit one line. */
+/** The selector that a part compares with a number, if both fit on one line. */
 function compared(n, { whole }) {
   if (whole || n.comparison?.threshold == null || n.error || n.at || n.expr.length > longest || n.children?.length !== 2) return null;
   return n.children.find((c, i) => c.kind === "selector" && !c.error && n.children[1 - i].kind === "number") ?? null;
 }
 
-/** Whether one element decides and stands for all of a part. */
+/** Whether one element decides for the whole part. */
 const single = (n, { whole }) => !whole && n.deciding === 1 && !n.comparison;
 
-/** Whether a side of a set operation adds nothing to what that found. */
+/** Whether a side of a set operation adds nothing to its result. */
 const idle = (n, side, { whole }) => !whole && n.kind === "set" && n.count > 0 && side.count === 0 && side.value == null && !side.error;
 
 /** A part without its own parts, if it is long. */
@@ -94,27 +94,27 @@ function short(n) {
   return `${side(n.children?.[0])} ${n.short} ${side(n.children?.[1])}`;
 }
 
-/** What makes the rule true is what is bad. */
-function tone(n, asks) {
-  if (n.error) return "says wrong";
-  const asked = asks || n.comparison || n.short?.startsWith("absent");
+/** The CSS class of a part: bad if it makes the rule true. */
+function tone(n, exists) {
+  if (n.error) return "outcome wrong";
+  const decides = exists || n.comparison || n.short?.startsWith("absent");
   const holds = n.comparison ? n.comparison.true > 0 : n.count > 0;
-  return asked && holds ? "says holds" : "says";
+  return decides && holds ? "outcome holds" : "outcome";
 }
 
-// JSON has strings for what is no number: NaN and the infinities.
+// JSON has NaN and the infinities as strings.
 const figure = (v) => (typeof v === "number" ? String(Number(v.toFixed(Math.abs(v) < 1 ? 10 : 6))) : v);
 
-function says(n, how, asks) {
+function outcome(n, how, exists) {
   const { now } = how;
   if (n.error) return `error: ${n.error}`;
   const asOf = n.at ? `, as of ${age(seconds(now, n.at))}` : "";
   if (n.comparison) return truth(n) + asOf;
-  if ((asks && n.kind === "set") || (n.kind === "function" && n.short?.startsWith("absent"))) {
+  if ((exists && n.kind === "set") || (n.kind === "function" && n.short?.startsWith("absent"))) {
     return `${n.count > 0}${n.count > 1 ? ` for ${n.count} series` : ""}${asOf}`;
   }
   const text = value(n, how);
-  return (asks && n.value == null ? `${n.count > 0}: ${text}` : text) + asOf;
+  return (exists && n.value == null ? `${n.count > 0}: ${text}` : text) + asOf;
 }
 
 function truth(n) {
@@ -127,7 +127,7 @@ function truth(n) {
   return `true for ${holds} of ${of}${what}${limit}`;
 }
 
-/** What a part comes to and where that is from; counted: how many elements it has is said already. */
+/** The value of a part and its source; counted: the number of elements is already shown. */
 function value(n, how, counted) {
   const { now } = how;
   if (n.value != null) return figure(n.value);
@@ -140,14 +140,14 @@ function value(n, how, counted) {
   return [text.trim(), of].filter(Boolean).join(", ");
 }
 
-/** The labels that all of the elements have, where all are known. */
+/** The labels that all elements have, if all elements are listed. */
 function shared(n) {
   if (n.count > n.series.length) return {};
   const [first, ...others] = n.series;
   return Object.fromEntries(Object.entries(first.labels).filter(([k, v]) => others.every((s) => s.labels[k] === v)));
 }
 
-/** The labels that set an element apart from the others. */
+/** The labels that distinguish an element from the others. */
 function apart(n, s) {
   const all = shared(n);
   return labels(Object.fromEntries(Object.entries(s.labels).filter(([k]) => !(k in all))), n.expr) || "{}";
@@ -160,7 +160,7 @@ function elements(n, { now, whole }) {
 
 function element(n, s, now) {
   return el("li", null, el("code", null, apart(n, s)),
-    el("span", { class: s.holds ? "says holds" : "says" }, measured(s, now), n.collectors?.length > 1 && `, collector ${s.collector}`, s.holds != null && `: ${s.holds}`));
+    el("span", { class: s.holds ? "outcome holds" : "outcome" }, measured(s, now), n.collectors?.length > 1 && `, collector ${s.collector}`, s.holds != null && `: ${s.holds}`));
 }
 
 function measured(s, now) {
@@ -168,7 +168,7 @@ function measured(s, now) {
   return s.sample_at ? `${figure(s.value)}, ${age(seconds(now, s.sample_at))}` : figure(s.value);
 }
 
-/** The labels that the expression does not say itself. */
+/** The labels that are not in the expression. */
 function labels(all, expr) {
   const { __name__: name = "", ...rest } = all;
   const pairs = Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => `${k}=${JSON.stringify(v)}`).filter((p) => !expr.includes(p));

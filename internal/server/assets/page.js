@@ -1,5 +1,5 @@
-// The status page: asks for the next generation of /api/v1/status, shows it, and
-// says so when what it shows is no longer the truth.
+// The status page: requests the next generation of /api/v1/status, renders it, and
+// shows a notice if the data is outdated.
 import { update } from "./dom.js";
 import * as view from "./view.js";
 import { answer } from "./why.js";
@@ -7,22 +7,22 @@ import { answer } from "./why.js";
 const byId = (id) => document.getElementById(id);
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// Between two requests: a long poll may follow at once, a server without it is asked every second.
+// The pauses between two requests, in milliseconds: after a change, and without one.
 const gapChanged = 250, gapSame = 1000, requestTimeout = 8000;
 
-let status = null; // the last one that came
-let changedAt = 0; // when its generation came, by performance.now()
-let answeredAt = performance.now(); // when the server last answered
+let status = null; // the last response
+let changedAt = 0; // when its generation arrived, by performance.now()
+let answeredAt = performance.now(); // when the last response arrived
 let failure = ""; // why the last request failed
 let faults = [];
-const opened = new Map(); // by key: the rules that were opened, and what is known of each
-let asked = { state: "" }; // the state of #why=STATE, and what is known of it
+const opened = new Map(); // by key: the open rules, with their explanations
+let selected = { state: "" }; // the state of #why=STATE, with its explanation
 
 async function poll() {
   const known = status?.generation;
   try {
     const answer = await fetch(known == null ? "api/v1/status" : `api/v1/status?wait=${known}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
     const next = await answer.json();
     answeredAt = performance.now();
     failure = "";
@@ -32,17 +32,17 @@ async function poll() {
       changedAt = answeredAt - Math.max(0, lag || 0);
     }
     status = next;
-    await askFaults();
+    await loadFaults();
   } catch (err) {
-    failure = err.name === "TimeoutError" ? "it does not answer" : err.message;
+    failure = err.name === "TimeoutError" ? "timeout" : err.message;
   }
   show();
-  askOpened();
+  loadOpened();
   return status?.generation !== known;
 }
 
 const sameRule = (a) => (b) => ["file", "group", "state", "name"].every((k) => (a[k] ?? "") === (b[k] ?? ""));
-/** Which one it is of those that are called the same. */
+/** The position among the rules of the same name. */
 const ordinal = (r) => status.rules.filter(sameRule(r)).indexOf(r);
 const key = (r) => JSON.stringify([r.file, r.group, r.state, r.name, ordinal(r)]);
 
@@ -52,50 +52,50 @@ const why = {
   opened: (k) => opened.get(k),
   toggle(k) {
     if (!opened.delete(k)) opened.set(k, {});
-    askOpened();
+    loadOpened();
     show();
   },
 };
 
-/** Takes the state to explain from the address, which people may send each other. */
+/** Reads the state to explain from the address. */
 function readAddress() {
   const state = new URLSearchParams(location.hash.slice(1)).get("why") ?? "";
-  if (state !== asked.state) asked = { state };
+  if (state !== selected.state) selected = { state };
 }
 
-/** Asks why for the state and every rule that is open and of which another generation is known. */
-function askOpened() {
-  const stale = (known) => !known.asking && (known.generation !== status?.generation || known.failure);
-  if (asked.state && stale(asked)) ask(asked, encodeURIComponent(asked.state), (explanation) => ({ explanation }));
+/** Requests the explanations of the selected state and the open rules that are of another generation. */
+function loadOpened() {
+  const stale = (known) => !known.loading && (known.generation !== status?.generation || known.failure);
+  if (selected.state && stale(selected)) load(selected, encodeURIComponent(selected.state), (explanation) => ({ explanation }));
   const rules = new Map(status?.rules.map((r) => [key(r), r]));
   for (const [k, known] of opened) {
     if (!rules.has(k)) opened.delete(k);
-    else if (stale(known)) askWhy(rules.get(k), known);
+    else if (stale(known)) loadRule(rules.get(k), known);
   }
 }
 
-function askWhy(r, known) {
+function loadRule(r, known) {
   const at = ordinal(r);
-  return ask(known, `${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`,
+  return load(known, `${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`,
     ({ rules, collectors }) => ({ rule: rules.filter(sameRule(r))[at], collectors }));
 }
 
-/** Asks for an explanation, and lets known have what take makes of it. */
-async function ask(known, path, take) {
+/** Requests an explanation, and stores the result of take in known. */
+async function load(known, path, take) {
   const generation = status?.generation;
-  known.asking = true;
+  known.loading = true;
   try {
     const answer = await fetch(`api/v1/explain/${path}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-    if (!answer.ok) throw new Error(answer.status === 404 ? await answer.text() : `the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error(answer.status === 404 ? await answer.text() : `the server returned ${answer.status}`);
     Object.assign(known, take(await answer.json()), { failure: "" });
   } catch (err) {
-    known.failure = err.name === "TimeoutError" ? "no answer" : err.message;
+    known.failure = err.name === "TimeoutError" ? "timeout" : err.message;
   }
-  Object.assign(known, { generation, asking: false });
+  Object.assign(known, { generation, loading: false });
   show();
 }
 
-async function askFaults() {
+async function loadFaults() {
   if (!status.demo) return;
   const answer = await fetch("demo/faults", { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
   if (answer.ok) faults = await answer.json();
@@ -106,22 +106,22 @@ async function press(dependency, fault) {
     const answer = await fetch("demo/faults", {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ dependency, fault }), signal: AbortSignal.timeout(requestTimeout),
     });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-    await askFaults();
+    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
+    await loadFaults();
   } catch (err) {
     failure = err.message;
   }
   show();
 }
 
-/** Why what is shown may not be the truth, or "". The text stays the same while that lasts. */
+/** Why the shown data may be outdated, or "". The text stays the same while that lasts. */
 function doubt() {
   const clock = (at) => new Date(Date.now() - (performance.now() - at)).toLocaleTimeString();
   if (failure || performance.now() - answeredAt > requestTimeout + gapSame) {
-    return `No contact with Vitals${failure ? ` (${failure})` : ""}.${status ? ` What you see is from ${clock(answeredAt)}.` : ""}`;
+    return `No contact with Vitals${failure ? ` (${failure})` : ""}.${status ? ` The page shows the status of ${clock(answeredAt)}.` : ""}`;
   }
   if (status && (status.stalled || performance.now() - changedAt > status.max_age_seconds * 1000)) {
-    return `The evaluator stalled: nothing was evaluated since ${clock(changedAt)}. What you see may be out of date.`;
+    return `The evaluator stalled: the last evaluation was at ${clock(changedAt)}. The page may be out of date.`;
   }
   if (status?.shutting_down) return "Vitals is shutting down.";
   return "";
@@ -136,15 +136,15 @@ function show() {
   const old = (performance.now() - changedAt) / 1000;
   const now = Date.parse(status.at) + old * 1000;
   update(byId("pulse"), view.pulse(status, old));
-  update(byId("states"), view.states(status, now, asked, document.body.classList.contains("stale")));
-  update(byId("why"), answer(asked, now));
+  update(byId("states"), view.states(status, now, selected, document.body.classList.contains("stale")));
+  update(byId("why"), answer(selected, now));
   update(byId("demo"), view.faults(faults, press));
   update(byId("rules"), view.rules(status, now, why));
   update(byId("collectors"), view.collectors(status, now));
   update(byId("components"), view.components(status, now));
   update(byId("config"), view.config(status, now));
-  const said = view.sentence(status);
-  if (byId("announce").textContent !== said) byId("announce").textContent = said;
+  const sentence = view.sentence(status);
+  if (byId("announce").textContent !== sentence) byId("announce").textContent = sentence;
   const bad = status.states.filter((s) => s.verdict === "fail").map((s) => `not ${s.name}`);
   document.title = `${text ? "? " : bad.length > 0 ? `✕ ${bad.join(", ")} – ` : "✓ "}Vitals`;
 }
@@ -153,7 +153,7 @@ async function run() {
   readAddress();
   window.addEventListener("hashchange", () => {
     readAddress();
-    askOpened();
+    loadOpened();
     show();
   });
   setInterval(show, 1000);

@@ -1,5 +1,4 @@
-// What a status looks like. Every function takes a part of /api/v1/status and
-// returns nodes; `now` is the server's time, in milliseconds.
+// Renders the status. Every function takes a part of /api/v1/status and returns nodes; `now` is the server's time, in milliseconds.
 import { age, el, moment, span, whole } from "./dom.js";
 import { explanation } from "./explain.js";
 
@@ -18,7 +17,7 @@ export function sentence(status) {
   return status.states.map((s) => `${s.name} ${answers[s.verdict][2]}${why(status, s) ? `: ${why(status, s)}` : ""}`).join(". ");
 }
 
-/** Why a state is not simply passing, or "". */
+/** Why a state does not pass, or "". */
 function why(status, state) {
   if (state.verdict === "pass") return "";
   const deciding = status.rules.filter((r) => r.state === state.name && state.deciding.includes(r.name));
@@ -27,27 +26,27 @@ function why(status, state) {
   return [state.reason, rule].filter(Boolean).join(" · ");
 }
 
-// JSON has strings for what is no number: NaN and the infinities.
+// JSON has NaN and the infinities as strings.
 const number = (v) => (typeof v === "number" ? String(Number(v.toPrecision(6))) : v);
 
 const reason = (rule) => (rule.status === "unknown" ? rule.reason : rule.summary) ?? "";
 
-/** The big cards: asked is whose explanation is open and stands below, doubtful says that this may not be the truth any more. */
-export function states(status, now, asked, doubtful) {
+/** The large cards: selected is the state whose explanation is open, doubtful is set if the data may be outdated. */
+export function states(status, now, selected, doubtful) {
   return status.states.map((s) => {
     const [sign, word, meaning] = answers[s.verdict];
-    const open = s.name === asked.state, below = open && asked.explanation && !asked.failure;
+    const open = s.name === selected.state, below = open && selected.explanation && !selected.failure;
     const text = below ? "" : why(status, s);
     return el("article", { class: `state ${doubtful ? "unknown" : s.verdict}` },
       el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name), " ",
-        el("a", { class: "ask", href: open ? "#" : `#why=${encodeURIComponent(s.name)}`, "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
+        el("a", { class: "link", href: open ? "#" : `#why=${encodeURIComponent(s.name)}`, "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
       el("p", { class: "answer" }, icon(doubtful ? "?" : sign), doubtful ? `was ${word}` : word, !doubtful && el("span", { class: "unseen" }, ` (${meaning})`)),
       text && el("p", { class: "why" }, text),
       s.since && el("p", { class: "since" }, "since ", moment(s.since), !doubtful && `, for ${whole(seconds(now, s.since))}`));
   });
 }
 
-/** All rules, state by state, what is wrong first, consequences under their causes. Of why, opened(key) is what is known of a rule that was opened, and toggle(key) opens and closes it. */
+/** All rules by state, failing ones first, consequences under their causes. why: opened(key) returns the explanation of an open rule, toggle(key) opens or closes it. */
 export function rules(status, now, why) {
   const groups = status.states.map((s) => [`Rules of ${s.name}`, status.rules.filter((r) => r.state === s.name)]);
   groups.push(["Alerts without a state", status.rules.filter((r) => !r.state)]);
@@ -88,7 +87,7 @@ function rule(r, now, why) {
     el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), r.status)),
     el("div", { class: "rule-text" },
       el("h3", null, r.name), tags.map((t) => el("span", { class: "tag" }, t)),
-      el("button", { type: "button", class: "ask", "aria-expanded": String(open != null), "aria-controls": why.id(r), onclick: () => why.toggle(key) }, "why?", el("span", { class: "unseen" }, ` ${r.name}`)),
+      el("button", { type: "button", class: "link", "aria-expanded": String(open != null), "aria-controls": why.id(r), onclick: () => why.toggle(key) }, "why?", el("span", { class: "unseen" }, ` ${r.name}`)),
       r.status !== "ok" && reason(r) && el("p", null, reason(r)),
       r.note && el("p", { class: "soft" }, r.note),
       el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
@@ -120,9 +119,9 @@ function table(title, columns, rows) {
 /** A status. */
 export const badge = (tone, word) => el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), word));
 
-/** How the collectors do. */
+/** The status of the collectors. */
 export function collectors(status, now) {
-  return table("Collectors", ["name", "kind", "last round", "took", "last success", "error or note"], status.collectors.map((c) => [
+  return table("Collectors", ["name", "kind", "last collection", "took", "last success", "error or note"], status.collectors.map((c) => [
     c.name,
     el("span", null, c.kind, c.external && el("span", { class: "tag" }, "external")),
     !c.ran ? badge("unknown", "none yet") : c.success ? badge("ok", "succeeded") : badge("failing", "failed"),
@@ -134,14 +133,14 @@ export function collectors(status, now) {
 
 /** What the components reported. */
 export function components(status, now) {
-  const said = (yes) => (yes == null ? badge("unknown", "did not say") : yes ? badge("ok", "yes") : badge("failing", "no"));
+  const reported = (yes) => (yes == null ? badge("unknown", "not reported") : yes ? badge("ok", "yes") : badge("failing", "no"));
   return table("Components", ["name", "alive", "ready", "last report", "details"], status.components.map((c) => [
-    c.name, said(c.alive), said(c.ready), c.last_report ? age(seconds(now, c.last_report)) : "never",
+    c.name, reported(c.alive), reported(c.ready), c.last_report ? age(seconds(now, c.last_report)) : "never",
     (c.reason || c.events) && el("div", null, c.reason, c.events && el("ul", null, c.events.map((e) => el("li", null, tally(e))))),
   ]));
 }
 
-/** How the events of one name ended. */
+/** The counts of the events of one name. */
 function tally(e) {
   const row = `${plural(e.consecutive_failures, "failure")} in a row${e.limit == null ? "" : ` (limit ${e.limit})`}`;
   return `${e.event}: ${row}, ${e.failure} of ${e.success + e.failure + e.excused} in all${e.excused ? `, ${e.excused} excused` : ""}`;
@@ -152,7 +151,7 @@ export function reloadProblem({ reload }) {
   return reload.ok ? "" : `The configuration could not be loaded. ${reload.last_success ? "The last good one stays in use." : ""}\n${reload.error ?? "The reason is in the log."}`;
 }
 
-/** Where the configuration and the process come from. */
+/** The ages of the configuration and the process. */
 export function config(status, now) {
   const { last_success: loaded } = status.reload;
   return [loaded && ["Configuration of ", moment(loaded), ". "], `Running for ${whole(seconds(now, status.started))}${status.version ? `, version ${status.version}` : ""}.`];
@@ -162,7 +161,7 @@ export function config(status, now) {
 export function faults(all, press) {
   if (all.length === 0) return [];
   return [
-    el("h2", null, "Break it", el("span", { class: "soft" }, " · the faults of the demo's fakes")),
+    el("h2", null, "Break it", el("span", { class: "soft" }, " · the faults of the demo's fake services")),
     el("ul", { class: "card faults" }, all.map((d) => el("li", null,
       el("h3", null, d.dependency),
       el("div", { class: "buttons", role: "group", "aria-label": `Faults of ${d.dependency}` },

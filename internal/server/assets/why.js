@@ -1,5 +1,4 @@
-// The answer to "why?" about a state: what /#why=STATE shows in one screen, from
-// /api/v1/explain/STATE.
+// Renders the explanation of a state, /#why=STATE, from /api/v1/explain/STATE.
 import { el, whole } from "./dom.js";
 import { origins, tree } from "./explain.js";
 import { badge } from "./view.js";
@@ -8,12 +7,12 @@ const words = { pass: "", warn: "", fail: "not " };
 const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
 const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-/** Why a state has its verdict, of what was asked and came; nothing without a question. */
+/** Why a state has its verdict; nothing if no state is selected. */
 export function answer({ state, failure, explanation: x }, now) {
   if (!state) return [];
-  const closed = el("a", { class: "ask", href: "#", "aria-label": "Close the explanation" }, "close");
+  const closed = el("a", { class: "link", href: "#", "aria-label": "Close the explanation" }, "close");
   if (failure || !x) {
-    return [el("h2", null, `Why ${state}?`, " ", closed), el("p", { class: failure ? "wrong" : "soft" }, failure || "asking…")];
+    return [el("h2", null, `Why ${state}?`, " ", closed), el("p", { class: failure ? "wrong" : "soft" }, failure || "loading…")];
   }
   const named = new Set(), names = new Set(x.rules.map((r) => r.name));
   const rules = x.rules.map((r) => rule(r, names.has(r.cause), { now, named }));
@@ -31,19 +30,19 @@ export function answer({ state, failure, explanation: x }, now) {
 /** How many rules decide. */
 function decided(x) {
   if (x.verdict === "pass" && x.rule_count === 0) return "it has no rules";
-  if (x.verdict === "pass") return x.rule_count === 1 ? "its only rule does not speak against it" : `none of its ${x.rule_count} rules speaks against it`;
+  if (x.verdict === "pass") return x.rule_count === 1 ? "its only rule does not make it fail" : `none of its ${x.rule_count} rules makes it fail`;
   if (x.deciding === 0) return x.reason ?? "";
   const of = `${x.deciding} of ${plural(x.rule_count, "rule")}`;
   return [x.reason, x.verdict === "fail" ? `decided by ${of}` : `${of} ${x.deciding === 1 ? "warns" : "warn"}`].filter(Boolean).join(", ");
 }
 
-/** What there is to say without a rule. */
+/** The sentence of a state without a deciding rule. */
 function sentence(x) {
-  if (x.verdict !== "fail") return x.rule_count > 0 ? "All is ok." : "Nothing speaks against it.";
+  if (x.verdict !== "fail") return x.rule_count > 0 ? "All is ok." : "No rule makes it fail.";
   return x.reason ? `No rule decides: ${x.reason}.` : "No rule decides.";
 }
 
-/** A rule; what only follows from another one has no tree. */
+/** A rule; a consequence of another rule has no tree. */
 function rule(r, follows, { now, named }) {
   const why = r.status === "unknown" ? r.reason : r.summary;
   const tags = [r.cause && `because of ${r.cause}`, r.severity === "warning" && "warning only", r.observe && "observed only"].filter(Boolean);

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/internal/states"
 )
 
 // request is what a probe requests.
@@ -31,24 +32,11 @@ type request struct {
 	passes string
 }
 
-// aliases returns the names of a state in a request.
-func aliases(state string) []string {
-	switch state {
-	case "ready":
-		return []string{"ready", "readyz", "healthz"}
-	case "alive":
-		return []string{"alive", "livez"}
-	case "started":
-		return []string{"started", "startupz"}
-	}
-	return []string{state}
-}
-
 // names returns the names of all states in a request.
 func (p *checker) names() []string {
 	var all []string
 	for _, state := range p.in.States {
-		all = append(all, aliases(state)...)
+		all = append(all, states.Names(state)...)
 	}
 	return all
 }
@@ -56,7 +44,7 @@ func (p *checker) names() []string {
 // stateOf returns the state of a name, or "".
 func (p *checker) stateOf(name string) string {
 	for _, state := range p.in.States {
-		if slices.Contains(aliases(state), name) {
+		if slices.Contains(states.Names(state), name) {
 			return state
 		}
 	}

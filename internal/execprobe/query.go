@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// MaxAnswer bounds what is read of the daemon's answer, in bytes.
+// MaxAnswer is the largest response of the daemon that is read, in bytes.
 const MaxAnswer = 64 << 10
 
-// NoSuchPath is what the daemon's answer begins with where it has no such state.
-// Another program's 404 says nothing about states.
+// NoSuchPath is the beginning of the daemon's 404 response for an unknown state. It
+// distinguishes that response from the 404 of another program.
 const NoSuchPath = "there is nothing at this path: "
 
-// Ask asks the daemon on a Unix socket for a state's verdict. Everything together
-// takes at most until the deadline. What goes wrong is a result as well.
-func Ask(socket, state string, deadline time.Time) Result {
+// Query queries the daemon on a Unix socket for a state's verdict and returns by the
+// deadline. A failure is a result as well.
+func Query(socket, state string, deadline time.Time) Result {
 	status, body, failed := Get(socket, "/api/v1/verdict/"+state, ContentType, MaxAnswer, deadline)
 	if failed != nil {
 		return *failed
@@ -29,12 +29,12 @@ func Ask(socket, state string, deadline time.Time) Result {
 	return Read(status, body, state)
 }
 
-// Get asks the daemon on a Unix socket for an escaped path, until the deadline at the
-// latest. An answer of more than limit bytes is refused, as is everything else that is
-// not the daemon's: failed then says what is wrong.
+// Get sends a GET request for an escaped path to the daemon on a Unix socket and returns
+// by the deadline. failed is not nil if the request fails, if the response has more than
+// limit bytes, or if it is not HTTP.
 //
-// The request is HTTP/1.0, so that the answer ends with the connection and needs no
-// client of net/http, which would double the size of the program.
+// The request is HTTP/1.0, so that the response ends with the connection. A client of
+// net/http would double the size of the program.
 func Get(socket, path, accept string, limit int, deadline time.Time) (status int, body []byte, failed *Result) {
 	conn, err := dial(socket, deadline)
 	if err != nil {
@@ -42,16 +42,16 @@ func Get(socket, path, accept string, limit int, deadline time.Time) (status int
 	}
 	defer conn.Close()
 	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: vitals\r\nAccept: %s\r\n\r\n", path, accept); err != nil {
-		return 0, nil, new(unanswered(socket, err))
+		return 0, nil, new(broken(socket, err))
 	}
 	answer, err := io.ReadAll(io.LimitReader(conn, int64(limit)+1))
 	if err != nil {
-		return 0, nil, new(unanswered(socket, err))
+		return 0, nil, new(broken(socket, err))
 	}
 	return split(answer, limit)
 }
 
-// split takes an answer in HTTP/1.0 apart, whose body ends with the connection.
+// split parses a response in HTTP/1.0, whose body ends with the connection.
 func split(answer []byte, limit int) (status int, body []byte, failed *Result) {
 	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
 	var version string
@@ -65,12 +65,12 @@ func split(answer []byte, limit int) (status int, body []byte, failed *Result) {
 	return status, body, nil
 }
 
-// dialed is the result of a socket that cannot be connected to.
+// dialed returns the result for a socket that cannot be connected to.
 func dialed(socket string, err error) Result {
-	r := Result{Outcome: NoDaemon, Text: fmt.Sprintf("nobody listens on %s", socket)}
+	r := Result{Outcome: NoDaemon, Text: fmt.Sprintf("no process listens on %s", socket)}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or in the socket's group, or let everybody probe with --web.unix-socket-mode=0666", socket)}
+		r = Result{Outcome: Forbidden, Text: fmt.Sprintf("%s may not be used: run as the daemon's user or in the socket's group, or start vitals with --web.unix-socket-mode=0666", socket)}
 	case errors.Is(err, fs.ErrNotExist):
 		r.Text = fmt.Sprintf("there is no socket %s", socket)
 	case errors.Is(err, os.ErrDeadlineExceeded): // a full backlog, see connect(2)
@@ -81,16 +81,16 @@ func dialed(socket string, err error) Result {
 	return r
 }
 
-// unanswered is the result of a connection that broke.
-func unanswered(socket string, err error) Result {
+// broken returns the result for a connection that failed.
+func broken(socket string, err error) Result {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return Result{Outcome: Timeout, Text: fmt.Sprintf("the daemon on %s does not answer in time", socket)}
 	}
-	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s hung up: %v", socket, err)}
+	return Result{Outcome: NoDaemon, Text: fmt.Sprintf("the daemon on %s closed the connection: %v", socket, err)}
 }
 
-// Read reads what the daemon answered when it was asked over HTTP for a state's verdict
-// as ContentType.
+// Read parses the daemon's HTTP response to a query for a state's verdict as
+// ContentType.
 func Read(status int, body []byte, state string) Result {
 	switch {
 	case len(body) > MaxAnswer:
@@ -99,7 +99,7 @@ func Read(status int, body []byte, state string) Result {
 		line, _, _ := bytes.Cut(body, []byte("\n"))
 		return Result{Outcome: Usage, Text: fmt.Sprintf("the daemon has no state %q: %s", state, line[len(NoSuchPath):])}
 	case status == 401, status == 403:
-		return Result{Outcome: Forbidden, Text: fmt.Sprintf("the daemon does not tell without a login: status %d", status)}
+		return Result{Outcome: Forbidden, Text: fmt.Sprintf("the daemon requires authentication: status %d", status)}
 	case status != 200:
 		return wrong("status %d", status)
 	}
@@ -108,12 +108,12 @@ func Read(status int, body []byte, state string) Result {
 		return wrong("%v", err)
 	}
 	if v.State != state {
-		return wrong("it is of the state %.32q", v.State)
+		return wrong("it is about the state %.32q", v.State)
 	}
-	return Judge(v)
+	return ResultOf(v)
 }
 
-// wrong is the result of an answer that a daemon would not give.
+// wrong returns the result for a response that the daemon would not send.
 func wrong(format string, args ...any) Result {
 	return Result{Outcome: Protocol, Text: "the answer is not the daemon's: " + fmt.Sprintf(format, args...)}
 }

@@ -20,7 +20,7 @@ func reply(status, body string) string { return "HTTP/1.0 " + status + "\r\nX: y
 // serve answers each connection on a new socket with what handle does.
 func serve(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ask") // t.TempDir() is too long for a socket
+	dir, err := os.MkdirTemp("", "query") // t.TempDir() is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func readRequest(c net.Conn) string {
 	return string(buf[:n])
 }
 
-func TestAsk(t *testing.T) {
+func TestQuery(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		want         Outcome
@@ -65,14 +65,14 @@ func TestAsk(t *testing.T) {
 		{"passes", reply("200 OK", passing), OK, "ready: 1 rule"},
 		{"no such state", reply("404 Not Found", NoSuchPath+"there are /ready\nmore"), Usage, `the daemon has no state "ready": there are /ready`},
 		{"another program", reply("404 Not Found", "nginx"), Protocol, "the answer is not the daemon's: status 404"},
-		{"a login is wanted", reply("401 Unauthorized", "no"), Forbidden, "the daemon does not tell without a login: status 401"},
+		{"a login is required", reply("401 Unauthorized", "no"), Forbidden, "the daemon requires authentication: status 401"},
 		{"an error", reply("500 Oops", passing), Protocol, "the answer is not the daemon's: status 500"},
 		{"other text", reply("200 OK", "ok"), Protocol, `the answer is not the daemon's: line "ok": expected a key and a value`},
 		{"nothing in it", reply("200 OK", ""), Protocol, `the answer is not the daemon's: no verdict at the end of ""`},
 		{"cut off", reply("200 OK", "state ready\nrules 1\n"), Protocol, `the answer is not the daemon's: no verdict at the end of "state ready\nrules 1\n"`},
 		{"no number", reply("200 OK", "rules many\nverdict pass\n"), Protocol, `the answer is not the daemon's: rules "many": strconv.Atoi: parsing "many": invalid syntax`},
 		{"a newer daemon's", reply("200 OK", "mood good\n"+passing), OK, "ready: 1 rule"},
-		{"another state's", reply("200 OK", "state alive\nverdict pass\n"), Protocol, `the answer is not the daemon's: it is of the state "alive"`},
+		{"another state's", reply("200 OK", "state alive\nverdict pass\n"), Protocol, `the answer is not the daemon's: it is about the state "alive"`},
 		{"no body", "HTTP/1.0 200 OK\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"no HTTP", "220 smtp\r\n\r\n", Protocol, "the answer is not the daemon's: no HTTP"},
 		{"nothing", "", Protocol, "the answer is not the daemon's: no HTTP"},
@@ -85,9 +85,9 @@ func TestAsk(t *testing.T) {
 				request = readRequest(c)
 				_, _ = io.WriteString(c, tt.answer)
 			})
-			r := Ask(socket, "ready", time.Now().Add(time.Minute))
+			r := Query(socket, "ready", time.Now().Add(time.Minute))
 			if r.Outcome != tt.want || r.Text != tt.text {
-				t.Errorf("Ask() = %s %q, want %s %q", r.Outcome, r.Text, tt.want, tt.text)
+				t.Errorf("Query() = %s %q, want %s %q", r.Outcome, r.Text, tt.want, tt.text)
 			}
 			if want := "GET /api/v1/verdict/ready HTTP/1.0\r\nHost: vitals\r\nAccept: text/plain\r\n\r\n"; request != want {
 				t.Errorf("request = %q, want %q", request, want)
@@ -98,7 +98,7 @@ func TestAsk(t *testing.T) {
 
 // One deadline holds for everything: for a daemon that never answers, and for one
 // that sends a byte now and then.
-func TestAskEndsAtTheDeadline(t *testing.T) {
+func TestQueryEndsAtTheDeadline(t *testing.T) {
 	release := make(chan struct{})
 	silent := serve(t, func(c net.Conn) { <-release })
 	drip := serve(t, func(c net.Conn) {
@@ -115,19 +115,19 @@ func TestAskEndsAtTheDeadline(t *testing.T) {
 	})
 	for name, socket := range map[string]string{"silent": silent, "drip": drip} {
 		deadline := time.Now().Add(50 * time.Millisecond)
-		r := Ask(socket, "ready", deadline)
+		r := Query(socket, "ready", deadline)
 		if want := fmt.Sprintf("the daemon on %s does not answer in time", socket); r.Outcome != Timeout || r.Text != want {
-			t.Errorf("%s: Ask() = %s %q, want %s %q", name, r.Outcome, r.Text, Timeout, want)
+			t.Errorf("%s: Query() = %s %q, want %s %q", name, r.Outcome, r.Text, Timeout, want)
 		}
 		if late := time.Since(deadline); late < 0 || late > 30*time.Second {
-			t.Errorf("%s: Ask() returned %s after the deadline, want at once and not before", name, late)
+			t.Errorf("%s: Query() returned %s after the deadline, want at once and not before", name, late)
 		}
 	}
 	close(release)
 }
 
-// A daemon that hangs accepts nobody once its backlog is full.
-func TestAskFullBacklog(t *testing.T) {
+// A daemon that hangs accepts no connection once its backlog is full.
+func TestQueryFullBacklog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -143,23 +143,23 @@ func TestAskFullBacklog(t *testing.T) {
 	}
 	defer first.Close()
 	deadline := time.Now().Add(50 * time.Millisecond)
-	if r := Ask(path, "ready", deadline); r.Outcome != Timeout || r.Text != "the daemon does not accept on "+path+" in time" || time.Now().Before(deadline) || time.Since(deadline) > 30*time.Second {
-		t.Errorf("Ask() = %s %q, want %s at the deadline", r.Outcome, r.Text, Timeout)
+	if r := Query(path, "ready", deadline); r.Outcome != Timeout || r.Text != "the daemon does not accept on "+path+" in time" || time.Now().Before(deadline) || time.Since(deadline) > 30*time.Second {
+		t.Errorf("Query() = %s %q, want %s at the deadline", r.Outcome, r.Text, Timeout)
 	}
 }
 
-// A daemon that ends while it is asked, before it has read the question or after.
-func TestAskHungUp(t *testing.T) {
+// The daemon ends during a query, before or after it has read the request.
+func TestQueryClosedConnection(t *testing.T) {
 	for name, read := range map[string]func(net.Conn){"before": func(net.Conn) {}, "after": func(c net.Conn) { readRequest(c) }} {
-		r := Ask(serve(t, read), "ready", time.Now().Add(time.Minute))
+		r := Query(serve(t, read), "ready", time.Now().Add(time.Minute))
 		if r.Outcome != NoDaemon && r.Outcome != Protocol {
-			t.Errorf("%s: Ask() = %s %q, want %s or %s", name, r.Outcome, r.Text, NoDaemon, Protocol)
+			t.Errorf("%s: Query() = %s %q, want %s or %s", name, r.Outcome, r.Text, NoDaemon, Protocol)
 		}
 	}
 }
 
-// Who waits for a daemon asks again and again.
-func TestAskLeavesNothingOpen(t *testing.T) {
+// A caller that waits for a daemon repeats the query: no descriptor may stay open.
+func TestQueryLeavesNothingOpen(t *testing.T) {
 	open := func() int {
 		names, err := os.ReadDir("/dev/fd")
 		if err != nil {
@@ -168,25 +168,25 @@ func TestAskLeavesNothingOpen(t *testing.T) {
 		return len(names)
 	}
 	passes := serve(t, func(c net.Conn) { _, _ = io.WriteString(c, reply("200 OK", passing)) })
-	ask := func() {
+	query := func() {
 		for _, socket := range []string{filepath.Join(t.TempDir(), "none.sock"), passes} {
-			Ask(socket, "ready", time.Now().Add(time.Minute))
+			Query(socket, "ready", time.Now().Add(time.Minute))
 		}
 	}
-	ask()
+	query()
 	before := open()
 	for range 50 {
-		ask()
+		query()
 	}
 	if after := open(); after > before+25 {
 		t.Errorf("%d files are open after 100 questions, want about %d", after, before)
 	}
 }
 
-func TestAskNobody(t *testing.T) {
+func TestQueryWithoutADaemon(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none.sock")
-	if r := Ask(missing, "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "there is no socket "+missing {
-		t.Errorf("Ask() without a socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
+	if r := Query(missing, "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "there is no socket "+missing {
+		t.Errorf("Query() without a socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
 	}
 	// A daemon that died leaves its socket behind.
 	dead := serve(t, func(net.Conn) {})
@@ -196,12 +196,12 @@ func TestAskNobody(t *testing.T) {
 	}
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = ln.Close()
-	if r := Ask(dead+"2", "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "nobody listens on "+dead+"2" {
-		t.Errorf("Ask() on a dead socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
+	if r := Query(dead+"2", "ready", time.Now().Add(time.Minute)); r.Outcome != NoDaemon || r.Text != "no process listens on "+dead+"2" {
+		t.Errorf("Query() on a dead socket = %s %q, want %s", r.Outcome, r.Text, NoDaemon)
 	}
 	long := "/" + strings.Repeat("x", 200)
-	if r := Ask(long, "ready", time.Now().Add(time.Minute)); r.Outcome != Usage {
-		t.Errorf("Ask() on a path that is too long = %s %q, want %s", r.Outcome, r.Text, Usage)
+	if r := Query(long, "ready", time.Now().Add(time.Minute)); r.Outcome != Usage {
+		t.Errorf("Query() on a path that is too long = %s %q, want %s", r.Outcome, r.Text, Usage)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A signal interrupts a system call that has a limit, see signal(7), and the runtime sends
 // its own from time to time. The answer is waited for all the same.
-func TestAskInterrupted(t *testing.T) {
+func TestQueryInterrupted(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	asking := syscall.Gettid()
@@ -23,7 +23,7 @@ func TestAskInterrupted(t *testing.T) {
 		}
 		_, _ = io.WriteString(c, reply("200 OK", passing))
 	})
-	if r := Ask(socket, "ready", time.Now().Add(time.Minute)); r.Outcome != OK {
-		t.Errorf("Ask() with signals = %s %q, want %s", r.Outcome, r.Text, OK)
+	if r := Query(socket, "ready", time.Now().Add(time.Minute)); r.Outcome != OK {
+		t.Errorf("Query() with signals = %s %q, want %s", r.Outcome, r.Text, OK)
 	}
 }

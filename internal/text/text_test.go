@@ -1,0 +1,76 @@
+package text_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vitals-health/vitals/internal/text"
+)
+
+func TestClip(t *testing.T) {
+	for _, tt := range []struct {
+		name, given string
+		limit       int
+		want        string
+	}{
+		{"empty", "", 3, ""},
+		{"shorter than the limit", "abc", 4, "abc"},
+		{"as long as the limit", "abcd", 4, "abcd"},
+		{"longer than the limit", "abcde", 4, "a..."},
+		{"the smallest limit", "abcde", 3, "..."},
+		{"a character at the cut", "aé漢字", 7, "aé..."},
+		{"a character of four bytes at the cut", "a\U0001F600bcd", 7, "a..."},
+		{"invalid UTF-8", "a\xff\xfeb", 9, "a\uFFFDb"},
+		{"invalid UTF-8 beyond the limit", "abc\xff\xff", 4, "a..."},
+		{"control characters stay", "a\nb", 9, "a\nb"},
+	} {
+		if got := text.Clip(tt.given, tt.limit); got != tt.want {
+			t.Errorf("%s: Clip(%q, %d) = %q, want %q", tt.name, tt.given, tt.limit, got, tt.want)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	for _, tt := range []struct {
+		name, given string
+		limit       int
+		want        string
+	}{
+		{"one line", "all is well", 80, "all is well"},
+		{"several lines", "\r\na\nb\tc\x00\x7f\u0085d\n", 80, "  a b c   d "},
+		{"invalid UTF-8", "a\xffb", 80, "a\uFFFDb"},
+		{"longer than the limit", "  abcdef", 6, "  a..."},
+	} {
+		if got := text.Line(tt.given, tt.limit); got != tt.want {
+			t.Errorf("%s: Line(%q, %d) = %q, want %q", tt.name, tt.given, tt.limit, got, tt.want)
+		}
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add("a\nb\xff", 3)
+	f.Add(strings.Repeat("漢", 50), 40)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit = max(3, limit)
+		got := text.Line(s, limit)
+		if len(got) > limit || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
+			t.Errorf("Line(%q, %d) = %q, want valid UTF-8 on one line of at most %d bytes", s, limit, got, limit)
+		}
+	})
+}
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int]string{0: "0 rules", 1: "1 rule", 2: "2 rules"} {
+		if got := text.Plural(n, "rule"); got != want {
+			t.Errorf("Plural(%d, \"rule\") = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func ExampleLine() {
+	fmt.Println(text.Line("dial tcp 10.0.0.1:5000:\n\tconnection refused", 40))
+	// Output: dial tcp 10.0.0.1:5000:  connection r...
+}
