@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -310,7 +311,7 @@ func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, around s
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,
-			Value: al.sample.F, ActiveAt: al.activeAt,
+			Value: al.sample.F, ActiveAt: al.activeAt, KeepFiringSince: al.keepFiringSince,
 		})
 	}
 	return shown
@@ -336,13 +337,4 @@ func (a *alerting) inherit(old *alerting) {
 
 // bound makes a text that may hold what somebody else wrote valid UTF-8 of at most
 // 512 bytes.
-func bound(s string) string { return clip(s, 512) }
-
-// clip makes a text valid UTF-8 of at most limit bytes.
-func clip(s string, limit int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit-3], "") + "..."
-}
+func bound(s string) string { return text.Clip(s, 512) }

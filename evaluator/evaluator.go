@@ -19,12 +19,10 @@ type Evaluator struct {
 	core    *core
 	watch   stepWatch
 	current atomic.Pointer[published]
-	// explained are rules of the newest snapshot, or of an older one.
-	explained atomic.Pointer[explained]
 
 	results  chan result
 	requests chan func(at time.Time)
-	explains chan explainRequest
+	views    chan viewRequest
 	done     chan struct{}
 }
 
@@ -50,7 +48,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		opts: opts, core: c, watch: newStepWatch(now),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
-		explains: make(chan explainRequest),
+		views:    make(chan viewRequest),
 		done:     make(chan struct{}),
 	}
 	e.pass(context.Background())
@@ -131,7 +129,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
-	var asked []explainRequest
+	var viewers []viewRequest
 	for {
 		pass := false
 		select {
@@ -145,8 +143,8 @@ func (e *Evaluator) Run(ctx context.Context) {
 			f(wallTime(e.now()))
 			workers.replace(ctx, e.core.cfg.Sources)
 			pass = true
-		case r := <-e.explains:
-			asked = append(asked, r)
+		case r := <-e.views:
+			viewers = append(viewers, r)
 		case <-ticker.C:
 			pass = true
 		case <-soon:
@@ -158,10 +156,10 @@ func (e *Evaluator) Run(ctx context.Context) {
 			e.pass(ctx)
 		}
 		if soon == nil { // The window is what the last pass saw.
-			for _, r := range asked {
-				e.answer(ctx, r)
+			for _, r := range viewers {
+				e.serve(ctx, r)
 			}
-			asked = nil
+			viewers = nil
 		}
 	}
 }

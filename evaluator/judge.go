@@ -54,6 +54,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
 		NoData: string(c.policy(r)), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active), Limit: a.limit,
+		Evaluated: g.last, QueryOffset: g.QueryOffset,
 	}
 	if len(a.active) > 0 {
 		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.surroundings())

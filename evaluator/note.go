@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -31,7 +32,7 @@ func noteOf(c collectors.Collector) string {
 		}
 		return r
 	}, redact.Text(n.Note()))
-	return clip(strings.TrimSpace(line), maxNote)
+	return text.Clip(strings.TrimSpace(line), maxNote)
 }
 
 // noteOn is what the collectors saw that a rule is about. alerts has the deciding
@@ -44,7 +45,7 @@ func (c *core) noteOn(a *alerting, alerts []Alert) string {
 	if len(alerts) > 0 {
 		var names []string
 		alerts[0].Labels.Range(func(l labels.Label) {
-			if namesCollectors(l.Name) {
+			if NamesCollector(l.Name) {
 				names = append(names, l.Value)
 			}
 		})
@@ -71,14 +72,14 @@ func (c *core) notes(names []string) string {
 func collectorNames(r rules.Rule) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
-		if namesCollectors(name) {
+		if NamesCollector(name) {
 			names = append(names, r.Labels[name])
 		}
 	}
 	parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
 			for _, m := range s.LabelMatchers {
-				if m.Type == labels.MatchEqual && namesCollectors(m.Name) {
+				if m.Type == labels.MatchEqual && NamesCollector(m.Name) {
 					names = append(names, m.Value)
 				}
 			}
@@ -88,9 +89,9 @@ func collectorNames(r rules.Rule) []string {
 	return names
 }
 
-// namesCollectors says whether the value of a label may be a collector's name. The
+// NamesCollector reports whether the value of a label may be the name of a collector. The
 // values of the others have other meanings, and may be the same words.
-func namesCollectors(label string) bool {
+func NamesCollector(label string) bool {
 	switch label {
 	case model.MetricNameLabel, model.AlertNameLabel, "state", "severity":
 		return false

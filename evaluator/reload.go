@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -17,7 +18,7 @@ const maxReloadError = 4 << 10
 func (c *core) reloaded(err error, at time.Time) {
 	c.reload.At, c.reload.OK, c.reload.Error = at, err == nil, ""
 	if err != nil {
-		c.reload.Error = clip(err.Error(), maxReloadError)
+		c.reload.Error = text.Clip(err.Error(), maxReloadError)
 		return
 	}
 	c.reload.LastSuccess = at

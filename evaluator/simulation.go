@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -53,10 +54,12 @@ type Simulation struct {
 	opts  SimulationOptions
 	core  *core
 	input *window.Source
+	// snapshot is that of the last evaluation.
+	snapshot *Snapshot
 }
 
-// NewSimulation makes an evaluator that starts at at. The sources of cfg are not asked
-// for anything: it should have none.
+// NewSimulation makes an evaluator that starts at at. The collectors of cfg are not run:
+// Deliver takes what they would have returned.
 func NewSimulation(cfg Config, opts SimulationOptions, at time.Time) (*Simulation, error) {
 	s := &Simulation{cfg: cfg, opts: opts}
 	return s, s.Restart(at)
@@ -71,8 +74,6 @@ func (s *Simulation) Restart(at time.Time) error {
 	}
 	// The daemon's first snapshot is of the moment at which nothing is collected yet.
 	c.generation = 1
-	// Samples have timestamps of their own: they run out one by one.
-	c.timed = true
 	c.given = given{}
 	s.core, s.input = c, c.window.Source()
 	return nil
@@ -81,6 +82,7 @@ func (s *Simulation) Restart(at time.Time) error {
 // Append adds samples. Those of a series must come in the order of time: what is older
 // than its last one is dropped. An error says that there are too many series.
 func (s *Simulation) Append(samples ...Sample) error {
+	s.core.timed = true // Samples have timestamps of their own: they expire one by one.
 	for _, sample := range samples {
 		if sample.Histogram != nil {
 			s.core.histograms.Add(sample.Labels, sample.T, sample.Histogram)
@@ -94,6 +96,18 @@ func (s *Simulation) Append(samples ...Sample) error {
 		}
 	}
 	return nil
+}
+
+// Deliver takes over the outcome of a collection of a configured source that ended at
+// at. It returns an error where there is no such source.
+func (s *Simulation) Deliver(name string, b Batch, err error, at time.Time) error {
+	for _, source := range s.core.sources {
+		if source.Name == name {
+			s.core.take(result{collector: source.Collector, samples: b.Samples, descs: b.Descs, err: err}, at)
+			return nil
+		}
+	}
+	return fmt.Errorf("no source is named %q", name)
 }
 
 // given are the last samples that a simulation was given, by the hashes of their labels.
@@ -110,7 +124,8 @@ func (g given) otherwise(hash uint64, t int64, v float64) bool {
 // of the pass before. Snapshots of a simulation hold all alerts.
 func (s *Simulation) Evaluate(ctx context.Context, at time.Time) *Snapshot {
 	s.core.evaluate(ctx, at)
-	return s.core.snapshot(ctx, at, 0)
+	s.snapshot = s.core.snapshot(ctx, at, 0)
+	return s.snapshot
 }
 
 // RuleError says that the last evaluation of a rule failed.

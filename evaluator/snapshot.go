@@ -138,6 +138,11 @@ type Rule struct {
 	Alerts []Alert
 	// AlertCount is the number of active alerts, whether they fit in Alerts or not.
 	AlertCount int
+	// Evaluated is when the rule was last evaluated; zero before that.
+	Evaluated time.Time
+	// QueryOffset is that of the rule's group: how far before the evaluation's time the
+	// expression is evaluated.
+	QueryOffset time.Duration
 }
 
 // Alert is one label set for which a rule's expression is true.
@@ -148,6 +153,9 @@ type Alert struct {
 	Firing   bool
 	Value    float64
 	ActiveAt time.Time
+	// KeepFiringSince is when the expression stopped being true, while keep_firing_for
+	// keeps the alert; zero otherwise.
+	KeepFiringSince time.Time
 }
 
 // CollectorStatus is how a collector itself is doing.
@@ -192,7 +200,7 @@ func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	for _, st := range s.States {
 		if st.Name == name {
 			if s.Stalled(now) && (name == Alive || name == Ready) {
-				st.fail(reasonStalled)
+				st.fail(ReasonStalled)
 			}
 			return st, true
 		}

@@ -10,11 +10,11 @@ import (
 
 // The reasons why a state fails without a rule that decides it.
 const (
-	reasonStarting     = "starting"
-	reasonNoRules      = "no rules"
-	reasonNotAlive     = "not alive"
-	reasonShuttingDown = "shutting down"
-	reasonStalled      = "evaluator stalled"
+	ReasonStarting     = "starting"
+	ReasonNoRules      = "no rules"
+	ReasonNotAlive     = "not alive"
+	ReasonShuttingDown = "shutting down"
+	ReasonStalled      = "evaluator stalled"
 )
 
 // state is what a state remembers from pass to pass.
@@ -117,7 +117,7 @@ func (c *core) judgeOne(s *state, all []Rule) State {
 		v.Verdict, v.Deciding = Warn, warns
 	}
 	if obeyed == 0 && s.Name != Alive && s.Name != Started {
-		v.fail(reasonNoRules)
+		v.fail(ReasonNoRules)
 	}
 	causesFirst(v.Deciding, all)
 	return v
@@ -155,7 +155,7 @@ func (c *core) connect(verdicts []State, all []Rule) {
 		ready.fail(notAlive(alive, all))
 	}
 	if c.shuttingDown {
-		ready.fail(reasonShuttingDown)
+		ready.fail(ReasonShuttingDown)
 	}
 }
 
@@ -168,9 +168,9 @@ func notAlive(alive *State, all []Rule) string {
 		}
 	}
 	if len(names) == 0 {
-		return reasonNotAlive
+		return ReasonNotAlive
 	}
-	return bound(reasonNotAlive + ": " + strings.Join(names, ", "))
+	return bound(ReasonNotAlive + ": " + strings.Join(names, ", "))
 }
 
 // judgeStarted is ok once every collector has finished a round and no rule of the
@@ -181,6 +181,6 @@ func (c *core) judgeStarted(v *State, passed bool) {
 		return
 	}
 	if c.generation == 0 || !c.allRan() {
-		v.fail(reasonStarting)
+		v.fail(ReasonStarting)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -21,13 +22,16 @@ import (
 // what 400 parts of expressions with ten elements each take.
 const maxExplanation = 16 << 20
 
+// maxRefusal bounds the line that a daemon answers in place of an explanation, in bytes.
+const maxRefusal = 500
+
 // onceTimeout is how long one look waits for collectors, as that of vitals once does.
 const onceTimeout = 15 * time.Second
 
 // explaining is the command explain.
 type explaining struct {
 	state   string
-	options evaluator.ExplainOptions
+	options explain.Options
 	format  string
 	timeout time.Duration
 	// timeoutGiven says whether it is not the default.
@@ -75,7 +79,7 @@ func (p *program) runExplain(e *explaining) int {
 		body, failed = p.explanation(e)
 	}
 	if failed == nil && e.format == "text" {
-		x := &evaluator.Explanation{}
+		x := &explain.Explanation{}
 		if err := json.Unmarshal(body, x); err != nil || x.State == "" {
 			failed = &execprobe.Result{Outcome: execprobe.Protocol, Text: "the answer is not the daemon's: no explanation"}
 		}
@@ -83,7 +87,7 @@ func (p *program) runExplain(e *explaining) int {
 		if e.once() {
 			by = "one look, in which for counts as 0"
 		}
-		body = []byte(explanationText(x, e.options.All || e.options.Rule != "", by))
+		body = []byte(explain.Text(x, e.options.All || e.options.Rule != "", by))
 	}
 	if failed != nil {
 		if failed.Outcome == execprobe.NoDaemon {
@@ -168,7 +172,7 @@ func (e *explaining) ask() ([]byte, *execprobe.Result) {
 // read takes the daemon's answer, which in place of an explanation is a line of text.
 func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
 	line, _, _ := bytes.Cut(body, []byte("\n"))
-	said := server.Line(string(line), maxExplainLine)
+	said := server.Line(string(line), maxRefusal)
 	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
 		return nil, &execprobe.Result{Outcome: o, Text: text}
 	}
@@ -190,12 +194,12 @@ func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
 }
 
 // explainOnce collects and evaluates once, and explains that.
-func (p *program) explainOnce(e *explaining) (x *evaluator.Explanation, err error) {
+func (p *program) explainOnce(e *explaining) (x *explain.Explanation, err error) {
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
 	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
-		x, err = eval.Explain(ctx, e.state, e.options)
+		x, err = explain.New(eval).Explain(ctx, e.state, e.options, time.Now())
 	})
 	return x, errors.Join(lookErr, err)
 }

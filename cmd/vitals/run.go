@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -134,7 +135,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 	opts := server.Options{
 		Snapshot:      d.eval.Snapshot,
 		Changed:       d.eval.Changed,
-		Explain:       d.eval.Explain,
+		Explain:       explain.New(d.eval).Explain,
 		FailingStatus: l.cfg.Server.FailingStatus,
 		Report:        d.report,
 		Components:    d.reports,

@@ -20,7 +20,7 @@ type neighbours struct {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
+			[]string{"collectors", "dashboards", "evaluator", "internal/execprobe", "internal/explain", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/standin", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
 			"only the command sees the whole line",
 		},
 		"cmd/healthcheck":       {[]string{"internal/execprobe"}, "an exec probe is paid for at every run: it is small and starts at once"},
@@ -28,9 +28,11 @@ func layers() map[string]neighbours {
 		"rules":                 {[]string{"internal/strictyaml"}, "rules are checked without anything that runs them"},
 		"rules/lint":            {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and knows what metrics there are from who asks it; it runs nothing"},
 		"dashboards":            {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are made of names and rules; nothing is measured for them"},
-		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact"}, "verdicts are reached without knowing who asks for them"},
+		"evaluator":             {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact", "internal/text"}, "verdicts are reached without knowing who asks for them"},
 		"internal/ruletest":     {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
-		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and can compute nothing that it does not see"},
+		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/text"}, "the server renders a snapshot and can compute nothing that it does not see"},
+		"internal/explain":      {[]string{"evaluator", "internal/text"}, "it reads the evaluator's results; the evaluator does not import it, so an explanation cannot change a verdict"},
+		"internal/text":         {nil, "a leaf: it bounds any text"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/redact":       {nil, "a leaf: it looks at texts and names, wherever they are shown"},
 		"internal/expand":       {nil, "a leaf: it is held against Prometheus' expander, not against our rules"},
@@ -82,7 +84,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 	homes := []struct{ library, home, reason string }{
 		{"github.com/gophercloud/", "collectors", "OpenStack is asked by collectors only"},
 		{"k8s.io/", "collectors", "Kubernetes is asked by collectors only"},
-		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
+		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/window", "the evaluator owns the only engine; the others share the types of its values"},
 		{"github.com/prometheus/client_golang/", "internal/server", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors", "systemd is asked by its collector"},
 		{"github.com/godbus/", "collectors internal/standin", "connections to the bus are made by the collector, and imitated for its tests"},

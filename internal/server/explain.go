@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // explainedAs are the wishes of a request for an explanation.
 type explainedAs struct {
 	state   string
-	options evaluator.ExplainOptions
+	options explain.Options
 }
 
 // explanations are those of one generation that were rendered.
@@ -69,7 +70,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 		name = p.state.Name // which may be asked for as Kubernetes says it
 	}
 	query := r.URL.Query()
-	as := explainedAs{name, evaluator.ExplainOptions{Rule: query.Get("rule")}}
+	as := explainedAs{name, explain.Options{Rule: query.Get("rule")}}
 	as.options.All = as.options.Rule == "" && query.Has("all")
 	if body, ok := s.explanations.get(v.snap.Generation, as); ok && !v.stalled {
 		send(w, http.StatusOK, "application/json", body)
@@ -77,7 +78,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 	defer cancel()
-	x, err := s.opts.Explain(ctx, as.state, as.options)
+	x, err := s.opts.Explain(ctx, as.state, as.options, s.opts.Now())
 	if err != nil {
 		refuse(w, err)
 		return
@@ -90,7 +91,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 
 // refuse answers in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
-	if unknown := (*evaluator.NotFoundError)(nil); errors.As(err, &unknown) {
+	if unknown := (*explain.NotFoundError)(nil); errors.As(err, &unknown) {
 		sentence(w, http.StatusNotFound, Line(unknown.Error(), maxFailingText))
 		return
 	}
@@ -102,4 +103,4 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // ExplanationJSON is the body of /api/v1/explain/STATE.
-func ExplanationJSON(x *evaluator.Explanation) []byte { return encode(x) }
+func ExplanationJSON(x *explain.Explanation) []byte { return encode(x) }

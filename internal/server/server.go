@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 )
 
 // Options say what a Server shows and what it may do. Every field is optional
@@ -24,9 +25,9 @@ type Options struct {
 	// Changed returns a channel that is closed when the next generation is
 	// published. Without it, /api/v1/status?wait=GENERATION answers at once.
 	Changed func() <-chan struct{}
-	// Explain says why a state has its verdict, as evaluator.Evaluator does. Without it
-	// /api/v1/explain/STATE is 404.
-	Explain func(ctx context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error)
+	// Explain explains the verdict that a state has at now, as explain.Explainer does.
+	// Without it /api/v1/explain/STATE is 404.
+	Explain func(ctx context.Context, state string, o explain.Options, now time.Time) (*explain.Explanation, error)
 	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
 	Now func() time.Time
 	// FailingStatus is the status code of a failing probe; 503 where it is 0.

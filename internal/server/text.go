@@ -3,13 +3,11 @@ package server
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Bounds of what people read. The kubelet copies a failing body into an event of at
@@ -35,7 +33,7 @@ func failingLines(v *view, st evaluator.State, excluded map[string]bool) []strin
 	for _, i := range roots {
 		lines = append(lines, Line(RuleText(&v.snap.Rules[i]), maxLine))
 		if n := len(folded[i]); n > 0 {
-			lines = append(lines, Line(fmt.Sprintf("... and %s: %s", plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
+			lines = append(lines, Line(fmt.Sprintf("... and %s: %s", text.Count(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
 		}
 	}
 	if len(lines) == 0 {
@@ -96,11 +94,11 @@ func RuleText(r *evaluator.Rule) string {
 
 // why is the second half of a rule's line.
 func why(r *evaluator.Rule) string {
-	text, note := r.Summary, ""
+	what, note := r.Summary, ""
 	if r.Status == evaluator.Unknown {
-		text = r.Reason
+		what = r.Reason
 		if r.Summary != "" && r.AlertCount == 0 {
-			text += "; cannot tell whether this holds: " + r.Summary
+			what += "; cannot tell whether this holds: " + r.Summary
 		}
 	}
 	if r.Note != "" {
@@ -114,7 +112,7 @@ func why(r *evaluator.Rule) string {
 		facts = append(facts, "since "+r.Since.UTC().Format(time.RFC3339))
 	}
 	if r.AlertCount > 1 {
-		facts = append(facts, plural(r.AlertCount, "alert"))
+		facts = append(facts, text.Count(r.AlertCount, "alert"))
 	}
 	if r.Cause != "" {
 		facts = append(facts, "caused by "+r.Cause)
@@ -125,10 +123,10 @@ func why(r *evaluator.Rule) string {
 	if len(facts) > 0 {
 		tail = " (" + strings.Join(facts, ", ") + ")"
 	}
-	if text == "" {
+	if what == "" {
 		return tail + note
 	}
-	return ": " + Line(text, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
+	return ": " + Line(what, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
 }
 
 // boundedLines keeps as many lines as fit into limit bytes with their line ends, and
@@ -141,34 +139,11 @@ func boundedLines(lines []string, limit int) []string {
 			reserve = len("... and 1000000 more lines\n")
 		}
 		if size += len(l) + 1; size > limit-reserve {
-			return append(slices.Clone(lines[:i]), "... and "+plural(left, "more line"))
+			return append(slices.Clone(lines[:i]), "... and "+text.Count(left, "more line"))
 		}
 	}
 	return lines
 }
 
-// Line makes any text fit for one line of at most limit bytes: control characters
-// become spaces, invalid UTF-8 is replaced, and what is too long is cut.
-func Line(s string, limit int) string {
-	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "�"))
-	if len(clean) <= limit {
-		return clean
-	}
-	cut := limit - len("...")
-	for cut > 0 && !utf8.RuneStart(clean[cut]) {
-		cut--
-	}
-	return clean[:cut] + "..."
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
+// Line is text.Line.
+func Line(s string, limit int) string { return text.Line(s, limit) }

@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxOrigins bounds the collectors that a selector without series names, and the
@@ -20,11 +21,10 @@ const maxOrigins = 5
 // selector explains an instant selector: each element with the time of its sample.
 func (b *branch) selector(ctx context.Context, n *Node, e *parser.VectorSelector, at time.Time, up above) {
 	shown := b.evaluate(ctx, n, e, at, up).shown
-	to := reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)
-	from := to - b.core.absent.lookback.Milliseconds()
+	to := reference(at, e.Timestamp, e.OriginalOffset)
 	for i, l := range shown {
-		if t, ok := b.core.window.Newest(l, from, to); ok {
-			n.Series[i].SampleAt = time.UnixMilli(t).UTC()
+		if t, ok := b.view.SampleTime(l, to); ok {
+			n.Series[i].SampleAt = t
 		}
 	}
 	b.origins(ctx, n, e, shown)
@@ -49,7 +49,7 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 		}
 	}
 	for i, l := range shown {
-		collector, own := b.origin(l)
+		collector, own := b.view.Exporter(l)
 		n.Series[i].Collector, n.Own = collector, n.Own || own
 		if collector != "" && !slices.Contains(n.Collectors, collector) {
 			n.Collectors = append(n.Collectors, collector)
@@ -66,7 +66,7 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 		note(metricOf(e))
 	}
 	for _, name := range names {
-		for _, r := range b.recordings(name, of[name]) {
+		for _, r := range b.recordingsOf(name, of[name]) {
 			if len(n.Recordings) < maxOrigins {
 				n.Recordings = append(n.Recordings, b.recording(ctx, r))
 			}
@@ -74,64 +74,77 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 	}
 }
 
-// origin is the collector that exports a series; own is set for Vitals' own metrics, of
-// which some are about a collector.
-func (x *explainer) origin(l labels.Labels) (collector string, own bool) {
-	for _, s := range x.core.sources {
-		if s.series.Exports(l) {
-			return s.Name, false
-		}
-	}
-	if !x.core.own.series.Exports(l) {
-		return "", false
-	}
-	about := l.Get("collector")
-	if slices.ContainsFunc(x.core.sources, func(s *source) bool { return s.Name == about }) {
-		return about, true
-	}
-	return "", true
-}
-
-// candidates are the collectors that could export what a selector asks for: those that
-// it names or, without any, those that know the metric.
+// candidates returns the collectors that could export the series of a selector: those
+// that it names or, without any, those that export the metric.
 func (x *explainer) candidates(e *parser.VectorSelector) []string {
-	var named, knowing []string
-	for _, s := range x.core.sources {
+	var named, exporting []string
+	s := x.view.Snapshot()
+	for i, c := range s.Collectors {
 		if slices.ContainsFunc(e.LabelMatchers, func(m *labels.Matcher) bool {
-			return m.Type == labels.MatchEqual && namesCollectors(m.Name) && m.Value == s.Name
+			return m.Type == labels.MatchEqual && evaluator.NamesCollector(m.Name) && m.Value == c.Name
 		}) {
-			named = append(named, s.Name)
+			named = append(named, c.Name)
 		}
-		if knows(s.batch.Descs, metricOf(e)) {
-			knowing = append(knowing, s.Name)
+		if exports(s.Batches[i], metricOf(e)) {
+			exporting = append(exporting, c.Name)
 		}
 	}
 	if len(named) == 0 {
-		named = knowing
+		named = exporting
 	}
 	return named[:min(len(named), maxOrigins)]
 }
 
-// knows says whether a metric is among descs, be it as a part of a histogram or summary.
-func knows(descs []collectors.Desc, metric string) bool {
+// exports reports whether a metric is described in a batch, also as a part of a
+// histogram or summary.
+func exports(b evaluator.Batch, metric string) bool {
 	base := metric
 	for _, part := range []string{"_bucket", "_sum", "_count"} {
 		base = strings.TrimSuffix(base, part)
 	}
-	return slices.ContainsFunc(descs, func(d collectors.Desc) bool { return d.Name == metric || d.Name == base })
+	for _, d := range b.Descs {
+		if d.Name == metric || d.Name == base {
+			return true
+		}
+	}
+	return false
+}
+
+// metricOf returns the only metric that a selector can select, or "".
+func metricOf(n *parser.VectorSelector) string {
+	for _, m := range n.LabelMatchers {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
+			return m.Value
+		}
+	}
+	return ""
+}
+
+// reference returns the time for which a selector or subquery is evaluated: @ replaces
+// the evaluation's own, and offset goes back from it.
+func reference(at time.Time, timestamp *int64, offset time.Duration) time.Time {
+	if timestamp != nil {
+		at = time.UnixMilli(*timestamp)
+	}
+	return time.UnixMilli(at.UnixMilli() - offset.Milliseconds())
 }
 
 // recording explains a recording rule, with its tree unless that stands above or would
 // be too deep.
-func (b *branch) recording(ctx context.Context, r *recordingOf) Recording {
-	out := Recording{Name: r.rule.Record, Group: r.group.Name, File: r.group.file, Expr: clip(r.rule.AST.String(), maxNodeText), Labels: r.rule.Labels}
-	if r.err != nil {
-		out.Error = bound(r.err.Error())
+func (b *branch) recording(ctx context.Context, r *evaluator.Recording) Recording {
+	out := Recording{
+		Name: r.Rule.Record, Group: r.Group, File: r.File, Expr: text.Clip(r.Rule.AST.String(), maxNodeText),
+		Labels: r.Rule.Labels, AsOf: b.offset(r.QueryOffset),
 	}
-	out.Evaluated, out.AsOf = b.times(r.group)
-	if b.depth < maxRecordingDepth && b.left > 0 && !slices.Contains(b.seen, r.recording) {
-		b.seen = append(b.seen, r.recording)
-		out.Tree = b.branch(ctx, r.rule.Expr, b.core.at.Add(-r.group.QueryOffset), b.depth+1)
+	if r.Err != nil {
+		out.Error = text.Clip(r.Err.Error(), maxErrorText)
+	}
+	if !r.Evaluated.Equal(b.view.At()) {
+		out.Evaluated = inUTC(r.Evaluated)
+	}
+	if b.depth < maxRecordingDepth && b.left > 0 && !slices.Contains(b.seen, r) {
+		b.seen = append(b.seen, r)
+		out.Tree = b.branch(ctx, r.Rule.Expr, b.view.At().Add(-r.QueryOffset), b.depth+1)
 	}
 	return out
 }

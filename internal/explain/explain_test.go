@@ -1,4 +1,4 @@
-package evaluator_test
+package explain
 
 import (
 	"context"
@@ -14,21 +14,89 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/rules"
 )
+
+// stub is a collector made of functions; without run it is no more than idle between
+// collections.
+type stub struct {
+	collect func(ctx context.Context) ([]collectors.Sample, error)
+	run     func(ctx context.Context, changed func())
+}
+
+func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) { return s.collect(ctx) }
+
+func (s *stub) Describe() []collectors.Desc { return nil }
+
+func (s *stub) Run(ctx context.Context, changed func()) {
+	if s.run != nil {
+		s.run(ctx, changed)
+	}
+	<-ctx.Done()
+}
+
+// daemon is an evaluator and its explainer.
+type daemon struct {
+	*evaluator.Evaluator
+	explainer *Explainer
+}
+
+// newDaemon makes an evaluator with one collector and the rules Down, up == 0, and Other.
+func newDaemon(t *testing.T, c *stub) *daemon {
+	t.Helper()
+	file, errs := rules.Parse("test.yml", []byte("groups: [{name: g, rules: [{alert: Down, expr: up == 0, labels: {state: ready}}, {alert: Other, expr: up == 2}]}]"), []string{"ready"})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	e, err := evaluator.New(evaluator.Config{
+		Files:   []*rules.File{file},
+		Sources: []evaluator.Source{{Name: "c", Kind: "stub", Interval: 10 * time.Second, Timeout: 5 * time.Second, Collector: c}},
+	}, evaluator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &daemon{e, New(e)}
+}
+
+// start runs an evaluator until the returned function is called.
+func start(t *testing.T, c *stub) (*daemon, func()) {
+	t.Helper()
+	d := newDaemon(t, c)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Run(ctx)
+	}()
+	return d, func() {
+		cancel()
+		<-done
+	}
+}
+
+// gauge is a collector that exports up with this value.
+func gauge(value *atomic.Int64) *stub {
+	return &stub{collect: func(context.Context) ([]collectors.Sample, error) {
+		return []collectors.Sample{sample(float64(value.Load()), "up")}, nil
+	}}
+}
+
+func (d *daemon) explain(ctx context.Context, state string, o Options) (*Explanation, error) {
+	return d.explainer.Explain(ctx, state, o, time.Now())
+}
 
 func TestExplainOnceAGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := gauge("up")
-		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		e, stop := start(t, gauge(&atomic.Int64{}))
 		defer stop()
 		time.Sleep(1500 * time.Millisecond)
 		var mu sync.Mutex // guards what follows
-		rules := map[*evaluator.RuleExplanation]uint64{}
+		rules := map[*Rule]uint64{}
 		ask := func() {
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
-					x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{All: i%2 == 0})
+					x, err := e.explain(t.Context(), "ready", Options{All: i%2 == 0})
 					if err != nil || len(x.Rules) != 1 || x.Rules[0].Tree == nil {
 						t.Errorf("Explain() = %+v, %v, want one rule and its tree", x, err)
 						return
@@ -65,26 +133,22 @@ func TestExplainWaitsForThePassThatIsDue(t *testing.T) {
 		var value atomic.Int64
 		value.Store(1)
 		wake := make(chan struct{})
-		c := &stub{
-			collect: func(context.Context) ([]collectors.Sample, error) {
-				return []collectors.Sample{sample(float64(value.Load()), "up")}, nil
-			},
-			run: func(ctx context.Context, changed func()) {
-				select {
-				case <-wake:
-					changed()
-				case <-ctx.Done():
-				}
-			},
+		c := gauge(&value)
+		c.run = func(ctx context.Context, changed func()) {
+			select {
+			case <-wake:
+				changed()
+			case <-ctx.Done():
+			}
 		}
-		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		e, stop := start(t, c)
 		defer stop()
 		time.Sleep(1500 * time.Millisecond)
 		value.Store(0)
 		close(wake)
 		synctest.Wait() // The loop has the result, and 10 ms for others to come.
 		before := e.Snapshot()
-		x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{All: true})
+		x, err := e.explain(t.Context(), "ready", Options{All: true})
 		if err != nil || x.Generation != before.Generation+1 || x.Verdict != "fail" {
 			t.Fatalf("Explain() = %+v, %v, want the next generation, which fails", x, err)
 		}
@@ -97,32 +161,27 @@ func TestExplainWaitsForThePassThatIsDue(t *testing.T) {
 
 func TestExplainEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := gauge("up")
-		cfg := evaluator.Config{Files: parse(t, upRule+"      - {alert: Other, expr: up == 2}"), Sources: []evaluator.Source{source("c", c)}}
-		idle, err := evaluator.New(cfg, evaluator.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		idle := newDaemon(t, gauge(&atomic.Int64{}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := idle.Explain(ctx, "ready", evaluator.ExplainOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := idle.explain(ctx, "ready", Options{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Explain() of an evaluator that does not run = %v, want the deadline's error", err)
 		}
-		e, stop := start(t, cfg)
-		if _, err := e.Explain(t.Context(), "started", evaluator.ExplainOptions{All: true}); err != nil {
+		e, stop := start(t, gauge(&atomic.Int64{}))
+		if _, err := e.explain(t.Context(), "started", Options{All: true}); err != nil {
 			t.Errorf("Explain() = %v, want no error", err)
 		}
-		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Down"}); err != nil {
+		if _, err := e.explain(t.Context(), "ready", Options{Rule: "Down"}); err != nil {
 			t.Errorf("Explain() = %v, want no error", err)
 		}
-		if _, err := e.Explain(t.Context(), "platinum", evaluator.ExplainOptions{}); !errors.As(err, new(*evaluator.NotFoundError)) {
+		if _, err := e.explain(t.Context(), "platinum", Options{}); !errors.As(err, new(*NotFoundError)) {
 			t.Errorf("Explain() of no state = %v, want a NotFoundError", err)
 		}
 		stop()
-		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Down"}); err != nil {
+		if _, err := e.explain(t.Context(), "ready", Options{Rule: "Down"}); err != nil {
 			t.Errorf("Explain() of what is known already = %v, want it without asking the loop", err)
 		}
-		if _, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{Rule: "Other"}); !errors.Is(err, evaluator.ErrStopped) {
+		if _, err := e.explain(t.Context(), "ready", Options{Rule: "Other"}); !errors.Is(err, evaluator.ErrStopped) {
 			t.Errorf("Explain() of an evaluator that has stopped = %v, want ErrStopped", err)
 		}
 	})
@@ -130,17 +189,17 @@ func TestExplainEnds(t *testing.T) {
 
 func TestNumberInJSON(t *testing.T) {
 	for _, f := range []float64{0, 1, -1.5, 1e300, math.Inf(1), math.Inf(-1)} {
-		data, err := json.Marshal(evaluator.Number(f))
-		var back evaluator.Number
+		data, err := json.Marshal(Number(f))
+		var back Number
 		if err = errors.Join(err, json.Unmarshal(data, &back)); err != nil || float64(back) != f {
 			t.Errorf("%g became %s and %g, %v, want it to come back", f, data, back, err)
 		}
 	}
-	data, err := json.Marshal(struct{ N *evaluator.Number }{new(evaluator.Number(math.NaN()))})
+	data, err := json.Marshal(struct{ N *Number }{new(Number(math.NaN()))})
 	if err != nil || string(data) != `{"N":"NaN"}` {
 		t.Errorf("Marshal(NaN) = %s, %v, want a string", data, err)
 	}
-	var got struct{ N evaluator.Number }
+	var got struct{ N Number }
 	if err := json.Unmarshal(data, &got); err != nil || !math.IsNaN(float64(got.N)) {
 		t.Errorf("Unmarshal(%s) = %v, %v, want NaN", data, got, err)
 	}
@@ -154,11 +213,10 @@ func TestNumberInJSON(t *testing.T) {
 // An explanation that is read back is the one that was written.
 func TestExplanationInJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := gauge("up")
-		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		e, stop := start(t, gauge(&atomic.Int64{}))
 		defer stop()
 		time.Sleep(1500 * time.Millisecond)
-		x, err := e.Explain(t.Context(), "ready", evaluator.ExplainOptions{})
+		x, err := e.explain(t.Context(), "ready", Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +224,7 @@ func TestExplanationInJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back evaluator.Explanation
+		var back Explanation
 		if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(&back, x) {
 			t.Errorf("Unmarshal() = %+v, %v, want %+v", &back, err, x)
 		}

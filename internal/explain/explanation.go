@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"encoding/json"
@@ -28,15 +28,15 @@ type Explanation struct {
 	RuleCount int `json:"rule_count"`
 	Deciding  int `json:"deciding"`
 	// Rules are at most 100: those that decide, causes first, or what was asked for.
-	Rules []*RuleExplanation `json:"rules"`
+	Rules []*Rule `json:"rules"`
 	// LeftOut is how many more there would be.
 	LeftOut int `json:"left_out,omitempty"`
 	// Collectors are those that the rules name, and those that the state waits for.
-	Collectors []ExplainedCollector `json:"collectors"`
+	Collectors []Collector `json:"collectors"`
 }
 
-// RuleExplanation is one alerting rule and why it says what it says.
-type RuleExplanation struct {
+// Rule is one alerting rule and why it says what it says.
+type Rule struct {
 	Name     string `json:"name"`
 	Group    string `json:"group"`
 	File     string `json:"file"`
@@ -58,8 +58,8 @@ type RuleExplanation struct {
 	// Cause is the rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
 	// Alerts are at most 10, the deciding one first, of AlertCount.
-	Alerts     []AlertExplanation `json:"alerts,omitempty"`
-	AlertCount int                `json:"alert_count"`
+	Alerts     []Alert `json:"alerts,omitempty"`
+	AlertCount int     `json:"alert_count"`
 	// Evaluated is when the rule was evaluated, where its group has an interval of its
 	// own: what the expression says now is news to the rule until the next time.
 	Evaluated time.Time `json:"evaluated,omitzero"`
@@ -72,8 +72,8 @@ type RuleExplanation struct {
 	Tree *Node `json:"tree,omitempty"`
 }
 
-// AlertExplanation is one label set for which a rule's expression is true, or was.
-type AlertExplanation struct {
+// Alert is one label set for which a rule's expression is true, or was.
+type Alert struct {
 	Labels map[string]string `json:"labels"`
 	Value  Number            `json:"value"`
 	Firing bool              `json:"firing"`
@@ -86,8 +86,8 @@ type AlertExplanation struct {
 	KeptUntil time.Time `json:"kept_until,omitzero"`
 }
 
-// ExplainedCollector is how a collector does that series come from.
-type ExplainedCollector struct {
+// Collector is how a collector does that series come from.
+type Collector struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	External bool   `json:"external"`
@@ -136,8 +136,8 @@ type Node struct {
 	// Series are the first 10 of the elements of a vector or matrix: those for which a
 	// comparison above holds, then those that are behind what the part above shows, and
 	// then in the order of their labels. Count counts all.
-	Series []NodeSeries `json:"series,omitempty"`
-	Count  int          `json:"count"`
+	Series []Series `json:"series,omitempty"`
+	Count  int      `json:"count"`
 	// Deciding is how many of Series, the first, are behind what the part above shows,
 	// where others are not. It is 0 where no element is set apart in that way.
 	Deciding int `json:"deciding,omitempty"`
@@ -155,8 +155,8 @@ type Node struct {
 	Cut bool `json:"cut,omitempty"`
 }
 
-// NodeSeries is one element of a vector or matrix.
-type NodeSeries struct {
+// Series is one element of a vector or matrix.
+type Series struct {
 	Labels map[string]string `json:"labels"`
 	// Value is that of an element of a vector.
 	Value *Number `json:"value,omitempty"`
@@ -198,7 +198,7 @@ type Recording struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Error is what the last evaluation failed with.
 	Error string `json:"error,omitempty"`
-	// Evaluated and AsOf are as in RuleExplanation.
+	// Evaluated and AsOf are as in Rule.
 	Evaluated time.Time `json:"evaluated,omitzero"`
 	AsOf      time.Time `json:"as_of,omitzero"`
 	// Tree is the expression; nil where it stands further up, or too deep.

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // node draws a part of an expression and what it says. asks is set for what the rule
 // asks: whether there is anything at all.
-func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
+func (t *textWriter) node(n *Node, depth int, asks bool) {
 	if series := t.compared(n); series != nil {
 		t.add(depth, n.Expr, t.outcome(n, series))
 		n = series
@@ -41,11 +41,11 @@ func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
 	}
 	for _, child := range n.Children {
 		switch {
-		case child.Kind == evaluator.KindNumber || child.Kind == evaluator.KindString:
+		case child.Kind == KindNumber || child.Kind == KindString:
 		case t.idle(n, child):
 			t.add(depth+1, drawn(child), t.says(child, asks))
 		default:
-			t.node(child, depth+1, asks && n.Kind == evaluator.KindSet)
+			t.node(child, depth+1, asks && n.Kind == KindSet)
 		}
 	}
 	if n.Cut {
@@ -54,12 +54,12 @@ func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
 }
 
 // compared is the selector that a part compares with a number, where both fit one line.
-func (t *explainText) compared(n *evaluator.Node) *evaluator.Node {
+func (t *textWriter) compared(n *Node) *Node {
 	if t.whole || n.Comparison == nil || n.Comparison.Threshold == nil || n.Error != "" || !n.At.IsZero() || len(n.Expr) > maxPart || len(n.Children) != 2 {
 		return nil
 	}
 	for i, child := range n.Children {
-		if child.Kind == evaluator.KindSelector && child.Error == "" && n.Children[1-i].Kind == evaluator.KindNumber {
+		if child.Kind == KindSelector && child.Error == "" && n.Children[1-i].Kind == KindNumber {
 			return child
 		}
 	}
@@ -67,7 +67,7 @@ func (t *explainText) compared(n *evaluator.Node) *evaluator.Node {
 }
 
 // outcome is for what a comparison holds, and the selector that is compared.
-func (t *explainText) outcome(n, series *evaluator.Node) string {
+func (t *textWriter) outcome(n, series *Node) string {
 	if series.Count == 0 {
 		return "false: " + t.value(series)
 	}
@@ -76,35 +76,35 @@ func (t *explainText) outcome(n, series *evaluator.Node) string {
 }
 
 // single says whether one element decides and stands for all of a part.
-func (t *explainText) single(n *evaluator.Node) bool {
+func (t *textWriter) single(n *Node) bool {
 	return !t.whole && n.Deciding == 1 && n.Comparison == nil
 }
 
 // idle says whether a side of a set operation adds nothing to what that found: why it
 // does not is left out.
-func (t *explainText) idle(n, side *evaluator.Node) bool {
-	return !t.whole && n.Kind == evaluator.KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
+func (t *textWriter) idle(n, side *Node) bool {
+	return !t.whole && n.Kind == KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
 }
 
 // drawn is a part of an expression, without its own parts if it is long.
-func drawn(n *evaluator.Node) string {
+func drawn(n *Node) string {
 	if len(n.Expr) <= maxPart || n.Short == "" {
 		return n.Expr
 	}
 	const left = "..." // out
 	switch {
-	case n.Kind == evaluator.KindSubquery:
+	case n.Kind == KindSubquery:
 		return left + n.Short
-	case n.Kind == evaluator.KindFunction, n.Kind == evaluator.KindAggregation && !strings.Contains(n.Short, " "):
+	case n.Kind == KindFunction, n.Kind == KindAggregation && !strings.Contains(n.Short, " "):
 		return n.Short + "(" + left + ")"
-	case n.Kind == evaluator.KindAggregation:
+	case n.Kind == KindAggregation:
 		return n.Short + " (" + left + ")"
 	case len(n.Children) == 1 && !n.Cut:
 		return n.Short + left
 	}
 	sides := [2]string{left, left}
 	for i := range min(len(n.Children), len(sides)) {
-		if n.Children[i].Kind == evaluator.KindNumber && !n.Cut {
+		if n.Children[i].Kind == KindNumber && !n.Cut {
 			sides[i] = n.Children[i].Expr
 		}
 	}
@@ -112,16 +112,16 @@ func drawn(n *evaluator.Node) string {
 }
 
 // says is what a part of an expression comes to.
-func (t *explainText) says(n *evaluator.Node, asks bool) string {
+func (t *textWriter) says(n *Node, asks bool) string {
 	text := t.value(n)
 	switch {
 	case n.Error != "":
 		text = "error: " + n.Error
 	case n.Comparison != nil:
 		text = truth(n)
-	case n.Kind == evaluator.KindFunction && strings.HasPrefix(n.Short, "absent"):
+	case n.Kind == KindFunction && strings.HasPrefix(n.Short, "absent"):
 		text = strconv.FormatBool(n.Count > 0)
-	case asks && n.Kind == evaluator.KindSet:
+	case asks && n.Kind == KindSet:
 		text = strconv.FormatBool(n.Count > 0)
 		if n.Count > 1 {
 			text += fmt.Sprintf(" for %d series", n.Count)
@@ -138,13 +138,13 @@ func (t *explainText) says(n *evaluator.Node, asks bool) string {
 }
 
 // truth says for what a comparison holds.
-func truth(n *evaluator.Node) string {
+func truth(n *Node) string {
 	c := n.Comparison
 	what, limit := "", ""
 	if c.Threshold == nil && n.Value == nil && c.Of > 1 {
 		what = " pairs"
 	}
-	literal := func(child *evaluator.Node) bool { return child.Kind == evaluator.KindNumber }
+	literal := func(child *Node) bool { return child.Kind == KindNumber }
 	if c.Threshold != nil && !slices.ContainsFunc(n.Children, literal) {
 		limit = ": the limit is " + figure(*c.Threshold)
 	}
@@ -163,7 +163,7 @@ func truth(n *evaluator.Node) string {
 
 // value is the number, the only element or the number of elements of a part, and where
 // they come from.
-func (t *explainText) value(n *evaluator.Node) string {
+func (t *textWriter) value(n *Node) string {
 	var facts []string
 	switch {
 	case n.Value != nil:
@@ -193,9 +193,9 @@ func (t *explainText) value(n *evaluator.Node) string {
 }
 
 // lacking says who could export what is not there.
-func lacking(n *evaluator.Node) string {
+func lacking(n *Node) string {
 	switch {
-	case n.Kind != evaluator.KindSelector && n.Kind != evaluator.KindRange:
+	case n.Kind != KindSelector && n.Kind != KindRange:
 		return ""
 	case n.Own:
 		return " of Vitals itself"
@@ -208,7 +208,7 @@ func lacking(n *evaluator.Node) string {
 }
 
 // elements draws the elements of a part.
-func (t *explainText) elements(n *evaluator.Node, depth int) {
+func (t *textWriter) elements(n *Node, depth int) {
 	room := maxDrawnSeries
 	if !t.whole {
 		room = min(maxDecidingSeries, cmp.Or(n.Deciding, n.Count))
@@ -230,14 +230,14 @@ func (t *explainText) elements(n *evaluator.Node, depth int) {
 }
 
 // apart writes the labels that set an element apart from the others of a part.
-func apart(n *evaluator.Node, s evaluator.NodeSeries) string {
+func apart(n *Node, s Series) string {
 	all, own := shared(n), maps.Clone(s.Labels)
 	maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
 	return cmp.Or(labelsText(own, n.Expr), "{}")
 }
 
 // shared are the labels that all elements of a part have, where all are known.
-func shared(n *evaluator.Node) map[string]string {
+func shared(n *Node) map[string]string {
 	if len(n.Series) < n.Count || len(n.Series) == 0 {
 		return nil
 	}
@@ -249,9 +249,9 @@ func shared(n *evaluator.Node) map[string]string {
 }
 
 // element is what an element of a vector or matrix says.
-func (t *explainText) element(s evaluator.NodeSeries) string {
+func (t *textWriter) element(s Series) string {
 	if s.First != nil && s.Last != nil {
-		return fmt.Sprintf("%s from %s (%s) to %s (%s)", count(s.Samples, "sample"), figure(s.First.Value), t.ago(s.First.At), figure(s.Last.Value), t.ago(s.Last.At))
+		return fmt.Sprintf("%s from %s (%s) to %s (%s)", text.Count(s.Samples, "sample"), figure(s.First.Value), t.ago(s.First.At), figure(s.Last.Value), t.ago(s.Last.At))
 	}
 	if s.Value == nil {
 		return "no samples"
@@ -264,7 +264,7 @@ func (t *explainText) element(s evaluator.NodeSeries) string {
 }
 
 // recording draws a recording rule and its tree.
-func (t *explainText) recording(r evaluator.Recording, depth int) {
+func (t *textWriter) recording(r Recording, depth int) {
 	text := "recording rule " + r.Name + labelsText(r.Labels, "") + " of the group " + r.Group
 	for _, at := range []struct {
 		time time.Time

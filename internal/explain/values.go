@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxNodeSeries bounds the elements of a node that are shown.
@@ -33,7 +35,7 @@ func (a above) rank(l labels.Labels, v float64) (rank int) {
 }
 
 // deciding is how many of the elements matter most, if not all of count.
-func (a above) deciding(series []NodeSeries, shown []labels.Labels, count int) (n int) {
+func (a above) deciding(series []Series, shown []labels.Labels, count int) (n int) {
 	if a.holds == nil && len(a.want) == 0 {
 		return 0
 	}
@@ -76,7 +78,7 @@ type found struct {
 
 // evaluate asks the engine for an expression's value, as of at.
 func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.Time, up above) (f found) {
-	err := b.core.query.run(ctx, e.String(), at, func(v parser.Value) error {
+	err := b.view.Query(ctx, e.String(), at, func(v parser.Value) error {
 		switch v := v.(type) {
 		case promql.Scalar:
 			n.Value = new(Number(v.V))
@@ -88,7 +90,7 @@ func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.T
 		return nil
 	})
 	if err != nil {
-		n.Error = bound(err.Error())
+		n.Error = text.Clip(err.Error(), maxErrorText)
 	}
 	if f.below.want = up.want; len(f.shown) > 0 {
 		f.below.want = n.behind(f.shown, up)
@@ -127,7 +129,7 @@ func (n *Node) vector(v promql.Vector, up above) (f found) {
 	}
 	first := smallest(v, func(s promql.Sample) int { return up.rank(s.Metric, s.F) }, func(x, y promql.Sample) int { return labels.Compare(x.Metric, y.Metric) })
 	for _, s := range first {
-		series := NodeSeries{Labels: s.Metric.Map(), Value: new(Number(s.F))}
+		series := Series{Labels: s.Metric.Map(), Value: new(Number(s.F))}
 		if up.holds != nil {
 			series.Holds = new(up.holds(s.F))
 		}
@@ -143,7 +145,7 @@ func (n *Node) matrix(m promql.Matrix, up above) (f found) {
 	up.holds = nil // which is about single values
 	first := smallest(m, func(s promql.Series) int { return up.rank(s.Metric, 0) }, func(x, y promql.Series) int { return labels.Compare(x.Metric, y.Metric) })
 	for _, s := range first {
-		series := NodeSeries{Labels: s.Metric.Map(), Samples: len(s.Floats)}
+		series := Series{Labels: s.Metric.Map(), Samples: len(s.Floats)}
 		if last := len(s.Floats) - 1; last >= 0 {
 			series.First, series.Last = point(s.Floats[0]), point(s.Floats[last])
 		}

@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -22,7 +25,7 @@ type treeBuilder struct {
 	// left is how many nodes there may still be.
 	left int
 	// seen are the recording rules whose trees stand in the rule's.
-	seen []*recording
+	seen []*evaluator.Recording
 }
 
 // branch builds the tree of one expression: the rule's, or that of a recording rule
@@ -31,8 +34,8 @@ type branch struct {
 	*treeBuilder
 	// asOf is the moment that the expression looks at.
 	asOf time.Time
-	// text are the parts as they were written.
-	text map[parser.Node]partText
+	// parts are the texts of the parts before start() and end() were resolved.
+	parts map[parser.Node]partText
 	// depth counts the recording rules above.
 	depth int
 }
@@ -40,20 +43,16 @@ type branch struct {
 // partText is a part of an expression, with its own parts and without.
 type partText struct{ full, short string }
 
-// build parses an expression for itself, because it changes what it parsed.
-func (t *treeBuilder) build(ctx context.Context, expr string, asOf time.Time) *Node {
-	return t.branch(ctx, expr, asOf, 0)
-}
-
+// branch builds the tree of an expression, which it parses anew: building changes it.
 func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, depth int) *Node {
-	ast, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	ast, err := parse(expr)
 	if err != nil {
-		return &Node{Expr: clip(expr, maxNodeText), Error: bound(err.Error())}
+		return &Node{Expr: text.Clip(expr, maxNodeText), Error: text.Clip(err.Error(), maxErrorText)}
 	}
-	b := &branch{treeBuilder: t, asOf: asOf, text: map[parser.Node]partText{}, depth: depth}
+	b := &branch{treeBuilder: t, asOf: asOf, parts: map[parser.Node]partText{}, depth: depth}
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
-			b.text[n] = partText{clip(n.String(), maxNodeText), short(n)}
+			b.parts[n] = partText{text.Clip(n.String(), maxNodeText), short(n)}
 		}
 		return nil
 	})
@@ -97,7 +96,7 @@ func bare(e parser.Expr) parser.Expr {
 func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above) *Node {
 	e = bare(e)
 	b.left--
-	n := &Node{Expr: b.text[e].full, Short: b.text[e].short, Kind: kindOf(e), Type: string(e.Type())}
+	n := &Node{Expr: b.parts[e].full, Short: b.parts[e].short, Kind: kindOf(e), Type: string(e.Type())}
 	if at.UnixMilli() != b.asOf.UnixMilli() {
 		n.At = inUTC(at)
 	}
@@ -113,7 +112,7 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above
 		b.binary(ctx, n, e, at, up)
 	case *parser.SubqueryExpr:
 		f := b.evaluate(ctx, n, e, at, up)
-		b.child(ctx, n, e.Expr, time.UnixMilli(reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)), f.below)
+		b.child(ctx, n, e.Expr, reference(at, e.Timestamp, e.OriginalOffset), f.below)
 	default:
 		f := b.evaluate(ctx, n, e, at, up)
 		for _, child := range parser.Children(e) {

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -8,24 +8,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
-	// maxExplainLine bounds a line, in bytes.
-	maxExplainLine = 500
-	// maxExplainError bounds what a collector failed with, in bytes, unless one rule or
+	// maxLine bounds a line, in bytes.
+	maxLine = 500
+	// maxFailure bounds what a collector failed with, in bytes, unless one rule or
 	// all are explained.
-	maxExplainError = 120
+	maxFailure = 120
 	// maxColumn is where what an expression says begins at the latest, unless the
 	// expression is longer: behind it, most fits the 80 columns of a terminal.
 	maxColumn = 52
 )
 
-// explainText draws an explanation for people: what matters first, in one screen.
-type explainText struct {
-	x *evaluator.Explanation
+// textWriter draws an explanation for people: what matters first, in one screen.
+type textWriter struct {
+	x *Explanation
 	// whole is set to draw all, too, that decides nothing: the trees of rules that only
 	// follow from others, and elements and parts that do not make the rule true.
 	whole bool
@@ -40,10 +39,10 @@ type textLine struct {
 	left, right string
 }
 
-// explanationText draws an explanation; whole is explainText.whole. By says where it
+// Text draws an explanation; whole is textWriter.whole. By says where it
 // comes from, if not from a daemon.
-func explanationText(x *evaluator.Explanation, whole bool, by string) string {
-	t := &explainText{x: x, whole: whole}
+func Text(x *Explanation, whole bool, by string) string {
+	t := &textWriter{x: x, whole: whole}
 	var b strings.Builder
 	paragraph := func(title string) {
 		t.flush(&b, title)
@@ -55,7 +54,7 @@ func explanationText(x *evaluator.Explanation, whole bool, by string) string {
 		paragraph(t.ruleHead(r))
 	}
 	if x.LeftOut > 0 {
-		paragraph(fmt.Sprintf("... and %s: --rule=NAME explains one", count(x.LeftOut, "more rule")))
+		paragraph(fmt.Sprintf("... and %s: --rule=NAME explains one", text.Count(x.LeftOut, "more rule")))
 	}
 	for _, c := range x.Collectors {
 		if slices.Contains(t.named, c.Name) || !c.Ran && len(x.Rules) == 0 {
@@ -72,8 +71,8 @@ func explanationText(x *evaluator.Explanation, whole bool, by string) string {
 }
 
 // flush writes the lines below a title, the right column in one place.
-func (t *explainText) flush(b *strings.Builder, title string) {
-	b.WriteString(server.Line(title, maxExplainLine) + "\n")
+func (t *textWriter) flush(b *strings.Builder, title string) {
+	b.WriteString(text.Line(title, maxLine) + "\n")
 	column := 0
 	for _, l := range t.lines {
 		if width := 2*l.depth + len(l.left) + 2; l.right != "" && width <= maxColumn {
@@ -81,27 +80,27 @@ func (t *explainText) flush(b *strings.Builder, title string) {
 		}
 	}
 	for _, l := range t.lines {
-		text := strings.Repeat("  ", l.depth) + l.left
+		line := strings.Repeat("  ", l.depth) + l.left
 		if l.right != "" {
-			text += strings.Repeat(" ", max(column-len(text), 2)) + l.right
+			line += strings.Repeat(" ", max(column-len(line), 2)) + l.right
 		}
-		b.WriteString(server.Line(text, maxExplainLine) + "\n")
+		b.WriteString(text.Line(line, maxLine) + "\n")
 	}
 	t.lines = nil
 }
 
-func (t *explainText) add(depth int, left, right string) {
+func (t *textWriter) add(depth int, left, right string) {
 	t.lines = append(t.lines, textLine{depth, left, right})
 }
 
 // head is the state's verdict.
-func (t *explainText) head() string {
+func (t *textWriter) head() string {
 	x := t.x
 	facts := []string{x.State + ": " + x.Verdict + t.since(x.Since)}
 	if x.Reason != "" {
 		facts = append(facts, x.Reason)
 	}
-	of := fmt.Sprintf("%d of %s", x.Deciding, count(x.RuleCount, "rule"))
+	of := fmt.Sprintf("%d of %s", x.Deciding, text.Count(x.RuleCount, "rule"))
 	switch {
 	case x.RuleCount == 0 && x.Reason == "":
 		facts = append(facts, "it has no rules")
@@ -120,7 +119,7 @@ func (t *explainText) head() string {
 }
 
 // ruleHead is what a rule says, since when and why.
-func (t *explainText) ruleHead(r *evaluator.RuleExplanation) string {
+func (t *textWriter) ruleHead(r *Rule) string {
 	text := r.Name + " " + r.Status + t.since(r.Since)
 	switch {
 	case r.State == "":
@@ -148,7 +147,7 @@ func (t *explainText) ruleHead(r *evaluator.RuleExplanation) string {
 }
 
 // rule draws what follows a rule's head.
-func (t *explainText) rule(r *evaluator.RuleExplanation) {
+func (t *textWriter) rule(r *Rule) {
 	if t.follows(r) {
 		return
 	}
@@ -184,14 +183,14 @@ func (t *explainText) rule(r *evaluator.RuleExplanation) {
 }
 
 // follows says whether a rule is left to its cause, which is explained as well.
-func (t *explainText) follows(r *evaluator.RuleExplanation) bool {
-	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *evaluator.RuleExplanation) bool {
+func (t *textWriter) follows(r *Rule) bool {
+	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *Rule) bool {
 		return cause.Name == r.Cause
 	})
 }
 
 // timing says since when the expression is true and what comes of it.
-func (t *explainText) timing(r *evaluator.RuleExplanation) string {
+func (t *textWriter) timing(r *Rule) string {
 	if len(r.Alerts) == 0 {
 		return ""
 	}
@@ -215,7 +214,7 @@ func (t *explainText) timing(r *evaluator.RuleExplanation) string {
 }
 
 // collector draws how a collector does.
-func (t *explainText) collector(c evaluator.ExplainedCollector) {
+func (t *textWriter) collector(c Collector) {
 	left := c.Name + " (" + c.Kind + ")"
 	if c.External {
 		left = c.Name + " (" + c.Kind + ", external)"
@@ -230,30 +229,30 @@ func (t *explainText) collector(c evaluator.ExplainedCollector) {
 		if !c.LastSuccess.IsZero() {
 			success = "last success " + t.ago(c.LastSuccess)
 		}
-		text := c.Error
+		failure := c.Error
 		if !t.whole {
-			text = server.Line(text, maxExplainError)
+			failure = text.Line(failure, maxFailure)
 		}
-		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, text))
+		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, failure))
 	}
 }
 
 // since says since when, and for how long; nothing for the zero time.
-func (t *explainText) since(at time.Time) string {
+func (t *textWriter) since(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
 	return " since " + t.clock(at) + " (" + span(t.x.At.Sub(at)) + ")"
 }
 
-func (t *explainText) until(at time.Time) string {
+func (t *textWriter) until(at time.Time) string {
 	if left := at.Sub(t.x.At); left > 0 {
 		return t.clock(at) + " (in " + span(left) + ")"
 	}
 	return "the next evaluation"
 }
 
-func (t *explainText) ago(at time.Time) string {
+func (t *textWriter) ago(at time.Time) string {
 	if age := t.x.At.Sub(at); age >= time.Second {
 		return span(age) + " ago"
 	}
@@ -261,7 +260,7 @@ func (t *explainText) ago(at time.Time) string {
 }
 
 // clock is the time of day in UTC, and the date where it is not that of the explanation.
-func (t *explainText) clock(at time.Time) string {
+func (t *textWriter) clock(at time.Time) string {
 	at = at.UTC()
 	if at.Format(time.DateOnly) == t.x.At.UTC().Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)
@@ -301,7 +300,7 @@ func spanOf(seconds float64) string {
 
 // figure writes a number without an exponent, where it is not too long for that, and
 // with no more than 6 decimals, or 10 below 1.
-func figure(n evaluator.Number) string {
+func figure(n Number) string {
 	if size := math.Abs(float64(n)); size == 0 || size >= 1e-4 && size < 1e15 {
 		decimals := 6
 		if size < 1 {
