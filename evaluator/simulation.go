@@ -110,6 +110,17 @@ func (s *Simulation) Deliver(name string, b Batch, err error, at time.Time) erro
 	return fmt.Errorf("no source is named %q", name)
 }
 
+// Apply replaces the configuration at at, as a reload does. It returns a snapshot of the
+// new configuration before its first evaluation.
+func (s *Simulation) Apply(ctx context.Context, cfg Config, at time.Time) (*Snapshot, error) {
+	if err := s.core.apply(cfg, at); err != nil {
+		return nil, err
+	}
+	s.cfg = cfg
+	s.snapshot = s.core.snapshot(ctx, at, 0)
+	return s.snapshot, nil
+}
+
 // given are the last samples that a simulation was given, by the hashes of their labels.
 type given map[uint64]promql.FPoint
 

@@ -32,6 +32,7 @@ func layers() map[string]neighbours {
 		"internal/ruletest":     {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it plays the evaluator over made-up series, so that a test says what the daemon would"},
 		"internal/server":       {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/text"}, "the server renders a snapshot and can compute nothing that it does not see"},
 		"internal/explain":      {[]string{"evaluator", "internal/text"}, "it reads the evaluator's results; the evaluator does not import it, so an explanation cannot change a verdict"},
+		"internal/profiles":     {nil, "it holds the tests of shipped rules"},
 		"internal/text":         {nil, "a leaf: it bounds any text"},
 		"internal/window":       {nil, "a leaf: samples are samples, whoever measured them"},
 		"internal/redact":       {nil, "a leaf: it looks at texts and names, wherever they are shown"},

@@ -1,16 +1,15 @@
-package evaluator
+package profiles_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -30,9 +29,7 @@ type tripleoCase struct {
 // verdicts evaluates once, without any patience.
 func (c tripleoCase) verdicts(t *testing.T) (ready, alive string) {
 	t.Helper()
-	source := &fakeCollector{"container"}
-	cfg := Config{Interval: time.Minute, Sources: []Source{{Name: source.name, Interval: time.Minute, Timeout: time.Minute, Collector: source}},
-		States: []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataPass}}}
+	var files []*rules.File
 	for name := range strings.FieldsSeq(c.files) {
 		f := shippedRules(t, "tripleo-"+name+".yml")
 		for i := range f.Groups {
@@ -40,16 +37,10 @@ func (c tripleoCase) verdicts(t *testing.T) (ready, alive string) {
 				f.Groups[i].Rules[j].For = 0
 			}
 		}
-		cfg.Files = append(cfg.Files, f)
+		files = append(files, f)
 	}
-	core, err := newCore(cfg, Options{}, epoch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	core.take(result{collector: source, samples: parseSeries(t, c.series)}, epoch)
-	core.evaluate(context.Background(), epoch)
-	snap := core.snapshot(context.Background(), epoch, 0)
-	return decided(snap, Ready), decided(snap, Alive)
+	snap := evaluateOnce(t, files, parseSeries(t, c.series))
+	return decided(snap, evaluator.Ready), decided(snap, evaluator.Alive)
 }
 
 func parseSeries(t *testing.T, text string) []collectors.Sample {
@@ -74,8 +65,8 @@ func parseSeries(t *testing.T, text string) []collectors.Sample {
 }
 
 // decided are the rules that decide a state, and what they say.
-func decided(snap *Snapshot, state string) string {
-	st, _ := snap.State(state, epoch)
+func decided(snap *evaluator.Snapshot, state string) string {
+	st, _ := snap.State(state, epoch())
 	var lines []string
 	for _, i := range st.Deciding {
 		r := snap.Rules[i]
@@ -83,7 +74,7 @@ func decided(snap *Snapshot, state string) string {
 		switch {
 		case r.Warns:
 			text = "warns " + r.Summary
-		case r.Status == Unknown:
+		case r.Status == evaluator.Unknown:
 			text = "unknown " + r.Reason
 		}
 		lines = append(lines, r.Name+": "+text)

@@ -1,4 +1,4 @@
-package evaluator
+package profiles_test
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package evaluator
+package profiles_test
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -52,9 +52,9 @@ func cniOutcomes() []cniOutcome {
 // cniWays watches a daemon in both ways: by what it reports, and by its histogram.
 type cniWays struct {
 	*cniWatch
-	events *core
-	heard  *fakeCollector
-	parts  *collectors.Components
+	events     *evaluator.Simulation
+	eventsSnap *evaluator.Snapshot
+	parts      *collectors.Components
 }
 
 // newCNIWays takes over how the profile kuryr-cni judges events.
@@ -71,11 +71,8 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 	}
 	file := shippedRules(t, "kuryr-cni.yml")
 	file.Groups = slices.DeleteFunc(file.Groups, func(g rules.Group) bool { return g.Name != "kuryr-cni-requests" })
-	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit)), heard: &fakeCollector{"components"}, parts: c.(*collectors.Components)}
-	cfg := Config{Interval: cniPatience, Files: []*rules.File{file}, Sources: []Source{{Name: "components", Interval: 10 * time.Second, Timeout: time.Second, Collector: w.heard}}}
-	if w.events, err = newCore(cfg, Options{}, w.at); err != nil {
-		t.Fatal(err)
-	}
+	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit), epoch()), parts: c.(*collectors.Components)}
+	w.events = simulate(t, evaluator.Config{Interval: cniInterval, Files: []*rules.File{file}, Sources: []evaluator.Source{source("components", cniInterval)}}, w.at)
 	w.do("scrape")
 	w.request(cniOutcomes()[0])
 	return w
@@ -97,23 +94,23 @@ func (w *cniWays) request(o cniOutcome) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.events.take(result{collector: w.heard, samples: samples}, w.at)
-	w.events.evaluate(w.t.Context(), w.at)
+	deliver(w.t, w.events, "components", samples, nil, w.at)
+	w.eventsSnap = w.events.Evaluate(w.t.Context(), w.at)
 }
 
 // reported is how many failures in a row the daemon reported.
 func (w *cniWays) reported() float64 {
 	w.t.Helper()
-	v, err := w.events.query.instant(w.t.Context(), `vitals_component_consecutive_failures{event="cni_add"}`, w.at)
-	if err != nil || len(v) != 1 {
-		w.t.Fatalf("vitals_component_consecutive_failures = %v, %v, want one value", v, err)
+	v, ok := query(w.t, w.events, `vitals_component_consecutive_failures{event="cni_add"}`, w.at)
+	if !ok {
+		w.t.Fatal("vitals_component_consecutive_failures has no value, want one")
 	}
-	return v[0].F
+	return v
 }
 
 // verdicts are those of the two rules.
 func (w *cniWays) verdicts() (reported, counted string) {
-	return w.events.snapshot(w.t.Context(), w.at, 0).Rules[0].Status.String(), w.status()
+	return w.eventsSnap.Rules[0].Status.String(), w.status()
 }
 
 func cniOutcomeOf(id string) cniOutcome {
@@ -139,7 +136,7 @@ func TestCNIOutcomesInBothWays(t *testing.T) {
 
 // The documentation names the outcomes that the two ways count differently.
 func TestCNIOutcomesThatDifferAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/collectors/scrape.md")
+	page, err := os.ReadFile("../../docs/collectors/scrape.md")
 	if err != nil {
 		t.Fatal(err)
 	}
