@@ -107,7 +107,7 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 	if err := c.apply(cfg, epoch.Add(2*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	inherited := c.sources[0].inherited
+	inherited := c.sources[0].inheritedUntil
 	const d = -48 * time.Hour
 	c.shift(d)
 	after := pass(epoch.Add(3*time.Second + d))
@@ -116,7 +116,7 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 		before, after time.Time
 	}{
 		{"Started", before.Started, after.Started},
-		{"inherited", inherited, c.sources[0].inherited},
+		{"inherited", inherited, c.sources[0].inheritedUntil},
 		{"Reload.At", before.Reload.At, after.Reload.At},
 		{"Reload.LastSuccess", before.Reload.LastSuccess, after.Reload.LastSuccess},
 		{"State.Since", before.States[1].Since, after.States[1].Since},

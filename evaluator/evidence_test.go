@@ -21,7 +21,7 @@ func evidenceWindow(t *testing.T) *window.Window {
 	live, gone := w.Source(), w.Source()
 	for at := time.Duration(0); at <= 10*time.Minute; at += 10 * time.Second {
 		ms := epoch.Add(at).UnixMilli()
-		live.Round(ms)
+		live.Begin(ms)
 		for _, ls := range []labels.Labels{labels.FromStrings(model.MetricNameLabel, "a", "x", "1"), labels.FromStrings(model.MetricNameLabel, "b")} {
 			if err := live.Add(ls, 1, 0); err != nil {
 				t.Fatal(err)
@@ -30,7 +30,7 @@ func evidenceWindow(t *testing.T) *window.Window {
 		live.End()
 		switch at {
 		case 0:
-			gone.Round(ms)
+			gone.Begin(ms)
 			if err := gone.Add(labels.FromStrings(model.MetricNameLabel, "gone"), 1, 0); err != nil {
 				t.Fatal(err)
 			}

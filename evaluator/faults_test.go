@@ -97,7 +97,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 				if got := e.Snapshot().Rules[2].Status; got != evaluator.Failing {
 					t.Errorf("the rule over vitals_collector_success is %s, want failing", got)
 				}
-				if n := c.rounds.Load(); n < 3 {
+				if n := c.collections.Load(); n < 3 {
 					t.Errorf("rounds of the other collector = %d, want at least 3 in 36s", n)
 				}
 				healed.Store(true)
@@ -112,7 +112,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 }
 
 // text dereferences a pointer.
-func (s *stub) text() string { return fmt.Sprint(s.rounds.Load()) }
+func (s *stub) text() string { return fmt.Sprint(s.collections.Load()) }
 
 // TestValuesThatAreNoNumbers reach the snapshot as they are.
 func TestValuesThatAreNoNumbers(t *testing.T) {
@@ -152,7 +152,7 @@ func TestPanicsAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{}
 		c.collect = func(context.Context) ([]collectors.Sample, error) {
-			if n := c.rounds.Load(); n == 4 {
+			if n := c.collections.Load(); n == 4 {
 				return nil, errors.New("no panic")
 			}
 			panic("out of cheese")

@@ -6,16 +6,16 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Limit is the number that a rule compares what it observes with.
+// Limit is the number with which a rule compares its value.
 type Limit struct {
-	// Op is the comparison that makes the rule fail, with what is observed on its left:
-	// one of == != < <= > >=.
+	// Op is the comparison that makes the rule fail, with the value on its left: one of
+	// == != < <= > >=.
 	Op    string
 	Value float64
 }
 
-// limitOf is the limit of an expression that compares a vector with a number, and nil of
-// any other: of one that compares two vectors the limit may be another one for each.
+// limitOf returns the limit of an expression that compares a vector with a number. It is
+// nil for any other: where two vectors are compared, every element has its own limit.
 func limitOf(expr parser.Expr) *Limit {
 	switch e := expr.(type) {
 	case *parser.ParenExpr:
@@ -36,7 +36,7 @@ func limitOf(expr parser.Expr) *Limit {
 	return nil
 }
 
-// mirrored is a comparison with its sides exchanged.
+// mirrored returns the operator for exchanged sides.
 func mirrored(op string) string {
 	switch op {
 	case "<", "<=":
@@ -47,7 +47,7 @@ func mirrored(op string) string {
 	return op
 }
 
-// constant is the value of an expression of numbers, and NaN of any other.
+// constant returns the value of an expression of numbers, and NaN for any other.
 func constant(expr parser.Expr) float64 {
 	switch e := expr.(type) {
 	case *parser.NumberLiteral:

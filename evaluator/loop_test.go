@@ -54,10 +54,10 @@ func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
 			t.Errorf("collector after its deadline = %+v, want a failure that names the timeout", got)
 		}
 		time.Sleep(time.Minute)
-		if n := stuck.rounds.Load(); n != 1 {
+		if n := stuck.collections.Load(); n != 1 {
 			t.Errorf("rounds of a collector that is still busy = %d, want 1", n)
 		}
-		if n := c.rounds.Load(); n < 6 {
+		if n := c.collections.Load(); n < 6 {
 			t.Errorf("rounds of the other collector in a minute = %d, want at least 6", n)
 		}
 		close(release)
@@ -70,7 +70,7 @@ func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		if stuck.rounds.Load() < 2 || !collector(t, e, "stuck").Success {
+		if stuck.collections.Load() < 2 || !collector(t, e, "stuck").Success {
 			t.Errorf("collector after it came back = %+v, want new rounds that succeed", collector(t, e, "stuck"))
 		}
 		stop()
@@ -141,7 +141,7 @@ func TestRoundsNeverOverlap(t *testing.T) {
 		if c.overlap.Load() {
 			t.Error("two rounds ran at the same time, want one at a time")
 		}
-		if n := c.rounds.Load(); n < 14 || n > 16 {
+		if n := c.collections.Load(); n < 14 || n > 16 {
 			t.Errorf("rounds of 4s in a minute of constant asking = %d, want 14 to 16", n)
 		}
 	})
@@ -248,7 +248,7 @@ func TestApply(t *testing.T) {
 		added, _ := gauge("new")
 		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("kept", kept), source("removed", removed)}})
 		time.Sleep(time.Second)
-		rounds := kept.rounds.Load()
+		rounds := kept.collections.Load()
 
 		cfg := evaluator.Config{
 			Files:    parse(t, upRule),
@@ -265,10 +265,10 @@ func TestApply(t *testing.T) {
 		if got := e.Snapshot().Generation - generation; got < 8 || got > 14 {
 			t.Errorf("passes in 2s at the new interval of 200ms = %d, want about 10", got)
 		}
-		if got := kept.rounds.Load(); got != rounds {
+		if got := kept.collections.Load(); got != rounds {
 			t.Errorf("rounds of the collector that stayed = %d, want %d: it was not started anew", got, rounds)
 		}
-		if added.rounds.Load() == 0 {
+		if added.collections.Load() == 0 {
 			t.Error("the added collector had no round")
 		}
 		s := e.Snapshot()

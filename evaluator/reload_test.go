@@ -36,7 +36,7 @@ func TestApplyOfOtherTimes(t *testing.T) {
 		cfg := evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}}
 		e, stop := start(t, cfg)
 		time.Sleep(11 * time.Second) // the second round has begun
-		before := c.rounds.Load()
+		before := c.collections.Load()
 
 		cfg.Sources = []evaluator.Source{source("c", c)}
 		cfg.Sources[0].Interval, cfg.Sources[0].Timeout = 4*time.Second, 4*time.Second
@@ -54,7 +54,7 @@ func TestApplyOfOtherTimes(t *testing.T) {
 		if c.overlap.Load() {
 			t.Error("two rounds ran at the same time, want one at a time")
 		}
-		if n := c.rounds.Load() - before; n < 4 || n > 6 {
+		if n := c.collections.Load() - before; n < 4 || n > 6 {
 			t.Errorf("rounds in 21s at an interval of 4s = %d, want 4 to 6", n)
 		}
 		if runs.Load() != 1 || running.Load() != 1 {
@@ -115,7 +115,7 @@ func TestReplacedCollectorEndsFirst(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // less than the end takes
 		}
 		time.Sleep(5 * time.Second)
-		if !collector(t, e, "c").Success || last.rounds.Load() == 0 {
+		if !collector(t, e, "c").Success || last.collections.Load() == 0 {
 			t.Errorf("the last collector = %+v, want it to run", collector(t, e, "c"))
 		}
 		stop()

@@ -44,7 +44,7 @@ func (b *both) play(series string) {
 		case v.Histogram != nil:
 			b.Add(ls, t, v.Histogram)
 		default:
-			b.floats.Round(t)
+			b.floats.Begin(t)
 			if err := b.floats.Add(ls, v.Value, 0); err != nil {
 				b.t.Fatal(err)
 			}

@@ -8,8 +8,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// snapshot gathers what is known after a pass into what readers see. took is how
-// long the pass took.
+// snapshot returns the snapshot after an evaluation, which took so long.
 func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *Snapshot {
 	s := &Snapshot{
 		At:           at,
@@ -21,7 +20,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		ShuttingDown: c.shuttingDown,
 	}
 	fold(s.Rules)
-	s.States = c.judge(s.Rules, at)
+	s.States = c.verdicts(s.Rules, at)
 	c.generation++
 	s.Generation = c.generation
 	for _, src := range c.sources {
@@ -34,7 +33,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 	return s
 }
 
-// describeRules renders the alerting rules, each with whether it decides or warns.
+// describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 	var all []Rule
 	for _, g := range c.groups {
@@ -57,7 +56,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Evaluated: g.last, QueryOffset: g.QueryOffset,
 	}
 	if len(a.active) > 0 {
-		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.surroundings())
+		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.templateContext())
 		d.Summary = d.Alerts[0].Annotations["summary"]
 		value := d.Alerts[0].Value
 		d.Observed = &value
@@ -68,15 +67,15 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = a.plainSummary()
 	}
 	d.Note = c.noteOn(a, d.Alerts)
-	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {
+	if r.State != "" && !r.Observe && a.failsState(c.policy(r)) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}
 	return d
 }
 
-// fold notes for every rule that is not ok the failing rule that explains it,
-// following depends_on to its root. It changes no verdict.
+// fold sets the cause of every rule that is not ok: the failing rule at the root of its
+// depends_on. It changes no verdict.
 func fold(all []Rule) {
 	troubled := map[string][]string{}
 	for _, r := range all {
@@ -91,8 +90,8 @@ func fold(all []Rule) {
 	}
 }
 
-// root finds the first troubled rule that names no troubled rule itself; path
-// guards against a cycle, which the rule files' check forbids.
+// root returns the first troubled rule whose own depends_on has none; path guards
+// against a cycle, which the check of rule files forbids.
 func root(names []string, troubled map[string][]string, path []string) string {
 	for _, name := range names {
 		if _, ok := troubled[name]; !ok || slices.Contains(path, name) {

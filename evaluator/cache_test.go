@@ -46,8 +46,8 @@ func TestSteady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := steady(expr, moving); got != tt.want {
-			t.Errorf("%s: steady(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
+		if _, got := cacheable(expr, moving); got != tt.want {
+			t.Errorf("%s: cacheable(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
 		}
 	}
 }
@@ -67,9 +67,9 @@ groups:
       - {alert: Ranged, expr: 'max_over_time(b[10s]) == 0', labels: {state: ready}}
 `
 
-// newSteady makes a core with two collectors; if forgetful, it evaluates every rule
+// newCaching makes a core with two collectors; if forgetful, it evaluates every rule
 // in every pass.
-func newSteady(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *core {
+func newCaching(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *core {
 	c, err := newCore(Config{Files: []*rules.File{file}, Sources: sources}, Options{}, epoch)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func newSteady(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *
 		for _, g := range c.groups {
 			for _, e := range g.rules {
 				if e.alerting != nil {
-					e.alerting.steady = false
+					e.alerting.cacheable = false
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func TestSteadyRulesSayTheSame(t *testing.T) {
 		for i := range 2 {
 			sources = append(sources, Source{Name: fmt.Sprint("c", i), Interval: 10 * time.Second, Collector: &fakeCollector{}})
 		}
-		remembers, forgets := newSteady(t, file, sources, false), newSteady(t, file, sources, true)
+		remembers, forgets := newCaching(t, file, sources, false), newCaching(t, file, sources, true)
 		now := epoch
 		for range rapid.IntRange(1, 40).Draw(t, "passes") {
 			now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 5*time.Minute - time.Second, 5 * time.Minute}).Draw(t, "later"))
