@@ -95,7 +95,7 @@ func (d demo) bottom(t *testing.T, selector string) int {
 func TestPageExplains(t *testing.T) {
 	t.Parallel()
 	d := openDemo(t, "#why=ready")
-	d.shows(t, "#why", "Why ready?", "none of its 11 rules speaks against it", "All is ok.")
+	d.shows(t, "#why", "Why ready?", "none of its 11 rules fails it", "All is ok.")
 	d.page.picture(t, "why-healthy")
 	for _, tt := range []struct {
 		dependency, fault string

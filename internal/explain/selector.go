@@ -38,8 +38,8 @@ func (b *branch) ranges(ctx context.Context, n *Node, e *parser.MatrixSelector, 
 	}
 }
 
-// origins says where the series of a selector come from or, where it has none, could
-// come from.
+// origins adds the collectors and recording rules that export the series of a selector
+// or, where it has none, could export them.
 func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector, shown []labels.Labels) {
 	of := map[string][]labels.Labels{}
 	var names []string
@@ -129,8 +129,8 @@ func reference(at time.Time, timestamp *int64, offset time.Duration) time.Time {
 	return time.UnixMilli(at.UnixMilli() - offset.Milliseconds())
 }
 
-// recording explains a recording rule, with its tree unless that stands above or would
-// be too deep.
+// recording explains a recording rule, with its tree unless that already is further up
+// or would be too deep.
 func (b *branch) recording(ctx context.Context, r *evaluator.Recording) Recording {
 	out := Recording{
 		Name: r.Rule.Record, Group: r.Group, File: r.File, Expr: text.Clip(r.Rule.AST.String(), maxNodeText),

@@ -14,22 +14,22 @@ import (
 const (
 	// maxLine bounds a line, in bytes.
 	maxLine = 500
-	// maxFailure bounds what a collector failed with, in bytes, unless one rule or
-	// all are explained.
+	// maxFailure bounds the error of a collector, in bytes, unless one rule or all are
+	// explained.
 	maxFailure = 120
-	// maxColumn is where what an expression says begins at the latest, unless the
-	// expression is longer: behind it, most fits the 80 columns of a terminal.
+	// maxColumn is where the value of an expression begins at the latest, unless the
+	// expression is longer: behind it, most values fit the 80 columns of a terminal.
 	maxColumn = 52
 )
 
-// textWriter draws an explanation for people: what matters first, in one screen.
+// textWriter writes an explanation for people: what matters first, on one screen.
 type textWriter struct {
 	x *Explanation
-	// whole is set to draw all, too, that decides nothing: the trees of rules that only
-	// follow from others, and elements and parts that do not make the rule true.
+	// whole is set to include what decides nothing: the trees of rules that have a cause,
+	// and elements and parts that do not make the rule true.
 	whole bool
 	lines []textLine
-	// named are the collectors that were drawn.
+	// named are the collectors that were mentioned.
 	named []string
 }
 
@@ -39,8 +39,8 @@ type textLine struct {
 	left, right string
 }
 
-// Text draws an explanation; whole is textWriter.whole. By says where it
-// comes from, if not from a daemon.
+// Text returns an explanation for people. whole includes parts that decide nothing. by
+// is where the explanation comes from, or "" for a daemon.
 func Text(x *Explanation, whole bool, by string) string {
 	t := &textWriter{x: x, whole: whole}
 	var b strings.Builder
@@ -93,7 +93,7 @@ func (t *textWriter) add(depth int, left, right string) {
 	t.lines = append(t.lines, textLine{depth, left, right})
 }
 
-// head is the state's verdict.
+// head returns the line of the state's verdict.
 func (t *textWriter) head() string {
 	x := t.x
 	facts := []string{x.State + ": " + x.Verdict + t.since(x.Since)}
@@ -111,14 +111,14 @@ func (t *textWriter) head() string {
 	case x.Verdict == "warn":
 		facts = append(facts, of+" warn")
 	case x.Verdict == "pass" && x.RuleCount == 1:
-		facts = append(facts, "its only rule does not speak against it")
+		facts = append(facts, "its only rule does not fail it")
 	case x.Verdict == "pass":
-		facts = append(facts, fmt.Sprintf("none of its %d rules speaks against it", x.RuleCount))
+		facts = append(facts, fmt.Sprintf("none of its %d rules fails it", x.RuleCount))
 	}
 	return strings.Join(facts, ", ")
 }
 
-// ruleHead is what a rule says, since when and why.
+// ruleHead returns the line of a rule: its status, since when and why.
 func (t *textWriter) ruleHead(r *Rule) string {
 	text := r.Name + " " + r.Status + t.since(r.Since)
 	switch {
@@ -146,13 +146,13 @@ func (t *textWriter) ruleHead(r *Rule) string {
 	return text
 }
 
-// rule draws what follows a rule's head.
+// rule adds the lines below a rule's head.
 func (t *textWriter) rule(r *Rule) {
 	if t.follows(r) {
 		return
 	}
 	if r.Status == "unknown" && r.Summary != "" {
-		t.add(1, "cannot tell whether this holds: "+r.Summary, "")
+		t.add(1, "it is unknown whether this holds: "+r.Summary, "")
 	}
 	if r.Status == "unknown" && r.State != "" {
 		t.add(1, "no_data: "+r.NoData, "")
@@ -182,14 +182,14 @@ func (t *textWriter) rule(r *Rule) {
 	t.node(r.Tree, 1, true)
 }
 
-// follows says whether a rule is left to its cause, which is explained as well.
+// follows reports whether a rule has a cause that is explained as well.
 func (t *textWriter) follows(r *Rule) bool {
 	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *Rule) bool {
 		return cause.Name == r.Cause
 	})
 }
 
-// timing says since when the expression is true and what comes of it.
+// timing returns since when the expression is true and when the rule fires.
 func (t *textWriter) timing(r *Rule) string {
 	if len(r.Alerts) == 0 {
 		return ""
@@ -197,11 +197,11 @@ func (t *textWriter) timing(r *Rule) string {
 	first := r.Alerts[0]
 	text := "true" + t.since(first.ActiveAt)
 	if first.Firing && r.ForSeconds == 0 && first.ActiveAt.Sub(r.Since).Abs() < time.Second {
-		text = "" // the head says it
+		text = "" // the head has it
 	}
 	switch {
 	case !first.KeptUntil.IsZero():
-		text = "true no more; keep_firing_for keeps it until " + t.until(first.KeptUntil)
+		text = "no longer true; keep_firing_for keeps it until " + t.until(first.KeptUntil)
 	case !first.Firing:
 		text += ": fires at " + t.until(first.FiresAt)
 	case r.ForSeconds > 0:
@@ -213,7 +213,7 @@ func (t *textWriter) timing(r *Rule) string {
 	return text
 }
 
-// collector draws how a collector does.
+// collector adds the line of a collector.
 func (t *textWriter) collector(c Collector) {
 	left := c.Name + " (" + c.Kind + ")"
 	if c.External {
@@ -221,7 +221,7 @@ func (t *textWriter) collector(c Collector) {
 	}
 	switch {
 	case !c.Ran:
-		t.add(1, left, "no round has ended yet")
+		t.add(1, left, "no collection has ended yet")
 	case c.Success:
 		t.add(1, left, "succeeded "+t.ago(c.LastRun))
 	default:
@@ -237,7 +237,7 @@ func (t *textWriter) collector(c Collector) {
 	}
 }
 
-// since says since when, and for how long; nothing for the zero time.
+// since returns a time and how long ago it was; nothing for the zero time.
 func (t *textWriter) since(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -259,7 +259,7 @@ func (t *textWriter) ago(at time.Time) string {
 	return "just now"
 }
 
-// clock is the time of day in UTC, and the date where it is not that of the explanation.
+// clock returns the time of day in UTC, with the date where it is not the explanation's.
 func (t *textWriter) clock(at time.Time) string {
 	at = at.UTC()
 	if at.Format(time.DateOnly) == t.x.At.UTC().Format(time.DateOnly) {
@@ -268,7 +268,7 @@ func (t *textWriter) clock(at time.Time) string {
 	return at.Format(time.DateTime)
 }
 
-// span is a time for people: 0s, 12s, 2m10s, 3h5m, 2d4h.
+// span returns a duration in two units: 0s, 12s, 2m10s, 3h5m, 2d4h.
 func span(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
 	units := []struct {
@@ -287,7 +287,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// spanOf is a time that the configuration has, in full.
+// spanOf returns a duration of the configuration without rounding.
 func spanOf(seconds float64) string {
 	text := time.Duration(seconds * float64(time.Second)).String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -298,8 +298,8 @@ func spanOf(seconds float64) string {
 	return text
 }
 
-// figure writes a number without an exponent, where it is not too long for that, and
-// with no more than 6 decimals, or 10 below 1.
+// figure returns a number without an exponent unless it is too long for that, and with
+// at most 6 decimals, or 10 below 1.
 func figure(n Number) string {
 	if size := math.Abs(float64(n)); size == 0 || size >= 1e-4 && size < 1e15 {
 		decimals := 6

@@ -162,7 +162,7 @@ func TestExplanationText(t *testing.T) {
 }
 
 // A part whose text is too long stands without its own parts.
-func TestDrawnParts(t *testing.T) {
+func TestTextOfLongParts(t *testing.T) {
 	long := strings.Repeat("x", maxPart)
 	x := &Node{Expr: long, Kind: KindSelector}
 	for _, tt := range []struct {
@@ -182,12 +182,12 @@ func TestDrawnParts(t *testing.T) {
 		{KindAggregation, "sum by (a)", []*Node{x}, false, "sum by (a) (...)"},
 		{KindSubquery, "[1m:10s]", []*Node{x}, false, "...[1m:10s]"},
 	} {
-		if got := drawn(&Node{Expr: long + "+", Kind: tt.kind, Short: tt.short, Children: tt.children, Cut: tt.cut}); got != tt.want {
-			t.Errorf("drawn(%s %s) = %s, want %s", tt.kind, tt.short, got, tt.want)
+		if got := partOf(&Node{Expr: long + "+", Kind: tt.kind, Short: tt.short, Children: tt.children, Cut: tt.cut}); got != tt.want {
+			t.Errorf("partOf(%s %s) = %s, want %s", tt.kind, tt.short, got, tt.want)
 		}
 	}
-	if got := drawn(&Node{Expr: long, Kind: KindSet, Short: "and"}); got != long {
-		t.Errorf("drawn() = %s, want the whole part of %d bytes", got, maxPart)
+	if got := partOf(&Node{Expr: long, Kind: KindSet, Short: "and"}); got != long {
+		t.Errorf("partOf() = %s, want the whole part of %d bytes", got, maxPart)
 	}
 }
 
@@ -200,8 +200,8 @@ func TestExplanationHead(t *testing.T) {
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), no rules":                                 {Verdict: "fail", Reason: "no rules"},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 1 of 9 rules warns":                       {Verdict: "warn", RuleCount: 9, Deciding: 1},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 2 of 9 rules warn":                        {Verdict: "warn", RuleCount: 9, Deciding: 2},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules speaks against it":    {Verdict: "pass", RuleCount: 9},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not speak against it":  {Verdict: "pass", RuleCount: 1},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules fails it":             {Verdict: "pass", RuleCount: 9},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not fail it":           {Verdict: "pass", RuleCount: 1},
 		"ready: pass since 2025-12-31 10:00:00 (2d2h), it has no rules":                          {Verdict: "pass"},
 	} {
 		x.State, x.Since, x.At, x.Generation = "ready", since, noon(), 3
@@ -211,7 +211,7 @@ func TestExplanationHead(t *testing.T) {
 		}
 	}
 	starting := Explanation{State: "started", Verdict: "fail", Reason: "starting", At: noon(), Collectors: []Collector{{Name: "late", Kind: "http"}}}
-	if got, want := Text(&starting, false, ""), "collectors:\n  late (http)  no round has ended yet\n"; !strings.Contains(got, want) {
+	if got, want := Text(&starting, false, ""), "collectors:\n  late (http)  no collection has ended yet\n"; !strings.Contains(got, want) {
 		t.Errorf("Text() = %q, want the collector that is waited for", got)
 	}
 }
@@ -227,7 +227,7 @@ func TestExplanationLinesAreBounded(t *testing.T) {
 	}
 }
 
-// An error that fills a screen is left to whoever asks for one rule.
+// An error that fills a screen is cut unless one rule is explained.
 func TestExplanationErrorsAreBounded(t *testing.T) {
 	x := everything()
 	x.Collectors[0].Error = strings.Repeat("longer", 50)

@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	// maxPart is how long a part of an expression may be that is drawn with its own
-	// parts, in bytes.
+	// maxPart bounds a part of an expression that is written with its own parts, in bytes.
 	maxPart = 100
-	// maxDrawnSeries bounds the elements of a part that are drawn, and maxDecidingSeries
-	// those of a rule that nobody asked for by its name.
-	maxDrawnSeries, maxDecidingSeries = 5, 3
+	// maxShownSeries bounds the elements of a part that are written, and
+	// maxDecidingSeries those where only what decides is written.
+	maxShownSeries, maxDecidingSeries = 5, 3
 )
 
-// node draws a part of an expression and what it says. asks is set for what the rule
-// asks: whether there is anything at all.
-func (t *textWriter) node(n *Node, depth int, asks bool) {
+// node adds the lines of a part of an expression. truth is set for parts whose elements,
+// if any, make the rule true.
+func (t *textWriter) node(n *Node, depth int, truth bool) {
 	if series := t.compared(n); series != nil {
 		t.add(depth, n.Expr, t.outcome(n, series))
 		n = series
 	} else {
-		t.add(depth, drawn(n), t.says(n, asks))
+		t.add(depth, partOf(n), t.result(n, truth))
 	}
 	t.named = append(t.named, n.Collectors...)
 	if n.Count > 1 && (n.Comparison == nil || n.Comparison.Threshold == nil) && !t.single(n) {
@@ -43,9 +42,9 @@ func (t *textWriter) node(n *Node, depth int, asks bool) {
 		switch {
 		case child.Kind == KindNumber || child.Kind == KindString:
 		case t.idle(n, child):
-			t.add(depth+1, drawn(child), t.says(child, asks))
+			t.add(depth+1, partOf(child), t.result(child, truth))
 		default:
-			t.node(child, depth+1, asks && n.Kind == KindSet)
+			t.node(child, depth+1, truth && n.Kind == KindSet)
 		}
 	}
 	if n.Cut {
@@ -53,7 +52,8 @@ func (t *textWriter) node(n *Node, depth int, asks bool) {
 	}
 }
 
-// compared is the selector that a part compares with a number, where both fit one line.
+// compared returns the selector that a part compares with a number, where both fit one
+// line.
 func (t *textWriter) compared(n *Node) *Node {
 	if t.whole || n.Comparison == nil || n.Comparison.Threshold == nil || n.Error != "" || !n.At.IsZero() || len(n.Expr) > maxPart || len(n.Children) != 2 {
 		return nil
@@ -66,32 +66,32 @@ func (t *textWriter) compared(n *Node) *Node {
 	return nil
 }
 
-// outcome is for what a comparison holds, and the selector that is compared.
+// outcome returns the result of a comparison and the value of its selector.
 func (t *textWriter) outcome(n, series *Node) string {
 	if series.Count == 0 {
 		return "false: " + t.value(series)
 	}
 	value := strings.TrimPrefix(t.value(series), fmt.Sprintf("%d series", series.Count))
-	return truth(n) + ": " + strings.TrimLeft(value, ", ")
+	return holds(n) + ": " + strings.TrimLeft(value, ", ")
 }
 
-// single says whether one element decides and stands for all of a part.
+// single reports whether only one element of a part is written, because it decides.
 func (t *textWriter) single(n *Node) bool {
 	return !t.whole && n.Deciding == 1 && n.Comparison == nil
 }
 
-// idle says whether a side of a set operation adds nothing to what that found: why it
-// does not is left out.
+// idle reports whether a side of a set operation adds no elements to its result: its
+// parts are left out.
 func (t *textWriter) idle(n, side *Node) bool {
 	return !t.whole && n.Kind == KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
 }
 
-// drawn is a part of an expression, without its own parts if it is long.
-func drawn(n *Node) string {
+// partOf returns a part of an expression, without its own parts if it is long.
+func partOf(n *Node) string {
 	if len(n.Expr) <= maxPart || n.Short == "" {
 		return n.Expr
 	}
-	const left = "..." // out
+	const left = "..." // left out
 	switch {
 	case n.Kind == KindSubquery:
 		return left + n.Short
@@ -111,24 +111,24 @@ func drawn(n *Node) string {
 	return sides[0] + " " + n.Short + " " + sides[1]
 }
 
-// says is what a part of an expression comes to.
-func (t *textWriter) says(n *Node, asks bool) string {
+// result returns the value of a part, or whether it is true.
+func (t *textWriter) result(n *Node, truth bool) string {
 	text := t.value(n)
 	switch {
 	case n.Error != "":
 		text = "error: " + n.Error
 	case n.Comparison != nil:
-		text = truth(n)
+		text = holds(n)
 	case n.Kind == KindFunction && strings.HasPrefix(n.Short, "absent"):
 		text = strconv.FormatBool(n.Count > 0)
-	case asks && n.Kind == KindSet:
+	case truth && n.Kind == KindSet:
 		text = strconv.FormatBool(n.Count > 0)
 		if n.Count > 1 {
 			text += fmt.Sprintf(" for %d series", n.Count)
 		}
-	case asks && n.Count == 0 && n.Value == nil:
+	case truth && n.Count == 0 && n.Value == nil:
 		text = "false: " + text
-	case asks:
+	case truth:
 		text = "true: " + text
 	}
 	if !n.At.IsZero() {
@@ -137,8 +137,8 @@ func (t *textWriter) says(n *Node, asks bool) string {
 	return text
 }
 
-// truth says for what a comparison holds.
-func truth(n *Node) string {
+// holds returns for how many elements a comparison holds.
+func holds(n *Node) string {
 	c := n.Comparison
 	what, limit := "", ""
 	if c.Threshold == nil && n.Value == nil && c.Of > 1 {
@@ -161,8 +161,8 @@ func truth(n *Node) string {
 	return fmt.Sprintf("true for %d of %d%s%s", c.True, c.Of, what, limit)
 }
 
-// value is the number, the only element or the number of elements of a part, and where
-// they come from.
+// value returns the number, the only element or the number of elements of a part, and
+// what exports them.
 func (t *textWriter) value(n *Node) string {
 	var facts []string
 	switch {
@@ -192,7 +192,7 @@ func (t *textWriter) value(n *Node) string {
 	return strings.Join(facts, ", ")
 }
 
-// lacking says who could export what is not there.
+// lacking returns what could export the missing series of a part.
 func lacking(n *Node) string {
 	switch {
 	case n.Kind != KindSelector && n.Kind != KindRange:
@@ -207,9 +207,9 @@ func lacking(n *Node) string {
 	return ": no collector is known to export it"
 }
 
-// elements draws the elements of a part.
+// elements adds the lines of the elements of a part.
 func (t *textWriter) elements(n *Node, depth int) {
-	room := maxDrawnSeries
+	room := maxShownSeries
 	if !t.whole {
 		room = min(maxDecidingSeries, cmp.Or(n.Deciding, n.Count))
 	}
@@ -229,14 +229,14 @@ func (t *textWriter) elements(n *Node, depth int) {
 	}
 }
 
-// apart writes the labels that set an element apart from the others of a part.
+// apart returns the labels in which an element differs from the others of a part.
 func apart(n *Node, s Series) string {
 	all, own := shared(n), maps.Clone(s.Labels)
 	maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
 	return cmp.Or(labelsText(own, n.Expr), "{}")
 }
 
-// shared are the labels that all elements of a part have, where all are known.
+// shared returns the labels that all elements of a part have, where Series has them all.
 func shared(n *Node) map[string]string {
 	if len(n.Series) < n.Count || len(n.Series) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func shared(n *Node) map[string]string {
 	return all
 }
 
-// element is what an element of a vector or matrix says.
+// element returns the value of an element of a vector or matrix.
 func (t *textWriter) element(s Series) string {
 	if s.First != nil && s.Last != nil {
 		return fmt.Sprintf("%s from %s (%s) to %s (%s)", text.Count(s.Samples, "sample"), figure(s.First.Value), t.ago(s.First.At), figure(s.Last.Value), t.ago(s.Last.At))
@@ -263,7 +263,7 @@ func (t *textWriter) element(s Series) string {
 	return text
 }
 
-// recording draws a recording rule and its tree.
+// recording adds the lines of a recording rule and its tree.
 func (t *textWriter) recording(r Recording, depth int) {
 	text := "recording rule " + r.Name + labelsText(r.Labels, "") + " of the group " + r.Group
 	for _, at := range []struct {
@@ -285,7 +285,7 @@ func (t *textWriter) recording(r Recording, depth int) {
 	t.node(r.Tree, depth+1, false)
 }
 
-// labelsText writes the labels that the expression does not say itself.
+// labelsText returns the labels that the expression does not contain.
 func labelsText(ls map[string]string, expr string) string {
 	name := ls[model.MetricNameLabel]
 	if strings.Contains(expr, name) {

@@ -22,9 +22,9 @@ const (
 // treeBuilder builds the tree of one rule.
 type treeBuilder struct {
 	*explainer
-	// left is how many nodes there may still be.
+	// left is how many nodes may be added.
 	left int
-	// seen are the recording rules whose trees stand in the rule's.
+	// seen are the recording rules whose trees are part of the rule's.
 	seen []*evaluator.Recording
 }
 
@@ -32,7 +32,7 @@ type treeBuilder struct {
 // below.
 type branch struct {
 	*treeBuilder
-	// asOf is the moment that the expression looks at.
+	// asOf is the time for which the expression is evaluated.
 	asOf time.Time
 	// parts are the texts of the parts before start() and end() were resolved.
 	parts map[parser.Node]partText
@@ -40,7 +40,7 @@ type branch struct {
 	depth int
 }
 
-// partText is a part of an expression, with its own parts and without.
+// partText is the text of a part of an expression, with its own parts and without.
 type partText struct{ full, short string }
 
 // branch builds the tree of an expression, which it parses anew: building changes it.
@@ -60,8 +60,8 @@ func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, d
 	return b.node(ctx, ast, asOf, above{})
 }
 
-// resolve puts a time in the place of start() and end(): a part of the expression may
-// be evaluated as of another one.
+// resolve replaces start() and end() by a time: a part of the expression may be
+// evaluated as of another one.
 func resolve(ast parser.Expr, at int64) {
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
@@ -78,7 +78,7 @@ func resolve(ast parser.Expr, at int64) {
 	})
 }
 
-// bare is an expression without what stands around it and means nothing.
+// bare returns an expression without its parentheses.
 func bare(e parser.Expr) parser.Expr {
 	for {
 		switch n := e.(type) {
@@ -103,7 +103,7 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above
 	switch e := e.(type) {
 	case *parser.NumberLiteral:
 		n.Value = new(Number(e.Val))
-	case *parser.StringLiteral: // the text says it
+	case *parser.StringLiteral: // Expr is its value
 	case *parser.VectorSelector:
 		b.selector(ctx, n, e, at, up)
 	case *parser.MatrixSelector:
@@ -124,7 +124,7 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above
 	return n
 }
 
-// short is what an expression is without its parts.
+// short returns an expression without its parts.
 func short(n parser.Node) string {
 	switch n := n.(type) {
 	case *parser.BinaryExpr:
@@ -168,7 +168,7 @@ func kindOf(e parser.Expr) string {
 	return KindArithmetic
 }
 
-// child explains a part of n, if there is room for it.
+// child explains a part of n, unless the tree has too many nodes.
 func (b *branch) child(ctx context.Context, n *Node, e parser.Expr, at time.Time, up above) *Node {
 	if b.left <= 0 {
 		n.Cut = true
@@ -196,7 +196,7 @@ func (b *branch) binary(ctx context.Context, n *Node, e *parser.BinaryExpr, at t
 	if e.ReturnBool {
 		c.True = f.ones
 	}
-	// The number first, as the elements are held against it.
+	// The number comes first, because the elements are compared with it.
 	number, vector, swapped := e.RHS, e.LHS, scalar(e.LHS)
 	if swapped {
 		number, vector = vector, number
@@ -226,17 +226,17 @@ func (b *branch) pairs(ctx context.Context, n *Node, e *parser.BinaryExpr, at ti
 		c.Of, c.True = 1, int(*n.Value)
 		return c
 	}
-	asked := *e
-	asked.ReturnBool = true
+	counting := *e
+	counting.ReturnBool = true
 	all := &Node{}
-	if found := b.evaluate(ctx, all, &asked, at, above{}); all.Error == "" {
+	if found := b.evaluate(ctx, all, &counting, at, above{}); all.Error == "" {
 		c.True, c.Of = found.ones, all.Count
 	}
 	return c
 }
 
-// compare says whether a comparison of an element with a number holds. It is swapped
-// where the number stands on the left.
+// compare reports whether a comparison of an element with a number holds. swapped is set
+// where the number is on the left.
 func compare(op parser.ItemType, v, limit float64, swapped bool) bool {
 	if swapped {
 		v, limit = limit, v

@@ -32,7 +32,7 @@ export function origins(collectors, now) {
 function timing(rule, now) {
   const [first] = rule.alerts ?? [];
   const facts = [];
-  if (first?.kept_until) facts.push(["true no more; keep_firing_for keeps it until ", moment(first.kept_until)]);
+  if (first?.kept_until) facts.push(["no longer true; keep_firing_for keeps it until ", moment(first.kept_until)]);
   else if (first && !(first.firing && rule.for_seconds === 0 && Math.abs(seconds(Date.parse(rule.since), first.active_at)) < 1)) {
     facts.push(["true since ", moment(first.active_at)]); // else the rule says it
   }
@@ -50,7 +50,7 @@ function timing(rule, now) {
 /** How a collector does. */
 function origin(c, now) {
   const name = [el("strong", null, c.name), ` (${c.kind}${c.external ? ", external" : ""}) `];
-  if (!c.ran) return [name, "no round has ended yet"];
+  if (!c.ran) return [name, "no collection has ended yet"];
   if (c.success) return [name, `succeeded ${age(seconds(now, c.last_run))}`];
   return [name, el("span", { class: "wrong" }, `failed ${age(seconds(now, c.last_run))}, ${c.last_success ? `last success ${age(seconds(now, c.last_success))}` : "never succeeded"}: ${c.error ?? ""}`)];
 }

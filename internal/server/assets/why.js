@@ -31,7 +31,7 @@ export function answer({ state, failure, explanation: x }, now) {
 /** How many rules decide. */
 function decided(x) {
   if (x.verdict === "pass" && x.rule_count === 0) return "it has no rules";
-  if (x.verdict === "pass") return x.rule_count === 1 ? "its only rule does not speak against it" : `none of its ${x.rule_count} rules speaks against it`;
+  if (x.verdict === "pass") return x.rule_count === 1 ? "its only rule does not fail it" : `none of its ${x.rule_count} rules fails it`;
   if (x.deciding === 0) return x.reason ?? "";
   const of = `${x.deciding} of ${plural(x.rule_count, "rule")}`;
   return [x.reason, x.verdict === "fail" ? `decided by ${of}` : `${of} ${x.deciding === 1 ? "warns" : "warn"}`].filter(Boolean).join(", ");
@@ -39,7 +39,7 @@ function decided(x) {
 
 /** What there is to say without a rule. */
 function sentence(x) {
-  if (x.verdict !== "fail") return x.rule_count > 0 ? "All is ok." : "Nothing speaks against it.";
+  if (x.verdict !== "fail") return x.rule_count > 0 ? "All is ok." : "Nothing fails it.";
   return x.reason ? `No rule decides: ${x.reason}.` : "No rule decides.";
 }
 
