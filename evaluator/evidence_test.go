@@ -88,7 +88,7 @@ func TestEvidence(t *testing.T) {
 		{"unless without the left", `gone unless a`, "gone"},
 		{"a comparison with a number", `gone > 5`, "gone"},
 
-		{"absent judges itself", `absent(gone)`, ""},
+		{"absent is about absence", `absent(gone)`, ""},
 		{"absent of what is there", `absent(a)`, ""},
 		{"absent over time", `absent_over_time(gone[5m])`, ""},
 		{"absent beside what is missing", `absent(a) and on () gone`, "gone"},

@@ -52,7 +52,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 		{"panics with nil", func(context.Context) ([]collectors.Sample, error) { panic(nil) }, evaluator.Unknown, "panic: "},
 		{"has a nil pointer", func(context.Context) ([]collectors.Sample, error) { var s *stub; return nil, errors.New(s.text()) }, evaluator.Unknown, "panic: runtime error"},
 		{"fails with a long error that is no text", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New(long) }, evaluator.Unknown, "?"},
-		{"fails and says nothing", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("") }, evaluator.Unknown, ""},
+		{"fails without a message", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("") }, evaluator.Unknown, ""},
 		{"repeats a series", func(context.Context) ([]collectors.Sample, error) {
 			return []collectors.Sample{sample(0, "faulty"), sample(0, "faulty")}, errors.New("twice")
 		}, evaluator.Failing, "twice"},
@@ -98,7 +98,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 					t.Errorf("the rule over vitals_collector_success is %s, want failing", got)
 				}
 				if n := c.collections.Load(); n < 3 {
-					t.Errorf("rounds of the other collector = %d, want at least 3 in 36s", n)
+					t.Errorf("collections of the other collector = %d, want at least 3 in 36s", n)
 				}
 				healed.Store(true)
 				time.Sleep(2 * time.Minute)
@@ -146,8 +146,8 @@ func TestValuesThatAreNoNumbers(t *testing.T) {
 	})
 }
 
-// TestPanicsAreLoggedOnce counts what a collector that panics each round, then fails,
-// then panics again, leaves in the log.
+// TestPanicsAreLoggedOnce counts the log lines of a collector that panics in each
+// collection, then fails, then panics again.
 func TestPanicsAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{}

@@ -49,7 +49,7 @@ func (p *play) at(second float64, values map[string]float64) *evaluator.Snapshot
 
 func moment(second float64) time.Time { return time.UnixMilli(int64(second * 1000)) }
 
-// query is what an expression says, one line an element.
+// query returns the result of an expression, one line an element.
 func (p *play) query(expr string, second float64) string {
 	p.t.Helper()
 	all, err := p.Query(context.Background(), expr, moment(second))
@@ -120,8 +120,8 @@ func TestSimulationForgetsEverythingAtARestart(t *testing.T) {
 	}
 }
 
-// A series that nobody says anything about runs out, although no value has changed.
-func TestSimulatedSeriesRunOut(t *testing.T) {
+// A series without new samples expires, although no value has changed.
+func TestSimulatedSeriesExpire(t *testing.T) {
 	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, patientRule)
 	p.at(0, map[string]float64{"up": 0})
 	for _, step := range []struct {
@@ -177,7 +177,7 @@ func TestSimulatedSubqueryStep(t *testing.T) {
 	}
 }
 
-func TestSimulationTellsErrors(t *testing.T) {
+func TestSimulationReturnsErrors(t *testing.T) {
 	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, `
 groups:
   - name: g

@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// stub is a collector made of functions; without run it is no more than idle between
+// stub is a collector made of functions; without run it is idle between
 // collections.
 type stub struct {
 	collect func(ctx context.Context) ([]collectors.Sample, error)
@@ -92,7 +92,7 @@ func TestExplainOnceAGeneration(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		var mu sync.Mutex // guards what follows
 		rules := map[*Rule]uint64{}
-		ask := func() {
+		request := func() {
 			var wg sync.WaitGroup
 			for i := range 100 {
 				wg.Go(func() {
@@ -109,12 +109,12 @@ func TestExplainOnceAGeneration(t *testing.T) {
 			wg.Wait()
 		}
 		before := e.Snapshot().Generation
-		ask()
+		request()
 		if got := e.Snapshot().Generation; len(rules) != 1 || got != before {
-			t.Errorf("a hundred who ask cost %d explanations and %d generations, want 1 and none", len(rules), got-before)
+			t.Errorf("a hundred requests cost %d explanations and %d generations, want 1 and none", len(rules), got-before)
 		}
 		time.Sleep(time.Second)
-		ask()
+		request()
 		if len(rules) != 2 {
 			t.Errorf("in the next generation there are %d explanations in all, want 2", len(rules))
 		}
@@ -126,9 +126,9 @@ func TestExplainOnceAGeneration(t *testing.T) {
 	})
 }
 
-// A result that no pass has seen yet is in the window, and in no verdict. Without
-// history its time is too late for the last pass.
-func TestExplainWaitsForThePassThatIsDue(t *testing.T) {
+// A result that is not evaluated yet is in the window, and in no verdict. Without history
+// its time is too late for the last evaluation.
+func TestExplainWaitsForTheEvaluationThatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var value atomic.Int64
 		value.Store(1)
@@ -179,7 +179,7 @@ func TestExplainEnds(t *testing.T) {
 		}
 		stop()
 		if _, err := e.explain(t.Context(), "ready", Options{Rule: "Down"}); err != nil {
-			t.Errorf("Explain() of what is known already = %v, want it without asking the loop", err)
+			t.Errorf("Explain() of what is explained already = %v, want it without the loop", err)
 		}
 		if _, err := e.explain(t.Context(), "ready", Options{Rule: "Other"}); !errors.Is(err, evaluator.ErrStopped) {
 			t.Errorf("Explain() of an evaluator that has stopped = %v, want ErrStopped", err)
@@ -210,7 +210,7 @@ func TestNumberInJSON(t *testing.T) {
 	}
 }
 
-// An explanation that is read back is the one that was written.
+// An explanation survives JSON.
 func TestExplanationInJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, stop := start(t, gauge(&atomic.Int64{}))

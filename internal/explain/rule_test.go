@@ -81,22 +81,22 @@ func TestRulesOfAnExplanation(t *testing.T) {
 
 func TestNothingToExplain(t *testing.T) {
 	sc := newScene(t, manyRules)
-	for want, ask := range map[string][2]string{
+	for want, query := range map[string][2]string{
 		`there is no state "platinum": expected one of ready, alive, started, gold, silver`: {"platinum", ""},
 		`there is no rule "Rot": expected one of Fine, Consequence, Root, Waits, Plain`:     {"ready", "Rot"},
 		`there is no rule "` + strings.Repeat("x", 64) + `": expected one of Plain`:         {"started", strings.Repeat("x", 99)},
 	} {
-		_, _, err := choose(sc.snap, ask[0], Options{Rule: ask[1]}, sc.snap.At)
+		_, _, err := choose(sc.snap, query[0], Options{Rule: query[1]}, sc.snap.At)
 		if err == nil || err.Error() != want {
-			t.Errorf("choose(%q) = %v, want %s", ask, err, want)
+			t.Errorf("choose(%q) = %v, want %s", query, err, want)
 		}
 	}
 	if got := (&NotFoundError{What: "rule", Name: "A"}).Error(); got != `there is no rule "A": there is none` {
-		t.Errorf("Error() = %s, want it to say that there is none", got)
+		t.Errorf("Error() = %s, want \"there is none\"", got)
 	}
 }
 
-// Why ready fails where alive does is a matter of the rules of alive.
+// Where alive fails, ready fails because of the rules of alive.
 func TestNotAliveIsExplained(t *testing.T) {
 	sc := newScene(t, "groups: [{name: g, rules: [{alert: Dead, expr: up == 0, labels: {state: alive}}, {alert: A, expr: up > 5, labels: {state: ready}}]}]")
 	x := sc.explain(t, evaluator.Ready, Options{})
@@ -186,7 +186,7 @@ groups:
 		t.Errorf("Slow was evaluated at %s as of %s, want 57s, and now", got, slow.AsOf)
 	}
 	if got := past.AsOf.Sub(epoch()); got != 40*time.Second || !past.Evaluated.IsZero() {
-		t.Errorf("Past was evaluated as of %s at %s, want 40s, in the last pass", got, past.Evaluated)
+		t.Errorf("Past was evaluated as of %s at %s, want 40s, in the last evaluation", got, past.Evaluated)
 	}
 	want := `comparison load > 0 = 1 series (> 0: 1 of 1)
   - load{host=h} 37
@@ -309,7 +309,7 @@ func TestTreesAreBounded(t *testing.T) {
 	}
 	one := sc.explain(t, evaluator.Ready, Options{Rule: "R149"})
 	if len(one.Rules) != 1 || one.Rules[0].Tree == nil {
-		t.Error("a rule that is asked for alone has no tree")
+		t.Error("a rule that is explained alone has no tree")
 	}
 }
 
@@ -338,7 +338,7 @@ func TestSeriesOfANodeAreBounded(t *testing.T) {
 	}
 }
 
-// What there is no time for has an error in place of a value.
+// What is not evaluated in time has an error in place of a value.
 func TestExplanationWithoutTime(t *testing.T) {
 	sc := newScene(t, manyRules)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -350,7 +350,7 @@ func TestExplanationWithoutTime(t *testing.T) {
 	})
 }
 
-// Whoever is explained to all the time sees the same verdicts as nobody.
+// Explanations do not change the following snapshots.
 func TestExplainingChangesNothing(t *testing.T) {
 	plain, explained := newScene(t, manyRules), newScene(t, manyRules)
 	for s := 61; s < 120; s++ {
@@ -363,7 +363,7 @@ func TestExplainingChangesNothing(t *testing.T) {
 		explained.explain(t, evaluator.Ready, Options{All: true})
 		explained.explain(t, "gold", Options{All: true})
 		if diff := cmp.Diff(plain.snap, explained.snap, cmpopts.EquateEmpty(), cmp.Comparer(func(x, y fmt.Stringer) bool { return x.String() == y.String() })); diff != "" {
-			t.Fatalf("after %ds the snapshots differ (-nobody asked +asked):\n%s", s, diff)
+			t.Fatalf("after %ds the snapshots differ (-not explained +explained):\n%s", s, diff)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 
 var update = goflag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// sketch writes a tree in short: for each node its kind and expression, what it says,
-// and its elements with the age of their samples at epoch+60s.
+// sketch writes a tree in short: for each node its kind, expression and value, and
+// its elements with the age of their samples at epoch+60s.
 func sketch(n *Node) string {
 	var b strings.Builder
 	sketchInto(&b, n, "")

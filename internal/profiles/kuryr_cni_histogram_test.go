@@ -16,8 +16,8 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// The scripts are what happens, with what is then known: =2 are two failures in a
-// row, =? is nothing, and (failing) is the status of the alert. The limit is 3.
+// The scripts are events, with the result after them: =2 are two failures in a row, =? is
+// none, and (failing) is the status of the alert. The limit is 3.
 func TestCNIHistogram(t *testing.T) {
 	tests := []struct{ name, script string }{
 		{"failures in a row add up", "scrape =0 fail scrape =1 fail fail scrape =3 (ok) fail scrape =4 (failing) fail scrape =5 (failing)"},
@@ -99,7 +99,7 @@ func TestCNIHistogramBoundsWithoutAFraction(t *testing.T) {
 }
 
 // Without the sums a success still counts; only a daemon that started anew and
-// succeeded as often cannot be told from one that did not.
+// succeeded as often looks the same as one that did not.
 func TestCNIHistogramWithoutSums(t *testing.T) {
 	w := newCNIWatch(t, 3, epoch())
 	w.without = "_sum"
@@ -219,7 +219,7 @@ func (m *cniModel) scrape(life uint64, failures, successes int) {
 		m.streak = 0
 	case life == m.life:
 		m.streak += failures - m.failures
-	case m.successes == 0 && failures >= forgiven: // the new life cannot be told from the old one
+	case m.successes == 0 && failures >= forgiven: // the new life looks the same as the old one
 		m.streak = failures - forgiven
 	default:
 		m.streak = failures

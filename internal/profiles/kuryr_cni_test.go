@@ -18,7 +18,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// cniAlert is the rule that judges the CNI daemon by its histogram.
+// cniAlert is the rule over the CNI daemon's histogram.
 const cniAlert = "CNIAddFailingByHistogram"
 
 // cniInterval is the time between two scrapes.
@@ -40,7 +40,7 @@ func (d *cniDaemon) request(command, failed string, atLeast float64) {
 	d.seconds[command+" "+failed] = append(d.seconds[command+" "+failed], atLeast+d.random.Float64())
 }
 
-// samples are what a scrape brings; half says how the buckets are written.
+// samples are what a scrape brings; half is the format of the bounds.
 func (d *cniDaemon) samples(half string) []collectors.Sample {
 	all := []collectors.Sample{cniSample("vitals_scrape_up", 1)}
 	const name = "kuryr_cni_request_duration_seconds"
@@ -87,9 +87,9 @@ type cniWatch struct {
 	// bounds is how the buckets are written, and without what is not kept of a scrape.
 	bounds, without string
 	limit           float64
-	// up is whether the last scrape succeeded, and fresh whether the rules have not
-	// seen that yet. counted is when they saw one that did; knew is whether they still
-	// remembered it when they saw the last one.
+	// up is set if the last scrape succeeded, and fresh until the rules are evaluated
+	// after it. counted is their last evaluation after a success; knew is whether that
+	// was within five minutes of the last scrape's.
 	up, fresh, knew bool
 	counted         time.Time
 }
@@ -194,7 +194,7 @@ func (w *cniWatch) do(word string) {
 	}
 }
 
-// streak is the number of failures in a row that the rules know of, or -1.
+// streak returns the number of failures in a row by the rules, or -1.
 func (w *cniWatch) streak() float64 {
 	w.t.Helper()
 	v, ok := query(w.t, w.sim, "kuryr_cni_add:consecutive_failures", w.at)

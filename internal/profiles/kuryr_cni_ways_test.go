@@ -57,7 +57,7 @@ type cniWays struct {
 	parts      *collectors.Components
 }
 
-// newCNIWays takes over how the profile kuryr-cni judges events.
+// newCNIWays counts events as the profile kuryr-cni does.
 func newCNIWays(t *testing.T, limit int) *cniWays {
 	t.Helper()
 	excused := []string{"malformed", "pod_gone", "timeout", "exists"}
@@ -78,7 +78,7 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 	return w
 }
 
-// request ends, and both ways learn of it.
+// request ends a request, which both ways count.
 func (w *cniWays) request(o cniOutcome) {
 	w.t.Helper()
 	f := append(strings.Fields(o.event), "")
@@ -197,7 +197,7 @@ func TestCNIFailuresDoNotAddUpInBothWays(t *testing.T) {
 	}
 }
 
-// Of the outcomes that the histogram can tell apart, any sequence leads to the same
+// Of the outcomes that the histogram distinguishes, any sequence leads to the same
 // verdict in both ways after each request.
 func TestCNISequencesInBothWays(t *testing.T) {
 	const seed = 1 // another one plays other sequences; a failure is to be one of the change that is tested

@@ -32,9 +32,9 @@ func reasonsOf(t *testing.T, kind collectors.Kind, name, metric string) []labels
 	return found
 }
 
-// Whatever the reason is why the supervisor or the hook tells nothing, a SONiC container
-// is not ready; but for the two that are warnings.
-func TestSonicReadyKnowsEveryReason(t *testing.T) {
+// A SONiC container is not ready for any reason of a failure of the supervisor or the
+// hook, except for the two that are warnings.
+func TestSonicReadyFailsForEveryReason(t *testing.T) {
 	all := append(reasonsOf(t, &collectors.SupervisorConfig{Socket: "/no/such/socket", Limit: 1}, "supervisor", "vitals_supervisor_failure"),
 		reasonsOf(t, &collectors.ScriptConfig{Command: []string{"/no/such/hook"}, Convention: "sonic-hook", Missing: "fail", OutputLimit: 1, ObjectLimit: 1}, "hook", "vitals_script_failure")...)
 	for _, holds := range all {

@@ -31,7 +31,7 @@ func TestChanged(t *testing.T) {
 			{"another value of that source", func(at int64) { write(t, b, at, 1, "x") }, true},
 			{"the value of the first again", func(at int64) { write(t, a, at, 0, "x") }, true},
 			{"a source that stops while the other goes on", func(at int64) { b.Stale(at) }, false},
-			{"a metric that nobody asked for", func(at int64) {
+			{"another metric", func(at int64) {
 				b.Begin(at)
 				if err := b.Add(other, float64(at), 0); err != nil {
 					t.Fatal(err)

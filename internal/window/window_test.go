@@ -83,13 +83,13 @@ func TestBatches(t *testing.T) {
 			write(t, a, 20, 2)
 			write(t, a, 30, 3, "x")
 		}, "x 10:1 20:stale 30:3"},
-		{"a failed round marks everything stale, once", func(t *testing.T, w *window.Window, a, b *window.Source) {
+		{"a failed batch marks everything stale, once", func(t *testing.T, w *window.Window, a, b *window.Source) {
 			write(t, a, 10, 1, "x", "y")
 			a.Stale(20)
 			a.Stale(30)
 			write(t, a, 40, 4, "y")
 		}, "x 10:1 20:stale\ny 10:1 20:stale 40:4"},
-		{"a round that is not ended marks nothing", func(t *testing.T, w *window.Window, a, b *window.Source) {
+		{"a batch that is not ended marks nothing", func(t *testing.T, w *window.Window, a, b *window.Source) {
 			write(t, a, 10, 1, "x", "y")
 			a.Begin(20)
 			write(t, a, 30, 3, "x", "y")
@@ -109,11 +109,11 @@ func TestBatches(t *testing.T) {
 			write(t, a, 20, 1)
 			write(t, b, 20, 2, "x")
 		}, "x 10:1 20:2"},
-		{"the last of two samples of one round wins", func(t *testing.T, w *window.Window, a, b *window.Source) {
+		{"the last of two samples of one batch wins", func(t *testing.T, w *window.Window, a, b *window.Source) {
 			write(t, a, 10, 1, "x", "x")
 			write(t, a, 20, 2)
 		}, "x 10:1 20:stale"},
-		{"a round from the past is dropped", func(t *testing.T, w *window.Window, a, b *window.Source) {
+		{"a batch from the past is dropped", func(t *testing.T, w *window.Window, a, b *window.Source) {
 			write(t, a, 20, 2, "x")
 			write(t, a, 10, 1, "x")
 		}, "x 20:2"},
@@ -340,7 +340,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestChurnIsBounded(t *testing.T) {
-	const rounds, each = 1000, 1000
+	const batches, each = 1000, 1000
 	for _, retention := range []time.Duration{0, 10 * time.Second} {
 		t.Run(retention.String(), func(t *testing.T) {
 			before := heap()
@@ -348,7 +348,7 @@ func TestChurnIsBounded(t *testing.T) {
 			w.SetRetention(nil, retention)
 			s := w.Source()
 			peak := 0
-			for r := range rounds {
+			for r := range batches {
 				s.Begin(int64(r) * 1000)
 				for i := range each {
 					if err := s.Add(labels.FromStrings("__name__", "churn_"+strconv.Itoa(i%10), "id", strconv.Itoa(r*each+i)), 1, 0); err != nil {
