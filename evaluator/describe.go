@@ -77,27 +77,27 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 // fold sets the cause of every rule that is not ok: the failing rule at the root of its
 // depends_on. It changes no verdict.
 func fold(all []Rule) {
-	troubled := map[string][]string{}
+	unhealthy := map[string][]string{}
 	for _, r := range all {
 		if r.Status == Failing || r.Status == Pending || r.Decides {
-			troubled[r.Name] = append(troubled[r.Name], r.DependsOn...)
+			unhealthy[r.Name] = append(unhealthy[r.Name], r.DependsOn...)
 		}
 	}
 	for i := range all {
-		if _, ok := troubled[all[i].Name]; ok {
-			all[i].Cause = root(all[i].DependsOn, troubled, []string{all[i].Name})
+		if _, ok := unhealthy[all[i].Name]; ok {
+			all[i].Cause = root(all[i].DependsOn, unhealthy, []string{all[i].Name})
 		}
 	}
 }
 
-// root returns the first troubled rule whose own depends_on has none; path guards
+// root returns the first unhealthy rule whose own depends_on has none; path guards
 // against a cycle, which the check of rule files forbids.
-func root(names []string, troubled map[string][]string, path []string) string {
+func root(names []string, unhealthy map[string][]string, path []string) string {
 	for _, name := range names {
-		if _, ok := troubled[name]; !ok || slices.Contains(path, name) {
+		if _, ok := unhealthy[name]; !ok || slices.Contains(path, name) {
 			continue
 		}
-		if deeper := root(troubled[name], troubled, append(path, name)); deeper != "" {
+		if deeper := root(unhealthy[name], unhealthy, append(path, name)); deeper != "" {
 			return deeper
 		}
 		return name

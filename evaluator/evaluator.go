@@ -22,7 +22,7 @@ type Evaluator struct {
 
 	results  chan result
 	requests chan func(at time.Time)
-	views    chan viewRequest
+	views    chan func(running context.Context)
 	done     chan struct{}
 }
 
@@ -47,7 +47,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		opts: opts, core: c, watch: newStepWatch(now),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
-		views:    make(chan viewRequest),
+		views:    make(chan func(context.Context)),
 		done:     make(chan struct{}),
 	}
 	e.evaluate(context.Background())
@@ -127,7 +127,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
-	var viewers []viewRequest
+	var views []func(context.Context)
 	for {
 		due := false
 		select {
@@ -141,8 +141,8 @@ func (e *Evaluator) Run(ctx context.Context) {
 			f(wallTime(e.now()))
 			workers.replace(ctx, e.core.cfg.Sources)
 			due = true
-		case r := <-e.views:
-			viewers = append(viewers, r)
+		case view := <-e.views:
+			views = append(views, view)
 		case <-ticker.C:
 			due = true
 		case <-soon:
@@ -154,10 +154,10 @@ func (e *Evaluator) Run(ctx context.Context) {
 			e.evaluate(ctx)
 		}
 		if soon == nil { // The window has no samples newer than the last evaluation.
-			for _, r := range viewers {
-				e.serve(ctx, r)
+			for _, view := range views {
+				view(ctx)
 			}
-			viewers = nil
+			views = nil
 		}
 	}
 }

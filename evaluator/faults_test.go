@@ -30,9 +30,9 @@ const faultRules = upRule + `
         labels: {severity: warning}
 `
 
-// TestFaultyCollectorHarmsNobodyElse puts a collector with a fault beside one that
+// TestFaultyCollectorDoesNotAffectOthers puts a collector with a fault beside one that
 // is well. The rule over the latter stays ok all the time, and recovery shows.
-func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
+func TestFaultyCollectorDoesNotAffectOthers(t *testing.T) {
 	long := strings.Repeat("\xff\x00é", 1000)
 	good := func() ([]collectors.Sample, error) { return []collectors.Sample{sample(1, "faulty")}, nil }
 	tests := []struct {

@@ -26,44 +26,31 @@ type View struct {
 	snapshot *Snapshot
 }
 
-// viewRequest is a call of Evaluator.View that waits for the loop.
-type viewRequest struct {
-	ctx  context.Context
-	use  func(context.Context, *View)
-	done chan<- struct{} // closed after use
-}
-
 // View calls use between two evaluations while Run runs. The context that use gets ends
 // after 250 ms. View returns ErrStopped once Run has ended, or the error of ctx; use may
 // then still run.
 func (e *Evaluator) View(ctx context.Context, use func(context.Context, *View)) error {
 	done := make(chan struct{})
-	select {
-	case e.views <- viewRequest{ctx, use, done}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.done:
-		return ErrStopped
+	call := func(running context.Context) {
+		defer close(done)
+		if ctx.Err() != nil {
+			return
+		}
+		limited, cancel := context.WithTimeout(running, viewTime)
+		defer cancel()
+		use(limited, &View{e.core, e.Snapshot()})
 	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.done:
-		return ErrStopped
+	for views := e.views; ; views = nil { // after the first turn the loop has the call
+		select {
+		case views <- call:
+		case <-done:
+			return ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.done:
+			return ErrStopped
+		}
 	}
-}
-
-// serve runs a request in the loop, unless its caller no longer waits.
-func (e *Evaluator) serve(ctx context.Context, r viewRequest) {
-	if r.ctx.Err() != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, viewTime)
-	defer cancel()
-	r.use(ctx, &View{e.core, e.Snapshot()})
-	close(r.done)
 }
 
 // View calls use with the state after the last evaluation. There must have been one
