@@ -26,11 +26,9 @@ func (c *core) replaceAlertSeries(at time.Time) {
 	if c.alertSeries {
 		return
 	}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			if e.alerting != nil {
-				e.alerting.endSeries(at.Add(-g.QueryOffset))
-			}
+	for g, e := range c.each() {
+		if e.alerting != nil {
+			e.alerting.endSeries(at.Add(-g.QueryOffset))
 		}
 	}
 }

@@ -72,15 +72,13 @@ func (c *core) markCacheable() {
 	for _, d := range Descs() {
 		volatile[d.Name] = true
 	}
-	for _, r := range c.rules() {
-		volatile[r.Record] = true
+	for _, e := range c.each() {
+		volatile[e.rule().Record] = true
 	}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			if a := e.alerting; a != nil {
-				a.metrics, a.cacheable = cacheable(a.rule.AST, volatile)
-				a.cacheable = a.cacheable && g.QueryOffset == 0
-			}
+	for g, e := range c.each() {
+		if a := e.alerting; a != nil {
+			a.metrics, a.cacheable = cacheable(a.rule.AST, volatile)
+			a.cacheable = a.cacheable && g.QueryOffset == 0
 		}
 	}
 }

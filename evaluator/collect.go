@@ -80,7 +80,7 @@ func (w *worker) run(ctx context.Context) {
 		if !w.runCollection(ctx) {
 			return
 		}
-		if !sleep(ctx, minGap) || !w.pause(ctx, w.wait()-time.Since(begin)) {
+		if !sleep(ctx, minGap, nil) || !sleep(ctx, w.wait()-time.Since(begin), w.wake) {
 			return
 		}
 	}
@@ -91,30 +91,15 @@ func (w *worker) wait() time.Duration {
 	return time.Duration(float64(w.source.Load().Interval) * (1 + spread*(2*rand.Float64()-1)))
 }
 
-// pause waits until the next collection is due or requested; it returns false if ctx
-// ended first.
-func (w *worker) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// sleep waits for d or for wake, which may be nil. It returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-w.wake:
-	case <-timer.C:
+	case <-wake:
+	case <-time.After(d):
 	}
 	return true
-}
-
-// sleep waits for d; it returns false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // runCollection runs the collector once and delivers the result; it returns false when
@@ -128,8 +113,7 @@ func (w *worker) runCollection(ctx context.Context) bool {
 	done := make(chan result, 1)
 	go func() { done <- w.collect(collecting) }()
 
-	timer := time.NewTimer(timeout + min(max(timeout/10, minGrace), maxGrace))
-	defer timer.Stop()
+	late := time.After(timeout + min(max(timeout/10, minGrace), maxGrace))
 	for {
 		select {
 		case <-ctx.Done():
@@ -137,9 +121,8 @@ func (w *worker) runCollection(ctx context.Context) bool {
 		case r := <-done:
 			r.took = time.Since(begin)
 			return w.deliver(ctx, r)
-		case <-timer.C:
-			late := result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}
-			if !w.deliver(ctx, late) {
+		case <-late:
+			if !w.deliver(ctx, result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
 				return false
 			}
 			select {
@@ -203,7 +186,7 @@ func (w *worker) deliver(ctx context.Context, r result) bool {
 func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 	for ctx.Err() == nil {
 		w.runOnce(ctx, r)
-		if !sleep(ctx, w.source.Load().Interval) {
+		if !sleep(ctx, w.source.Load().Interval, nil) {
 			return
 		}
 	}
@@ -221,11 +204,9 @@ func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 // await gives a Runner at most maxGrace to release its resources; one that ignores its
 // context keeps running.
 func (w *worker) await(done <-chan struct{}) {
-	timer := time.NewTimer(maxGrace)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(maxGrace):
 		w.logger.Warn("collector does not stop", "waited", maxGrace)
 	}
 }

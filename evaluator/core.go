@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"math"
 	"time"
@@ -125,16 +126,14 @@ func (c *core) retain(lookback time.Duration) {
 // range.
 func (c *core) expressions() []parser.Expr {
 	var all []parser.Expr
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			ast := e.rule().AST
-			if g.QueryOffset > 0 {
-				ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
-			}
-			all = append(all, ast)
-			if e.alerting != nil {
-				all = append(all, e.alerting.queries()...)
-			}
+	for g, e := range c.each() {
+		ast := e.rule().AST
+		if g.QueryOffset > 0 {
+			ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
+		}
+		all = append(all, ast)
+		if e.alerting != nil {
+			all = append(all, e.alerting.queries()...)
 		}
 	}
 	return all
@@ -168,15 +167,17 @@ func (e evaluated) rule() rules.Rule {
 	return e.alerting.rule
 }
 
-// rules returns all rules of all groups.
-func (c *core) rules() []rules.Rule {
-	var all []rules.Rule
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			all = append(all, e.rule())
+// each returns all rules with their groups, in the order of their files.
+func (c *core) each() iter.Seq2[*group, evaluated] {
+	return func(yield func(*group, evaluated) bool) {
+		for _, g := range c.groups {
+			for _, e := range g.rules {
+				if !yield(g, e) {
+					return
+				}
+			}
 		}
 	}
-	return all
 }
 
 // evaluate evaluates all rules as of at. Groups' own intervals count from the first

@@ -36,11 +36,9 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 // describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 	var all []Rule
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			if e.alerting != nil {
-				all = append(all, c.describeRule(ctx, g, e.alerting, at))
-			}
+	for g, e := range c.each() {
+		if e.alerting != nil {
+			all = append(all, c.describeRule(ctx, g, e.alerting, at))
 		}
 	}
 	return all

@@ -76,7 +76,8 @@ func newOwnMetrics(c *core) *ownMetrics {
 	}
 	known := map[[2]string]bool{}
 	infos := map[string]bool{}
-	for _, r := range c.rules() {
+	for _, e := range c.each() {
+		r := e.rule()
 		if info := ruleInfo(&r); r.State != "" && !infos[info.String()] {
 			infos[info.String()] = true
 			m.infos = append(m.infos, info)

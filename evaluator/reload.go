@@ -66,11 +66,9 @@ type placed struct {
 
 func (c *core) previous() previous {
 	p := previous{}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			id := identity(g, e.rule())
-			p[id] = append(p[id], placed{e, g})
-		}
+	for g, e := range c.each() {
+		id := identity(g, e.rule())
+		p[id] = append(p[id], placed{e, g})
 	}
 	return p
 }

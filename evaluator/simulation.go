@@ -149,12 +149,10 @@ type RuleError struct {
 // Errors returns the errors of the rules whose last evaluation failed, in their order.
 func (s *Simulation) Errors() []RuleError {
 	var all []RuleError
-	for _, g := range s.core.groups {
-		for _, e := range g.rules {
-			r := e.rule()
-			if err := e.err(); err != nil {
-				all = append(all, RuleError{g.Name, r.Name(), err})
-			}
+	for g, e := range s.core.each() {
+		r := e.rule()
+		if err := e.err(); err != nil {
+			all = append(all, RuleError{g.Name, r.Name(), err})
 		}
 	}
 	return all

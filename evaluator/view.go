@@ -113,11 +113,9 @@ type Recording struct {
 // Recordings returns the recording rules in the order of their files.
 func (v *View) Recordings() []*Recording {
 	var all []*Recording
-	for _, g := range v.core.groups {
-		for _, e := range g.rules {
-			if r := e.recording; r != nil {
-				all = append(all, &Recording{r.rule, g.Name, g.file, g.QueryOffset, g.last, r.err, r.source})
-			}
+	for g, e := range v.core.each() {
+		if r := e.recording; r != nil {
+			all = append(all, &Recording{r.rule, g.Name, g.file, g.QueryOffset, g.last, r.err, r.source})
 		}
 	}
 	return all
