@@ -151,11 +151,7 @@ func (e *explaining) query() ([]byte, *execprobe.Result) {
 	deadline := time.Now().Add(e.timeout)
 	const path, accept = "/api/v1/explain/", "application/json"
 	if e.address == "" {
-		status, body, failed := execprobe.Get(e.socket, path+e.state+"?"+args.Encode(), accept, maxExplanation, deadline)
-		if failed != nil {
-			return nil, failed
-		}
-		return e.read(status, body)
+		return e.read(execprobe.Get(e.socket, path+e.state+"?"+args.Encode(), accept, maxExplanation, deadline))
 	}
 	daemon, err := parseDaemonURL(e.address)
 	if err != nil {
@@ -163,21 +159,19 @@ func (e *explaining) query() ([]byte, *execprobe.Result) {
 	}
 	address := daemon.JoinPath(path, e.state)
 	address.RawQuery = args.Encode()
-	status, body, failed := getURL(daemon, address, accept, maxExplanation, deadline)
-	if failed != nil {
-		return nil, failed
-	}
-	return e.read(status, body)
+	return e.read(getURL(daemon, address, accept, maxExplanation, deadline))
 }
 
 // read checks the daemon's answer: an explanation, or an error of one line.
-func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
+func (e *explaining) read(status int, body []byte, failed *execprobe.Result) ([]byte, *execprobe.Result) {
 	line, _, _ := bytes.Cut(body, []byte("\n"))
 	message := server.Line(string(line), maxRefusal)
 	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
 		return nil, &execprobe.Result{Outcome: o, Text: text}
 	}
 	switch {
+	case failed != nil:
+		return nil, failed
 	case len(body) > maxExplanation:
 		return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: more than %d bytes", maxExplanation))
 	case status == 200:

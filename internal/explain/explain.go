@@ -165,9 +165,9 @@ func choose(s *evaluator.Snapshot, state string, o Options, now time.Time) (eval
 		return evaluator.State{}, nil, err
 	}
 	if o.Rule != "" {
-		chosen := named(s, st, o.Rule)
+		chosen, known := named(s, st, o.Rule)
 		if len(chosen) == 0 {
-			return evaluator.State{}, nil, &NotFoundError{What: "rule", Name: o.Rule, Known: namesFor(s, st)}
+			return evaluator.State{}, nil, &NotFoundError{What: "rule", Name: o.Rule, Known: known}
 		}
 		return st, chosen, nil
 	}
@@ -186,33 +186,26 @@ func choose(s *evaluator.Snapshot, state string, o Options, now time.Time) (eval
 }
 
 // named returns the rules of that name: those of the state and those without one, or
-// else those of any state.
-func named(s *evaluator.Snapshot, st evaluator.State, name string) []int {
-	var own, others []int
+// else those of any state. known are the names of the former.
+func named(s *evaluator.Snapshot, st evaluator.State, name string) (chosen []int, known []string) {
+	var others []int
 	for i, r := range s.Rules {
+		own := r.State == st.Name || r.State == ""
+		if own && !slices.Contains(known, r.Name) {
+			known = append(known, r.Name)
+		}
 		switch {
 		case r.Name != name:
-		case r.State == st.Name || r.State == "":
-			own = append(own, i)
+		case own:
+			chosen = append(chosen, i)
 		default:
 			others = append(others, i)
 		}
 	}
-	if len(own) > 0 {
-		return own
+	if len(chosen) == 0 {
+		chosen = others
 	}
-	return others
-}
-
-// namesFor returns the names of the rules of a state, and of those without one.
-func namesFor(s *evaluator.Snapshot, st evaluator.State) []string {
-	var names []string
-	for _, r := range s.Rules {
-		if (r.State == st.Name || r.State == "") && !slices.Contains(names, r.Name) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
+	return chosen, known
 }
 
 // assemble returns the explanation of a state with its explained rules.
