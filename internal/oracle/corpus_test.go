@@ -98,6 +98,6 @@ func (a *storeAppender) Append(_ storage.SeriesRef, l labels.Labels, _, t int64,
 	}
 	a.s.stored.floats++
 	// The round is not ended, so that no series is taken for stale.
-	a.s.source.Round(t)
+	a.s.source.Begin(t)
 	return 0, a.s.source.Add(l, v, 0)
 }
