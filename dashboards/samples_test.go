@@ -63,7 +63,7 @@ func newHistory(t *testing.T, at time.Time, targets map[string][]collectors.Samp
 func (h *history) scrape(at time.Time, n int, targets map[string][]collectors.Sample) {
 	h.t.Helper()
 	h.at = at
-	h.source.Round(at.UnixMilli())
+	h.source.Begin(at.UnixMilli())
 	defer h.source.End()
 	add := func(instance string, value float64, l labels.Labels) {
 		b := labels.NewBuilder(l)

@@ -27,28 +27,28 @@ const maxShownAlerts = 100
 
 var errDuplicateAlert = errors.New("the result has two elements with the same labels once the rule's labels are applied; aggregate them or drop the label that hides the difference")
 
-// alerting is one alerting rule with its active alerts. It counts time as
-// Prometheus does: per label set, from the evaluation that first saw it.
+// alerting is one alerting rule with its active alerts. Its timers run as in Prometheus:
+// per label set, from the first evaluation that returned it.
 type alerting struct {
 	rule  rules.Rule
 	group *group
-	// labels and annotations in order of their names.
+	// labels and annotations are sorted by name.
 	labels, annotations []templated
-	// dynamic is set if an annotation asks for more than the alert's sample.
+	// dynamic is set if an annotation depends on more than the alert's sample.
 	dynamic bool
 	active  map[uint64]*active
-	// steady says whether known holds as long as its version stays; metrics are the
-	// names that the expression then looks at.
-	steady  bool
-	metrics []string
-	known   known
-	// names are the label values by which the rule itself names collectors.
+	// cacheable is set if cached holds as long as its version stays the same; metrics
+	// are the names that the expression then selects.
+	cacheable bool
+	metrics   []string
+	cached    cachedResult
+	// names are the label values by which the rule itself may name collectors.
 	names []string
 	limit *Limit
-	// series are the alerts' own series; nil as long as nobody asks for them.
+	// series are the alerts' own series; nil as long as no expression selects them.
 	series *window.Source
 
-	// status is what the last evaluation said, since the time it said so first.
+	// status is the result of the last evaluation, and since when it became that.
 	status Status
 	since  time.Time
 	reason string
@@ -58,16 +58,16 @@ type alerting struct {
 	held Status
 }
 
-// templated is a label or an annotation with its template.
+// templated is a label or an annotation and its template.
 type templated struct {
 	name string
 	text *expand.Template
-	// plain is the text if nothing in it is to be expanded.
+	// plain is the text if it contains nothing to expand.
 	plain string
 }
 
-// active is one label set for which the expression is true, or was until
-// keep_firing_for lets go of it.
+// active is one label set for which the expression is true, or that keep_firing_for
+// keeps after that.
 type active struct {
 	labels          labels.Labels
 	sample          promql.Sample
@@ -75,17 +75,17 @@ type active struct {
 	activeAt        time.Time
 	keepFiringSince time.Time
 	seen            bool
-	// annotations are expanded when a snapshot first shows the alert after an
-	// evaluation that changed them; nil until then, and never changed.
+	// annotations are expanded for the first snapshot after an evaluation that changed
+	// them; nil until then, and never changed.
 	annotations map[string]string
-	// inAlerts and inForState are the labels of the alert's own series; inAlerts says
-	// what the alert was when it was made: firing or not.
+	// inAlerts and inForState are the labels of the alert's own series, and
+	// inAlertsFiring whether the alert was firing when they were made.
 	inAlerts, inForState labels.Labels
 	inAlertsFiring       bool
 }
 
-// surroundings are what a template knows beside its alert.
-type surroundings struct {
+// templateContext is what templates can use in addition to their alert.
+type templateContext struct {
 	query          expand.Query
 	externalLabels map[string]string
 	externalURL    string
@@ -121,7 +121,7 @@ func parseTemplates(alert string, texts map[string]string) ([]templated, error) 
 	return all, nil
 }
 
-// queries returns what the templates may ask for: every constant in them that is an
+// queries returns what the templates may query: every constant in them that is an
 // expression, also as a format whose verbs stand for label values.
 func (a *alerting) queries() []parser.Expr {
 	var all []parser.Expr
@@ -136,10 +136,10 @@ func (a *alerting) queries() []parser.Expr {
 	return all
 }
 
-// evaluate takes the result of the rule's expression at at and advances the state
-// of every alert. An error leaves the alerts as they were.
-func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, around surroundings) error {
-	next, err := a.match(ctx, at, result, around)
+// evaluate takes the result of the rule's expression as of at and advances the state of
+// every alert. On an error the alerts are unchanged.
+func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, tc templateContext) error {
+	next, err := a.match(ctx, at, result, tc)
 	if err != nil {
 		return err
 	}
@@ -171,8 +171,8 @@ type matched struct {
 	sample promql.Sample
 }
 
-// match gives every element of the result its alert's labels.
-func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector, around surroundings) (map[uint64]matched, error) {
+// match returns the labels of the alert of every element, by their hashes.
+func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector, tc templateContext) (map[uint64]matched, error) {
 	if len(result) == 0 {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector
 		b.Reset(s.Metric)
 		b.Del(model.MetricNameLabel)
 		for _, l := range a.labels {
-			b.Set(l.name, l.expand(ctx, at, s, around))
+			b.Set(l.name, l.expand(ctx, at, s, tc))
 		}
 		b.Set(model.AlertNameLabel, a.rule.Alert)
 		ls := b.Labels()
@@ -195,24 +195,24 @@ func (a *alerting) match(ctx context.Context, at time.Time, result promql.Vector
 	return next, nil
 }
 
-// expand is the template's text for one element; an error becomes its text, as in
+// expand expands the template for one element; an error becomes its text, as in
 // Prometheus.
-func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, around surroundings) string {
+func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, tc templateContext) string {
 	if t.plain != "" {
 		return t.plain
 	}
 	text, err := t.text.Expand(ctx, expand.Data{
 		Labels: s.Metric.Map(), Value: s.F, At: at,
-		ExternalLabels: around.externalLabels, ExternalURL: around.externalURL,
-	}, around.query)
+		ExternalLabels: tc.externalLabels, ExternalURL: tc.externalURL,
+	}, tc.query)
 	if err != nil {
 		return expand.ErrorText(err)
 	}
 	return text
 }
 
-// advance moves every alert on to at: those that were seen towards firing, those
-// that were not towards the end.
+// advance advances every alert to at: those that were seen fire after their for, the
+// others end after keep_firing_for.
 func (a *alerting) advance(at time.Time) {
 	for h, al := range a.active {
 		if !al.seen && !a.keeps(al, at) {
@@ -232,7 +232,7 @@ func (a *alerting) advance(at time.Time) {
 	}
 }
 
-// keeps says whether keep_firing_for holds an alert that the result no longer has.
+// keeps reports whether keep_firing_for keeps an alert that the result no longer has.
 func (a *alerting) keeps(al *active, at time.Time) bool {
 	if !al.firing || a.rule.KeepFiringFor <= 0 {
 		return false
@@ -243,7 +243,7 @@ func (a *alerting) keeps(al *active, at time.Time) bool {
 	return at.Sub(al.keepFiringSince) < a.rule.KeepFiringFor
 }
 
-// plainSummary is the annotation summary if nothing in it is to be expanded.
+// plainSummary returns the annotation summary if it contains nothing to expand.
 func (a *alerting) plainSummary() string {
 	for _, t := range a.annotations {
 		if t.name == "summary" {
@@ -253,7 +253,7 @@ func (a *alerting) plainSummary() string {
 	return ""
 }
 
-// conclude turns the alerts, or their absence, into the rule's status.
+// conclude derives the rule's status from the alerts or their absence.
 func (a *alerting) conclude(at time.Time, missing string, err error) {
 	status := OK
 	for _, al := range a.active {
@@ -281,8 +281,8 @@ func (a *alerting) conclude(at time.Time, missing string, err error) {
 	}
 }
 
-// sorted returns the active alerts, the deciding one first: firing before
-// pending, longest active first, then by their labels.
+// sorted returns the active alerts, the deciding one first: firing before pending,
+// longest active first, then by labels.
 func (a *alerting) sorted() []*active {
 	all := slices.Collect(maps.Values(a.active))
 	slices.SortFunc(all, func(x, y *active) int {
@@ -297,27 +297,26 @@ func (a *alerting) sorted() []*active {
 	return all
 }
 
-// alerts renders the first alerts for a snapshot, at most limit of them, the deciding
-// one first.
-func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, around surroundings) []Alert {
+// alerts returns at most limit alerts for a snapshot, the deciding one first.
+func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, tc templateContext) []Alert {
 	all := a.sorted()
 	shown := make([]Alert, 0, min(len(all), limit))
 	for _, al := range all[:min(len(all), limit)] {
 		if al.annotations == nil {
 			al.annotations = make(map[string]string, len(a.annotations))
 			for _, t := range a.annotations {
-				al.annotations[t.name] = t.expand(ctx, at, al.sample, around)
+				al.annotations[t.name] = t.expand(ctx, at, al.sample, tc)
 			}
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,
-			Value: al.sample.F, ActiveAt: al.activeAt,
+			Value: al.sample.F, ActiveAt: al.activeAt, KeepFiringSince: al.keepFiringSince,
 		})
 	}
 	return shown
 }
 
-// shift moves all times by d: the clock stepped.
+// shift moves all times by d, because the clock stepped.
 func (a *alerting) shift(d time.Duration) {
 	a.since = a.since.Add(d)
 	for _, al := range a.active {
@@ -326,7 +325,7 @@ func (a *alerting) shift(d time.Duration) {
 	}
 }
 
-// inherit takes over the state of the same rule before a reload.
+// inherit takes over the state that the same rule had before a reload.
 func (a *alerting) inherit(old *alerting) {
 	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
 	a.series, a.err = old.series, old.err
@@ -335,5 +334,5 @@ func (a *alerting) inherit(old *alerting) {
 	}
 }
 
-// bound bounds a text that another program may have written to 512 bytes.
+// bound clips text of other programs to 512 bytes.
 func bound(s string) string { return text.Clip(s, 512) }

@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// The series that Prometheus writes of every active alert: ALERTS is 1 for what the
-// alert is, in the label alertstate, and ALERTS_FOR_STATE is when it became active, in
-// whole seconds since the epoch. Source: Prometheus, docs/configuration/alerting_rules.md
+// The series that Prometheus writes for every active alert: ALERTS is 1 and has the
+// alert's state in the label alertstate, and ALERTS_FOR_STATE is when it became active,
+// in whole seconds since the epoch. Source: Prometheus, docs/configuration/alerting_rules.md
 // and AlertingRule.Eval.
 const (
 	alertsMetric         = "ALERTS"
@@ -19,37 +19,35 @@ const (
 	alertStateLabel      = "alertstate"
 )
 
-// replaceAlertSeries notes whether the expressions may ask for the alerts' series; if
-// not, those that were written end.
+// replaceAlertSeries determines whether an expression selects the alerts' series; if
+// none does, those that were written end.
 func (c *core) replaceAlertSeries(at time.Time) {
-	c.alertSeries = c.simulated != nil || slices.ContainsFunc(c.expressions(), asksForAlerts)
+	c.alertSeries = c.simulated != nil || slices.ContainsFunc(c.expressions(), selectsAlerts)
 	if c.alertSeries {
 		return
 	}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			if e.alerting != nil {
-				e.alerting.endSeries(at.Add(-g.QueryOffset))
-			}
+	for g, e := range c.each() {
+		if e.alerting != nil {
+			e.alerting.endSeries(at.Add(-g.QueryOffset))
 		}
 	}
 }
 
-// asksForAlerts says whether a selector in the expression asks for the alerts' series by
-// name. One without a name would get them in Prometheus; here they would be more than a
-// rule about everything that was collected bargained for.
-func asksForAlerts(expr parser.Expr) bool {
-	asks := false
+// selectsAlerts reports whether a selector in the expression names the alerts' series.
+// A selector without a name would find them in Prometheus; here it finds only what was
+// collected.
+func selectsAlerts(expr parser.Expr) bool {
+	found := false
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		if vs, ok := n.(*parser.VectorSelector); ok {
-			asks = asks || selects(vs, alertsMetric) || selects(vs, alertsForStateMetric)
+			found = found || selects(vs, alertsMetric) || selects(vs, alertsForStateMetric)
 		}
 		return nil
 	})
-	return asks
+	return found
 }
 
-// selects says whether a selector has names, and this one among them.
+// selects reports whether a selector matches on names, and matches this one.
 func selects(vs *parser.VectorSelector, name string) bool {
 	named := false
 	for _, m := range vs.LabelMatchers {
@@ -62,13 +60,13 @@ func selects(vs *parser.VectorSelector, name string) bool {
 	return named
 }
 
-// writeAlerts writes the series of a rule's active alerts as of asOf; those of alerts
-// that ended, or that are not any more what they were, become stale.
+// writeAlerts writes the series of a rule's active alerts as of asOf. Those of alerts
+// that ended, or whose state changed, become stale.
 func (c *core) writeAlerts(a *alerting, asOf time.Time) error {
 	if a.series == nil {
 		a.series = c.window.Source()
 	}
-	a.series.Round(asOf.UnixMilli())
+	a.series.Begin(asOf.UnixMilli())
 	defer a.series.End()
 	for _, al := range a.active {
 		a.nameSeries(al)
@@ -82,9 +80,8 @@ func (c *core) writeAlerts(a *alerting, asOf time.Time) error {
 	return nil
 }
 
-// nameSeries makes the labels of an alert's series. They begin with the rule's own, so
-// that a label whose template came out empty is there with its template, as in
-// Prometheus.
+// nameSeries sets the labels of an alert's series. They begin with the rule's own, so
+// that a label whose template expands to nothing keeps its template, as in Prometheus.
 func (a *alerting) nameSeries(al *active) {
 	if !al.inAlerts.IsEmpty() && al.inAlertsFiring == al.firing {
 		return

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// benchStep and benchRounds make the five minutes that the rules look back.
-	benchStep   = 5 * time.Second
-	benchRounds = 60
-	// growthMargin is how much more than in proportion a pass may cost before
+	// benchStep and benchCollections make the five minutes of history that the rules need.
+	benchStep        = 5 * time.Second
+	benchCollections = 60
+	// growthMargin is how much more than in proportion an evaluation may cost before
 	// BenchmarkPassGrowth fails. Ten times the series leave the processor's caches.
 	growthMargin = 2
 )
@@ -43,7 +43,7 @@ func newWorkload(b *testing.B, ruleCount, seriesCount int) *workload {
 	each := seriesCount / ruleCount
 	for i := range ruleCount {
 		expr, value := benchRule(i)
-		fmt.Fprintf(&text, "      - {alert: Rule%d, expr: '%s', labels: {state: ready}, annotations: {summary: 'Rule %d says {{ $value }}.'}}\n", i, expr, i)
+		fmt.Fprintf(&text, "      - {alert: Rule%d, expr: '%s', labels: {state: ready}, annotations: {summary: 'Rule %d has {{ $value }}.'}}\n", i, expr, i)
 		for j := range each {
 			w.samples = append(w.samples, collectors.Sample{Value: value, Labels: labels.FromStrings(
 				model.MetricNameLabel, fmt.Sprintf("metric_%d", i), "name", fmt.Sprintf("n%d", j),
@@ -62,7 +62,7 @@ func newWorkload(b *testing.B, ruleCount, seriesCount int) *workload {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for range benchRounds {
+	for range benchCollections {
 		w.now = w.now.Add(benchStep)
 		w.core.take(result{collector: w.source, samples: w.samples}, w.now)
 	}
@@ -90,10 +90,10 @@ func benchRule(i int) (expr string, value float64) {
 	return "absent(" + name + `{name="n0"})`, 1
 }
 
-// pass does what the loop does once a second; if fresh, as after a round of the
-// collector, which could have changed what any rule says. The time does not move on,
-// or the window would be empty after five minutes of the benchmark.
-func (w *workload) pass(fresh bool) *Snapshot {
+// evaluate does what the loop does once a second; if fresh, as after a collection, which
+// may change the result of any rule. The time stays the same, or the window would be
+// empty after five minutes of the benchmark.
+func (w *workload) evaluate(fresh bool) *Snapshot {
 	if fresh {
 		w.core.version++
 	}
@@ -119,9 +119,9 @@ func (w *workload) naive(b *testing.B) {
 	}
 }
 
-// BenchmarkPass compares a whole pass, from the rules to the snapshot, with one
-// engine query a rule over the same window: "fresh/naive" after a round of the
-// collector, "rest/naive" between two rounds. They are ratios of processor time,
+// BenchmarkPass compares an evaluation, from the rules to the snapshot, with
+// one engine query a rule over the same window: "fresh/naive" after a collection,
+// "rest/naive" between two collections. They are ratios of processor time,
 // taken in turns within one run.
 func BenchmarkPass(b *testing.B) {
 	for _, size := range []struct{ rules, series int }{{50, 500}, {1000, 10_000}, {1000, 100_000}} {
@@ -130,9 +130,9 @@ func BenchmarkPass(b *testing.B) {
 			w.checkFiring(b)
 			var fresh, rest, naive time.Duration
 			for b.Loop() {
-				fresh += cpu(b, func() { w.pass(true) })
+				fresh += cpu(b, func() { w.evaluate(true) })
 				naive += cpu(b, func() { w.naive(b) })
-				rest += cpu(b, func() { w.pass(false) })
+				rest += cpu(b, func() { w.evaluate(false) })
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(perOp(b, naive), "naive-cpu-ms")
@@ -146,7 +146,7 @@ func BenchmarkPass(b *testing.B) {
 func (w *workload) checkFiring(b *testing.B) {
 	b.Helper()
 	firing := 0
-	all := w.pass(true).Rules
+	all := w.evaluate(true).Rules
 	for _, r := range all {
 		if r.Status == Failing {
 			firing++
@@ -157,8 +157,8 @@ func (w *workload) checkFiring(b *testing.B) {
 	}
 }
 
-// BenchmarkPassGrowth is what ten times the series, and ten times the rules, cost a
-// pass after a round in processor time, in turns within one run: 10 is linear.
+// BenchmarkPassGrowth is what ten times the series, and ten times the rules,
+// cost an evaluation after a collection in processor time, in turns within one run: 10 is linear.
 func BenchmarkPassGrowth(b *testing.B) {
 	for _, growth := range []struct {
 		name                  string
@@ -173,8 +173,8 @@ func BenchmarkPassGrowth(b *testing.B) {
 			small, large := newWorkload(b, growth.rules, growth.series), newWorkload(b, growth.moreRules, growth.moreSeries)
 			var before, after time.Duration
 			for b.Loop() {
-				before += cpu(b, func() { small.pass(true) })
-				after += cpu(b, func() { large.pass(true) })
+				before += cpu(b, func() { small.evaluate(true) })
+				after += cpu(b, func() { large.evaluate(true) })
 			}
 			factor := float64(after) / float64(before)
 			b.ReportMetric(0, "ns/op")

@@ -13,16 +13,16 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// TestNewLabelsInEveryRoundTakeBoundedMemory is about a target that puts a request's
-// number into a label: no series comes twice. What a round leaves behind goes with
-// the next one, the rule over another collector stays what it is, and a rule can
-// see the explosion.
-func TestNewLabelsInEveryRoundTakeBoundedMemory(t *testing.T) {
+// TestNewLabelsInEveryCollectionTakeBoundedMemory is about a target that puts a request's
+// number into a label: no series comes twice. The series of a collection are removed with
+// the next one, the rule over another collector keeps its status, and a rule can detect
+// the growth.
+func TestNewLabelsInEveryCollectionTakeBoundedMemory(t *testing.T) {
 	const (
-		perRound = 1000
-		warm     = 20
-		rounds   = 100
-		// A series takes about 0.5 KB. Kept, those of all rounds would take 50 MB.
+		perCollection = 1000
+		warm          = 20
+		collections   = 100
+		// A series takes about 0.5 KB. Kept, those of all collections would take 50 MB.
 		limit = 8 << 20
 	)
 	file, errs := rules.Parse("churn.yml", []byte(`
@@ -48,28 +48,28 @@ groups:
 	up := []collectors.Sample{{Labels: labels.FromStrings("__name__", "up"), Value: 1}}
 	var before uint64
 	var snap *Snapshot
-	for round := range warm + rounds {
-		if round == warm {
+	for n := range warm + collections {
+		if n == warm {
 			before = heap()
 		}
 		at = at.Add(time.Second)
-		explosion := make([]collectors.Sample, perRound)
+		explosion := make([]collectors.Sample, perCollection)
 		for i := range explosion {
-			explosion[i] = collectors.Sample{Labels: labels.FromStrings("__name__", "requests", "id", fmt.Sprint(round, "-", i)), Value: 1}
+			explosion[i] = collectors.Sample{Labels: labels.FromStrings("__name__", "requests", "id", fmt.Sprint(n, "-", i)), Value: 1}
 		}
 		c.take(result{collector: good, samples: up}, at)
 		c.take(result{collector: bad, samples: explosion}, at)
 		c.evaluate(context.Background(), at)
 		snap = c.snapshot(context.Background(), at, 0)
 		if down, explodes := snap.Rules[0].Status, snap.Rules[1].Status; down != OK || explodes != Failing {
-			t.Fatalf("round %d: Down is %s and Explodes is %s, want ok and failing", round, down, explodes)
+			t.Fatalf("collection %d: Down is %s and Explodes is %s, want ok and failing", n, down, explodes)
 		}
-		if got := *snap.Rules[1].Observed; got != perRound {
-			t.Fatalf("round %d: %g series are live, want %d", round, got, perRound)
+		if got := *snap.Rules[1].Observed; got != perCollection {
+			t.Fatalf("collection %d: %g series are live, want %d", n, got, perCollection)
 		}
 	}
 	if grown := int64(heap()) - int64(before); grown > limit {
-		t.Errorf("memory grew by %d MiB over %d rounds, want at most %d", grown>>20, rounds, limit>>20)
+		t.Errorf("memory grew by %d MiB over %d collections, want at most %d", grown>>20, collections, limit>>20)
 	}
 	runtime.KeepAlive(c)
 	runtime.KeepAlive(snap)

@@ -15,21 +15,20 @@ import (
 )
 
 const (
-	// minGap is the shortest time between the starts of two rounds of a collector
-	// that asks for them: a component that flaps costs at most 100 rounds a second.
+	// minGap is the shortest time between two collections that a collector requests: a
+	// component that flaps causes at most 100 a second.
 	minGap = 10 * time.Millisecond
-	// What a collector gets beyond its timeout to return what it knows is a tenth of
-	// the timeout within these bounds, so that the answer "it timed out" arrives, also
-	// on a busy machine.
+	// A collector gets a tenth of its timeout within these bounds in addition, so that
+	// its own timeout error arrives, also on a busy machine.
 	minGrace = 250 * time.Millisecond
 	maxGrace = time.Second
-	// spread is the part of the interval by which rounds vary, so that collectors
-	// that started together do not stay together.
+	// spread is the part of the interval by which collections vary, so that collectors
+	// that started together drift apart.
 	spread = 0.05
 )
 
-// worker runs one collector: a round at once, then one an interval, and one
-// whenever the collector asks. It never runs two rounds at the same time.
+// worker runs one collector: a collection at once, then one an interval, and one
+// whenever the collector requests it. Collections do not overlap.
 type worker struct {
 	collector collectors.Collector
 	// source is replaced when a reload changes the collector's times.
@@ -39,8 +38,8 @@ type worker struct {
 	results chan<- result
 	logger  *slog.Logger
 	wake    chan struct{}
-	// ok, told and panicked remember the last outcome that was logged.
-	ok, told, panicked bool
+	// ok and panicked are the last outcome that was logged, if logged is set.
+	ok, logged, panicked bool
 }
 
 func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
@@ -49,23 +48,23 @@ func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
 	return w
 }
 
-// change takes over other times: from the next round on, which is asked for.
+// change sets other times and requests a collection, which is the first to use them.
 func (w *worker) change(s Source) {
 	if *w.source.Load() != s {
 		w.source.Store(&s)
-		w.ask()
+		w.wakeUp()
 	}
 }
 
-// ask asks for a round at once; it never blocks.
-func (w *worker) ask() {
+// wakeUp requests a collection; it never blocks.
+func (w *worker) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run works until ctx ends. It does not wait for a collector that ignores its
+// run collects until ctx ends. It does not wait for a collector that ignores its
 // context.
 func (w *worker) run(ctx context.Context) {
 	if r, ok := w.collector.(collectors.Runner); ok {
@@ -78,58 +77,43 @@ func (w *worker) run(ctx context.Context) {
 	}
 	for {
 		begin := time.Now()
-		if !w.round(ctx) {
+		if !w.runCollection(ctx) {
 			return
 		}
-		if !sleep(ctx, minGap) || !w.pause(ctx, w.wait()-time.Since(begin)) {
+		if !sleep(ctx, minGap, nil) || !sleep(ctx, w.wait()-time.Since(begin), w.wake) {
 			return
 		}
 	}
 }
 
-// wait is the interval, varied.
+// wait returns the interval, varied by spread.
 func (w *worker) wait() time.Duration {
 	return time.Duration(float64(w.source.Load().Interval) * (1 + spread*(2*rand.Float64()-1)))
 }
 
-// pause waits until the next round is due or asked for.
-func (w *worker) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// sleep waits for d or for wake, which may be nil. It returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-w.wake:
-	case <-timer.C:
+	case <-wake:
+	case <-time.After(d):
 	}
 	return true
 }
 
-// sleep waits for d; it returns false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
-// round asks the collector once and delivers what came of it. A collector that
-// does not return in time is declared late at once, and waited for before the
-// next round.
-func (w *worker) round(ctx context.Context) bool {
+// runCollection runs the collector once and delivers the result; it returns false when
+// ctx has ended. For a collector that does not return in time it delivers an error at
+// once, and then waits for it to return.
+func (w *worker) runCollection(ctx context.Context) bool {
 	timeout := w.source.Load().Timeout
-	begin := time.Now() // before the timeout begins: a round that it ends has taken no less
+	begin := time.Now() // before the timeout begins, so that a collection that times out took no less
 	collecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan result, 1)
 	go func() { done <- w.collect(collecting) }()
 
-	timer := time.NewTimer(timeout + min(max(timeout/10, minGrace), maxGrace))
-	defer timer.Stop()
+	late := time.After(timeout + min(max(timeout/10, minGrace), maxGrace))
 	for {
 		select {
 		case <-ctx.Done():
@@ -137,9 +121,8 @@ func (w *worker) round(ctx context.Context) bool {
 		case r := <-done:
 			r.took = time.Since(begin)
 			return w.deliver(ctx, r)
-		case <-timer.C:
-			late := result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}
-			if !w.deliver(ctx, late) {
+		case <-late:
+			if !w.deliver(ctx, result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
 				return false
 			}
 			select {
@@ -166,20 +149,20 @@ func (w *worker) collect(ctx context.Context) (r result) {
 	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector)}
 }
 
-// panicText is what a collector panicked with, as people may see it.
+// panicText returns the value of a panic without secrets.
 func panicText(p any) string { return redact.Text(fmt.Sprintf("panic: %v", p)) }
 
-// tell logs what changed with a result.
-func (w *worker) tell(r result) {
+// logChange logs a result that differs in success or panic from the one before.
+func (w *worker) logChange(r result) {
 	if r.stack != nil && !w.panicked {
 		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
 	}
 	w.panicked = r.stack != nil
 	ok := r.err == nil
-	if w.told && ok == w.ok {
+	if w.logged && ok == w.ok {
 		return
 	}
-	w.told, w.ok = true, ok
+	w.logged, w.ok = true, ok
 	if ok {
 		w.logger.Info("collector succeeds")
 	} else {
@@ -189,7 +172,7 @@ func (w *worker) tell(r result) {
 
 func (w *worker) deliver(ctx context.Context, r result) bool {
 	r.collector = w.collector
-	w.tell(r)
+	w.logChange(r)
 	select {
 	case <-ctx.Done():
 		return false
@@ -198,12 +181,12 @@ func (w *worker) deliver(ctx context.Context, r result) bool {
 	}
 }
 
-// keepRunning keeps what the collector holds open between rounds; should it panic
-// or return, it is started again after an interval.
+// keepRunning calls Run, which keeps connections open between collections, and calls it
+// again an interval after it returned or panicked.
 func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 	for ctx.Err() == nil {
 		w.runOnce(ctx, r)
-		if !sleep(ctx, w.source.Load().Interval) {
+		if !sleep(ctx, w.source.Load().Interval, nil) {
 			return
 		}
 	}
@@ -212,20 +195,18 @@ func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.logger.Error("collector panicked between rounds", "err", bound(panicText(p)), "stack", string(debug.Stack()))
+			w.logger.Error("collector panicked between collections", "err", bound(panicText(p)), "stack", string(debug.Stack()))
 		}
 	}()
-	r.Run(ctx, w.ask)
+	r.Run(ctx, w.wakeUp)
 }
 
-// await gives a Runner a moment to close what it holds; one that ignores its
-// context is left behind.
+// await gives a Runner at most maxGrace to release its resources; one that ignores its
+// context keeps running.
 func (w *worker) await(done <-chan struct{}) {
-	timer := time.NewTimer(maxGrace)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(maxGrace):
 		w.logger.Warn("collector does not stop", "waited", maxGrace)
 	}
 }

@@ -9,28 +9,29 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// Config is what the evaluator works on; a reload replaces it as a whole.
+// Config configures the evaluator; a reload replaces it as a whole.
 type Config struct {
-	// Interval between two passes over the rules when nothing else asks for one; 1 s if zero.
+	// Interval is the time between two evaluations when nothing else causes one; 1 s if
+	// zero.
 	Interval time.Duration
-	// States in the order in which they are shown. Ready, alive and started are
+	// States are in the order in which they are shown. Ready, alive and started are
 	// added in front where they are missing.
 	States []StatePolicy
 	Files  []*rules.File
 	// Sources are the collectors. One whose Collector is the same value as before a
 	// reload keeps running, if need be with other times. One of the same name and kind
-	// as one before begins with what that knew last, until its first round has ended.
+	// as one before inherits the last samples of that until its first collection ends.
 	Sources []Source
 }
 
-// StatePolicy says what a state makes of missing evidence.
+// StatePolicy is a state and its policy for missing evidence.
 type StatePolicy struct {
 	Name string
-	// NoData is what unknown means for rules that do not say it themselves.
+	// NoData is what unknown means for rules without a policy of their own.
 	NoData rules.NoData
 }
 
-// Source is one collector and when it is asked.
+// Source is one collector and its times.
 type Source struct {
 	Name     string
 	Kind     string
@@ -43,7 +44,7 @@ type Source struct {
 
 // Options are what stays the same over reloads.
 type Options struct {
-	// Logger is told what changes, once; nil logs nothing.
+	// Logger logs every change once; nil logs nothing.
 	Logger *slog.Logger
 	// MaxSamples bounds the samples that one query may load; 5,000,000 if zero.
 	MaxSamples int
@@ -60,14 +61,14 @@ const (
 	defaultInterval   = time.Second
 	defaultMaxSamples = 5_000_000
 	// minLookback is Prometheus' default: how old the last sample of a series may
-	// be. A series that ends is marked stale, so it is only a safety net.
+	// be. A series that ends is marked stale long before.
 	minLookback = 5 * time.Minute
 	// stallIntervals and minStall are the stall guard: 3 evaluation intervals, at least 5 s.
 	stallIntervals = 3
 	minStall       = 5 * time.Second
 )
 
-// withDefaults fills in what the configuration left out.
+// withDefaults sets what the configuration left out.
 func (c Config) withDefaults() Config {
 	if c.Interval <= 0 {
 		c.Interval = defaultInterval
@@ -94,8 +95,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// lookback is how old the last sample of a series may be: three of the longest
-// collection intervals, so that a slow collector's values do not blink.
+// lookback returns how old the last sample of a series may be: three of the longest
+// collection intervals, so that a slow collector's values do not expire between two
+// collections.
 func (c Config) lookback() time.Duration {
 	longest := minLookback
 	for _, s := range c.Sources {

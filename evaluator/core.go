@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"math"
 	"time"
@@ -14,14 +15,15 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// core is the evaluator without its clock and goroutines: everything that changes
-// a verdict goes through its methods, which take the time as an argument. It is
-// not safe for concurrent use; the loop owns it.
+// core is the evaluator without its clock and goroutines: everything that changes a
+// verdict goes through its methods, which take the time as an argument. It is not safe
+// for concurrent use; the loop owns it.
 type core struct {
 	opts   Options
 	cfg    Config
 	window *window.Window
-	// histograms are the window with what only a simulation knows; nil in the daemon.
+	// histograms is the window with native histograms, which only a simulation has; nil
+	// in the daemon.
 	histograms *window.Histograms
 	query      querier
 	absent     evidence
@@ -30,22 +32,23 @@ type core struct {
 	sources []*source
 	states  []*state
 	own     *ownMetrics
-	// simulated is what a simulation does in another way; nil in the daemon.
+	// simulated are the options of a simulation; nil in the daemon.
 	simulated *SimulationOptions
-	// given is what a simulation was told of series; empty in the daemon.
-	given given
-	// alertSeries is set if an expression may ask for the series of alerts.
+	// appended are the last samples that a simulation was given; empty in the daemon.
+	appended appended
+	// alertSeries is set if an expression selects the series of alerts.
 	alertSeries bool
-	// heard is set when all collectors had finished a round before the last pass.
-	heard bool
+	// allCollected is set if every collector had finished a collection before the last
+	// evaluation.
+	allCollected bool
 
-	// version changes with the configuration, when the clock steps and when last
-	// values may have become too old.
+	// version changes with the configuration, when the clock steps and when last values
+	// may have expired.
 	version uint64
-	// timed is set once a sample came with a timestamp of its own.
-	timed bool
-	// aged says what ages said in the last pass.
-	aged bool
+	// timestamped is set once a sample had an explicit timestamp.
+	timestamped bool
+	// lastSamplesExpired is the result of samplesExpired in the previous evaluation.
+	lastSamplesExpired bool
 
 	started time.Time
 	// at is when the rules were evaluated last.
@@ -55,7 +58,7 @@ type core struct {
 	shuttingDown bool
 }
 
-// newCore makes a core that knows cfg and has seen nothing yet.
+// newCore makes a core with the configuration cfg and no samples.
 func newCore(cfg Config, opts Options, at time.Time) (*core, error) {
 	return newCoreFor(nil, cfg, opts, at)
 }
@@ -77,8 +80,8 @@ func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.
 	return c, c.apply(cfg, at)
 }
 
-// apply replaces the configuration. Rules that stay the same keep their timers,
-// sources that stay the same keep their series. On an error nothing has changed.
+// apply replaces the configuration. Rules that stay the same keep their timers, sources
+// that stay the same keep their series. On an error nothing has changed.
 func (c *core) apply(cfg Config, at time.Time) error {
 	cfg = cfg.withDefaults()
 	groups, err := c.newGroups(cfg, at)
@@ -100,12 +103,12 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.replaceAlertSeries(at)
 	c.own = newOwnMetrics(c)
 	c.version++
-	c.findSteady()
+	c.markCacheable()
 	return nil
 }
 
-// retain has the window keep what the expressions ask for, and in a simulation
-// everything, as it may be asked about any moment afterwards.
+// retain has the window keep the samples that the expressions need, and in a simulation
+// all, as a query may be about any time.
 func (c *core) retain(lookback time.Duration) {
 	if c.simulated != nil {
 		c.window.SetRetention(nil, math.MaxInt64)
@@ -118,30 +121,28 @@ func (c *core) retain(lookback time.Duration) {
 	c.window.SetRetention(perName, rest)
 }
 
-// expressions returns all rules' expressions, and those that templates query, for the
-// window's retention. A group that is evaluated in the past needs history like a
-// subquery of that range.
+// expressions returns the expressions of all rules and templates, for the window's
+// retention. A group with a query_offset needs as much history as a subquery of that
+// range.
 func (c *core) expressions() []parser.Expr {
 	var all []parser.Expr
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			ast := e.rule().AST
-			if g.QueryOffset > 0 {
-				ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
-			}
-			all = append(all, ast)
-			if e.alerting != nil {
-				all = append(all, e.alerting.queries()...)
-			}
+	for g, e := range c.each() {
+		ast := e.rule().AST
+		if g.QueryOffset > 0 {
+			ast = &parser.SubqueryExpr{Expr: ast, Range: g.QueryOffset}
+		}
+		all = append(all, ast)
+		if e.alerting != nil {
+			all = append(all, e.alerting.queries()...)
 		}
 	}
 	return all
 }
 
-// newEngine makes Prometheus' engine with the options of its default
-// configuration. A query may not take longer than an evaluation interval, and at
-// least a second, or the stall guard would blame the evaluator. In a simulation,
-// nobody waits for a query, and the step of subqueries is the interval to the letter.
+// newEngine makes Prometheus' engine with the options of its default configuration. A
+// query may take an evaluation interval, at least a second: longer, and the stall guard
+// would report the evaluator as stalled. A simulation has no stall guard, and the step
+// of its subqueries is exactly the interval.
 func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 	timeout := max(c.cfg.Interval, time.Second)
 	step := timeout
@@ -166,31 +167,33 @@ func (e evaluated) rule() rules.Rule {
 	return e.alerting.rule
 }
 
-// rules returns all rules of all groups.
-func (c *core) rules() []rules.Rule {
-	var all []rules.Rule
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			all = append(all, e.rule())
+// each returns all rules with their groups, in the order of their files.
+func (c *core) each() iter.Seq2[*group, evaluated] {
+	return func(yield func(*group, evaluated) bool) {
+		for _, g := range c.groups {
+			for _, e := range g.rules {
+				if !yield(g, e) {
+					return
+				}
+			}
 		}
 	}
-	return all
 }
 
-// evaluate makes one pass over all rules as of at. Groups' own intervals count from
-// the first pass that knows something of every collector: what a rule said before may
-// be for lack of evidence.
+// evaluate evaluates all rules as of at. Groups' own intervals count from the first
+// evaluation after every collector has finished a collection: earlier results may be
+// due to missing samples.
 func (c *core) evaluate(ctx context.Context, at time.Time) {
 	c.at = at
-	c.endInheritance(at)
-	aged := c.aged
-	if c.aged = c.ages(at); c.aged || aged { // a value that comes back may be what it was
+	c.expireInherited(at)
+	before := c.lastSamplesExpired
+	if c.lastSamplesExpired = c.samplesExpired(at); c.lastSamplesExpired || before { // a value that comes back may be unchanged
 		c.version++
 	}
-	heard := c.heard
-	c.heard = c.allRan()
+	allCollected := c.allCollected
+	c.allCollected = c.allRan()
 	for _, g := range c.groups {
-		if heard && !c.everyGroup() && !g.due(at, c.cfg.Interval/10) {
+		if allCollected && !c.everyGroup() && !g.due(at, c.cfg.Interval/10) {
 			continue
 		}
 		g.last = at
@@ -210,26 +213,26 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 	a := e.alerting
 	var err error
 	now := version{c.version, c.window.Changed(a.metrics)}
-	if !a.steady || a.known.version != now {
-		a.known, err = c.look(ctx, a.rule, asOf, now)
+	if !a.cacheable || a.cached.version != now {
+		a.cached, err = c.queryRule(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.known.result, c.surroundings())
+		err = a.evaluate(ctx, at, a.cached.result, c.templateContext())
 	}
 	if err == nil && c.alertSeries {
 		err = c.writeAlerts(a, asOf)
 	}
-	a.conclude(at, a.known.missing, err)
+	a.conclude(at, a.cached.missing, err)
 }
 
-// look evaluates an alerting rule's expression as of asOf, and says what it lacked
-// if it returned nothing.
-func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time, now version) (known, error) {
+// queryRule evaluates an alerting rule's expression as of asOf. The result names the
+// selector that matched no live series, if that is why it is empty.
+func (c *core) queryRule(ctx context.Context, r rules.Rule, asOf time.Time, now version) (cachedResult, error) {
 	result, err := c.query.instant(ctx, r.Expr, asOf)
 	if err != nil {
-		return known{}, err
+		return cachedResult{}, err
 	}
-	k := known{version: now, result: result}
+	k := cachedResult{version: now, result: result}
 	if len(result) == 0 {
 		if selector := c.absent.missing(r.AST, asOf.UnixMilli(), 0); selector != "" {
 			k.missing = "no data for " + bound(selector)
@@ -238,11 +241,11 @@ func (c *core) look(ctx context.Context, r rules.Rule, asOf time.Time, now versi
 	return k, nil
 }
 
-// record takes over the result of a recording rule. After an error the rule's
-// series end, and the log says why, once.
+// record takes over the result of a recording rule. After an error the rule's series
+// end; only the first error and the first success after it are logged.
 func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vector, err error) {
 	if err == nil {
-		err = r.write(asOf, g.Limit, result, c.given)
+		err = r.write(asOf, g.Limit, result, c.appended)
 	}
 	if err != nil {
 		r.source.Stale(asOf.UnixMilli())
@@ -258,7 +261,7 @@ func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vect
 }
 
 // templateQuery is the function query of templates. A group's query_offset does not
-// concern it, as in Prometheus.
+// apply to it, as in Prometheus.
 func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
 	vector, err := c.query.instant(ctx, expr, at)
 	if err != nil {
@@ -271,17 +274,17 @@ func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]
 	return samples, nil
 }
 
-// surroundings are the same for all templates.
-func (c *core) surroundings() surroundings {
-	s := surroundings{query: c.templateQuery}
+// templateContext returns the context of all templates.
+func (c *core) templateContext() templateContext {
+	s := templateContext{query: c.templateQuery}
 	if c.simulated != nil {
 		s.externalLabels, s.externalURL = c.simulated.ExternalLabels, c.simulated.ExternalURL
 	}
 	return s
 }
 
-// shift moves everything that was noted down by d, because the clock stepped by d:
-// history, timers and ages stay what they were.
+// shift moves all times by d, because the clock stepped by d: history, timers and ages
+// stay the same.
 func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
 	c.version++

@@ -45,12 +45,12 @@ func TestSlowCollectorCostsNoHistory(t *testing.T) {
 		at = epoch.Add(s)
 		c.evaluate(context.Background(), at)
 		c.snapshot(context.Background(), at, 0)
-		if s == time.Minute { // From now on nobody exports the series with a timestamp of its own.
+		if s == time.Minute { // From now on no collector exports the series with an explicit timestamp.
 			c.take(result{collector: slow, samples: []collectors.Sample{{Labels: exported}}}, at)
 		}
 	}
 	if got := count(t, c, "count_over_time(vitals_evaluation_timestamp_seconds[1h])", at); got != 1 {
-		t.Errorf("samples that are kept of a series of which no rule wants the past = %g, want 1", got)
+		t.Errorf("samples that are kept of a series whose history no rule needs = %g, want 1", got)
 	}
 	for _, name := range []string{"exported", "stamped"} {
 		if got := count(t, c, "count("+name+")", at); got != 1 {
@@ -59,7 +59,7 @@ func TestSlowCollectorCostsNoHistory(t *testing.T) {
 	}
 }
 
-func TestClockStepBeforeTheFirstRound(t *testing.T) {
+func TestClockStepBeforeTheFirstCollection(t *testing.T) {
 	c, err := newCore(Config{Sources: []Source{{Name: "c", Interval: time.Second, Timeout: time.Second, Collector: &fakeCollector{"c"}}}}, Options{}, epoch)
 	if err != nil {
 		t.Fatal(err)
@@ -95,28 +95,28 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := func(at time.Time) *Snapshot {
+	evaluate := func(at time.Time) *Snapshot {
 		c.evaluate(context.Background(), at)
 		return c.snapshot(context.Background(), at, 0)
 	}
 	c.take(result{collector: source, samples: upSamples(0)}, epoch.Add(time.Second))
 	c.reloaded(nil, epoch.Add(2*time.Second))
-	before := pass(epoch.Add(2 * time.Second))
+	before := evaluate(epoch.Add(2 * time.Second))
 	cfg.Sources = slices.Clone(cfg.Sources)
 	cfg.Sources[0].Collector = &fakeCollector{"another"}
 	if err := c.apply(cfg, epoch.Add(2*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	inherited := c.sources[0].inherited
+	inherited := c.sources[0].inheritedUntil
 	const d = -48 * time.Hour
 	c.shift(d)
-	after := pass(epoch.Add(3*time.Second + d))
+	after := evaluate(epoch.Add(3*time.Second + d))
 	for _, moved := range []struct {
 		name          string
 		before, after time.Time
 	}{
 		{"Started", before.Started, after.Started},
-		{"inherited", inherited, c.sources[0].inherited},
+		{"inherited", inherited, c.sources[0].inheritedUntil},
 		{"Reload.At", before.Reload.At, after.Reload.At},
 		{"Reload.LastSuccess", before.Reload.LastSuccess, after.Reload.LastSuccess},
 		{"State.Since", before.States[1].Since, after.States[1].Since},
@@ -170,7 +170,7 @@ func TestSeriesOfARemovedCollectorEnd(t *testing.T) {
 	}
 }
 
-func TestRoundThatDoesNotFitTheWindowFails(t *testing.T) {
+func TestCollectionThatDoesNotFitTheWindowFails(t *testing.T) {
 	cfg, source := oneSource(t)
 	c, err := newCore(cfg, Options{}, epoch)
 	if err != nil {
@@ -229,7 +229,7 @@ func TestRecordingRuleThatFailsIsLoggedOnce(t *testing.T) {
 	}
 	for text, want := range map[string]int{"recording rule fails": 1, "recording rule succeeds": 1} {
 		if got := strings.Count(log.String(), text); got != want {
-			t.Errorf("%q stands %d times in the log, want %d:\n%s", text, got, want, log.String())
+			t.Errorf("%q is %d times in the log, want %d:\n%s", text, got, want, log.String())
 		}
 	}
 }

@@ -1,4 +1,4 @@
 // Package evaluator turns samples into verdicts: it runs the collectors, feeds the
-// window, evaluates the rules, counts time for them, and publishes an immutable
-// Snapshot behind one atomic pointer.
+// window, evaluates the rules with their timers, and publishes an immutable Snapshot
+// behind one atomic pointer.
 package evaluator

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// coalesce is how long a pass over the rules waits for more results after the
-// first one, so that a burst costs one pass. It is part of the time from a report
-// to the changed probe answer, for which 50 ms are promised.
+// coalesce is how long an evaluation waits for more results after the first one, so
+// that a burst causes one evaluation. It is part of the time from a report to the
+// changed probe answer, which is at most 50 ms.
 const coalesce = 10 * time.Millisecond
 
 // Evaluator runs the collectors and the rules. Its methods are safe for concurrent
@@ -19,24 +19,21 @@ type Evaluator struct {
 	core    *core
 	watch   stepWatch
 	current atomic.Pointer[published]
-	// explained are rules of the newest snapshot, or of an older one.
-	explained atomic.Pointer[explained]
 
 	results  chan result
 	requests chan func(at time.Time)
-	explains chan explainRequest
+	views    chan func(running context.Context)
 	done     chan struct{}
 }
 
-// published is a snapshot and the channel that is closed when it is not the newest
-// any more.
+// published is a snapshot and the channel that is closed when a newer one is published.
 type published struct {
 	snapshot *Snapshot
 	replaced chan struct{}
 }
 
-// New makes an evaluator and publishes its first snapshot, in which nothing has
-// been measured yet. It starts nothing; Run does.
+// New makes an evaluator and publishes its first snapshot, before any collection. It
+// starts nothing; Run does.
 func New(cfg Config, opts Options) (*Evaluator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -50,28 +47,27 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		opts: opts, core: c, watch: newStepWatch(now),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
-		explains: make(chan explainRequest),
+		views:    make(chan func(context.Context)),
 		done:     make(chan struct{}),
 	}
-	e.pass(context.Background())
+	e.evaluate(context.Background())
 	return e, nil
 }
 
-// wallTime is what the core reckons with: a time without its monotonic reading.
-// When the clock steps, the core moves everything that it noted down, and a
-// monotonic reading would be moved as well.
+// wallTime returns a time without its monotonic reading, as the core uses it: when the
+// clock steps, the core moves its times, and a monotonic reading would move as well.
 func wallTime(t time.Time) time.Time { return t.Round(0) }
 
-// Snapshot returns the newest snapshot: never nil, never changed.
+// Snapshot returns the newest snapshot, which is never nil.
 func (e *Evaluator) Snapshot() *Snapshot { return e.current.Load().snapshot }
 
 // Changed returns a channel that is closed when a snapshot newer than the one that
 // Snapshot returned before the call, or at the call, has been published.
 func (e *Evaluator) Changed() <-chan struct{} { return e.current.Load().replaced }
 
-// Apply replaces the configuration while Run runs. Rules that stay the same keep
-// their timers, collectors that stay the same go on. An error changes nothing but
-// the outcome of the reload, which the next snapshot carries.
+// Apply replaces the configuration while Run runs. Rules that stay the same keep their
+// timers, collectors that stay the same go on. An error changes nothing but the outcome
+// of the reload, which is in the next snapshot.
 func (e *Evaluator) Apply(cfg Config) error {
 	answer := make(chan error, 1)
 	e.request(func(at time.Time) {
@@ -87,14 +83,14 @@ func (e *Evaluator) Apply(cfg Config) error {
 	}
 }
 
-// ReloadFailed notes that a new configuration could not even be read; err must hold
-// no secret.
+// ReloadFailed publishes that a new configuration could not be loaded. err must not
+// contain secrets.
 func (e *Evaluator) ReloadFailed(err error) {
 	e.request(func(at time.Time) { e.core.reloaded(err, at) })
 }
 
-// Shutdown makes ready fail with the reason "shutting down", for good. It returns
-// once that is published.
+// Shutdown makes ready fail with the reason "shutting down". It returns once that is
+// published.
 func (e *Evaluator) Shutdown() {
 	e.request(func(time.Time) { e.core.shuttingDown = true })
 	for {
@@ -110,7 +106,7 @@ func (e *Evaluator) Shutdown() {
 	}
 }
 
-// request has the loop call f between two passes, and then makes a pass.
+// request has the loop call f between two evaluations, and then evaluate.
 func (e *Evaluator) request(f func(at time.Time)) {
 	select {
 	case e.requests <- f:
@@ -131,9 +127,9 @@ func (e *Evaluator) Run(ctx context.Context) {
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
-	var asked []explainRequest
+	var views []func(context.Context)
 	for {
-		pass := false
+		due := false
 		select {
 		case <-ctx.Done():
 			return
@@ -144,35 +140,35 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case f := <-e.requests:
 			f(wallTime(e.now()))
 			workers.replace(ctx, e.core.cfg.Sources)
-			pass = true
-		case r := <-e.explains:
-			asked = append(asked, r)
+			due = true
+		case view := <-e.views:
+			views = append(views, view)
 		case <-ticker.C:
-			pass = true
+			due = true
 		case <-soon:
-			pass = true
+			due = true
 		}
-		if pass {
+		if due {
 			soon = nil
 			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
-			e.pass(ctx)
+			e.evaluate(ctx)
 		}
-		if soon == nil { // The window is what the last pass saw.
-			for _, r := range asked {
-				e.answer(ctx, r)
+		if soon == nil { // The window has no samples newer than the last evaluation.
+			for _, view := range views {
+				view(ctx)
 			}
-			asked = nil
+			views = nil
 		}
 	}
 }
 
-// pass evaluates all rules and publishes what is then known.
-func (e *Evaluator) pass(ctx context.Context) {
+// evaluate evaluates all rules and publishes a snapshot.
+func (e *Evaluator) evaluate(ctx context.Context) {
 	now := e.now()
 	at := wallTime(now)
 	e.core.evaluate(ctx, at)
 	if ctx.Err() != nil {
-		return // queries were cut short: that says nothing about the rules
+		return // queries were canceled, so their results are void
 	}
 	s := e.core.snapshot(ctx, at, time.Since(now))
 	s.At = now // with the monotonic reading: the stall guard is about real time
@@ -222,8 +218,8 @@ func (s *Snapshot) names(indexes []int) []string {
 	return names
 }
 
-// now is the time. When the wall clock has stepped since the last call, everything
-// that was noted down moves along first.
+// now returns the time. When the wall clock has stepped since the last call, it shifts
+// the core first.
 func (e *Evaluator) now() time.Time {
 	now := time.Now()
 	if d := e.watch.step(now); d != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// history says whether a selector finds anything in the half-open interval
-// (from, to], in milliseconds.
+// history reports whether a selector finds samples in the half-open interval (from, to],
+// in milliseconds.
 type history interface {
 	// Live is for instant selectors: the newest sample of a series counts.
 	Live(matchers []*labels.Matcher, from, to int64) bool
@@ -18,20 +18,20 @@ type history interface {
 	LiveRange(matchers []*labels.Matcher, from, to int64) bool
 }
 
-// evidence says what an expression that returned nothing lacked: the selector that
-// matches no live series, or "" when the silence means that all is well.
+// evidence finds the selector without a live series in an expression that returned
+// nothing, or "" if the empty result is a genuine one.
 //
-// A vector operation needs both of its sides, except that or needs either and
-// unless only its left one. absent() and absent_over_time() judge absence
-// themselves and so never lack anything; neither does an expression without
-// selectors, nor one of the alerts' own series: they are there while there is an alert.
+// A vector operation needs both of its sides, except that or needs either and unless
+// only its left one. absent() and absent_over_time() are about absence and so need no
+// series; neither do expressions without selectors, nor selectors of the alerts' own
+// series, which exist only while there is an alert.
 type evidence struct {
 	history  history
 	lookback time.Duration
 }
 
-// missing walks expr as of at, an instant in milliseconds; wide is how much further
-// back enclosing subqueries look.
+// missing searches expr as of at, in milliseconds; wide is the sum of the ranges of the
+// enclosing subqueries.
 func (e evidence) missing(expr parser.Expr, at int64, wide time.Duration) string {
 	switch n := expr.(type) {
 	case *parser.VectorSelector:
@@ -111,8 +111,8 @@ func (e evidence) selector(shown parser.Expr, n *parser.VectorSelector, at int64
 	return shown.String()
 }
 
-// reference is the instant that a selector looks at: @ replaces the evaluation's
-// own, offset looks back from it.
+// reference returns the time for which a selector is evaluated: @ replaces the
+// evaluation's own, and offset goes back from it.
 func reference(at int64, timestamp *int64, offset time.Duration) int64 {
 	if timestamp != nil {
 		at = *timestamp

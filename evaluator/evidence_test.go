@@ -21,7 +21,7 @@ func evidenceWindow(t *testing.T) *window.Window {
 	live, gone := w.Source(), w.Source()
 	for at := time.Duration(0); at <= 10*time.Minute; at += 10 * time.Second {
 		ms := epoch.Add(at).UnixMilli()
-		live.Round(ms)
+		live.Begin(ms)
 		for _, ls := range []labels.Labels{labels.FromStrings(model.MetricNameLabel, "a", "x", "1"), labels.FromStrings(model.MetricNameLabel, "b")} {
 			if err := live.Add(ls, 1, 0); err != nil {
 				t.Fatal(err)
@@ -30,7 +30,7 @@ func evidenceWindow(t *testing.T) *window.Window {
 		live.End()
 		switch at {
 		case 0:
-			gone.Round(ms)
+			gone.Begin(ms)
 			if err := gone.Add(labels.FromStrings(model.MetricNameLabel, "gone"), 1, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestEvidence(t *testing.T) {
 		{"unless without the left", `gone unless a`, "gone"},
 		{"a comparison with a number", `gone > 5`, "gone"},
 
-		{"absent judges itself", `absent(gone)`, ""},
+		{"absent is about absence", `absent(gone)`, ""},
 		{"absent of what is there", `absent(a)`, ""},
 		{"absent over time", `absent_over_time(gone[5m])`, ""},
 		{"absent beside what is missing", `absent(a) and on () gone`, "gone"},

@@ -22,8 +22,8 @@ func (*database) Collect(context.Context) ([]collectors.Sample, error) {
 	return []collectors.Sample{{Labels: up, Value: 0}}, nil
 }
 
-// An evaluator with one collector and one rule: as soon as the collector has been
-// heard, the snapshot says what became of ready, and why.
+// An evaluator with one collector and one rule: after the first
+// collection, the snapshot has the verdict of ready and its reason.
 func Example() {
 	file, errs := rules.Parse("rules.yml", []byte(`
 groups:

@@ -30,9 +30,9 @@ const faultRules = upRule + `
         labels: {severity: warning}
 `
 
-// TestFaultyCollectorHarmsNobodyElse puts a collector with a fault beside one that
+// TestFaultyCollectorDoesNotAffectOthers puts a collector with a fault beside one that
 // is well. The rule over the latter stays ok all the time, and recovery shows.
-func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
+func TestFaultyCollectorDoesNotAffectOthers(t *testing.T) {
 	long := strings.Repeat("\xff\x00é", 1000)
 	good := func() ([]collectors.Sample, error) { return []collectors.Sample{sample(1, "faulty")}, nil }
 	tests := []struct {
@@ -52,7 +52,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 		{"panics with nil", func(context.Context) ([]collectors.Sample, error) { panic(nil) }, evaluator.Unknown, "panic: "},
 		{"has a nil pointer", func(context.Context) ([]collectors.Sample, error) { var s *stub; return nil, errors.New(s.text()) }, evaluator.Unknown, "panic: runtime error"},
 		{"fails with a long error that is no text", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New(long) }, evaluator.Unknown, "\uFFFD"},
-		{"fails and says nothing", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("") }, evaluator.Unknown, ""},
+		{"fails without a message", func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("") }, evaluator.Unknown, ""},
 		{"repeats a series", func(context.Context) ([]collectors.Sample, error) {
 			return []collectors.Sample{sample(0, "faulty"), sample(0, "faulty")}, errors.New("twice")
 		}, evaluator.Failing, "twice"},
@@ -97,8 +97,8 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 				if got := e.Snapshot().Rules[2].Status; got != evaluator.Failing {
 					t.Errorf("the rule over vitals_collector_success is %s, want failing", got)
 				}
-				if n := c.rounds.Load(); n < 3 {
-					t.Errorf("rounds of the other collector = %d, want at least 3 in 36s", n)
+				if n := c.collections.Load(); n < 3 {
+					t.Errorf("collections of the other collector = %d, want at least 3 in 36s", n)
 				}
 				healed.Store(true)
 				time.Sleep(2 * time.Minute)
@@ -112,7 +112,7 @@ func TestFaultyCollectorHarmsNobodyElse(t *testing.T) {
 }
 
 // text dereferences a pointer.
-func (s *stub) text() string { return fmt.Sprint(s.rounds.Load()) }
+func (s *stub) text() string { return fmt.Sprint(s.collections.Load()) }
 
 // TestValuesThatAreNoNumbers reach the snapshot as they are.
 func TestValuesThatAreNoNumbers(t *testing.T) {
@@ -146,13 +146,13 @@ func TestValuesThatAreNoNumbers(t *testing.T) {
 	})
 }
 
-// TestPanicsAreLoggedOnce counts what a collector that panics each round, then fails,
-// then panics again, leaves in the log.
+// TestPanicsAreLoggedOnce counts the log lines of a collector that panics in each
+// collection, then fails, then panics again.
 func TestPanicsAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{}
 		c.collect = func(context.Context) ([]collectors.Sample, error) {
-			if n := c.rounds.Load(); n == 4 {
+			if n := c.collections.Load(); n == 4 {
 				return nil, errors.New("no panic")
 			}
 			panic("out of cheese")

@@ -16,12 +16,12 @@ import (
 
 // stub is a collector made of functions.
 type stub struct {
-	collect func(ctx context.Context) ([]collectors.Sample, error)
-	run     func(ctx context.Context, changed func())
-	rounds  atomic.Int64
-	busy    atomic.Int64
-	overlap atomic.Bool
-	descs   []collectors.Desc
+	collect     func(ctx context.Context) ([]collectors.Sample, error)
+	run         func(ctx context.Context, changed func())
+	collections atomic.Int64
+	busy        atomic.Int64
+	overlap     atomic.Bool
+	descs       []collectors.Desc
 }
 
 func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) {
@@ -29,7 +29,7 @@ func (s *stub) Collect(ctx context.Context) ([]collectors.Sample, error) {
 		s.overlap.Store(true)
 	}
 	defer s.busy.Add(-1)
-	s.rounds.Add(1)
+	s.collections.Add(1)
 	return s.collect(ctx)
 }
 

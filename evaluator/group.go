@@ -17,13 +17,13 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// group is a rule group: its rules are evaluated one after another, so that a
-// rule sees what the recording rules before it wrote.
+// group is a rule group. Its rules are evaluated one after another, so that a rule can
+// use what the recording rules before it wrote.
 type group struct {
 	rules.Group
 	file  string
 	rules []evaluated
-	// last is when the group was evaluated last; zero before that.
+	// last is when the group was last evaluated; zero before that.
 	last time.Time
 }
 
@@ -33,16 +33,16 @@ type evaluated struct {
 	recording *recording
 }
 
-// due says whether the group is to be evaluated in the pass at at. A group without an
-// interval of its own takes part in every pass; tolerance is by how much passes may
-// come early, or a group with the passes' interval would miss every other one.
+// due reports whether the group takes part in the evaluation at at. A group without an
+// interval of its own always does. tolerance is by how much evaluations may come early:
+// without it, a group with their interval would miss every other one.
 func (g *group) due(at time.Time, tolerance time.Duration) bool {
 	return g.Interval <= 0 || g.last.IsZero() || at.Sub(g.last) >= g.Interval-tolerance
 }
 
-// recording is one recording rule and the source of the series that it writes.
-// They live in the window for other rules to use and are not exported: a
-// Prometheus that loads the same rule file records them itself.
+// recording is one recording rule and the source of the series that it writes. They are
+// in the window for other rules and are not exported: a Prometheus that loads the same
+// rule file records them.
 type recording struct {
 	rule   rules.Rule
 	source *window.Source
@@ -52,9 +52,9 @@ type recording struct {
 
 var errHistogram = errors.New("the result has a native histogram, which a recording rule cannot keep here")
 
-// write turns the result of the expression into the rule's series. What was given
-// otherwise for the same moment cannot be recorded.
-func (r *recording) write(at time.Time, limit int, result promql.Vector, given given) error {
+// write writes the result of the expression as the rule's series. It fails if a
+// simulation was given another value for the same series and time.
+func (r *recording) write(at time.Time, limit int, result promql.Vector, appended appended) error {
 	if limit > 0 && len(result) > limit {
 		return fmt.Errorf("the group's limit of %d series is exceeded by %d results", limit, len(result))
 	}
@@ -75,11 +75,11 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector, given g
 			return fmt.Errorf("the result has two elements with the labels %s once the rule's are applied", result[i].Metric)
 		}
 		seen[h] = struct{}{}
-		if given.otherwise(h, at.UnixMilli(), s.F) {
+		if appended.conflicts(h, at.UnixMilli(), s.F) {
 			return fmt.Errorf("the series %s is given with another value for the same time", result[i].Metric)
 		}
 	}
-	r.source.Round(at.UnixMilli())
+	r.source.Begin(at.UnixMilli())
 	defer r.source.End()
 	for _, s := range result {
 		if err := r.source.Add(s.Metric, s.F, 0); err != nil {
@@ -112,7 +112,7 @@ func (q querier) instant(ctx context.Context, expr string, at time.Time) (result
 	return result, err
 }
 
-// run evaluates expr at at and lends its result to use.
+// run evaluates expr at at and passes the result to use, during which it is valid.
 func (q querier) run(ctx context.Context, expr string, at time.Time, use func(parser.Value) error) error {
 	query, err := q.engine.NewInstantQuery(ctx, q.samples, nil, expr, at)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// Limit is the number that a rule compares what it observes with.
+// Limit is the number with which a rule compares its value.
 type Limit struct {
-	// Op is the comparison that makes the rule fail, with what is observed on its left:
-	// one of == != < <= > >=.
+	// Op is the comparison that makes the rule fail, with the value on its left: one of
+	// == != < <= > >=.
 	Op    string
 	Value float64
 }
 
-// limitOf returns the limit of an expression that compares a vector with a number, and nil
-// for any other: a comparison of two vectors may have another limit for each element.
+// limitOf returns the limit of an expression that compares a vector with a number. It is
+// nil for any other: where two vectors are compared, every element has its own limit.
 func limitOf(expr parser.Expr) *Limit {
 	b, ok := promexpr.Bare(expr).(*parser.BinaryExpr)
 	if !ok || b.ReturnBool {

@@ -21,7 +21,7 @@ groups:
 `
 
 // TestVerdictsAreLoggedWhenTheyChange lets a state pass, warn, fail and pass, and
-// reads what the log tells of it.
+// compares the log.
 func TestVerdictsAreLoggedWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, level := gauge("level")

@@ -46,7 +46,7 @@ func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
 			t.Errorf("ready while a collector hangs = %s, want pass", got)
 		}
 		if got := collector(t, e, "stuck"); got.Ran {
-			t.Errorf("collector before its deadline = %+v, want no round yet", got)
+			t.Errorf("collector before its deadline = %+v, want no collection yet", got)
 		}
 		time.Sleep(5 * time.Second)
 		got := collector(t, e, "stuck")
@@ -54,11 +54,11 @@ func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
 			t.Errorf("collector after its deadline = %+v, want a failure that names the timeout", got)
 		}
 		time.Sleep(time.Minute)
-		if n := stuck.rounds.Load(); n != 1 {
-			t.Errorf("rounds of a collector that is still busy = %d, want 1", n)
+		if n := stuck.collections.Load(); n != 1 {
+			t.Errorf("collections of a collector that is still busy = %d, want 1", n)
 		}
-		if n := c.rounds.Load(); n < 6 {
-			t.Errorf("rounds of the other collector in a minute = %d, want at least 6", n)
+		if n := c.collections.Load(); n < 6 {
+			t.Errorf("collections of the other collector in a minute = %d, want at least 6", n)
 		}
 		close(release)
 		time.Sleep(time.Second)
@@ -70,8 +70,8 @@ func TestCollectorThatIgnoresItsContextDelaysNothing(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		if stuck.rounds.Load() < 2 || !collector(t, e, "stuck").Success {
-			t.Errorf("collector after it came back = %+v, want new rounds that succeed", collector(t, e, "stuck"))
+		if stuck.collections.Load() < 2 || !collector(t, e, "stuck").Success {
+			t.Errorf("collector after it came back = %+v, want new collections that succeed", collector(t, e, "stuck"))
 		}
 		stop()
 	})
@@ -120,7 +120,7 @@ func TestCollectorThatPanics(t *testing.T) {
 	})
 }
 
-func TestRoundsNeverOverlap(t *testing.T) {
+func TestCollectionsNeverOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{
 			collect: func(ctx context.Context) ([]collectors.Sample, error) {
@@ -137,12 +137,12 @@ func TestRoundsNeverOverlap(t *testing.T) {
 		_, stop := start(t, evaluator.Config{Sources: []evaluator.Source{source("c", c)}})
 		time.Sleep(time.Minute)
 		stop()
-		time.Sleep(5 * time.Second) // the last round ends
+		time.Sleep(5 * time.Second) // the last collection ends
 		if c.overlap.Load() {
-			t.Error("two rounds ran at the same time, want one at a time")
+			t.Error("two collections ran at the same time, want one at a time")
 		}
-		if n := c.rounds.Load(); n < 14 || n > 16 {
-			t.Errorf("rounds of 4s in a minute of constant asking = %d, want 14 to 16", n)
+		if n := c.collections.Load(); n < 14 || n > 16 {
+			t.Errorf("collections of 4s in a minute of constant requests = %d, want 14 to 16", n)
 		}
 	})
 }
@@ -150,14 +150,14 @@ func TestRoundsNeverOverlap(t *testing.T) {
 func TestReportChangesTheVerdictWithinMilliseconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, v := gauge("up")
-		ask := make(chan func(), 1)
+		request := make(chan func(), 1)
 		c.run = func(ctx context.Context, changed func()) {
-			ask <- changed
+			request <- changed
 			<-ctx.Done()
 		}
 		v.Store(1)
 		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
-		changed := <-ask
+		changed := <-request
 		time.Sleep(3*time.Second + 500*time.Millisecond) // between two ticks
 		for _, want := range []evaluator.Verdict{evaluator.Fail, evaluator.Pass} {
 			v.Store(1 - v.Load())
@@ -192,9 +192,9 @@ func TestConstantReportsCostABoundedNumberOfPasses(t *testing.T) {
 	})
 }
 
-// TestReportsDoNotPostponeThePass has collectors report one after the other, so that
-// there is always another result within the time that a pass waits for more.
-func TestReportsDoNotPostponeThePass(t *testing.T) {
+// TestReportsDoNotPostponeTheEvaluation has collectors report one after the other, so that
+// there is always another result within the time that an evaluation waits for more.
+func TestReportsDoNotPostponeTheEvaluation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sources []evaluator.Source
 		for i := range 5 {
@@ -217,7 +217,7 @@ func TestReportsDoNotPostponeThePass(t *testing.T) {
 	})
 }
 
-func TestFailedRoundLeavesWhatItMeasured(t *testing.T) {
+func TestFailedCollectionKeepsItsSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{collect: func(context.Context) ([]collectors.Sample, error) {
 			return []collectors.Sample{sample(0, "up")}, errors.New(strings.Repeat("x", 2000))
@@ -248,7 +248,7 @@ func TestApply(t *testing.T) {
 		added, _ := gauge("new")
 		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("kept", kept), source("removed", removed)}})
 		time.Sleep(time.Second)
-		rounds := kept.rounds.Load()
+		collected := kept.collections.Load()
 
 		cfg := evaluator.Config{
 			Files:    parse(t, upRule),
@@ -263,13 +263,13 @@ func TestApply(t *testing.T) {
 		generation := e.Snapshot().Generation
 		time.Sleep(2 * time.Second)
 		if got := e.Snapshot().Generation - generation; got < 8 || got > 14 {
-			t.Errorf("passes in 2s at the new interval of 200ms = %d, want about 10", got)
+			t.Errorf("evaluations in 2s at the new interval of 200ms = %d, want about 10", got)
 		}
-		if got := kept.rounds.Load(); got != rounds {
-			t.Errorf("rounds of the collector that stayed = %d, want %d: it was not started anew", got, rounds)
+		if got := kept.collections.Load(); got != collected {
+			t.Errorf("collections of the collector that stayed = %d, want %d: it was not restarted", got, collected)
 		}
-		if added.rounds.Load() == 0 {
-			t.Error("the added collector had no round")
+		if added.collections.Load() == 0 {
+			t.Error("the added collector had no collection")
 		}
 		s := e.Snapshot()
 		if len(s.States) != 4 || s.States[3].Name != "gold" || len(s.Collectors) != 2 {
@@ -281,10 +281,10 @@ func TestApply(t *testing.T) {
 		e.ReloadFailed(errors.New("vitals.yml:3:1: no"))
 		time.Sleep(time.Second)
 		if got := e.Snapshot().Reload; got.OK || got.Error != "vitals.yml:3:1: no" || got.LastSuccess.IsZero() {
-			t.Errorf("Reload = %+v, want a failure that remembers the last success", got)
+			t.Errorf("Reload = %+v, want a failure with the time of the last success", got)
 		}
 		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
-			t.Errorf("ready after a bad reload = %s, want pass: the last good one goes on", got)
+			t.Errorf("ready after a bad reload = %s, want pass: the last good one stays", got)
 		}
 		stop()
 		if err := e.Apply(cfg); err == nil {

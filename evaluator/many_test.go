@@ -77,7 +77,7 @@ func newMany(tb testing.TB, text string) (*core, *fakeCollector) {
 	return c, source
 }
 
-// BenchmarkManyAlerts is a pass and its snapshot with 10,000 alerts of one rule.
+// BenchmarkManyAlerts is an evaluation and its snapshot with 10,000 alerts of one rule.
 func BenchmarkManyAlerts(b *testing.B) {
 	c, source := newMany(b, manyAlerts)
 	c.take(result{collector: source, samples: manySamples(10_000)}, epoch)

@@ -15,34 +15,34 @@ import (
 func Descs() []collectors.Desc {
 	gauge, counter := model.MetricTypeGauge, model.MetricTypeCounter
 	return []collectors.Desc{
-		{Name: "vitals_state", Type: gauge, Help: "Whether the state passes (1) or fails (0): what its probe endpoint answers."},
+		{Name: "vitals_state", Type: gauge, Help: "Whether the state passes (1) or fails (0), as its probe endpoint answers."},
 		{Name: "vitals_state_transitions_total", Type: counter, Help: "How often the state changed between failing and not failing."},
 		{Name: "vitals_rule_status", Type: gauge, Help: "The status of the rule: 1 for the one that it has, 0 for all others. Several rules of one name and state show the worst."},
-		{Name: "vitals_rule_since_timestamp_seconds", Type: gauge, Help: "When the rule's status became what it is, in seconds since the epoch. Several rules of one name and state show it of the worst, and the earliest."},
-		{Name: "vitals_rule_info", Type: gauge, Help: "What the configuration says of the rule: its severity and, where it says so itself, what missing evidence means (no_data) and that it is only observed (mode); always 1."},
-		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last round ended in time and without an error."},
-		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last round took."},
+		{Name: "vitals_rule_since_timestamp_seconds", Type: gauge, Help: "When the rule's status last changed, in seconds since the epoch. Several rules of one name and state show it of the worst, and the earliest."},
+		{Name: "vitals_rule_info", Type: gauge, Help: "The rule's configuration: its severity and, where the rule sets them, its policy for missing evidence (no_data) and that it is only observed (mode); always 1."},
+		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last collection ended in time and without an error."},
+		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last collection took."},
 		{Name: "vitals_collector_last_success_timestamp_seconds", Type: gauge, Help: "When the collector last succeeded, in seconds since the epoch."},
-		{Name: "vitals_evaluation_duration_seconds", Type: gauge, Help: "How long the last pass over all rules took."},
+		{Name: "vitals_evaluation_duration_seconds", Type: gauge, Help: "How long the last evaluation of all rules took."},
 		{Name: "vitals_evaluation_timestamp_seconds", Type: gauge, Help: "When the rules were last evaluated, in seconds since the epoch."},
 		{Name: "vitals_config_last_reload_successful", Type: gauge, Help: "Whether the last attempt to load the configuration succeeded."},
 		{Name: "vitals_config_last_reload_success_timestamp_seconds", Type: gauge, Help: "When the configuration was last loaded with success, in seconds since the epoch."},
 	}
 }
 
-// ownMetrics renders the evaluator's own metrics. The labels are made once a
-// configuration, so that a pass only writes numbers.
+// ownMetrics are the evaluator's own metrics. The labels are made once a configuration,
+// so that an evaluation only writes numbers.
 type ownMetrics struct {
 	states, transitions              []labels.Labels
 	success, duration, lastSuccess   []labels.Labels
 	took, at, reloaded, reloadedTime labels.Labels
 	rules                            []ruleSeries
-	// infos are those of all rules that feed a state, each once.
+	// infos are the distinct label sets of the rules that feed a state.
 	infos  []labels.Labels
 	series *window.Source
 }
 
-// ruleSeries are the state set of all rules with one name and state, and since when.
+// ruleSeries are the state set of all rules with one name and state, and their since.
 type ruleSeries struct {
 	name, state string
 	status      []labels.Labels
@@ -76,7 +76,8 @@ func newOwnMetrics(c *core) *ownMetrics {
 	}
 	known := map[[2]string]bool{}
 	infos := map[string]bool{}
-	for _, r := range c.rules() {
+	for _, e := range c.each() {
+		r := e.rule()
 		if info := ruleInfo(&r); r.State != "" && !infos[info.String()] {
 			infos[info.String()] = true
 			m.infos = append(m.infos, info)
@@ -93,7 +94,7 @@ func newOwnMetrics(c *core) *ownMetrics {
 	return m
 }
 
-// ruleInfo are the labels of what the configuration says of a rule. Empty ones are none.
+// ruleInfo returns the labels of vitals_rule_info without empty ones.
 func ruleInfo(r *rules.Rule) labels.Labels {
 	mode := ""
 	if r.Observe {
@@ -103,7 +104,7 @@ func ruleInfo(r *rules.Rule) labels.Labels {
 	return info.WithoutEmpty()
 }
 
-// batch renders the metrics of a snapshot.
+// batch returns the metrics of a snapshot.
 func (m *ownMetrics) batch(s *Snapshot) Batch {
 	const perCollector, perRule, others = 3, 5, 4
 	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+len(m.infos)+others)
@@ -142,29 +143,29 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 	return Batch{Descs: Descs(), Samples: out}
 }
 
-// feed lets the rules of the next pass see the metrics too, except for those with a
+// feed adds the metrics to the window for the next evaluation, except for those with a
 // hidden name.
 func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
-	m.series.Round(at.UnixMilli())
+	m.series.Begin(at.UnixMilli())
 	defer m.series.End()
 	for _, s := range b.Samples {
 		if hides != nil && hides(s.Labels.Get(model.MetricNameLabel)) {
 			continue
 		}
-		// The window can only be full, and then the collectors say so. An empty label
-		// is none, as where a Prometheus has scraped it.
+		// The only error is a full window, which the collectors report. Prometheus drops
+		// empty labels as well.
 		_ = m.series.Add(s.Labels.WithoutEmpty(), s.Value, 0)
 	}
 }
 
-// statusSince is a status and when it became that.
+// statusSince is a status and its since.
 type statusSince struct {
 	status Status
 	since  time.Time
 }
 
-// worstStatuses is the status of all rules that share a name and a state: failing
-// before unknown before pending before ok, and of several as bad the earliest.
+// worstStatuses returns the worst status of all rules that share a name and a state:
+// failing before unknown before pending before ok, and of equals the earliest.
 func worstStatuses(all []Rule) map[[2]string]statusSince {
 	rank := [...]int{OK: 0, Pending: 1, Unknown: 2, Failing: 3}
 	worst := make(map[[2]string]statusSince, len(all))

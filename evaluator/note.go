@@ -15,11 +15,11 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// maxNote bounds a collector's note, in bytes: beside it, the first line of an exec
-// probe, of 500 bytes, still has room for the rule and its facts.
+// maxNote bounds a collector's note, in bytes: the first line of an exec probe, of 500
+// bytes, must also have room for the rule and its value.
 const maxNote = 200
 
-// noteOf is what a collector says of the round that has just ended.
+// noteOf returns a collector's note on its last collection as one line without secrets.
 func noteOf(c collectors.Collector) string {
 	n, ok := c.(collectors.Noter)
 	if !ok {
@@ -28,9 +28,10 @@ func noteOf(c collectors.Collector) string {
 	return text.Clip(strings.TrimSpace(text.OneLine(redact.Text(n.Note()))), maxNote)
 }
 
-// noteOn is what the collectors saw that a rule is about. alerts has the deciding
-// one first; an aggregation may have taken away the label that names its collector,
-// and a rule without evidence has no alert: then the rule itself says it.
+// noteOn returns the notes of the collectors that a rule depends on: those that the
+// labels of the deciding alert name, the first of alerts, or else those that the rule
+// names. An aggregation may have dropped such labels, and a rule without evidence has no
+// alert.
 func (c *core) noteOn(a *alerting, alerts []Alert) string {
 	if a.status == OK {
 		return ""
@@ -38,7 +39,7 @@ func (c *core) noteOn(a *alerting, alerts []Alert) string {
 	if len(alerts) > 0 {
 		var names []string
 		alerts[0].Labels.Range(func(l labels.Label) {
-			if namesCollectors(l.Name) {
+			if NamesCollector(l.Name) {
 				names = append(names, l.Value)
 			}
 		})
@@ -49,7 +50,7 @@ func (c *core) noteOn(a *alerting, alerts []Alert) string {
 	return c.notes(a.names)
 }
 
-// notes joins what the collectors of these names saw, in the configuration's order.
+// notes joins the notes of the collectors of these names, in the configuration's order.
 func (c *core) notes(names []string) string {
 	var all []string
 	for _, s := range c.sources {
@@ -60,19 +61,19 @@ func (c *core) notes(names []string) string {
 	return bound(strings.Join(all, "; "))
 }
 
-// collectorNames are the values of the rule's own labels and of the matchers in its
+// collectorNames returns the values of the rule's own labels and of the matchers in its
 // expression.
 func collectorNames(r rules.Rule) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
-		if namesCollectors(name) {
+		if NamesCollector(name) {
 			names = append(names, r.Labels[name])
 		}
 	}
 	parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
 			for _, m := range s.LabelMatchers {
-				if m.Type == labels.MatchEqual && namesCollectors(m.Name) {
+				if m.Type == labels.MatchEqual && NamesCollector(m.Name) {
 					names = append(names, m.Value)
 				}
 			}
@@ -82,9 +83,9 @@ func collectorNames(r rules.Rule) []string {
 	return names
 }
 
-// namesCollectors says whether the value of a label may be a collector's name. The
-// values of the others have other meanings, and may be the same words.
-func namesCollectors(label string) bool {
+// NamesCollector reports whether the value of a label may be the name of a collector. The
+// values of the others have other meanings, even if they are the same words.
+func NamesCollector(label string) bool {
 	switch label {
 	case model.MetricNameLabel, model.AlertNameLabel, "state", "severity":
 		return false

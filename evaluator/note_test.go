@@ -14,7 +14,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// noter is a collector that says what it saw.
+// noter is a collector with a note.
 type noter struct {
 	*stub
 	note string
@@ -47,7 +47,7 @@ groups:
       - alert: Named
         expr: count(up) > 0
         labels: {dependency: neutron}
-      - alert: NobodyKnows
+      - alert: UnnamedKnows
         expr: gone == 0
       - alert: Fine
         expr: up{dependency="neutron"} == 0
@@ -86,8 +86,8 @@ groups:
       - alert: ByMetric
         expr: gone{program="start"} == 0
         annotations: {summary: '{{ $labels.program }} is gone.'}
-      - alert: Nobody
-        expr: nobody == 0
+      - alert: Unnamed
+        expr: unnamed == 0
       - alert: Down
         expr: up{dependency="keystone"} == 0
         annotations: {summary: Keystone is down.}
@@ -104,12 +104,12 @@ func TestUnknownSaysWhy(t *testing.T) {
 			})
 		}
 		e, stop := start(t, evaluator.Config{Files: parse(t, unknownRules), Sources: []evaluator.Source{
-			failing("neutron", "ask neutron: refused"), failing("supervisor", strings.Repeat("x", 300)), seeing("keystone", 0, "seen"),
+			failing("neutron", "query neutron: refused"), failing("supervisor", strings.Repeat("x", 300)), seeing("keystone", 0, "seen"),
 		}})
 		defer stop()
 		time.Sleep(time.Second)
 		want := map[string][2]string{
-			"Named": {"", "Neutron is gone."}, "ByMetric": {"", ""}, "Nobody": {"", ""}, "Down": {"seen", "Keystone is down."},
+			"Named": {"", "Neutron is gone."}, "ByMetric": {"", ""}, "Unnamed": {"", ""}, "Down": {"seen", "Keystone is down."},
 		}
 		for _, r := range e.Snapshot().Rules {
 			if got := [2]string{r.Note, r.Summary}; got != want[r.Name] {
@@ -135,13 +135,13 @@ func TestNotesAreOneShortLine(t *testing.T) {
 	})
 }
 
-// A note is about the last round: one that did not return has none.
-func TestNoteOfARoundThatDoesNotReturn(t *testing.T) {
+// A note is about the last collection: one that did not return has none.
+func TestNoteOfACollectionThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rounds := 0
+		collections := 0
 		n := &noter{&stub{}, "all is well"}
 		n.collect = func(ctx context.Context) ([]collectors.Sample, error) {
-			if rounds++; rounds > 1 {
+			if collections++; collections > 1 {
 				panic("broken")
 			}
 			return nil, nil

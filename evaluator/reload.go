@@ -10,11 +10,11 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// maxReloadError bounds in bytes what snapshots say about a bad configuration: some
-// ten mistakes. The log has them all.
+// maxReloadError bounds the errors of a configuration in a snapshot, in bytes: some ten
+// mistakes. The log has them all.
 const maxReloadError = 4 << 10
 
-// reloaded notes the outcome of a reload.
+// reloaded sets the outcome of a reload.
 func (c *core) reloaded(err error, at time.Time) {
 	c.reload.At, c.reload.OK, c.reload.Error = at, err == nil, ""
 	if err != nil {
@@ -24,8 +24,8 @@ func (c *core) reloaded(err error, at time.Time) {
 	c.reload.LastSuccess = at
 }
 
-// newGroups makes the groups of a configuration; rules that were there before
-// bring their state along.
+// newGroups makes the groups of a configuration. Rules that existed before keep their
+// state.
 func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
 	before := c.previous()
 	var groups []*group
@@ -34,7 +34,7 @@ func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
 			g := &group{Group: fg, file: f.Name}
 			added := false
 			for _, r := range fg.Rules {
-				old, known := before.claim(identity(g, r))
+				old, known := before.pop(identity(g, r))
 				e, err := c.newEvaluated(g, r, old.evaluated, at)
 				if err != nil {
 					return nil, fmt.Errorf("%s: group %q, rule %q: %w", f.Name, fg.Name, r.Alert+r.Record, err)
@@ -66,17 +66,15 @@ type placed struct {
 
 func (c *core) previous() previous {
 	p := previous{}
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			id := identity(g, e.rule())
-			p[id] = append(p[id], placed{e, g})
-		}
+	for g, e := range c.each() {
+		id := identity(g, e.rule())
+		p[id] = append(p[id], placed{e, g})
 	}
 	return p
 }
 
-// claim takes a rule out, the first one of those with the same identity.
-func (p previous) claim(id string) (old placed, ok bool) {
+// pop removes and returns the first rule with this identity.
+func (p previous) pop(id string) (old placed, ok bool) {
 	list := p[id]
 	if len(list) == 0 {
 		return placed{}, false
@@ -85,7 +83,7 @@ func (p previous) claim(id string) (old placed, ok bool) {
 	return list[0], true
 }
 
-// end ends the series of the rules that nobody claimed.
+// end ends the series of the remaining rules.
 func (p previous) end(at time.Time) {
 	for _, list := range p {
 		for _, old := range list {
@@ -116,8 +114,8 @@ func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time)
 	return evaluated{alerting: a}, nil
 }
 
-// identity tells whether a rule of a reloaded file is still the same one, so that
-// it keeps its alerts and their times: by group, name and labels, as in Prometheus.
+// identity identifies a rule over reloads, so that it keeps its alerts and their times:
+// by group, name and labels, as in Prometheus.
 func identity(g *group, r rules.Rule) string {
 	return fmt.Sprintf("%q %q %q %s", g.Name, r.Alert, r.Record, labels.FromMap(r.Labels))
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // TestApplyOfOtherTimes changes the interval and the timeout of a collector in the
-// middle of a round: it is the same collector, so it is neither asked twice at once
-// nor run twice.
+// middle of a collection: it is the same collector, so neither its collections nor Run
+// overlap.
 func TestApplyOfOtherTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs, running atomic.Int64
 		c := &stub{
 			collect: func(context.Context) ([]collectors.Sample, error) {
-				time.Sleep(3 * time.Second) // whatever its context says
+				time.Sleep(3 * time.Second) // it ignores its context
 				return []collectors.Sample{sample(1, "up")}, nil
 			},
 			run: func(ctx context.Context, _ func()) {
@@ -35,8 +35,8 @@ func TestApplyOfOtherTimes(t *testing.T) {
 		}
 		cfg := evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}}
 		e, stop := start(t, cfg)
-		time.Sleep(11 * time.Second) // the second round has begun
-		before := c.rounds.Load()
+		time.Sleep(11 * time.Second) // the second collection has begun
+		before := c.collections.Load()
 
 		cfg.Sources = []evaluator.Source{source("c", c)}
 		cfg.Sources[0].Interval, cfg.Sources[0].Timeout = 4*time.Second, 4*time.Second
@@ -52,16 +52,16 @@ func TestApplyOfOtherTimes(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		if c.overlap.Load() {
-			t.Error("two rounds ran at the same time, want one at a time")
+			t.Error("two collections ran at the same time, want one at a time")
 		}
-		if n := c.rounds.Load() - before; n < 4 || n > 6 {
-			t.Errorf("rounds in 21s at an interval of 4s = %d, want 4 to 6", n)
+		if n := c.collections.Load() - before; n < 4 || n > 6 {
+			t.Errorf("collections in 21s at an interval of 4s = %d, want 4 to 6", n)
 		}
 		if runs.Load() != 1 || running.Load() != 1 {
 			t.Errorf("Run was called %d times and runs %d times, want once", runs.Load(), running.Load())
 		}
 		stop()
-		time.Sleep(5 * time.Second) // the last round ends
+		time.Sleep(5 * time.Second) // the last collection ends
 	})
 }
 
@@ -115,7 +115,7 @@ func TestReplacedCollectorEndsFirst(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // less than the end takes
 		}
 		time.Sleep(5 * time.Second)
-		if !collector(t, e, "c").Success || last.rounds.Load() == 0 {
+		if !collector(t, e, "c").Success || last.collections.Load() == 0 {
 			t.Errorf("the last collector = %+v, want it to run", collector(t, e, "c"))
 		}
 		stop()

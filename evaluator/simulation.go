@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -16,22 +17,21 @@ import (
 // simulatedTimeout is how long a query of a simulation may take: it only has to end.
 const simulatedTimeout = 100 * time.Second
 
-// SimulationOptions are what a simulation knows beside its configuration. The zero
-// value simulates the daemon.
+// SimulationOptions are the options of a simulation. The zero value simulates the daemon.
 type SimulationOptions struct {
 	Options
-	// ExternalLabels and ExternalURL are what templates know as $externalLabels and
-	// $externalURL. The daemon has neither.
+	// ExternalLabels and ExternalURL are $externalLabels and $externalURL in templates.
+	// The daemon has neither.
 	ExternalLabels map[string]string
 	ExternalURL    string
-	// EveryGroup has every pass evaluate all groups, whatever their intervals.
+	// EveryGroup has every evaluation include all groups, whatever their intervals.
 	EveryGroup bool
-	// Hides says of a metric of the evaluator itself, such as vitals_state, that the
-	// rules do not see it; nil hides none.
+	// Hides reports whether a metric of the evaluator itself, such as vitals_state, is
+	// hidden from the rules; nil hides none.
 	Hides func(name string) bool
 }
 
-// Sample is a value that a simulation is given, or that a query returned.
+// Sample is a value that is appended to a simulation, or that a query returned.
 type Sample struct {
 	// Labels include the metric's name as __name__.
 	Labels labels.Labels
@@ -42,53 +42,54 @@ type Sample struct {
 	Histogram *histogram.FloatHistogram
 }
 
-// Simulation plays an evaluator through a time that the caller makes up: samples are
-// appended instead of collected, and passes are made when the caller says so. What was
-// appended is kept for good. It is not safe for concurrent use.
+// Simulation runs an evaluator at times that the caller passes in. Samples are appended
+// or delivered instead of collected, and are kept for ever. It is not safe for
+// concurrent use.
 //
-// Nobody collects, so a series ends only by a stale marker (value.StaleNaN), or as in
-// Prometheus when its last sample is older than 5 minutes.
+// An appended series ends only by a stale marker (value.StaleNaN), or as in Prometheus
+// when its last sample is older than 5 minutes.
 type Simulation struct {
 	cfg   Config
 	opts  SimulationOptions
 	core  *core
 	input *window.Source
+	// snapshot is that of the last evaluation.
+	snapshot *Snapshot
 }
 
-// NewSimulation makes an evaluator that starts at at. The sources of cfg are not asked
-// for anything: it should have none.
+// NewSimulation makes an evaluator that starts at at. The collectors of cfg are not run:
+// Deliver takes what they would have returned.
 func NewSimulation(cfg Config, opts SimulationOptions, at time.Time) (*Simulation, error) {
 	s := &Simulation{cfg: cfg, opts: opts}
 	return s, s.Restart(at)
 }
 
-// Restart has Vitals start anew at at: alerts, the timers of for and keep_firing_for,
-// what hold remembers, transitions and all history are lost.
+// Restart simulates a restart at at: alerts, the timers of for and keep_firing_for, the
+// statuses that hold keeps, transitions and all history are lost.
 func (s *Simulation) Restart(at time.Time) error {
 	c, err := newCoreFor(&s.opts, s.cfg, s.opts.Options, at)
 	if err != nil {
 		return err
 	}
-	// The daemon's first snapshot is of the moment at which nothing is collected yet.
+	// The daemon publishes its first snapshot before the first collection.
 	c.generation = 1
-	// Samples have timestamps of their own: they run out one by one.
-	c.timed = true
-	c.given = given{}
+	c.appended = appended{}
 	s.core, s.input = c, c.window.Source()
 	return nil
 }
 
-// Append adds samples. Those of a series must come in the order of time: what is older
-// than its last one is dropped. An error says that there are too many series.
+// Append adds samples. Those of a series must come in the order of time: a sample older
+// than the last one is dropped. It returns an error if there are too many series.
 func (s *Simulation) Append(samples ...Sample) error {
+	s.core.timestamped = true // Samples have timestamps of their own: they expire one by one.
 	for _, sample := range samples {
 		if sample.Histogram != nil {
 			s.core.histograms.Add(sample.Labels, sample.T, sample.Histogram)
 			continue
 		}
-		s.core.given[sample.Labels.Hash()] = promql.FPoint{T: sample.T, F: sample.Value}
-		// A round of its own, which does not end: no series is stale for not being in it.
-		s.input.Round(sample.T)
+		s.core.appended[sample.Labels.Hash()] = promql.FPoint{T: sample.T, F: sample.Value}
+		// A collection that does not end: no series becomes stale for not being in it.
+		s.input.Begin(sample.T)
 		if err := s.input.Add(sample.Labels, sample.Value, 0); err != nil {
 			return err
 		}
@@ -96,24 +97,48 @@ func (s *Simulation) Append(samples ...Sample) error {
 	return nil
 }
 
-// given are the last samples that a simulation was given, by the hashes of their labels.
-type given map[uint64]promql.FPoint
+// Deliver takes over the outcome of a collection of a configured source that ended at
+// at. It returns an error where there is no such source.
+func (s *Simulation) Deliver(name string, b Batch, err error, at time.Time) error {
+	for _, source := range s.core.sources {
+		if source.Name == name {
+			s.core.take(result{collector: source.Collector, samples: b.Samples, descs: b.Descs, err: err}, at)
+			return nil
+		}
+	}
+	return fmt.Errorf("no source is named %q", name)
+}
 
-// otherwise says whether the series has another value at t already, which in Prometheus
-// is an error of who comes second.
-func (g given) otherwise(hash uint64, t int64, v float64) bool {
-	p, ok := g[hash]
+// Apply replaces the configuration at at, as a reload does. It returns a snapshot of the
+// new configuration before its first evaluation.
+func (s *Simulation) Apply(ctx context.Context, cfg Config, at time.Time) (*Snapshot, error) {
+	if err := s.core.apply(cfg, at); err != nil {
+		return nil, err
+	}
+	s.cfg = cfg
+	s.snapshot = s.core.snapshot(ctx, at, 0)
+	return s.snapshot, nil
+}
+
+// appended are the last samples that were appended, by the hashes of their labels.
+type appended map[uint64]promql.FPoint
+
+// conflicts reports whether the series has another value at t already. In Prometheus the
+// second one is then an error.
+func (a appended) conflicts(hash uint64, t int64, v float64) bool {
+	p, ok := a[hash]
 	return ok && p.T == t && math.Float64bits(p.F) != math.Float64bits(v)
 }
 
-// Evaluate makes one pass over all rules as of at, which must not be earlier than that
-// of the pass before. Snapshots of a simulation hold all alerts.
+// Evaluate evaluates all rules as of at, which must not be before the last evaluation.
+// Snapshots of a simulation hold all alerts.
 func (s *Simulation) Evaluate(ctx context.Context, at time.Time) *Snapshot {
 	s.core.evaluate(ctx, at)
-	return s.core.snapshot(ctx, at, 0)
+	s.snapshot = s.core.snapshot(ctx, at, 0)
+	return s.snapshot
 }
 
-// RuleError says that the last evaluation of a rule failed.
+// RuleError is the error of a rule's last evaluation.
 type RuleError struct {
 	Group string
 	// Rule is the name of the alert or of the recorded series.
@@ -121,15 +146,13 @@ type RuleError struct {
 	Err  error
 }
 
-// Errors are the rules whose last evaluation failed, in their order.
+// Errors returns the errors of the rules whose last evaluation failed, in their order.
 func (s *Simulation) Errors() []RuleError {
 	var all []RuleError
-	for _, g := range s.core.groups {
-		for _, e := range g.rules {
-			r := e.rule()
-			if err := e.err(); err != nil {
-				all = append(all, RuleError{g.Name, r.Name(), err})
-			}
+	for g, e := range s.core.each() {
+		r := e.rule()
+		if err := e.err(); err != nil {
+			all = append(all, RuleError{g.Name, r.Name(), err})
 		}
 	}
 	return all
@@ -150,10 +173,10 @@ func (s *Simulation) Query(ctx context.Context, expr string, at time.Time) ([]Sa
 	return all, nil
 }
 
-// everyGroup says whether groups' own intervals count for nothing.
+// everyGroup reports whether groups' own intervals are ignored.
 func (c *core) everyGroup() bool { return c.simulated != nil && c.simulated.EveryGroup }
 
-// hides says which of the own metrics the rules do not see; nil for none.
+// hides returns the function that reports which own metrics are hidden; nil for none.
 func (c *core) hides() func(name string) bool {
 	if c.simulated == nil {
 		return nil
@@ -169,7 +192,7 @@ func (c *core) shownAlerts() int {
 	return maxShownAlerts
 }
 
-// err is what the last evaluation of the rule failed with.
+// err returns the error of the rule's last evaluation.
 func (e evaluated) err() error {
 	if e.recording != nil {
 		return e.recording.err

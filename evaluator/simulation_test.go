@@ -2,6 +2,7 @@ package evaluator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
@@ -49,7 +51,7 @@ func (p *play) at(second float64, values map[string]float64) *evaluator.Snapshot
 
 func moment(second float64) time.Time { return time.UnixMilli(int64(second * 1000)) }
 
-// query is what an expression says, one line an element.
+// query returns the result of an expression, one line an element.
 func (p *play) query(expr string, second float64) string {
 	p.t.Helper()
 	all, err := p.Query(context.Background(), expr, moment(second))
@@ -120,8 +122,8 @@ func TestSimulationForgetsEverythingAtARestart(t *testing.T) {
 	}
 }
 
-// A series that nobody says anything about runs out, although no value has changed.
-func TestSimulatedSeriesRunOut(t *testing.T) {
+// A series without new samples expires, although no value has changed.
+func TestSimulatedSeriesExpire(t *testing.T) {
 	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, patientRule)
 	p.at(0, map[string]float64{"up": 0})
 	for _, step := range []struct {
@@ -177,7 +179,7 @@ func TestSimulatedSubqueryStep(t *testing.T) {
 	}
 }
 
-func TestSimulationTellsErrors(t *testing.T) {
+func TestSimulationReturnsErrors(t *testing.T) {
 	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, `
 groups:
   - name: g
@@ -319,5 +321,32 @@ groups:
 	}
 	if got := p.at(30, map[string]float64{"h": stale}).Rules[0].Status.String(); got != "unknown" {
 		t.Errorf("once the series is stale: Status = %s, want unknown", got)
+	}
+}
+
+func TestSimulatedCollections(t *testing.T) {
+	c, _ := gauge("up")
+	p := simulate(t, evaluator.Config{Sources: []evaluator.Source{source("c", c)}}, evaluator.SimulationOptions{}, upRule)
+	deliver := func(b evaluator.Batch, err error, want string) {
+		t.Helper()
+		if err := p.Deliver("c", b, err, moment(1)); err != nil {
+			t.Fatalf("Deliver() = %v, want no error", err)
+		}
+		s := p.Evaluate(t.Context(), moment(1))
+		if got := fmt.Sprint(s.Rules[0].Status, " ", s.Collectors[0].Success); got != want {
+			t.Errorf("status and success after Deliver() = %s, want %s", got, want)
+		}
+	}
+	deliver(evaluator.Batch{Samples: []collectors.Sample{sample(0, "up")}}, nil, "failing true")
+	deliver(evaluator.Batch{}, errors.New("refused"), "unknown false")
+	if err := p.Deliver("d", evaluator.Batch{}, nil, moment(1)); err == nil {
+		t.Error("Deliver() of an unknown source = nil, want an error")
+	}
+	s, err := p.Apply(t.Context(), evaluator.Config{}, moment(2))
+	if err != nil || len(s.Rules) != 0 || len(s.Collectors) != 0 {
+		t.Errorf("Apply() = %+v, %v, want no rules and no collectors", s, err)
+	}
+	if c.collections.Load() != 0 {
+		t.Error("the simulation ran a collector")
 	}
 }

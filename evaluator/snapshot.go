@@ -8,12 +8,12 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Status is what one rule says. The zero value is Unknown.
+// Status is the status of one rule. The zero value is Unknown.
 type Status int
 
 // The statuses of a rule.
 const (
-	// Unknown: there is nothing to judge, or the expression could not be evaluated.
+	// Unknown: evidence is missing, or the expression could not be evaluated.
 	Unknown Status = iota
 	OK
 	// Pending: the expression is true, for less time than the rule's for.
@@ -29,7 +29,7 @@ func (s Status) String() string {
 	return [...]string{"unknown", "ok", "pending", "failing"}[s]
 }
 
-// Verdict is what a state says. The zero value is Fail: nothing is up before its
+// Verdict is the verdict of a state. The zero value is Fail: nothing is up before its
 // first measurement.
 type Verdict int
 
@@ -43,8 +43,8 @@ const (
 
 func (v Verdict) String() string { return [...]string{"fail", "warn", "pass"}[v] }
 
-// Snapshot is everything that Vitals knows at one moment. It is immutable: readers
-// share it without locks.
+// Snapshot is the outcome of one evaluation. It is immutable: readers share it without
+// locks.
 type Snapshot struct {
 	// Generation counts the snapshots since the process started, from 1.
 	Generation uint64
@@ -52,9 +52,9 @@ type Snapshot struct {
 	At time.Time
 	// Started is when the process started.
 	Started time.Time
-	// Took is how long collecting the evidence's verdict took: one pass over all rules.
+	// Took is how long the evaluation took.
 	Took time.Duration
-	// MaxAge is the age beyond which the snapshot says nothing any more: the stall guard.
+	// MaxAge is the age beyond which the snapshot is stalled.
 	MaxAge time.Duration
 	// States are in the order of the configuration; ready, alive and started come first.
 	States []State
@@ -62,15 +62,16 @@ type Snapshot struct {
 	Rules []Rule
 	// Collectors are in the order of the configuration.
 	Collectors []CollectorStatus
-	// Batches are the samples behind it all: one batch a collector, and the evaluator's own last.
+	// Batches are the samples that are exported: one batch a collector, in the order of
+	// Collectors, and the evaluator's own last.
 	Batches []Batch
 	// Reload is the outcome of the last attempt to load the configuration.
 	Reload Reload
-	// ShuttingDown is set from the moment at which the process was asked to stop.
+	// ShuttingDown is set once Shutdown was called.
 	ShuttingDown bool
 }
 
-// State is a state's verdict: what /NAME answers.
+// State is a state and its verdict, which /NAME answers.
 type State struct {
 	Name    string
 	Verdict Verdict
@@ -78,7 +79,7 @@ type State struct {
 	Since time.Time
 	// Transitions counts those changes since the process started.
 	Transitions uint64
-	// Reason says why the state fails when no rule decided it: "shutting down",
+	// Reason is why the state fails when no rule decided it: "shutting down",
 	// "evaluator stalled", "not alive: Rule", "no rules", "starting". Empty otherwise.
 	Reason string
 	// Deciding are the indexes in Snapshot.Rules of the rules that make it fail,
@@ -88,7 +89,7 @@ type State struct {
 	Rules []int
 }
 
-// Rule is one alerting rule and what it says. Recording rules do not appear.
+// Rule is one alerting rule and its status. Recording rules do not appear.
 type Rule struct {
 	Name  string
 	Group string
@@ -97,7 +98,7 @@ type Rule struct {
 	// State is the state that the rule feeds; empty for an ordinary alert.
 	State    string
 	Severity string
-	// Expr is the expression as PromQL prints it.
+	// Expr is the expression as the file has it.
 	Expr          string
 	For           time.Duration
 	KeepFiringFor time.Duration
@@ -112,32 +113,37 @@ type Rule struct {
 	DependsOn []string
 
 	Status Status
-	// Since is when the status became what it is.
+	// Since is when the status last changed.
 	Since time.Time
-	// Decides says whether the rule makes its state fail now.
+	// Decides is set if the rule makes its state fail now.
 	Decides bool
-	// Warns says whether the rule fails, or lacks evidence, without making its state fail.
+	// Warns is set if the rule fails, or lacks evidence, without making its state fail.
 	Warns bool
 	// Summary is the annotation summary, expanded for the deciding alert. A rule that is
-	// unknown without an alert has it where nothing is to be expanded.
+	// unknown without an alert has it if it contains nothing to expand.
 	Summary string
-	// Reason says why the status is unknown, or what became of an evaluation error.
+	// Reason is why the status is unknown, or the error of the evaluation.
 	Reason string
-	// Note is what the collectors saw that the rule is about: those whose name is the
-	// value of a label of the deciding alert or else of a matcher in the expression.
-	// Empty while the rule is OK, and where no such collector says anything. An error
-	// of a collector is no note: probes answer strangers, and errors have addresses.
+	// Note joins the notes of the collectors whose name is the value of a label of the
+	// deciding alert or else of a matcher in the expression. Empty while the rule is OK
+	// and where no such collector has a note. Errors of collectors are not in it: they
+	// contain addresses, and probes answer without authentication.
 	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
 	// Observed is the value of the deciding alert; nil where there is none.
 	Observed *float64
-	// Limit is what that value is compared with; nil where it is no single number.
+	// Limit is the number with which that value is compared; nil where there is no single one.
 	Limit *Limit
 	// Alerts are the active alerts, the deciding one first; at most 100 of them.
 	Alerts []Alert
 	// AlertCount is the number of active alerts, whether they fit in Alerts or not.
 	AlertCount int
+	// Evaluated is when the rule was last evaluated; zero before that.
+	Evaluated time.Time
+	// QueryOffset is that of the rule's group: how far before the evaluation's time the
+	// expression is evaluated.
+	QueryOffset time.Duration
 }
 
 // Alert is one label set for which a rule's expression is true.
@@ -148,21 +154,24 @@ type Alert struct {
 	Firing   bool
 	Value    float64
 	ActiveAt time.Time
+	// KeepFiringSince is when the expression stopped being true, while keep_firing_for
+	// keeps the alert; zero otherwise.
+	KeepFiringSince time.Time
 }
 
-// CollectorStatus is how a collector itself is doing.
+// CollectorStatus is the status of a collector.
 type CollectorStatus struct {
 	Name     string
 	Kind     string
 	External bool
-	// Ran is set once a round has ended, whatever its outcome.
+	// Ran is set once a collection has ended, whatever its outcome.
 	Ran bool
-	// Success says whether the last round ended in time and without an error.
+	// Success is set if the last collection ended in time and without an error.
 	Success bool
-	// Error is the last round's error, at most 512 bytes, without secrets; empty after a success.
+	// Error is the last collection's error, at most 512 bytes, without secrets; empty after a success.
 	Error string
-	// Note is what the last round saw, in one line of at most 200 bytes; empty where the
-	// collector says nothing, or did not return.
+	// Note is the collector's note on the last collection, one line of at most 200 bytes;
+	// empty where it has none or did not return.
 	Note        string
 	Duration    time.Duration
 	LastRun     time.Time
@@ -179,9 +188,9 @@ type Batch struct {
 // Reload is the outcome of the last attempt to load the configuration.
 type Reload struct {
 	OK bool
-	// At is when it was tried; LastSuccess when it last went well.
+	// At is the time of the last attempt, LastSuccess that of the last success.
 	At, LastSuccess time.Time
-	// Error says what is wrong with the file, without secrets, in at most 4 KiB.
+	// Error is what is wrong with the file, without secrets, in at most 4 KiB.
 	Error string
 }
 
@@ -192,7 +201,7 @@ func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	for _, st := range s.States {
 		if st.Name == name {
 			if s.Stalled(now) && (name == Alive || name == Ready) {
-				st.fail(reasonStalled)
+				st.fail(ReasonStalled)
 			}
 			return st, true
 		}
@@ -200,8 +209,8 @@ func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	return State{}, false
 }
 
-// fail makes the state fail for a reason of its own. Rules that only warn do not
-// decide that; rules that made it fail already still do.
+// fail makes the state fail for a reason other than its rules. Rules that only warn do
+// not decide then; rules that made it fail already still do.
 func (s *State) fail(reason string) {
 	if s.Verdict != Fail {
 		s.Deciding = nil
@@ -209,5 +218,5 @@ func (s *State) fail(reason string) {
 	s.Verdict, s.Reason = Fail, reason
 }
 
-// Stalled says whether the evaluator has not published for longer than MaxAge.
+// Stalled reports whether the snapshot is older than MaxAge.
 func (s *Snapshot) Stalled(now time.Time) bool { return now.Sub(s.At) > s.MaxAge }

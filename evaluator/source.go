@@ -8,20 +8,20 @@ import (
 	"github.com/vitals-health/vitals/internal/window"
 )
 
-// source is a collector as the core sees it: what came of its last round, and the
-// series that it owns.
+// source is a collector with the result of its last collection and its series.
 type source struct {
 	Source
 	series *window.Source
 	status CollectorStatus
 	batch  Batch
-	// inherited is until when all of that is what the collector has left that was here
-	// before a reload; zero once a round of this one has ended, and without such a one.
-	inherited time.Time
+	// inheritedUntil is set while status, batch and series are those of the collector
+	// that this one replaced in a reload: until its first collection ends, and at most
+	// until that time. Zero otherwise.
+	inheritedUntil time.Time
 }
 
-// result is the outcome of one round of a collector. One that did not return in time,
-// or panicked, has measured nothing: there are no samples.
+// result is the outcome of one collection. It has no samples if the collector panicked
+// or did not return in time.
 type result struct {
 	collector collectors.Collector
 	samples   []collectors.Sample
@@ -29,12 +29,12 @@ type result struct {
 	err       error
 	note      string
 	took      time.Duration
-	// stack is where the collector panicked; nil if it did not.
+	// stack is the stack of a panic; nil if there was none.
 	stack []byte
 }
 
-// replaceSources takes over the sources that stay, and what those have left that others
-// replace; it ends the series of the rest.
+// replaceSources keeps the sources that stay, has new ones inherit from those that they
+// replace, and ends the series of the rest.
 func (c *core) replaceSources(at time.Time) {
 	before := map[collectors.Collector]*source{}
 	for _, s := range c.sources {
@@ -51,7 +51,7 @@ func (c *core) replaceSources(at time.Time) {
 		s := before[cfg.Collector]
 		if s == nil {
 			key := [2]string{cfg.Name, cfg.Kind}
-			s = c.heir(replaced[key], cfg, at)
+			s = c.inheritSource(replaced[key], cfg, at)
 			delete(replaced, key)
 		}
 		delete(before, cfg.Collector)
@@ -65,44 +65,44 @@ func (c *core) replaceSources(at time.Time) {
 	}
 }
 
-// heir is the source of a new collector. What one of the same name and kind knew last
-// stays until the new one has finished a round, an interval and a timeout at most, or
-// every change of a collector would be missing evidence for a moment. It is not
-// prolonged by further changes.
-func (c *core) heir(old *source, cfg Source, at time.Time) *source {
+// inheritSource returns the source of a new collector. It inherits the last samples of
+// old, which has the same name and kind or is nil, for an interval and a timeout at
+// most: otherwise every change of a collector would cause missing evidence for a moment.
+// Further changes do not extend that time.
+func (c *core) inheritSource(old *source, cfg Source, at time.Time) *source {
 	if old == nil {
 		return &source{series: c.window.Source()}
 	}
-	if old.inherited.IsZero() {
-		old.inherited = at.Add(cfg.Interval + cfg.Timeout)
+	if old.inheritedUntil.IsZero() {
+		old.inheritedUntil = at.Add(cfg.Interval + cfg.Timeout)
 	}
 	return old
 }
 
-// endInheritance ends what collectors have left whose successors have finished no round
-// in time.
-func (c *core) endInheritance(at time.Time) {
+// expireInherited ends the inherited series of collectors that have finished no
+// collection in time.
+func (c *core) expireInherited(at time.Time) {
 	for _, s := range c.sources {
-		if s.inherited.IsZero() || at.Before(s.inherited) {
+		if s.inheritedUntil.IsZero() || at.Before(s.inheritedUntil) {
 			continue
 		}
 		s.series.Close(at.UnixMilli())
-		s.series, s.batch, s.inherited = c.window.Source(), Batch{}, time.Time{}
+		s.series, s.batch, s.inheritedUntil = c.window.Source(), Batch{}, time.Time{}
 		s.status = CollectorStatus{Name: s.Name, Kind: s.Kind, External: s.External, Interval: s.Interval}
 	}
 }
 
-// allRan says whether every collector has finished a round.
+// allRan reports whether every collector has finished a collection.
 func (c *core) allRan() bool {
 	return !slices.ContainsFunc(c.sources, func(s *source) bool { return !s.status.Ran })
 }
 
-// take takes over the result of a round that ended at at. It says whether the
+// take takes over the result of a collection that ended at at. It reports whether the
 // collector is still configured.
 func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
-			c.timed = c.timed || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
+			c.timestamped = c.timestamped || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
 			s.take(c.window, r, at)
 			return true
 		}
@@ -125,15 +125,15 @@ func (s *source) take(w *window.Window, r result, at time.Time) {
 	s.status.LastSuccess = at
 }
 
-// write feeds the window; series that the round no longer has are marked stale. Those
-// that were inherited end then, whatever their timestamps.
+// write adds the samples to the window. Series that are not among them are marked
+// stale; inherited ones end, also those with explicit timestamps.
 func (s *source) write(w *window.Window, samples []collectors.Sample, at time.Time) error {
-	if !s.inherited.IsZero() {
+	if !s.inheritedUntil.IsZero() {
 		left := s.series
-		s.series, s.inherited = w.Source(), time.Time{}
+		s.series, s.inheritedUntil = w.Source(), time.Time{}
 		defer left.Close(at.UnixMilli())
 	}
-	s.series.Round(at.UnixMilli())
+	s.series.Begin(at.UnixMilli())
 	defer s.series.End()
 	for _, sample := range samples {
 		if err := s.series.Add(sample.Labels, sample.Value, sample.T); err != nil {
@@ -145,5 +145,5 @@ func (s *source) write(w *window.Window, samples []collectors.Sample, at time.Ti
 
 func (s *source) shift(d time.Duration) {
 	s.status.LastRun, s.status.LastSuccess = shifted(s.status.LastRun, d), shifted(s.status.LastSuccess, d)
-	s.inherited = shifted(s.inherited, d)
+	s.inheritedUntil = shifted(s.inheritedUntil, d)
 }

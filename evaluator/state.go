@@ -10,14 +10,15 @@ import (
 
 // The reasons why a state fails without a rule that decides it.
 const (
-	reasonStarting     = "starting"
-	reasonNoRules      = "no rules"
-	reasonNotAlive     = "not alive"
-	reasonShuttingDown = "shutting down"
-	reasonStalled      = "evaluator stalled"
+	ReasonStarting = "starting"
+	ReasonNoRules  = "no rules"
+	// ReasonNotAlive is followed by the names of the rules that decide alive.
+	ReasonNotAlive     = "not alive"
+	ReasonShuttingDown = "shutting down"
+	ReasonStalled      = "evaluator stalled"
 )
 
-// state is what a state remembers from pass to pass.
+// state is what is kept of a state between two evaluations.
 type state struct {
 	StatePolicy
 	verdict     Verdict
@@ -25,7 +26,7 @@ type state struct {
 	transitions uint64
 }
 
-// replaceStates takes over the states that stay.
+// replaceStates keeps the states that stay.
 func (c *core) replaceStates(at time.Time) {
 	before := c.states
 	c.states = nil
@@ -41,7 +42,7 @@ func (c *core) replaceStates(at time.Time) {
 	}
 }
 
-// policy is what unknown means for a rule.
+// policy returns what unknown means for a rule.
 func (c *core) policy(r rules.Rule) rules.NoData {
 	if r.NoData != "" {
 		return r.NoData
@@ -54,10 +55,10 @@ func (c *core) policy(r rules.Rule) rules.NoData {
 	return rules.NoDataPass
 }
 
-// bad says whether a rule speaks against its state: it fails, or it lacks evidence
-// and its policy takes that for a failure. Under hold the last known status goes
-// on; without one nothing is good yet.
-func (a *alerting) bad(policy rules.NoData) bool {
+// failsState reports whether a rule fails its state: it is failing, or it is unknown
+// and its policy is fail. Under hold the last other status counts; without one the rule
+// fails its state.
+func (a *alerting) failsState(policy rules.NoData) bool {
 	if a.status != Unknown {
 		return a.status == Failing
 	}
@@ -70,12 +71,12 @@ func (a *alerting) bad(policy rules.NoData) bool {
 	return true
 }
 
-// judge renders the verdict of every state from the rules of the pass. Rules
-// already carry whether they decide or warn.
-func (c *core) judge(all []Rule, at time.Time) []State {
+// verdicts returns the verdict of every state. The rules already have whether they
+// decide or warn.
+func (c *core) verdicts(all []Rule, at time.Time) []State {
 	verdicts := make([]State, len(c.states))
 	for i, s := range c.states {
-		verdicts[i] = c.judgeOne(s, all)
+		verdicts[i] = c.verdictOf(s, all)
 	}
 	c.connect(verdicts, all)
 	for i, s := range c.states {
@@ -90,10 +91,10 @@ func (c *core) judge(all []Rule, at time.Time) []State {
 	return verdicts
 }
 
-// judgeOne looks at a state's own rules only.
-func (c *core) judgeOne(s *state, all []Rule) State {
+// verdictOf returns the verdict of a state by its own rules only.
+func (c *core) verdictOf(s *state, all []Rule) State {
 	v := State{Name: s.Name, Verdict: Pass}
-	obeyed := 0
+	active := 0
 	var warns []int
 	for i, r := range all {
 		if r.State != s.Name {
@@ -101,7 +102,7 @@ func (c *core) judgeOne(s *state, all []Rule) State {
 		}
 		v.Rules = append(v.Rules, i)
 		if !r.Observe {
-			obeyed++
+			active++
 		}
 		if r.Decides {
 			v.Deciding = append(v.Deciding, i)
@@ -116,15 +117,15 @@ func (c *core) judgeOne(s *state, all []Rule) State {
 	case len(warns) > 0:
 		v.Verdict, v.Deciding = Warn, warns
 	}
-	if obeyed == 0 && s.Name != Alive && s.Name != Started {
-		v.fail(reasonNoRules)
+	if active == 0 && s.Name != Alive && s.Name != Started {
+		v.fail(ReasonNoRules)
 	}
 	causesFirst(v.Deciding, all)
 	return v
 }
 
-// causesFirst moves the rules that are folded under another one to the end,
-// keeping the order otherwise.
+// causesFirst moves the rules that have a cause to the end and keeps the order
+// otherwise.
 func causesFirst(deciding []int, all []Rule) {
 	sorted := make([]int, 0, len(deciding))
 	for _, folded := range []bool{false, true} {
@@ -137,7 +138,7 @@ func causesFirst(deciding []int, all []Rule) {
 	copy(deciding, sorted)
 }
 
-// connect applies what states owe to each other and to the process.
+// connect applies the dependencies between states, and of ready on the process.
 func (c *core) connect(verdicts []State, all []Rule) {
 	var ready, alive *State
 	for i := range verdicts {
@@ -148,18 +149,18 @@ func (c *core) connect(verdicts []State, all []Rule) {
 		case Alive:
 			alive = v
 		case Started:
-			c.judgeStarted(v, c.states[i].verdict != Fail)
+			c.verdictOfStarted(v, c.states[i].verdict != Fail)
 		}
 	}
 	if alive.Verdict == Fail && ready.Verdict != Fail {
 		ready.fail(notAlive(alive, all))
 	}
 	if c.shuttingDown {
-		ready.fail(reasonShuttingDown)
+		ready.fail(ReasonShuttingDown)
 	}
 }
 
-// notAlive is why ready fails with alive: the rules that decide alive, causes first.
+// notAlive returns the reason of ready with the rules that decide alive, causes first.
 func notAlive(alive *State, all []Rule) string {
 	var names []string
 	for _, i := range alive.Deciding {
@@ -168,19 +169,19 @@ func notAlive(alive *State, all []Rule) string {
 		}
 	}
 	if len(names) == 0 {
-		return reasonNotAlive
+		return ReasonNotAlive
 	}
-	return bound(reasonNotAlive + ": " + strings.Join(names, ", "))
+	return bound(ReasonNotAlive + ": " + strings.Join(names, ", "))
 }
 
-// judgeStarted is ok once every collector has finished a round and no rule of the
-// state speaks against it, and stays so.
-func (c *core) judgeStarted(v *State, passed bool) {
+// verdictOfStarted passes once every collector has finished a collection and no rule
+// fails the state, and from then on.
+func (c *core) verdictOfStarted(v *State, passed bool) {
 	if passed {
 		*v = State{Name: v.Name, Verdict: Pass, Rules: v.Rules}
 		return
 	}
 	if c.generation == 0 || !c.allRan() {
-		v.fail(reasonStarting)
+		v.fail(ReasonStarting)
 	}
 }

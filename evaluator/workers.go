@@ -14,7 +14,7 @@ type workers struct {
 	results chan<- result
 	logger  *slog.Logger
 	running map[collectors.Collector]*worker
-	// ending are closed when collectors that were told to stop have done so.
+	// ending are closed when collectors that were stopped have ended.
 	ending []<-chan struct{}
 	wg     sync.WaitGroup
 }
@@ -23,9 +23,9 @@ func newWorkers(results chan<- result, logger *slog.Logger) *workers {
 	return &workers{results: results, logger: logger, running: map[collectors.Collector]*worker{}}
 }
 
-// replace starts and stops collectors until exactly those of sources run. One that
-// runs already goes on, if need be with other times. A new one starts when those that
-// were told to stop have ended: it may need what they hold, such as a socket.
+// replace starts and stops collectors until exactly those of sources run. One that runs
+// already continues, if need be with other times. A new one starts when those that were
+// stopped have ended: it may need their resources, such as a socket.
 func (ws *workers) replace(ctx context.Context, sources []Source) {
 	wanted := map[collectors.Collector]bool{}
 	for _, s := range sources {
@@ -67,7 +67,7 @@ func (ws *workers) start(ctx context.Context, s Source) {
 	})
 }
 
-// stop waits for all of them.
+// stop stops all collectors and waits for them.
 func (ws *workers) stop() {
 	for _, w := range ws.running {
 		w.cancel()

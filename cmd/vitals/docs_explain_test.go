@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 )
 
 const explainPage = "docs/guides/troubleshooting.md"
@@ -79,10 +79,10 @@ func keysOf(typ reflect.Type, keys map[string]bool, seen map[reflect.Type]bool) 
 // The keys on the page are keys of an explanation in JSON.
 func TestEndpointPageListsTheKeysOfExplanations(t *testing.T) {
 	keys := map[string]bool{"/api/v1/status": true}
-	keysOf(reflect.TypeFor[evaluator.Explanation](), keys, map[reflect.Type]bool{})
+	keysOf(reflect.TypeFor[explain.Explanation](), keys, map[reflect.Type]bool{})
 	for _, kind := range []string{
-		evaluator.KindSelector, evaluator.KindRange, evaluator.KindSubquery, evaluator.KindComparison, evaluator.KindArithmetic, evaluator.KindSet,
-		evaluator.KindAggregation, evaluator.KindFunction, evaluator.KindNumber, evaluator.KindString,
+		explain.KindSelector, explain.KindRange, explain.KindSubquery, explain.KindComparison, explain.KindArithmetic, explain.KindSet,
+		explain.KindAggregation, explain.KindFunction, explain.KindNumber, explain.KindString,
 	} {
 		keys[kind] = true
 	}

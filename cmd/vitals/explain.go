@@ -14,90 +14,94 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxExplanation bounds what is read of the daemon's answer, in bytes: some ten times
-// what 400 parts of expressions with ten elements each take.
+// maxExplanation bounds the daemon's answer, in bytes: some ten times the size of 400
+// parts of expressions with ten elements each.
 const maxExplanation = 16 << 20
 
-// onceTimeout is how long one look waits for collectors, as that of vitals once does.
+// maxRefusal bounds the line that a daemon answers in place of an explanation, in bytes.
+const maxRefusal = 500
+
+// onceTimeout is how long one evaluation waits for collectors, as that of vitals once.
 const onceTimeout = 15 * time.Second
 
 // explaining is the command explain.
 type explaining struct {
 	state   string
-	options evaluator.ExplainOptions
+	options explain.Options
 	format  string
 	timeout time.Duration
-	// timeoutGiven says whether it is not the default.
+	// timeoutGiven is set where it is not the default.
 	timeoutGiven bool
-	// socket or address is where the daemon is asked.
+	// socket or address is the daemon's.
 	socket, address           string
 	socketGiven, addressGiven bool
-	// fileGiven, profileGiven and changeGiven say whether a flag names a configuration
+	// fileGiven, profileGiven and changeGiven are set where a flag names a configuration
 	// to evaluate, or changes one.
 	fileGiven, profileGiven, changeGiven bool
-	// inherited says whether the environment names a profile and no flag a configuration;
-	// alone, that it is looked at without a daemon.
-	inherited, alone bool
+	// profileFromEnv is set where the environment names a profile and no flag a
+	// configuration; withoutDaemon, where that profile is evaluated for want of a daemon.
+	profileFromEnv, withoutDaemon bool
 }
 
 // explainCommand declares the command explain.
 func (p *program) explainCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	cmd := app.Command("explain", "Say why STATE has its verdict: the rules that decide, each with what every part of its expression says now, since when, and the collectors it comes from. Asks the daemon; with --config.file or --profile, or where none answers with VITALS_PROFILE, collects and evaluates once instead, where for counts as 0. The exit code is 0 whatever the verdict.")
+	cmd := app.Command("explain", "Explain the verdict of STATE: the rules that decide, each with the current value of every part of its expression, since when, and the collectors that export it. Queries the daemon; with --config.file or --profile, or with VITALS_PROFILE where no daemon answers, collects and evaluates once instead, where for counts as 0. The exit code is 0 whatever the verdict.")
 	e := &explaining{}
 	cmd.Arg("state", "The state to explain; ready when none is given.").Default("ready").StringVar(&e.state)
-	cmd.Flag("rule", "Explain this rule, be it failing or not: one of the state, or an alert without a state.").PlaceHolder("NAME").StringVar(&e.options.Rule)
+	cmd.Flag("rule", "Explain this rule, failing or not: one of the state, or an alert without a state.").PlaceHolder("NAME").StringVar(&e.options.Rule)
 	cmd.Flag("all", "Explain every rule of the state.").BoolVar(&e.options.All)
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
 	cmd.Flag("socket", "The daemon's Unix socket.").Default(defaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
-	cmd.Flag("url", "Ask at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
+	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
 	p.configFlags(cmd)
-	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of asking the daemon.").IsSetByUser(&e.fileGiven)
-	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of asking the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
+	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of querying the daemon.").IsSetByUser(&e.fileGiven)
+	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of querying the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
 	var kuryr, set bool
 	cmd.GetFlag("kuryr.conf").IsSetByUser(&kuryr)
 	cmd.GetFlag("set").IsSetByUser(&set)
 	cmd.Action(do(func() int {
 		e.changeGiven = kuryr || set
-		e.inherited = p.profile != "" && !e.fileGiven && !e.profileGiven
+		e.profileFromEnv = p.profile != "" && !e.fileGiven && !e.profileGiven
 		return p.runExplain(e)
 	}))
 }
 
-// runExplain prints an explanation, or on stderr why there is none.
+// runExplain prints an explanation, or an error on stderr.
 func (p *program) runExplain(e *explaining) int {
 	body, failed := p.explanation(e)
-	if e.lookInstead(failed) {
-		e.alone = true
+	if e.evaluateInstead(failed) {
+		e.withoutDaemon = true
 		body, failed = p.explanation(e)
 	}
 	if failed == nil && e.format == "text" {
-		x := &evaluator.Explanation{}
+		x := &explain.Explanation{}
 		if err := json.Unmarshal(body, x); err != nil || x.State == "" {
 			failed = &execprobe.Result{Outcome: execprobe.Protocol, Text: "the answer is not the daemon's: no explanation"}
 		}
 		by := ""
 		if e.once() {
-			by = "one look, in which for counts as 0"
+			by = "one evaluation, in which for counts as 0"
 		}
-		body = []byte(explanationText(x, e.options.All || e.options.Rule != "", by))
+		body = []byte(explain.Text(x, e.options.All || e.options.Rule != "", by))
 	}
 	if failed != nil {
 		if failed.Outcome == execprobe.NoDaemon {
-			failed.Text += "; --config.file=FILE or --profile=NAME look without a daemon"
+			failed.Text += "; --config.file=FILE or --profile=NAME evaluate without a daemon"
 		}
 		fmt.Fprintln(p.stderr, failed.Text)
 		return execprobe.Plain.Code(*failed)
 	}
-	_, _ = p.stdout.Write(body) // that it fails is noticed for all commands
+	_, _ = p.stdout.Write(body) // main reports a failed write for all commands
 	return exitOK
 }
 
-// explanation is the explanation as JSON.
+// explanation returns the explanation as JSON.
 func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 	usage := func(format string, args ...any) *execprobe.Result {
 		return &execprobe.Result{Outcome: execprobe.Usage, Text: fmt.Sprintf(format, args...)}
@@ -120,83 +124,78 @@ func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 		}
 		return server.ExplanationJSON(x), nil
 	}
-	return e.ask()
+	return e.query()
 }
 
-// once says whether to look without a daemon. A profile that only the environment names
-// is looked at where a flag changes it, and where no daemon answers: see lookInstead.
+// once reports whether to evaluate without a daemon. A profile that only the environment
+// names is evaluated where a flag changes it, and where no daemon answers: see
+// evaluateInstead.
 func (e *explaining) once() bool {
-	return e.fileGiven || e.profileGiven || e.changeGiven && e.inherited || e.alone
+	return e.fileGiven || e.profileGiven || e.changeGiven && e.profileFromEnv || e.withoutDaemon
 }
 
-// lookInstead says whether a profile of the environment takes the place of a daemon that
-// is not there, as it does for the exec probe.
-func (e *explaining) lookInstead(failed *execprobe.Result) bool {
-	return failed != nil && failed.Outcome == execprobe.NoDaemon && e.inherited && !e.socketGiven && !e.addressGiven
+// evaluateInstead reports whether a profile of the environment replaces a daemon that
+// does not run, as it does for the exec probe.
+func (e *explaining) evaluateInstead(failed *execprobe.Result) bool {
+	return failed != nil && failed.Outcome == execprobe.NoDaemon && e.profileFromEnv && !e.socketGiven && !e.addressGiven
 }
 
-// ask asks the daemon.
-func (e *explaining) ask() ([]byte, *execprobe.Result) {
-	query := url.Values{}
+// query queries the daemon.
+func (e *explaining) query() ([]byte, *execprobe.Result) {
+	args := url.Values{}
 	if e.options.Rule != "" {
-		query.Set("rule", e.options.Rule)
+		args.Set("rule", e.options.Rule)
 	}
 	if e.options.All {
-		query.Set("all", "1")
+		args.Set("all", "1")
 	}
 	deadline := time.Now().Add(e.timeout)
 	const path, accept = "/api/v1/explain/", "application/json"
 	if e.address == "" {
-		status, body, failed := execprobe.Get(e.socket, path+e.state+"?"+query.Encode(), accept, maxExplanation, deadline)
-		if failed != nil {
-			return nil, failed
-		}
-		return e.read(status, body)
+		return e.read(execprobe.Get(e.socket, path+e.state+"?"+args.Encode(), accept, maxExplanation, deadline))
 	}
 	daemon, err := parseDaemonURL(e.address)
 	if err != nil {
 		return nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 	}
 	address := daemon.JoinPath(path, e.state)
-	address.RawQuery = query.Encode()
-	status, body, failed := getURL(daemon, address, accept, maxExplanation, deadline)
-	if failed != nil {
-		return nil, failed
-	}
-	return e.read(status, body)
+	address.RawQuery = args.Encode()
+	return e.read(getURL(daemon, address, accept, maxExplanation, deadline))
 }
 
-// read takes the daemon's answer, which in place of an explanation is a line of text.
-func (e *explaining) read(status int, body []byte) ([]byte, *execprobe.Result) {
+// read checks the daemon's answer: an explanation, or an error of one line.
+func (e *explaining) read(status int, body []byte, failed *execprobe.Result) ([]byte, *execprobe.Result) {
 	line, _, _ := bytes.Cut(body, []byte("\n"))
-	said := text.Line(string(line), maxExplainLine)
+	message := text.Line(string(line), maxRefusal)
 	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
 		return nil, &execprobe.Result{Outcome: o, Text: text}
 	}
 	switch {
+	case failed != nil:
+		return nil, failed
 	case len(body) > maxExplanation:
 		return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: more than %d bytes", maxExplanation))
 	case status == 200:
 		return body, nil
-	case status == 404 && strings.HasPrefix(said, "there is no "):
-		return result(execprobe.Usage, said)
-	case status == 404 && strings.HasPrefix(said, execprobe.NoSuchPath):
-		return result(execprobe.Protocol, "the daemon explains nothing: is it older than this program?")
+	case status == 404 && strings.HasPrefix(message, "there is no "):
+		return result(execprobe.Usage, message)
+	case status == 404 && strings.HasPrefix(message, execprobe.NoSuchPath):
+		return result(execprobe.Protocol, "the daemon has no explanations: it may be older than this program")
 	case status == 401, status == 403:
 		return result(execprobe.Forbidden, fmt.Sprintf("the daemon requires authentication: status %d", status))
 	case status == 503:
-		return result(execprobe.Timeout, said)
+		return result(execprobe.Timeout, message)
 	}
 	return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: status %d", status))
 }
 
-// explainOnce collects and evaluates once, and explains that.
-func (p *program) explainOnce(e *explaining) (x *evaluator.Explanation, err error) {
+// explainOnce collects and evaluates once, and explains the result.
+func (p *program) explainOnce(e *explaining) (x *explain.Explanation, err error) {
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
 	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
-		x, err = eval.Explain(ctx, e.state, e.options)
+		x, err = explain.New(eval).Explain(ctx, e.state, e.options, time.Now())
 	})
 	return x, errors.Join(lookErr, err)
 }

@@ -10,7 +10,7 @@ import (
 // columns is how wide the terminal is that an explanation has to fit.
 const columns = 80
 
-// fits asks why it is not ready, and counts the answer's lines on a terminal.
+// fits explains ready and counts the lines on a terminal.
 func (l *kuryrLab) fits(t *testing.T, lines int) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -48,7 +48,7 @@ func TestExplanationOfThreeRulesFitsOneScreen(t *testing.T) {
 		`{resource="port"} 10, `, "\nComponentNotReady failing ", `{component="vif-handler"} 0, `, "collector components",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("vitals explain ready does not say %q:\n%s", want, text)
+			t.Errorf("vitals explain ready does not contain %q:\n%s", want, text)
 		}
 	}
 }

@@ -14,35 +14,44 @@ import (
 
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// What answers may be anything, be it at an address or on a socket.
+// anExplanation is one that a daemon may answer.
+func anExplanation() *explain.Explanation {
+	return &explain.Explanation{
+		State: "ready", Verdict: "fail", Generation: 4711, At: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), RuleCount: 1, Deciding: 1,
+		Rules: []*explain.Rule{{Name: "KeystoneDown", State: "ready", Status: "failing", Decides: true, Summary: "Keystone does not answer."}},
+	}
+}
+
+// The answer may be anything, at an address or on a socket.
 func TestExplainAnswers(t *testing.T) {
-	said := func(status int, body string) http.HandlerFunc {
+	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(body))
 		}
 	}
-	good := explanationText(everything(), false, "")
+	good := explain.Text(anExplanation(), false, "")
 	tests := []struct {
 		name   string
 		answer http.HandlerFunc
 		code   int
 		want   string
 	}{
-		{"an explanation", said(200, string(server.ExplanationJSON(everything()))), 0, good},
-		{"no such state", said(404, "there is no state \"ready\": expected one of alive\n"), 3, "there is no state \"ready\": expected one of alive\n"},
-		{"a daemon that cannot explain", said(404, "there is nothing at this path: there are /ready\n"), 9, "the daemon explains nothing: is it older than this program?\n"},
-		{"another program", said(404, "404 page not found\n"), 9, "the answer is not the daemon's: status 404\n"},
-		{"a login", said(401, "Unauthorized\n"), 7, "the daemon requires authentication: status 401\n"},
-		{"no permission", said(403, "no\n"), 7, "the daemon requires authentication: status 403\n"},
-		{"an evaluator that hangs", said(503, "the evaluator does not answer in time\n"), 5, "the evaluator does not answer in time\n"},
-		{"a redirect", said(302, ""), 9, "the answer is not the daemon's: status 302\n"},
-		{"no JSON", said(200, "ok"), 9, "the answer is not the daemon's: no explanation\n"},
-		{"other JSON", said(200, "{}"), 9, "the answer is not the daemon's: no explanation\n"},
-		{"too much", said(200, strings.Repeat(" ", maxExplanation+1)), 9, "the answer is not the daemon's: more than 16777216 bytes\n"},
+		{"an explanation", answer(200, string(server.ExplanationJSON(anExplanation()))), 0, good},
+		{"no such state", answer(404, "there is no state \"ready\": expected one of alive\n"), 3, "there is no state \"ready\": expected one of alive\n"},
+		{"a daemon that cannot explain", answer(404, "there is nothing at this path: there are /ready\n"), 9, "the daemon has no explanations: it may be older than this program\n"},
+		{"another program", answer(404, "404 page not found\n"), 9, "the answer is not the daemon's: status 404\n"},
+		{"a login", answer(401, "Unauthorized\n"), 7, "the daemon requires authentication: status 401\n"},
+		{"no permission", answer(403, "no\n"), 7, "the daemon requires authentication: status 403\n"},
+		{"an evaluator that hangs", answer(503, "the evaluator does not answer in time\n"), 5, "the evaluator does not answer in time\n"},
+		{"a redirect", answer(302, ""), 9, "the answer is not the daemon's: status 302\n"},
+		{"no JSON", answer(200, "ok"), 9, "the answer is not the daemon's: no explanation\n"},
+		{"other JSON", answer(200, "{}"), 9, "the answer is not the daemon's: no explanation\n"},
+		{"too much", answer(200, strings.Repeat(" ", maxExplanation+1)), 9, "the answer is not the daemon's: more than 16777216 bytes\n"},
 		{"nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5, "the daemon AT does not answer in time\n"},
 	}
 	for _, tt := range tests {
@@ -73,15 +82,15 @@ func TestExplainAnswers(t *testing.T) {
 					t.Errorf("vitals explain = %d %q, want %d %q", code, got, tt.code, tt.want)
 				}
 				if (code == 0) != (errs.Len() == 0) || (code == 0) != (out.Len() > 0) {
-					t.Errorf("stdout = %q, stderr = %q, want what is explained on stdout and what went wrong on stderr", &out, &errs)
+					t.Errorf("stdout = %q, stderr = %q, want the explanation on stdout and errors on stderr", &out, &errs)
 				}
 			})
 		}
 	}
 }
 
-// What is asked for arrives at the daemon as it was said.
-func TestExplainAsks(t *testing.T) {
+// The daemon gets the options of the command line.
+func TestExplainQueries(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -90,47 +99,47 @@ func TestExplainAsks(t *testing.T) {
 		{[]string{"gold", "--all"}, "/api/v1/explain/gold?all=1"},
 		{[]string{"ready", "--rule=A b&c/#"}, "/api/v1/explain/ready?rule=A+b%26c%2F%23"},
 	} {
-		var asked, user string
+		var requested, user string
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked, user = r.URL.Path+"?"+r.URL.RawQuery, r.Header.Get("Authorization")
-			_, _ = w.Write(server.ExplanationJSON(everything()))
+			requested, user = r.URL.Path+"?"+r.URL.RawQuery, r.Header.Get("Authorization")
+			_, _ = w.Write(server.ExplanationJSON(anExplanation()))
 		}))
 		var out, errs bytes.Buffer
 		address := strings.Replace(web.URL, "http://", "http://user:s3cret@", 1)
 		code := run(append([]string{"explain", "--format=json", "--url=" + address}, tt.args...), &out, &errs)
 		web.Close()
-		if code != 0 || asked != tt.want || user == "" {
-			t.Errorf("vitals explain %v = %d, %s, asked %q as %q, want 0 and %q with a user", tt.args, code, &errs, asked, user, tt.want)
+		if code != 0 || requested != tt.want || user == "" {
+			t.Errorf("vitals explain %v = %d, %s, requested %q as %q, want 0 and %q with a user", tt.args, code, &errs, requested, user, tt.want)
 		}
-		if out.String() != string(server.ExplanationJSON(everything())) {
+		if out.String() != string(server.ExplanationJSON(anExplanation())) {
 			t.Errorf("vitals explain --format=json = %s, want the answer as it came", &out)
 		}
 	}
 }
 
-// Where no daemon answers, a profile that only the environment names is looked at; whoever
-// names the daemon means it.
-func TestExplainLooksWhereNoDaemonAnswers(t *testing.T) {
-	nobody := filepath.Join(t.TempDir(), "gone.sock")
+// Where no daemon answers, a profile that only the environment names is evaluated, unless
+// a flag names the daemon.
+func TestExplainEvaluatesWhereNoDaemonAnswers(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "gone.sock")
 	for _, tt := range []struct {
 		name string
 		e    explaining
 		code int
 		want string
 	}{
-		{"a profile of the environment", explaining{inherited: true}, 0, "one look, in which for counts as 0"},
-		{"as JSON", explaining{inherited: true, format: "json"}, 0, `"state": "ready"`},
-		{"no profile", explaining{}, 4, "--config.file=FILE or --profile=NAME look without a daemon"},
-		{"a socket that a flag names", explaining{inherited: true, socketGiven: true}, 4, "gone.sock"},
-		{"an address", explaining{inherited: true, address: "http://127.0.0.1:1", addressGiven: true}, 4, "no daemon answers at 127.0.0.1:1"},
+		{"a profile of the environment", explaining{profileFromEnv: true}, 0, "one evaluation, in which for counts as 0"},
+		{"as JSON", explaining{profileFromEnv: true, format: "json"}, 0, `"state": "ready"`},
+		{"no profile", explaining{}, 4, "--config.file=FILE or --profile=NAME evaluate without a daemon"},
+		{"a socket that a flag names", explaining{profileFromEnv: true, socketGiven: true}, 4, "gone.sock"},
+		{"an address", explaining{profileFromEnv: true, address: "http://127.0.0.1:1", addressGiven: true}, 4, "no daemon answers at 127.0.0.1:1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
 			p := &program{stdout: &out, stderr: &out, log: &promslog.Config{Writer: io.Discard, Level: promslog.NewLevel()}}
-			if tt.e.inherited {
+			if tt.e.profileFromEnv {
 				p.profile = "sonic"
 			}
-			tt.e.state, tt.e.socket, tt.e.timeout = "ready", nobody, 5*time.Second
+			tt.e.state, tt.e.socket, tt.e.timeout = "ready", socket, 5*time.Second
 			tt.e.format = cmp.Or(tt.e.format, "text")
 			if code := p.runExplain(&tt.e); code != tt.code || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("explain = %d, want %d:\n%s\nwant %s", code, tt.code, &out, tt.want)

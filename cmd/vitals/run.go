@@ -17,6 +17,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -135,7 +136,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 	opts := server.Options{
 		Snapshot:      d.eval.Snapshot,
 		Changed:       d.eval.Changed,
-		Explain:       d.eval.Explain,
+		Explain:       explain.New(d.eval).Explain,
 		FailingStatus: l.cfg.Server.FailingStatus,
 		Report:        d.report,
 		Components:    d.reports,

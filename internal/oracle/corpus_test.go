@@ -97,7 +97,7 @@ func (a *storeAppender) Append(_ storage.SeriesRef, l labels.Labels, _, t int64,
 		return 0, nil
 	}
 	a.s.stored.floats++
-	// The round is not ended, so that no series becomes stale.
-	a.s.source.Round(t)
+	// The round is not ended, so that no series is taken for stale.
+	a.s.source.Begin(t)
 	return 0, a.s.source.Add(l, v, 0)
 }

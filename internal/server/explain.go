@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -23,7 +24,7 @@ const (
 // explanationKey identifies an explanation: the state and the parameters of the request.
 type explanationKey struct {
 	state   string
-	options evaluator.ExplainOptions
+	options explain.Options
 }
 
 // explanations is the cache of the rendered explanations of one generation.
@@ -70,7 +71,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 		name = p.state.Name // the request may use an alias
 	}
 	query := r.URL.Query()
-	as := explanationKey{name, evaluator.ExplainOptions{Rule: query.Get("rule")}}
+	as := explanationKey{name, explain.Options{Rule: query.Get("rule")}}
 	as.options.All = as.options.Rule == "" && query.Has("all")
 	if body, ok := s.explanations.get(v.snap.Generation, as); ok && !v.stalled {
 		send(w, http.StatusOK, "application/json", body)
@@ -78,7 +79,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 	defer cancel()
-	x, err := s.opts.Explain(ctx, as.state, as.options)
+	x, err := s.opts.Explain(ctx, as.state, as.options, s.opts.Now())
 	if err != nil {
 		refuse(w, err)
 		return
@@ -91,7 +92,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 
 // refuse responds with an error in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
-	if unknown := (*evaluator.NotFoundError)(nil); errors.As(err, &unknown) {
+	if unknown := (*explain.NotFoundError)(nil); errors.As(err, &unknown) {
 		sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxFailingText))
 		return
 	}
@@ -103,4 +104,4 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // ExplanationJSON is the body of /api/v1/explain/STATE.
-func ExplanationJSON(x *evaluator.Explanation) []byte { return encode(x) }
+func ExplanationJSON(x *explain.Explanation) []byte { return encode(x) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -19,10 +20,10 @@ type explainer struct {
 	queries    []string
 }
 
-func (e *explainer) explain(_ context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error) {
+func (e *explainer) explain(_ context.Context, state string, o explain.Options, _ time.Time) (*explain.Explanation, error) {
 	e.queries = append(e.queries, fmt.Sprintf("%s %q %t", state, o.Rule, o.All))
 	if state == "platinum" {
-		return nil, &evaluator.NotFoundError{What: "state", Name: state, Known: []string{"ready", "alive"}}
+		return nil, &explain.NotFoundError{What: "state", Name: state, Known: []string{"ready", "alive"}}
 	}
 	x := explanation()
 	x.State, x.Generation = state, e.generation
@@ -30,35 +31,35 @@ func (e *explainer) explain(_ context.Context, state string, o evaluator.Explain
 }
 
 // explanation is one of a rule that fails, with a bit of everything.
-func explanation() *evaluator.Explanation {
+func explanation() *explain.Explanation {
 	since := noon().Add(-90 * time.Second)
-	zero := evaluator.Number(0)
+	zero := explain.Number(0)
 	holds := true
-	return &evaluator.Explanation{
+	return &explain.Explanation{
 		State: "ready", Verdict: "fail", Since: since, Generation: 7, At: noon(), RuleCount: 5, Deciding: 1,
-		Rules: []*evaluator.RuleExplanation{{
+		Rules: []*explain.Rule{{
 			Name: "KeystoneDown", Group: "kuryr-controller", File: "builtin:kuryr-controller", State: "ready", Severity: "critical",
 			Status: "failing", Since: since, Decides: true, NoData: "fail", ForSeconds: 10, Summary: "Keystone does not answer or rejects the credentials.",
-			Alerts: []evaluator.AlertExplanation{{
+			Alerts: []explain.Alert{{
 				Labels: map[string]string{"alertname": "KeystoneDown", "dependency": "keystone"}, Firing: true, ActiveAt: since.Add(-10 * time.Second), FiresAt: since,
 			}}, AlertCount: 1, Expr: `vitals_dependency_up{dependency="keystone"} == 0`,
-			Tree: &evaluator.Node{
-				Expr: `vitals_dependency_up{dependency="keystone"} == 0`, Kind: evaluator.KindComparison, Type: "vector", Count: 1,
-				Series:     []evaluator.NodeSeries{{Labels: map[string]string{"__name__": "vitals_dependency_up", "dependency": "keystone"}, Value: &zero}},
-				Comparison: &evaluator.Comparison{Op: "==", Threshold: &zero, True: 1, Of: 1},
-				Children: []*evaluator.Node{
+			Tree: &explain.Node{
+				Expr: `vitals_dependency_up{dependency="keystone"} == 0`, Kind: explain.KindComparison, Type: "vector", Count: 1,
+				Series:     []explain.Series{{Labels: map[string]string{"__name__": "vitals_dependency_up", "dependency": "keystone"}, Value: &zero}},
+				Comparison: &explain.Comparison{Op: "==", Threshold: &zero, True: 1, Of: 1},
+				Children: []*explain.Node{
 					{
-						Expr: `vitals_dependency_up{dependency="keystone"}`, Kind: evaluator.KindSelector, Type: "vector", Count: 1, Collectors: []string{"keystone"},
-						Series: []evaluator.NodeSeries{{
+						Expr: `vitals_dependency_up{dependency="keystone"}`, Kind: explain.KindSelector, Type: "vector", Count: 1, Collectors: []string{"keystone"},
+						Series: []explain.Series{{
 							Labels: map[string]string{"__name__": "vitals_dependency_up", "dependency": "keystone"}, Value: &zero, Holds: &holds,
 							SampleAt: noon().Add(-4 * time.Second), Collector: "keystone",
 						}},
 					},
-					{Expr: "0", Kind: evaluator.KindNumber, Type: "scalar", Value: &zero},
+					{Expr: "0", Kind: explain.KindNumber, Type: "scalar", Value: &zero},
 				},
 			},
 		}},
-		Collectors: []evaluator.ExplainedCollector{{
+		Collectors: []explain.Collector{{
 			Name: "keystone", Kind: "keystone", External: true, Ran: true, Error: "get token: context deadline exceeded",
 			LastRun: noon().Add(-4 * time.Second), LastSuccess: noon().Add(-95 * time.Second), IntervalSeconds: 10,
 		}},
@@ -191,7 +192,7 @@ func TestExplainDoesNotWaitForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
 		o := fixed(failing())
-		o.Explain = func(ctx context.Context, _ string, _ evaluator.ExplainOptions) (*evaluator.Explanation, error) {
+		o.Explain = func(ctx context.Context, _ string, _ explain.Options, _ time.Time) (*explain.Explanation, error) {
 			if calls.Add(1) > 1 {
 				return nil, evaluator.ErrStopped
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -25,18 +26,18 @@ type health struct {
 type healthCheck struct {
 	// Status is pass, warn or fail: the effect of the rule on the state.
 	Status string `json:"status"`
-	// RuleStatus is the rule's own status: ok, pending, failing or unknown.
-	RuleStatus    string            `json:"ruleStatus"`
-	ObservedValue *evaluator.Number `json:"observedValue,omitempty"`
-	Threshold     string            `json:"threshold"`
-	Since         time.Time         `json:"since,omitzero"`
-	Time          time.Time         `json:"time"`
-	Reason        string            `json:"reason,omitempty"`
-	Note          string            `json:"note,omitempty"`
-	Severity      string            `json:"severity,omitempty"`
-	CausedBy      string            `json:"causedBy,omitempty"`
-	Observe       bool              `json:"observe,omitempty"`
-	Excluded      bool              `json:"excluded,omitempty"`
+	// RuleStatus is ok, pending, failing or unknown: what the rule itself says.
+	RuleStatus    string          `json:"ruleStatus"`
+	ObservedValue *explain.Number `json:"observedValue,omitempty"`
+	Threshold     string          `json:"threshold"`
+	Since         time.Time       `json:"since,omitzero"`
+	Time          time.Time       `json:"time"`
+	Reason        string          `json:"reason,omitempty"`
+	Note          string          `json:"note,omitempty"`
+	Severity      string          `json:"severity,omitempty"`
+	CausedBy      string          `json:"causedBy,omitempty"`
+	Observe       bool            `json:"observe,omitempty"`
+	Excluded      bool            `json:"excluded,omitempty"`
 }
 
 // jsonType returns the JSON media type that the client prefers to text, or "".
@@ -88,7 +89,7 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		c.Status = evaluator.Warn.String()
 	}
 	if r.Observed != nil {
-		value := evaluator.Number(*r.Observed)
+		value := explain.Number(*r.Observed)
 		c.ObservedValue = &value
 	}
 	switch r.Status {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -40,7 +41,7 @@ func servePage(address, show string) int {
 	o.Now = time.Now
 	o.Reload = func() error { return nil }
 	o.Config = func() []byte { return []byte("evaluation_interval: 1s\n") }
-	o.Explain = func(_ context.Context, _ string, wish evaluator.ExplainOptions) (*evaluator.Explanation, error) {
+	o.Explain = func(_ context.Context, _ string, wish explain.Options, _ time.Time) (*explain.Explanation, error) {
 		x := explanation()
 		x.Rules[0].Name, x.Generation = wish.Rule, p.options().Snapshot().Generation
 		return x, nil

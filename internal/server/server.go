@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 )
 
 // Options configure a Server. Every field except Snapshot is optional.
@@ -23,10 +24,10 @@ type Options struct {
 	// Changed returns a channel that is closed when the next generation is
 	// published. Without it, /api/v1/status?wait=GENERATION does not wait.
 	Changed func() <-chan struct{}
-	// Explain returns the explanation of a state's verdict, as evaluator.Evaluator does.
+	// Explain explains the verdict that a state has at now, as explain.Explainer does.
 	// Without it /api/v1/explain/STATE is 404.
-	Explain func(ctx context.Context, state string, o evaluator.ExplainOptions) (*evaluator.Explanation, error)
-	// Now is the clock for the snapshot's age; time.Now if nil.
+	Explain func(ctx context.Context, state string, o explain.Options, now time.Time) (*explain.Explanation, error)
+	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
 	Now func() time.Time
 	// FailingStatus is the status code of a failing probe; 503 if 0.
 	FailingStatus int

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/explain"
 )
 
 // Status is the body of /api/v1/status: the whole snapshot. Times are RFC 3339 in
@@ -73,9 +74,9 @@ type RuleStatus struct {
 	Cause string `json:"cause,omitempty"`
 	// Observed is the value of the deciding alert: a number, or the string "NaN",
 	// "+Inf" or "-Inf".
-	Observed   *evaluator.Number `json:"observed,omitempty"`
-	Alerts     []AlertStatus     `json:"alerts"`
-	AlertCount int               `json:"alert_count"`
+	Observed   *explain.Number `json:"observed,omitempty"`
+	Alerts     []AlertStatus   `json:"alerts"`
+	AlertCount int             `json:"alert_count"`
 }
 
 // AlertStatus is one label set for which a rule's expression is true.
@@ -83,7 +84,7 @@ type AlertStatus struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 	Firing      bool              `json:"firing"`
-	Value       evaluator.Number  `json:"value"`
+	Value       explain.Number    `json:"value"`
 	ActiveAt    time.Time         `json:"active_at,omitzero"`
 }
 
@@ -192,13 +193,13 @@ func ruleStatus(r *evaluator.Rule) RuleStatus {
 		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,
 	}
 	if r.Observed != nil {
-		value := evaluator.Number(*r.Observed)
+		value := explain.Number(*r.Observed)
 		out.Observed = &value
 	}
 	for _, a := range r.Alerts {
 		out.Alerts = append(out.Alerts, AlertStatus{
 			Labels: a.Labels.Map(), Annotations: a.Annotations,
-			Firing: a.Firing, Value: evaluator.Number(a.Value), ActiveAt: utc(a.ActiveAt),
+			Firing: a.Firing, Value: explain.Number(a.Value), ActiveAt: utc(a.ActiveAt),
 		})
 	}
 	return out

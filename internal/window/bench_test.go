@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/internal/window"
 )
 
-// filled is a window of n series of n/100 names after one round.
+// filled returns a window of n series of n/100 names after one batch.
 func filled(b *testing.B, n int, retention time.Duration) (*window.Window, *window.Source, []labels.Labels) {
 	b.Helper()
 	w := window.New()
@@ -26,7 +26,7 @@ func filled(b *testing.B, n int, retention time.Duration) (*window.Window, *wind
 }
 
 func add(b *testing.B, s *window.Source, at int64, all []labels.Labels) {
-	s.Round(at)
+	s.Begin(at)
 	for _, l := range all {
 		if err := s.Add(l, 1, 0); err != nil {
 			b.Fatal(err)

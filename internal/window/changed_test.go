@@ -22,24 +22,24 @@ func TestChanged(t *testing.T) {
 			want bool
 		}{
 			{"nothing", func(int64) {}, false},
-			{"the first series", func(at int64) { round(t, a, at, 1, "x") }, true},
-			{"the same value", func(at int64) { round(t, a, at, 1, "x") }, false},
-			{"another value", func(at int64) { round(t, a, at, 0, "x") }, true},
-			{"another series", func(at int64) { round(t, a, at, 0, "x", "y") }, true},
-			{"a series less", func(at int64) { round(t, a, at, 0, "x") }, true},
-			{"the same of another source", func(at int64) { round(t, b, at, 0, "x") }, false},
-			{"another value of that source", func(at int64) { round(t, b, at, 1, "x") }, true},
-			{"the value of the first again", func(at int64) { round(t, a, at, 0, "x") }, true},
+			{"the first series", func(at int64) { write(t, a, at, 1, "x") }, true},
+			{"the same value", func(at int64) { write(t, a, at, 1, "x") }, false},
+			{"another value", func(at int64) { write(t, a, at, 0, "x") }, true},
+			{"another series", func(at int64) { write(t, a, at, 0, "x", "y") }, true},
+			{"a series less", func(at int64) { write(t, a, at, 0, "x") }, true},
+			{"the same of another source", func(at int64) { write(t, b, at, 0, "x") }, false},
+			{"another value of that source", func(at int64) { write(t, b, at, 1, "x") }, true},
+			{"the value of the first again", func(at int64) { write(t, a, at, 0, "x") }, true},
 			{"a source that stops while the other goes on", func(at int64) { b.Stale(at) }, false},
-			{"a metric that nobody asked for", func(at int64) {
-				b.Round(at)
+			{"another metric", func(at int64) {
+				b.Begin(at)
 				if err := b.Add(other, float64(at), 0); err != nil {
 					t.Fatal(err)
 				}
 				b.End()
 			}, false},
 			{"the last series ends", func(at int64) { a.Stale(at) }, true},
-			{"it comes again", func(at int64) { round(t, a, at, 0, "x") }, true},
+			{"it comes again", func(at int64) { write(t, a, at, 0, "x") }, true},
 		} {
 			step.do(int64(i+1) * 1000)
 			now := w.Changed([]string{"up", "down"})

@@ -134,7 +134,7 @@ func (it *histogramIterator) AtHistogram(*histogram.Histogram) (int64, *histogra
 	return 0, nil
 }
 
-// AtFloatHistogram returns a copy: queries change what they are given.
+// AtFloatHistogram returns a copy, because queries change it.
 func (it *histogramIterator) AtFloatHistogram(into *histogram.FloatHistogram) (int64, *histogram.FloatHistogram) {
 	p := it.points[it.at]
 	if into == nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // Histograms are a window together with native histograms, all of which are kept. No
-// collector measures those: it is for simulations of what a Prometheus was asked. A
-// series may have both floats and histograms, at different times.
+// collector measures those; they are for unit tests of rules. A series may have both
+// floats and histograms, at different times.
 type Histograms struct {
 	w *Window
 	// families are the series by their metric's name, in the order of their labels.
@@ -35,9 +35,8 @@ func WithHistograms(w *Window) *Histograms {
 
 // Add adds a histogram at t. Those of a series must come in the order of time.
 //
-// What is read of it says whether the counter was reset before it, as far as
-// Prometheus' storage says so: not reset, or unknown for the first one and after a
-// reset. Source: Prometheus, tsdb/chunkenc/histogram_meta.go, counterResetHint.
+// Its counter reset hint is set as in Prometheus' storage: not reset, or unknown for the
+// first one and after a reset. Source: Prometheus, tsdb/chunkenc/histogram_meta.go, counterResetHint.
 func (h *Histograms) Add(l labels.Labels, t int64, fh *histogram.FloatHistogram) {
 	name := l.Get(model.MetricNameLabel)
 	family := h.families[name]
@@ -58,7 +57,7 @@ func (h *Histograms) Add(l labels.Labels, t int64, fh *histogram.FloatHistogram)
 	s.points = append(s.points, promql.HPoint{T: t, H: fh})
 }
 
-// interrupted says whether the series has had a float since its last histogram.
+// interrupted reports whether the series has had a float since its last histogram.
 func (h *Histograms) interrupted(s *histogramSeries) bool {
 	floats := h.w.find(s.labels.Hash(), s.labels)
 	return floats != nil && floats.last().T > s.points[len(s.points)-1].T

@@ -44,7 +44,7 @@ func (b *both) play(series string) {
 		case v.Histogram != nil:
 			b.Add(ls, t, v.Histogram)
 		default:
-			b.floats.Round(t)
+			b.floats.Begin(t)
 			if err := b.floats.Add(ls, v.Value, 0); err != nil {
 				b.t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestHistogramsTellResets(t *testing.T) {
 	for _, c := range []struct{ name, series, want string }{
 		{"counts on", "h {{count:1}} {{count:2}} {{count:2}}", "0={{count:1}} 1000={{count:2 counter_reset_hint:not_reset}} 2000={{count:2 counter_reset_hint:not_reset}}"},
 		{"counts less", "h {{count:2}} {{count:1}} {{count:2}}", "0={{count:2}} 1000={{count:1}} 2000={{count:2 counter_reset_hint:not_reset}}"},
-		{"says so", "h {{count:1}} {{count:2 counter_reset_hint:reset}}", "0={{count:1}} 1000={{count:2}}"},
+		{"has a hint of its own", "h {{count:1}} {{count:2 counter_reset_hint:reset}}", "0={{count:1}} 1000={{count:2}}"},
 		{"gauge", "h {{count:2 counter_reset_hint:gauge}} {{count:1 counter_reset_hint:gauge}}", "0={{count:2 counter_reset_hint:gauge}} 1000={{count:1 counter_reset_hint:gauge}}"},
 		{"interrupted", "h {{count:1}} stale {{count:2}} {{count:3}}", "0={{count:1}} 1000=stale 2000={{count:2}} 3000={{count:3 counter_reset_hint:not_reset}}"},
 		{"after floats", "h 7 {{count:1}} {{count:2}}", "0=7 1000={{count:1}} 2000={{count:2 counter_reset_hint:not_reset}}"},

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
-// view is what a query sees of a series: it shares the window's samples.
+// view is the part of a series that a query selected: it shares the window's samples.
 type view struct {
 	labels labels.Labels
 	points []promql.FPoint

@@ -18,7 +18,7 @@ import (
 )
 
 // model is what a window should be, without any economy: it keeps all samples in a
-// list, and every source's last round in a map.
+// list, and every source's last batch in a map.
 type model struct {
 	series  map[string]*modelSeries
 	sources []map[string]bool
@@ -46,7 +46,7 @@ func (m *model) add(l labels.Labels, p promql.FPoint, explicit bool) {
 	s.explicit = explicit
 }
 
-// end replaces the last round of a source, and marks what nobody exports any more.
+// end replaces the last batch of a source, and marks series without a source stale.
 func (m *model) end(source int, t int64, now map[string]bool) {
 	before := m.sources[source]
 	m.sources[source] = now
@@ -58,7 +58,7 @@ func (m *model) end(source int, t int64, now map[string]bool) {
 	}
 }
 
-// close is like end without a round, and forgets what has explicit timestamps.
+// close is like end without a batch, and removes series with explicit timestamps.
 func (m *model) close(source int, t int64) {
 	before := m.sources[source]
 	m.end(source, t, nil)
@@ -118,7 +118,7 @@ func (s *modelSet) At() storage.Series                { return s.at }
 func (s *modelSet) Err() error                        { return nil }
 func (s *modelSet) Warnings() annotations.Annotations { return nil }
 
-// live says what Live and LiveRange should.
+// live returns the results expected of Live and LiveRange.
 func (m *model) live(matchers []*labels.Matcher, mint, maxt int64) (instant, inRange bool) {
 	for _, s := range m.series {
 		if slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(s.labels.Get(m.Name)) }) {

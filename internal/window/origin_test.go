@@ -11,8 +11,8 @@ func TestWhoExportsASeries(t *testing.T) {
 	w := window.New()
 	w.SetRetention(nil, time.Hour)
 	a, b := w.Source(), w.Source()
-	round(t, a, 10, 1, "x", "y")
-	round(t, b, 20, 1, "y")
+	write(t, a, 10, 1, "x", "y")
+	write(t, b, 20, 1, "y")
 	for _, tt := range []struct {
 		series string
 		a, b   bool
@@ -21,13 +21,13 @@ func TestWhoExportsASeries(t *testing.T) {
 			t.Errorf("Exports(%s) of the two sources = %v, want %t and %t", tt.series, got, tt.a, tt.b)
 		}
 	}
-	round(t, a, 30, 1, "y")
+	write(t, a, 30, 1, "y")
 	if a.Exports(up("x")) {
-		t.Error("Exports(x) = true, want false: the last round had none")
+		t.Error("Exports(x) = true, want false: the last batch had none")
 	}
 	b.Stale(40)
 	if b.Exports(up("y")) || !a.Exports(up("y")) {
-		t.Error("Exports(y) goes on for a source that was given up, or not for the other one")
+		t.Error("Exports(y) = true for a source that was closed, or false for the other one")
 	}
 }
 
@@ -35,8 +35,8 @@ func TestNewestSample(t *testing.T) {
 	w := window.New()
 	w.SetRetention(nil, time.Hour)
 	a := w.Source()
-	round(t, a, 10, 1, "x")
-	round(t, a, 20, 1, "x")
+	write(t, a, 10, 1, "x")
+	write(t, a, 20, 1, "x")
 	for _, tt := range []struct {
 		series           string
 		mint, maxt, want int64

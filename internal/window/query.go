@@ -94,7 +94,7 @@ func matchesName(name string, matchers []*labels.Matcher) bool {
 	return true
 }
 
-// matches reports whether the series matches, of which only the family is known to.
+// matches reports whether the series matches; matching selects by the name only.
 func (s *series) matches(matchers []*labels.Matcher) bool {
 	for _, m := range matchers {
 		v := s.family.name
@@ -171,7 +171,7 @@ func (q *querier) visit(matchers []*labels.Matcher, visit func(labels.Labels)) {
 	}
 }
 
-// limited returns the set in order, and no more than asked for.
+// limited returns the set in order, at most the limit of hints.
 func limited(set map[string]struct{}, hints *storage.LabelHints) []string {
 	list := slices.Sorted(maps.Keys(set))
 	if hints != nil && hints.Limit > 0 && len(list) > hints.Limit {

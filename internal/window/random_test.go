@@ -17,7 +17,7 @@ import (
 )
 
 // The lookback of the engine and the ranges and offsets of the random expressions.
-// The steps between rounds are aimed at their edges.
+// The steps between batches are near their edges.
 const (
 	lookback = 15 * time.Second
 	span     = 30 * time.Second
@@ -30,7 +30,7 @@ var exprs = []string{
 	"changes(a[30s]) + on (x, y) b", "max_over_time(a[30s:5s])", "count_over_time(a[30s:7s] offset 10s)", "max_over_time(sum(b)[30s:5s])", "count_over_time(rate(a[15s])[30s:10s])", "absent_over_time(b[30s])", "timestamp(a)", "timestamp(a offset 10s)",
 }
 
-// run drives a window and the model of it with the same random rounds.
+// run drives a window and the model of it with the same random batches.
 type run struct {
 	t       *rapid.T
 	w       *window.Window
@@ -50,9 +50,9 @@ func (r *run) series() (labels.Labels, bool) {
 	return labels.FromStrings("__name__", name, "x", x), false
 }
 
-func (r *run) round(source int) {
+func (r *run) write(source int) {
 	s := r.sources[source]
-	s.Round(r.now)
+	s.Begin(r.now)
 	exported := map[string]bool{}
 	for range r.n("series", 8) {
 		l, explicit := r.series()
@@ -89,7 +89,7 @@ func (r *run) step() {
 		r.m.shift(d)
 		r.now += d.Milliseconds()
 	default:
-		r.round(source)
+		r.write(source)
 	}
 }
 
@@ -102,7 +102,7 @@ func format(v promql.Vector) string {
 }
 
 // With the retention that an expression needs, its results are those over all samples.
-func TestRandomRoundsAgainstAllSamples(t *testing.T) {
+func TestRandomBatchesAgainstAllSamples(t *testing.T) {
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: lookback, NoStepSubqueryIntervalFn: func(int64) int64 { return 5000 }})
 	compared, nonEmpty := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

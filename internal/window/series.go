@@ -60,21 +60,21 @@ type series struct {
 	points []promql.FPoint
 	one    [1]promql.FPoint
 
-	// mark is how a source sees what its round contains, see Source.End.
+	// mark is set while a source compares two batches, see Source.End.
 	mark uint64
-	// sources is how many sources had the series in their last round.
+	// sources is how many sources had the series in their last batch.
 	sources int
-	// explicit says that the last sample came with a timestamp of its own.
+	// explicit is set if the last sample had an explicit timestamp.
 	explicit bool
-	// gone says that the window has forgotten the series.
+	// gone is set once the series was removed from the window.
 	gone bool
 }
 
 func (s *series) last() promql.FPoint { return s.points[len(s.points)-1] }
 
-// append adds a sample. What is older than the last one is dropped; what is as old
-// replaces it, or is dropped if the timestamp is explicit.
-// It says whether the last value is now another one.
+// append adds a sample. An older one than the last is dropped; one of the same time
+// replaces the last, or is dropped if the timestamp is explicit. It reports whether the
+// last value has changed.
 func (s *series) append(p promql.FPoint, now int64, explicit bool) (changed bool) {
 	changed = true
 	if n := len(s.points); n > 0 {
@@ -118,13 +118,13 @@ func (s *series) prune(now int64) {
 	drop := min(after(s.points, cutoff), len(s.points)-1)
 	kept := s.points[drop:]
 	if drop > len(kept) {
-		kept = slices.Clone(kept) // Lets go of the memory as well.
+		kept = slices.Clone(kept) // This releases the memory as well.
 	}
 	s.points = kept
 }
 
-// expired reports whether no source exports the series and no query can see anything
-// of it any more.
+// expired reports whether no source exports the series and no query can find a sample of
+// it.
 func (s *series) expired(now, lookback int64) bool {
 	if s.sources > 0 {
 		return false

@@ -8,33 +8,32 @@ import (
 	"github.com/prometheus/prometheus/promql"
 )
 
-// Source is one producer of samples: a collector, or a recording rule. It delivers
-// rounds: Round, Add for every sample, End. Rounds do not overlap, neither of one
+// Source is one producer of samples: a collector, or a recording rule. It writes
+// batches: Begin, Add for every sample, End. Batches do not overlap, neither of one
 // source nor of several.
 //
 // Sources may export the same series. The last sample written is then its value, and
-// the series is stale when the last of them has stopped exporting it. A source that is
-// given up has to be told with Close or Stale, or its series stay.
+// the series is stale when the last of them has stopped exporting it. The series of a
+// source that is no longer used stay until Close or Stale.
 type Source struct {
 	w *Window
 	t int64
-	// previous and current are the series of the last round and of this one; current
-	// may name a series twice.
+	// previous and current are the series of the last batch and of this one; current
+	// may have a series twice.
 	previous, current []*series
 }
 
 // Source returns a new source that exports nothing yet.
 func (w *Window) Source() *Source { return &Source{w: w} }
 
-// Round begins a round at t. A round that was begun and not ended counts for nothing
-// but the samples that were added.
-func (s *Source) Round(t int64) {
+// Begin begins a batch at t. A batch that is not ended only adds samples.
+func (s *Source) Begin(t int64) {
 	s.t = t
 	s.w.advance(t)
 	s.current = s.current[:0]
 }
 
-// Add adds a sample to the round; the window keeps l. An explicitT other than zero is
+// Add adds a sample to the batch; the window keeps l. An explicitT other than zero is
 // the sample's own timestamp. Then, as in Prometheus, a sample that is not later than
 // the series' last one is dropped without an error, and the series will not be marked
 // stale. Without, a sample replaces one of the same time. Add returns an error that
@@ -49,7 +48,7 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 		hash := l.Hash()
 		if found = s.w.find(hash, l); found == nil {
 			if p.T <= s.w.now-max(s.w.retention(l.Get(model.MetricNameLabel)), s.w.lookback) {
-				return nil // Nobody would ever see it.
+				return nil // No query could find it.
 			}
 			var err error
 			if found, err = s.w.create(hash, l); err != nil {
@@ -75,8 +74,8 @@ func (s *Source) guess(l labels.Labels) *series {
 	return nil
 }
 
-// End ends the round: series that the previous round had and this one has not are
-// marked stale.
+// End ends the batch: series that the previous batch had and this one has not are marked
+// stale.
 func (s *Source) End() {
 	before, now := s.w.counter+1, s.w.counter+2
 	s.w.counter += 2
@@ -105,9 +104,8 @@ func (s *Source) End() {
 	s.w.sweepIfDue(sweepInterval)
 }
 
-// Stale marks all series of the source stale at t: its round failed or came too late.
-// Series with explicit timestamps are not marked, as in
-// Prometheus; they end when they are older than the engine looks back.
+// Stale marks all series of the source stale at t: there is no batch for t. Series with
+// explicit timestamps are not marked, as in Prometheus; they expire with the lookback.
 func (s *Source) Stale(t int64) {
 	s.t = t
 	s.w.advance(t)
@@ -118,10 +116,9 @@ func (s *Source) Stale(t int64) {
 	s.w.sweepIfDue(sweepInterval)
 }
 
-// Close ends all series of the source at t: it is given up, or another one has taken its
-// place. Series with explicit timestamps are forgotten with their history, as a marker
-// would keep out later samples that are older than it. Series that other sources export
-// go on.
+// Close ends all series of the source at t, for a source that is no longer used. Series
+// with explicit timestamps are removed with their history, as a marker would reject
+// later samples with an older timestamp. Series that other sources export continue.
 func (s *Source) Close(t int64) {
 	s.t = t
 	s.w.advance(t)
@@ -138,14 +135,14 @@ func (s *Source) Close(t int64) {
 	s.w.sweepIfDue(sweepInterval)
 }
 
-// leave notes that the source does not export p any more.
+// leave ends the export of p by this source.
 func (s *Source) leave(p *series) {
 	if p.sources--; p.sources == 0 && !p.explicit {
 		s.w.markStale(p, s.t)
 	}
 }
 
-// Exports says whether the source's last round had a series with these labels.
+// Exports reports whether the source's last batch had a series with these labels.
 func (s *Source) Exports(l labels.Labels) bool {
 	found := s.w.find(l.Hash(), l)
 	return found != nil && slices.Contains(s.previous, found)

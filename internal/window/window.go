@@ -1,9 +1,9 @@
 // Package window keeps the samples of the last minutes in memory, as a
 // storage.Queryable for Prometheus' PromQL engine.
 //
-// It keeps no more than queries need: for each metric name as much history as
-// SetRetention says, and otherwise the last value only. Series that their sources
-// stop exporting are marked stale, as Prometheus marks them.
+// It keeps no more than queries need: for each metric name the history that SetRetention
+// sets, and otherwise the last value only. Series that their sources stop exporting are
+// marked stale, as Prometheus marks them.
 package window
 
 import (
@@ -20,26 +20,25 @@ import (
 )
 
 const (
-	// DefaultLimit is how many series a window holds unless SetLimit says otherwise.
+	// DefaultLimit is how many series a window holds without SetLimit.
 	// With five labels and no history they take about 300 MB.
 	DefaultLimit = 1_000_000
-	// Lookback is how far instant selectors look back unless SetLookback says
-	// otherwise: Prometheus' default.
+	// Lookback is how far instant selectors look back without SetLookback: Prometheus'
+	// default.
 	Lookback = 5 * time.Minute
-	// sweepInterval is the time between two searches for what is not needed any more,
-	// in milliseconds of the rounds' time.
+	// sweepInterval is the time between two sweeps, in milliseconds of the batches' time.
 	sweepInterval = 30_000
 )
 
-// ErrLimit is what Add fails with when the window is full.
+// ErrLimit is the error of Add when the window is full.
 var ErrLimit = errors.New("too many series")
 
-// Window holds samples. It has a single writer, and queries run in the goroutine of
-// that writer, between two rounds: nothing in it is locked. What a query returned is
-// valid until the next round begins.
+// Window holds samples. It has a single writer, and queries run in the goroutine of that
+// writer, between two batches: there are no locks. The result of a query is valid until
+// the next batch begins.
 //
-// All times are milliseconds since the epoch. The window's own time is the latest
-// one that a round began with; history is counted back from there.
+// All times are milliseconds since the epoch. The window's own time is the latest one at
+// which a batch began; history is counted back from there.
 type Window struct {
 	families map[string]*family
 	byHash   map[uint64]*series
@@ -55,8 +54,8 @@ type Window struct {
 	swept   int64
 	counter uint64 // the last mark that was given out, see Source.End
 
-	// changes counts the changes, and forgotten is the number of the last one with
-	// which a whole family went; see Changed.
+	// changes counts the changes, and forgotten is the number of the last one that
+	// removed a whole family; see Changed.
 	changes, forgotten uint64
 }
 
@@ -72,18 +71,18 @@ func New() *Window {
 	}
 }
 
-// SetLimit sets the number of series beyond which Add returns an error. Series that
-// are there already stay.
+// SetLimit sets the number of series beyond which Add returns an error. Existing series
+// stay.
 func (w *Window) SetLimit(series int) { w.limit = series }
 
-// SetLookback sets how far the engine's instant selectors look back. For as long a
-// series is kept that nobody exports any more and that is not marked stale, because
-// its timestamps are explicit.
+// SetLookback sets how far the engine's instant selectors look back. A series with
+// explicit timestamps, which is not marked stale, is kept for as long after its last
+// sample.
 func (w *Window) SetLookback(d time.Duration) { w.lookback = d.Milliseconds() }
 
-// Changed returns a number that is another one whenever the last value of a series
-// with one of these metric names has become another one, or such a series has appeared
-// or ended, since the last call with the same names. It may be another one without.
+// Changed returns a number that differs from the last call's with the same names if the
+// last value of a series with one of these metric names has changed since, or such a
+// series has appeared or ended. It may also differ without a change.
 func (w *Window) Changed(names []string) uint64 {
 	last := w.forgotten
 	for _, name := range names {
@@ -94,7 +93,7 @@ func (w *Window) Changed(names []string) uint64 {
 	return last
 }
 
-// change notes a change of the family.
+// change numbers a change of the family.
 func (w *Window) change(f *family) {
 	w.changes++
 	f.changed = w.changes
@@ -127,8 +126,8 @@ func (w *Window) retention(name string) int64 {
 	return w.rest.Milliseconds()
 }
 
-// Shift moves every sample by d. It is for a step of the clock: history and staleness
-// then go on as if time had always been counted as it is now.
+// Shift moves every sample by d, because the clock stepped by d: the ages of samples
+// stay the same.
 func (w *Window) Shift(d time.Duration) {
 	ms := d.Milliseconds()
 	for _, f := range w.families {
@@ -147,7 +146,7 @@ func (w *Window) Shift(d time.Duration) {
 // advance moves the window's time to t, if that is later.
 func (w *Window) advance(t int64) {
 	w.now = max(w.now, t)
-	w.swept = max(w.swept, w.now-2*sweepInterval) // From the first round on, swept can be subtracted from.
+	w.swept = max(w.swept, w.now-2*sweepInterval) // After the first batch, w.now - w.swept cannot overflow.
 }
 
 // find returns the series with these labels, or nil.
@@ -181,7 +180,7 @@ func (w *Window) create(hash uint64, l labels.Labels) (*series, error) {
 	return s, nil
 }
 
-// remove forgets a series.
+// remove removes a series and its samples.
 func (w *Window) remove(s *series) {
 	s.gone = true
 	s.family.remove(s)
@@ -206,8 +205,8 @@ func (w *Window) remove(s *series) {
 	first.next = s.next
 }
 
-// markStale ends a series at t. Without history, the marker would say no more than
-// that there is no value, so the series goes.
+// markStale ends a series at t. Without history the marker is equivalent to no series,
+// so the series is removed.
 func (w *Window) markStale(s *series, t int64) {
 	if s.family.retention == 0 {
 		w.remove(s)
@@ -218,7 +217,7 @@ func (w *Window) markStale(s *series, t int64) {
 	}
 }
 
-// sweepIfDue sweeps if the last time is at least so many milliseconds ago.
+// sweepIfDue sweeps if the last sweep was at least interval milliseconds ago.
 func (w *Window) sweepIfDue(interval int64) {
 	if w.now-w.swept >= interval {
 		w.sweep()

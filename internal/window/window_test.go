@@ -25,10 +25,10 @@ var stale = math.Float64frombits(value.StaleNaN)
 
 func up(job string) labels.Labels { return labels.FromStrings("__name__", "up", "job", job) }
 
-// round delivers one round of a source: a sample with value v for every job.
-func round(t testing.TB, s *window.Source, at int64, v float64, jobs ...string) {
+// write writes one batch of a source: a sample with value v for every job.
+func write(t testing.TB, s *window.Source, at int64, v float64, jobs ...string) {
 	t.Helper()
-	s.Round(at)
+	s.Begin(at)
 	for _, job := range jobs {
 		if err := s.Add(up(job), v, 0); err != nil {
 			t.Fatalf("Add(%s) = %v, want nil", job, err)
@@ -67,76 +67,76 @@ func dumpBetween(t testing.TB, w *window.Window, mint, maxt int64) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestRounds(t *testing.T) {
+func TestBatches(t *testing.T) {
 	tests := []struct {
 		name  string
 		given func(t *testing.T, w *window.Window, a, b *window.Source)
 		want  string
 	}{
 		{"a series that is not exported any more is marked stale", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x", "y")
-			round(t, a, 20, 2, "y")
-			round(t, a, 30, 3, "y")
+			write(t, a, 10, 1, "x", "y")
+			write(t, a, 20, 2, "y")
+			write(t, a, 30, 3, "y")
 		}, "x 10:1 20:stale\ny 10:1 20:2 30:3"},
 		{"a series that comes back goes on", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x")
-			round(t, a, 20, 2)
-			round(t, a, 30, 3, "x")
+			write(t, a, 10, 1, "x")
+			write(t, a, 20, 2)
+			write(t, a, 30, 3, "x")
 		}, "x 10:1 20:stale 30:3"},
-		{"a failed round marks everything stale, once", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x", "y")
+		{"a failed batch marks everything stale, once", func(t *testing.T, w *window.Window, a, b *window.Source) {
+			write(t, a, 10, 1, "x", "y")
 			a.Stale(20)
 			a.Stale(30)
-			round(t, a, 40, 4, "y")
+			write(t, a, 40, 4, "y")
 		}, "x 10:1 20:stale\ny 10:1 20:stale 40:4"},
-		{"a round that is not ended marks nothing", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x", "y")
-			a.Round(20)
-			round(t, a, 30, 3, "x", "y")
+		{"a batch that is not ended marks nothing", func(t *testing.T, w *window.Window, a, b *window.Source) {
+			write(t, a, 10, 1, "x", "y")
+			a.Begin(20)
+			write(t, a, 30, 3, "x", "y")
 		}, "x 10:1 30:3\ny 10:1 30:3"},
 		{"a series stays as long as one of two sources exports it", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x")
-			round(t, b, 20, 2, "x")
-			round(t, b, 30, 3)
+			write(t, a, 10, 1, "x")
+			write(t, b, 20, 2, "x")
+			write(t, b, 30, 3)
 			a.Stale(40)
 		}, "x 10:1 20:2 40:stale"},
 		{"the last of two sources wins at the same time", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x")
-			round(t, b, 10, 2, "x")
+			write(t, a, 10, 1, "x")
+			write(t, b, 10, 2, "x")
 		}, "x 10:2"},
 		{"a value replaces the marker of the same time", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x")
-			round(t, a, 20, 1)
-			round(t, b, 20, 2, "x")
+			write(t, a, 10, 1, "x")
+			write(t, a, 20, 1)
+			write(t, b, 20, 2, "x")
 		}, "x 10:1 20:2"},
-		{"the last of two samples of one round wins", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, 1, "x", "x")
-			round(t, a, 20, 2)
+		{"the last of two samples of one batch wins", func(t *testing.T, w *window.Window, a, b *window.Source) {
+			write(t, a, 10, 1, "x", "x")
+			write(t, a, 20, 2)
 		}, "x 10:1 20:stale"},
-		{"a round from the past is dropped", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 20, 2, "x")
-			round(t, a, 10, 1, "x")
+		{"a batch from the past is dropped", func(t *testing.T, w *window.Window, a, b *window.Source) {
+			write(t, a, 20, 2, "x")
+			write(t, a, 10, 1, "x")
 		}, "x 20:2"},
 		{"explicit timestamps are kept, in order, and never marked stale", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			a.Round(100)
+			a.Begin(100)
 			for i, at := range []int64{50, 60, 60, 55, 70} {
 				if err := a.Add(up("x"), float64(i), at); err != nil {
 					t.Fatal(err)
 				}
 			}
 			a.End()
-			round(t, a, 110, 1)
+			write(t, a, 110, 1)
 			a.Stale(120)
 		}, "x 50:0 60:1 70:4"},
 		{"a source that is closed leaves nothing behind", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			a.Round(100)
+			a.Begin(100)
 			for series, explicitT := range map[string]int64{"past": 50, "future": 500, "shared": 50, "now": 0} {
 				if err := a.Add(up(series), 1, explicitT); err != nil {
 					t.Fatal(err)
 				}
 			}
 			a.End()
-			b.Round(100)
+			b.Begin(100)
 			if err := b.Add(up("shared"), 2, 60); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestRounds(t *testing.T) {
 			a.Close(120)
 		}, "now 100:1 110:stale\nshared 50:1 60:2"},
 		{"an explicit timestamp beyond all retention makes no series", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			a.Round(10_000_000)
+			a.Begin(10_000_000)
 			for _, age := range []time.Duration{time.Hour, time.Hour - time.Millisecond} {
 				if err := a.Add(up(age.String()), 1, 10_000_000-age.Milliseconds()); err != nil {
 					t.Fatal(err)
@@ -154,16 +154,16 @@ func TestRounds(t *testing.T) {
 			a.End()
 		}, "59m59.999s 6400001:1"},
 		{"a marker that the source exports itself", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10, stale, "x")
-			round(t, a, 20, 1, "x")
+			write(t, a, 10, stale, "x")
+			write(t, a, 20, 1, "x")
 		}, "x 10:stale 20:1"},
 		{"a step of the clock moves everything", func(t *testing.T, w *window.Window, a, b *window.Source) {
-			round(t, a, 10_000, 1, "x", "y")
-			round(t, a, 20_000, 2, "x")
+			write(t, a, 10_000, 1, "x", "y")
+			write(t, a, 20_000, 2, "x")
 			w.Shift(-9 * time.Second)
-			round(t, a, 12_000, 3, "x", "y")
+			write(t, a, 12_000, 3, "x", "y")
 			w.Shift(time.Hour)
-			round(t, a, 3_613_000, 4, "x")
+			write(t, a, 3_613_000, 4, "x")
 		}, "x 3601000:1 3611000:2 3612000:3 3613000:4\ny 3601000:1 3611000:stale 3612000:3 3613000:stale"},
 	}
 	for _, tt := range tests {
@@ -188,17 +188,17 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%s: samples = %q, want %q", when, got, want)
 		}
 	}
-	round(t, s, 1000, 1, "x")
-	round(t, s, 2000, 2, "x")
+	write(t, s, 1000, 1, "x")
+	write(t, s, 2000, 2, "x")
 	check("last values only", "x 2000:2")
 	set(3 * time.Second)
 	for at := int64(3000); at <= 6000; at += 1000 {
-		round(t, s, at, float64(at)/1000, "x")
+		write(t, s, at, float64(at)/1000, "x")
 	}
 	check("3 s: (3000, 6000]", "x 4000:4 5000:5 6000:6")
 	set(1001 * time.Millisecond)
 	check("lowered", "x 5000:5 6000:6")
-	round(t, s, 7000, 7, "y")
+	write(t, s, 7000, 7, "y")
 	check("a marker needs a place too", "x 6000:6 7000:stale\ny 7000:7")
 	set(0)
 	check("lowered to last values", "y 7000:7")
@@ -209,7 +209,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-func TestSeriesOfNobodyExpire(t *testing.T) {
+func TestSeriesWithoutASourceExpire(t *testing.T) {
 	for _, c := range []struct{ retention, lookback time.Duration }{
 		{0, window.Lookback}, {time.Minute, window.Lookback}, {10 * time.Minute, window.Lookback}, {time.Minute, 20 * time.Minute},
 	} {
@@ -218,19 +218,19 @@ func TestSeriesOfNobodyExpire(t *testing.T) {
 			w.SetRetention(nil, c.retention)
 			w.SetLookback(c.lookback)
 			s, other := w.Source(), w.Source()
-			s.Round(1000)
+			s.Begin(1000)
 			if err := s.Add(up("explicit"), 1, 1000); err != nil {
 				t.Fatal(err)
 			}
 			s.End()
 			s.Stale(2000)
 			lasts := max(c.retention, c.lookback).Milliseconds()
-			round(t, other, 1000+lasts-1, 1)
+			write(t, other, 1000+lasts-1, 1)
 			other.End()
 			if got := w.Len(); got != 1 {
 				t.Errorf("Len() = %d just before the series expires, want 1", got)
 			}
-			round(t, other, 1000+lasts+60_000, 1)
+			write(t, other, 1000+lasts+60_000, 1)
 			if got := w.Len(); got != 0 {
 				t.Errorf("Len() = %d after the series expired, want 0", got)
 			}
@@ -242,8 +242,8 @@ func TestLimit(t *testing.T) {
 	w := window.New()
 	w.SetLimit(2)
 	s := w.Source()
-	round(t, s, 10, 1, "x", "y")
-	s.Round(20)
+	write(t, s, 10, 1, "x", "y")
+	s.Begin(20)
 	err := s.Add(up("z"), 1, 0)
 	if !errors.Is(err, window.ErrLimit) || !strings.Contains(err.Error(), "2") {
 		t.Errorf("Add() beyond the limit = %v, want ErrLimit with the limit", err)
@@ -252,7 +252,7 @@ func TestLimit(t *testing.T) {
 		t.Errorf("Add() of a series that is there = %v, want nil", err)
 	}
 	s.End()
-	round(t, s, 30, 3, "z", "y")
+	write(t, s, 30, 3, "z", "y")
 	if got, want := dump(t, w), "y 30:3\nz 30:3"; got != want {
 		t.Errorf("samples = %q, want %q", got, want)
 	}
@@ -263,7 +263,7 @@ func TestQuerierBounds(t *testing.T) {
 	w.SetRetention(nil, time.Hour)
 	s := w.Source()
 	for at := int64(10); at <= 30; at += 10 {
-		round(t, s, at, float64(at), "x")
+		write(t, s, at, float64(at), "x")
 	}
 	for _, tt := range []struct {
 		mint, maxt int64
@@ -282,7 +282,7 @@ func TestIteratorSeeks(t *testing.T) {
 	w.SetRetention(nil, time.Hour)
 	s := w.Source()
 	for at := int64(10); at <= 50; at += 10 {
-		round(t, s, at, float64(at), "x")
+		write(t, s, at, float64(at), "x")
 	}
 	q, _ := w.Querier(0, 100)
 	set := q.Select(context.Background(), false, nil, labels.MustNewMatcher(labels.MatchEqual, "job", "x"))
@@ -306,7 +306,7 @@ func TestIteratorSeeks(t *testing.T) {
 func TestLabelsOfWhatIsThere(t *testing.T) {
 	w := window.New()
 	s := w.Source()
-	round(t, s, 10, 1, "x", "y", "z")
+	write(t, s, 10, 1, "x", "y", "z")
 	q, _ := w.Querier(0, 100)
 	ctx, y := context.Background(), labels.MustNewMatcher(labels.MatchNotEqual, "job", "y")
 	values, _, _ := q.LabelValues(ctx, "job", nil, y)
@@ -321,8 +321,8 @@ func TestLive(t *testing.T) {
 	w := window.New()
 	w.SetRetention(nil, time.Hour)
 	s := w.Source()
-	round(t, s, 10, 1, "x", "y")
-	round(t, s, 20, 1, "y")
+	write(t, s, 10, 1, "x", "y")
+	write(t, s, 20, 1, "y")
 	for _, tt := range []struct {
 		job          string
 		mint, maxt   int64
@@ -340,7 +340,7 @@ func TestLive(t *testing.T) {
 }
 
 func TestChurnIsBounded(t *testing.T) {
-	const rounds, each = 1000, 1000
+	const batches, each = 1000, 1000
 	for _, retention := range []time.Duration{0, 10 * time.Second} {
 		t.Run(retention.String(), func(t *testing.T) {
 			before := heap()
@@ -348,8 +348,8 @@ func TestChurnIsBounded(t *testing.T) {
 			w.SetRetention(nil, retention)
 			s := w.Source()
 			peak := 0
-			for r := range rounds {
-				s.Round(int64(r) * 1000)
+			for r := range batches {
+				s.Begin(int64(r) * 1000)
 				for i := range each {
 					if err := s.Add(labels.FromStrings("__name__", "churn_"+strconv.Itoa(i%10), "id", strconv.Itoa(r*each+i)), 1, 0); err != nil {
 						t.Fatal(err)
@@ -358,7 +358,7 @@ func TestChurnIsBounded(t *testing.T) {
 				s.End()
 				peak = max(peak, w.Len())
 			}
-			// Between two sweeps, 30 rounds add up.
+			// Between two sweeps, 30 batches add up.
 			if limit := each * (int(retention/time.Second) + 32); peak > limit {
 				t.Errorf("%d series at most, want %d at most", peak, limit)
 			}
@@ -381,7 +381,7 @@ func heap() int64 {
 func Example() {
 	w := window.New()
 	source := w.Source()
-	source.Round(1_700_000_000_000)
+	source.Begin(1_700_000_000_000)
 	if err := source.Add(labels.FromStrings("__name__", "vitals_dependency_up", "dependency", "keystone"), 0, 0); err != nil {
 		fmt.Println(err)
 	}

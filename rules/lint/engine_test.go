@@ -113,7 +113,7 @@ func data(r *rand.Rand, now int64, complete bool) *window.Window {
 	w.SetRetention(nil, 10*time.Minute)
 	s := w.Source()
 	for t := now - 300_000; t <= now; t += 10_000 {
-		s.Round(t)
+		s.Begin(t)
 		for _, name := range []string{"vitals_a", "vitals_b", "vitals_c_timestamp_seconds", "vitals_d"} {
 			for _, n := range []string{"1", "2"} {
 				values := measured()[name]

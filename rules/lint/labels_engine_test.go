@@ -101,7 +101,7 @@ func world(seed uint64, now int64, without string) *window.Window {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w := window.New()
 	s := w.Source()
-	s.Round(now)
+	s.Begin(now)
 	add := func(m lint.Metric, y, z string) {
 		value, missing := float64(r.IntN(3)), r.IntN(3) == 0
 		if missing || m.Collector == without {

@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/vitals-health/vitals/evaluator"
 )
 
 func names(x *Explanation) string {
@@ -41,17 +43,17 @@ func TestRulesOfAnExplanation(t *testing.T) {
 	sc := newScene(t, manyRules)
 	tests := []struct {
 		name, state string
-		options     ExplainOptions
+		options     Options
 		want        string
 	}{
-		{"what decides, causes first", "ready", ExplainOptions{}, "Root Consequence"},
-		{"every rule, what decides first", "ready", ExplainOptions{All: true}, "Root Consequence Fine Waits"},
-		{"what is not ok in a state that passes, what warns first", "gold", ExplainOptions{}, "Warns Waiting Unknown Observed"},
-		{"nothing is wrong", "alive", ExplainOptions{}, ""},
-		{"one rule", "ready", ExplainOptions{Rule: "Fine"}, "Fine"},
-		{"one rule wins over all", "ready", ExplainOptions{Rule: "Fine", All: true}, "Fine"},
-		{"an ordinary alert", "ready", ExplainOptions{Rule: "Plain"}, "Plain"},
-		{"a rule of another state", "ready", ExplainOptions{Rule: "Dead"}, "Dead"},
+		{"what decides, causes first", "ready", Options{}, "Root Consequence"},
+		{"every rule, what decides first", "ready", Options{All: true}, "Root Consequence Fine Waits"},
+		{"what is not ok in a state that passes, what warns first", "gold", Options{}, "Warns Waiting Unknown Observed"},
+		{"nothing is wrong", "alive", Options{}, ""},
+		{"one rule", "ready", Options{Rule: "Fine"}, "Fine"},
+		{"one rule wins over all", "ready", Options{Rule: "Fine", All: true}, "Fine"},
+		{"an ordinary alert", "ready", Options{Rule: "Plain"}, "Plain"},
+		{"a rule of another state", "ready", Options{Rule: "Dead"}, "Dead"},
 	}
 	for _, tt := range tests {
 		x := sc.explain(t, tt.state, tt.options)
@@ -64,12 +66,12 @@ func TestRulesOfAnExplanation(t *testing.T) {
 			}
 		}
 	}
-	x := sc.explain(t, "ready", ExplainOptions{})
+	x := sc.explain(t, "ready", Options{})
 	x.Rules = nil
 	want := &Explanation{
-		State: "ready", Verdict: "fail", Since: epoch.UTC(), Generation: 61, At: epoch.Add(time.Minute).UTC(), RuleCount: 4, Deciding: 2,
-		Collectors: []ExplainedCollector{{
-			Name: "web", Kind: "scrape", Ran: true, Success: true, LastRun: epoch.Add(57 * time.Second).UTC(), LastSuccess: epoch.Add(57 * time.Second).UTC(), IntervalSeconds: 10,
+		State: "ready", Verdict: "fail", Since: epoch().UTC(), Generation: 62, At: epoch().Add(time.Minute).UTC(), RuleCount: 4, Deciding: 2,
+		Collectors: []Collector{{
+			Name: "web", Kind: "scrape", Ran: true, Success: true, LastRun: epoch().Add(57 * time.Second).UTC(), LastSuccess: epoch().Add(57 * time.Second).UTC(), IntervalSeconds: 10,
 		}},
 	}
 	if diff := cmp.Diff(want, x); diff != "" {
@@ -79,25 +81,25 @@ func TestRulesOfAnExplanation(t *testing.T) {
 
 func TestNothingToExplain(t *testing.T) {
 	sc := newScene(t, manyRules)
-	for want, ask := range map[string][2]string{
+	for want, query := range map[string][2]string{
 		`there is no state "platinum": expected one of ready, alive, started, gold, silver`: {"platinum", ""},
 		`there is no rule "Rot": expected one of Fine, Consequence, Root, Waits, Plain`:     {"ready", "Rot"},
 		`there is no rule "` + strings.Repeat("x", 64) + `": expected one of Plain`:         {"started", strings.Repeat("x", 99)},
 	} {
-		_, _, err := sc.snap.choose(ask[0], ExplainOptions{Rule: ask[1]}, sc.snap.At)
+		_, _, err := choose(sc.snap, query[0], Options{Rule: query[1]}, sc.snap.At)
 		if err == nil || err.Error() != want {
-			t.Errorf("choose(%q) = %v, want %s", ask, err, want)
+			t.Errorf("choose(%q) = %v, want %s", query, err, want)
 		}
 	}
 	if got := (&NotFoundError{What: "rule", Name: "A"}).Error(); got != `there is no rule "A": there is none` {
-		t.Errorf("Error() = %s, want it to say that there is none", got)
+		t.Errorf("Error() = %s, want \"there is none\"", got)
 	}
 }
 
-// Why ready fails where alive does is a matter of the rules of alive.
+// Where alive fails, ready fails because of the rules of alive.
 func TestNotAliveIsExplained(t *testing.T) {
 	sc := newScene(t, "groups: [{name: g, rules: [{alert: Dead, expr: up == 0, labels: {state: alive}}, {alert: A, expr: up > 5, labels: {state: ready}}]}]")
-	x := sc.explain(t, Ready, ExplainOptions{})
+	x := sc.explain(t, evaluator.Ready, Options{})
 	if names(x) != "Dead" || x.Reason != "not alive: Dead" || x.Deciding != 0 || x.RuleCount != 1 {
 		t.Errorf("ready = %s, %d of %d rules, %q, want Dead, 0 of 1, not alive: Dead", names(x), x.Deciding, x.RuleCount, x.Reason)
 	}
@@ -105,50 +107,51 @@ func TestNotAliveIsExplained(t *testing.T) {
 
 // A state that starts waits for collectors.
 func TestStartingIsExplained(t *testing.T) {
-	c, err := newCore(Config{Sources: []Source{{Name: "slow", Kind: "http", Interval: time.Second, Collector: &fakeCollector{"slow"}}}}, Options{}, epoch)
+	sim, err := evaluator.NewSimulation(evaluator.Config{
+		Sources: []evaluator.Source{{Name: "slow", Kind: "http", Interval: time.Second, Collector: &fakeCollector{name: "slow"}}},
+	}, evaluator.SimulationOptions{}, epoch())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.evaluate(context.Background(), epoch)
-	x := (&scene{core: c, snap: c.snapshot(context.Background(), epoch, 0)}).explain(t, Started, ExplainOptions{})
-	want := []ExplainedCollector{{Name: "slow", Kind: "http", IntervalSeconds: 1}}
+	x := (&scene{sim, sim.Evaluate(t.Context(), epoch())}).explain(t, evaluator.Started, Options{})
+	want := []Collector{{Name: "slow", Kind: "http", IntervalSeconds: 1}}
 	if diff := cmp.Diff(want, x.Collectors); x.Reason != "starting" || diff != "" {
 		t.Errorf("reason = %q, want starting; the collectors (-want +got):\n%s", x.Reason, diff)
 	}
 }
 
 func TestExplainedRule(t *testing.T) {
-	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second).UTC() }
+	at := func(s int) time.Time { return epoch().Add(time.Duration(s) * time.Second).UTC() }
 	down := map[string]string{"alertname": "R", "i": "a", "state": "ready"}
 	tests := []struct {
 		name, rule string
-		want       RuleExplanation
+		want       Rule
 	}{
-		{"it fires", `{alert: R, expr: up == 0, for: 10s, keep_firing_for: 30s, labels: {state: ready}, annotations: {summary: down}}`, RuleExplanation{
+		{"it fires", `{alert: R, expr: up == 0, for: 10s, keep_firing_for: 30s, labels: {state: ready}, annotations: {summary: down}}`, Rule{
 			Status: "failing", Since: at(17), Decides: true, ForSeconds: 10, KeepFiringForSeconds: 30, Summary: "down", AlertCount: 1, NoData: "fail", Severity: "critical", State: "ready", Expr: "up == 0",
-			Alerts: []AlertExplanation{{Labels: down, Firing: true, ActiveAt: at(7), FiresAt: at(17)}},
+			Alerts: []Alert{{Labels: down, Firing: true, ActiveAt: at(7), FiresAt: at(17)}},
 		}},
-		{"it will fire", `{alert: R, expr: up == 0, for: 1m, labels: {state: ready}}`, RuleExplanation{
+		{"it will fire", `{alert: R, expr: up == 0, for: 1m, labels: {state: ready}}`, Rule{
 			Status: "pending", Since: at(7), ForSeconds: 60, AlertCount: 1, NoData: "fail", Severity: "critical", State: "ready", Expr: "up == 0",
-			Alerts: []AlertExplanation{{Labels: down, ActiveAt: at(7), FiresAt: at(67)}},
+			Alerts: []Alert{{Labels: down, ActiveAt: at(7), FiresAt: at(67)}},
 		}},
-		{"it goes on after its expression", `{alert: R, expr: load < 50, keep_firing_for: 30s}`, RuleExplanation{
+		{"it goes on after its expression", `{alert: R, expr: load < 50, keep_firing_for: 30s}`, Rule{
 			Status: "failing", Since: at(7), KeepFiringForSeconds: 30, AlertCount: 1, NoData: "pass", Expr: "load < 50",
-			Alerts: []AlertExplanation{{Labels: map[string]string{"alertname": "R", "host": "h"}, Value: 47, Firing: true, ActiveAt: at(7), FiresAt: at(7), KeptUntil: at(87)}},
+			Alerts: []Alert{{Labels: map[string]string{"alertname": "R", "host": "h"}, Value: 47, Firing: true, ActiveAt: at(7), FiresAt: at(7), KeptUntil: at(87)}},
 		}},
-		{"nothing is known", `{alert: R, expr: 'nothing == 0', labels: {state: ready}, annotations: {no_data: hold, mode: observe}}`, RuleExplanation{
+		{"nothing is known", `{alert: R, expr: 'nothing == 0', labels: {state: ready}, annotations: {no_data: hold, mode: observe}}`, Rule{
 			Status: "unknown", Since: at(0), Reason: "no data for nothing", Observe: true, NoData: "hold", Severity: "critical", State: "ready", Expr: "nothing == 0",
 		}},
-		{"it cannot be evaluated", `{alert: R, expr: 'limit + on () up', labels: {state: ready}}`, RuleExplanation{
+		{"it cannot be evaluated", `{alert: R, expr: 'limit + on () up', labels: {state: ready}}`, Rule{
 			Status: "unknown", Since: at(0), Decides: true, NoData: "fail", Severity: "critical", State: "ready", Expr: "limit + on () up",
 			Reason: `found duplicate series for the match group {} on the right hand-side of the operation: [{__name__="up", i="a"}, {__name__="up", i="b"}];many-to-many matching not allowed: matching labels must be unique on one side`,
 		}},
 	}
 	for _, tt := range tests {
 		sc := newScene(t, "groups: [{name: g, rules: ["+tt.rule+"]}]")
-		got := *sc.explain(t, Ready, ExplainOptions{Rule: "R"}).Rules[0]
+		got := *sc.explain(t, evaluator.Ready, Options{Rule: "R"}).Rules[0]
 		tt.want.Name, tt.want.Group, tt.want.File = "R", "g", "test.yml"
-		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(RuleExplanation{}, "Tree")); diff != "" {
+		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Rule{}, "Tree")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		if tt.want.Status == "unknown" && strings.HasPrefix(tt.want.Reason, "found") && got.Tree.Error != tt.want.Reason {
@@ -163,9 +166,11 @@ func TestExplainedAlertsAreBounded(t *testing.T) {
 	for len(r.Alerts) < 30 {
 		r.Alerts = append(r.Alerts, r.Alerts...)
 	}
-	if got := newExplainer(sc.core).bare(&r, sc.alertings()[0]); len(got.Alerts) != 10 {
-		t.Errorf("%d of %d alerts are explained, want 10", len(got.Alerts), len(r.Alerts))
-	}
+	sc.view(t, func(_ context.Context, v *evaluator.View) {
+		if got := newExplainer(v).bare(&r); len(got.Alerts) != 10 {
+			t.Errorf("%d of %d alerts are explained, want 10", len(got.Alerts), len(r.Alerts))
+		}
+	})
 }
 
 // The moments of a group with an interval, a query_offset or both, and of its parts.
@@ -175,13 +180,13 @@ groups:
   - {name: slow, interval: 50s, rules: [{alert: Slow, expr: load > 0, labels: {state: ready}}]}
   - {name: past, query_offset: 20s, rules: [{alert: Past, expr: "load > 0", labels: {state: ready}}, {record: past_load, expr: load}]}
   - {name: now, rules: [{alert: Now, expr: past_load > 0, labels: {state: ready}}]}`)
-	rules := sc.explain(t, Ready, ExplainOptions{All: true}).Rules
+	rules := sc.explain(t, evaluator.Ready, Options{All: true}).Rules
 	slow, past, now := rules[0], rules[1], rules[2]
-	if got := slow.Evaluated.Sub(epoch); got != 57*time.Second || !slow.AsOf.IsZero() {
+	if got := slow.Evaluated.Sub(epoch()); got != 57*time.Second || !slow.AsOf.IsZero() {
 		t.Errorf("Slow was evaluated at %s as of %s, want 57s, and now", got, slow.AsOf)
 	}
-	if got := past.AsOf.Sub(epoch); got != 40*time.Second || !past.Evaluated.IsZero() {
-		t.Errorf("Past was evaluated as of %s at %s, want 40s, in the last pass", got, past.Evaluated)
+	if got := past.AsOf.Sub(epoch()); got != 40*time.Second || !past.Evaluated.IsZero() {
+		t.Errorf("Past was evaluated as of %s at %s, want 40s, in the last evaluation", got, past.Evaluated)
 	}
 	want := `comparison load > 0 = 1 series (> 0: 1 of 1)
   - load{host=h} 37
@@ -193,7 +198,7 @@ groups:
 		t.Errorf("the tree of Past (-want +got):\n%s", diff)
 	}
 	recording := now.Tree.Children[0].Recordings[0]
-	if got := recording.AsOf.Sub(epoch); got != 40*time.Second || recording.Tree == nil || *recording.Tree.Series[0].Value != 37 {
+	if got := recording.AsOf.Sub(epoch()); got != 40*time.Second || recording.Tree == nil || *recording.Tree.Series[0].Value != 37 {
 		t.Errorf("the recording rule = %+v, want the value of 40s", recording)
 	}
 }
@@ -251,12 +256,12 @@ groups:
   number 3 = 3
 `,
 	} {
-		if diff := cmp.Diff(want, sketch(sc.explain(t, Ready, ExplainOptions{Rule: name}).Rules[0].Tree)); diff != "" {
+		if diff := cmp.Diff(want, sketch(sc.explain(t, evaluator.Ready, Options{Rule: name}).Rules[0].Tree)); diff != "" {
 			t.Errorf("the tree of %s (-want +got):\n%s", name, diff)
 		}
 	}
 	for name, want := range map[string]int{"Deep": 3, "Self": 1, "Twice": 2} {
-		text := sketch(sc.explain(t, Ready, ExplainOptions{Rule: name}).Rules[0].Tree)
+		text := sketch(sc.explain(t, evaluator.Ready, Options{Rule: name}).Rules[0].Tree)
 		if got := strings.Count(text, "aggregation sum(up)") + strings.Count(text, "arithmetic a:") + strings.Count(text, "set up or"); got != want {
 			t.Errorf("the tree of %s has the trees of %d recording rules, want %d:\n%s", name, got, want, text)
 		}
@@ -270,7 +275,7 @@ func TestTreesAreBounded(t *testing.T) {
 		rules = append(rules, fmt.Sprintf("{alert: R%03d, expr: '%s', labels: {state: ready}}", i, wide))
 	}
 	sc := newScene(t, "groups: [{name: g, rules: ["+strings.Join(rules, ",\n")+"]}]")
-	x := sc.explain(t, Ready, ExplainOptions{})
+	x := sc.explain(t, evaluator.Ready, Options{})
 	if len(x.Rules) != 100 || x.LeftOut != 50 {
 		t.Errorf("%d rules, %d left out, want 100 and 50", len(x.Rules), x.LeftOut)
 	}
@@ -294,18 +299,17 @@ func TestTreesAreBounded(t *testing.T) {
 			}
 		}
 	}
-	_, chosen, err := sc.snap.choose(Ready, ExplainOptions{}, sc.snap.At)
+	_, chosen, err := choose(sc.snap, evaluator.Ready, Options{}, sc.snap.At)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := (*explained)(nil).forSnapshot(sc.snap)
-	sc.core.explain(context.Background(), known, chosen)
+	_, known := sc.explained(t, evaluator.Ready, Options{})
 	if known.rules[chosen[4]].whole == nil || known.rules[chosen[5]].whole != nil {
 		t.Error("trees were built that are not shown, want none but that which is too much")
 	}
-	one := sc.explain(t, Ready, ExplainOptions{Rule: "R149"})
+	one := sc.explain(t, evaluator.Ready, Options{Rule: "R149"})
 	if len(one.Rules) != 1 || one.Rules[0].Tree == nil {
-		t.Error("a rule that is asked for alone has no tree")
+		t.Error("a rule that is explained alone has no tree")
 	}
 }
 
@@ -315,18 +319,8 @@ func TestRecordingRulesOfANodeAreBounded(t *testing.T) {
 		rules = append(rules, fmt.Sprintf("{record: r, expr: up, labels: {n: n%d}}", i))
 	}
 	sc := newScene(t, "groups: [{name: g, rules: ["+strings.Join(rules, ", ")+", {alert: R, expr: r}]}]")
-	if got := len(sc.explain(t, Ready, ExplainOptions{Rule: "R"}).Rules[0].Tree.Recordings); got != maxOrigins {
+	if got := len(sc.explain(t, evaluator.Ready, Options{Rule: "R"}).Rules[0].Tree.Recordings); got != maxOrigins {
 		t.Errorf("%d recording rules are shown, want %d", got, maxOrigins)
-	}
-}
-
-// When the clock steps, the window moves along, and so does the last pass.
-func TestExplanationAfterAClockStep(t *testing.T) {
-	sc := newScene(t, manyRules)
-	sc.shift(time.Hour)
-	selector := sc.explain(t, Ready, ExplainOptions{Rule: "Fine"}).Rules[0].Tree.Children[0]
-	if got := selector.Series[0].SampleAt.Sub(epoch); got != time.Hour+57*time.Second {
-		t.Errorf("the sample is of %s, want 1h0m57s", got)
 	}
 }
 
@@ -336,7 +330,7 @@ func TestSeriesOfANodeAreBounded(t *testing.T) {
 	if len(all.Series) != maxNodeSeries || all.Count <= maxNodeSeries {
 		t.Errorf("%d of %d series are shown, want %d", len(all.Series), all.Count, maxNodeSeries)
 	}
-	sorted := slices.IsSortedFunc(all.Series, func(x, y NodeSeries) int {
+	sorted := slices.IsSortedFunc(all.Series, func(x, y Series) int {
 		return strings.Compare(sketchLabels(x.Labels), sketchLabels(y.Labels))
 	})
 	if !sorted {
@@ -344,34 +338,32 @@ func TestSeriesOfANodeAreBounded(t *testing.T) {
 	}
 }
 
-// What there is no time for has an error in place of a value.
+// What is not evaluated in time has an error in place of a value.
 func TestExplanationWithoutTime(t *testing.T) {
 	sc := newScene(t, manyRules)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	known := (*explained)(nil).forSnapshot(sc.snap)
-	rules := sc.core.explain(ctx, known, []int{0})
-	if got := rules[0].Tree.Error; !strings.Contains(got, "canceled") {
-		t.Errorf("the error of the tree = %q, want that the query was canceled", got)
-	}
+	sc.view(t, func(_ context.Context, v *evaluator.View) {
+		if got := newExplainer(v).rule(ctx, &sc.snap.Rules[0], true).whole.Tree.Error; !strings.Contains(got, "canceled") {
+			t.Errorf("the error of the tree = %q, want that the query was canceled", got)
+		}
+	})
 }
 
-// Whoever is explained to all the time sees the same verdicts as nobody.
+// Explanations do not change the following snapshots.
 func TestExplainingChangesNothing(t *testing.T) {
 	plain, explained := newScene(t, manyRules), newScene(t, manyRules)
 	for s := 61; s < 120; s++ {
-		at := epoch.Add(time.Duration(s) * time.Second)
 		for _, sc := range []*scene{plain, explained} {
 			if s == 70 || s == 90 {
-				sc.take(result{collector: sc.sources[0].Collector, samples: upSamples(float64(s-70), 0)}, at)
+				sc.deliver(t, "web", s, upSamples(float64(s-70), 0)...)
 			}
-			sc.evaluate(context.Background(), at)
-			sc.snap = sc.snapshot(context.Background(), at, 0)
+			sc.snap = sc.Evaluate(context.Background(), epoch().Add(time.Duration(s)*time.Second))
 		}
-		explained.explain(t, Ready, ExplainOptions{All: true})
-		explained.explain(t, "gold", ExplainOptions{All: true})
+		explained.explain(t, evaluator.Ready, Options{All: true})
+		explained.explain(t, "gold", Options{All: true})
 		if diff := cmp.Diff(plain.snap, explained.snap, cmpopts.EquateEmpty(), cmp.Comparer(func(x, y fmt.Stringer) bool { return x.String() == y.String() })); diff != "" {
-			t.Fatalf("after %ds the snapshots differ (-nobody asked +asked):\n%s", s, diff)
+			t.Fatalf("after %ds the snapshots differ (-not explained +explained):\n%s", s, diff)
 		}
 	}
 }

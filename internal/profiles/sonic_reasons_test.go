@@ -1,9 +1,7 @@
-package evaluator
+package profiles_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -11,6 +9,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/script"
 	"github.com/vitals-health/vitals/collectors/supervisor"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -35,20 +34,12 @@ func reasonsOf(t *testing.T, kind collectors.Kind, name, metric string) []labels
 	return found
 }
 
-// Whatever the reason is why the supervisor or the hook tells nothing, a SONiC container
-// is not ready; but for the two that are warnings.
-func TestSonicReadyKnowsEveryReason(t *testing.T) {
+// A SONiC container is not ready for any reason of a failure of the supervisor or the
+// hook, except for the two that are warnings.
+func TestSonicReadyFailsForEveryReason(t *testing.T) {
 	all := append(reasonsOf(t, &supervisor.Config{Socket: "/no/such/socket", Limit: 1}, "supervisor", "vitals_supervisor_failure"),
 		reasonsOf(t, &script.Config{Command: []string{"/no/such/hook"}, Convention: "sonic-hook", Missing: "fail", OutputLimit: 1, ObjectLimit: 1}, "hook", "vitals_script_failure")...)
 	for _, holds := range all {
-		source := &fakeCollector{"container"}
-		cfg := Config{Interval: time.Minute, Sources: []Source{{Name: source.name, Interval: time.Minute, Timeout: time.Minute, Collector: source}},
-			States: []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataPass}},
-			Files:  []*rules.File{shippedRules(t, "sonic.yml"), shippedRules(t, "sonic-alive.yml"), shippedRules(t, "sonic-hook-skipped.yml")}}
-		core, err := newCore(cfg, Options{}, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var samples []collectors.Sample
 		for _, ls := range all {
 			value := 0.0
@@ -57,18 +48,16 @@ func TestSonicReadyKnowsEveryReason(t *testing.T) {
 			}
 			samples = append(samples, collectors.Sample{Labels: ls, Value: value})
 		}
-		core.take(result{collector: source, samples: samples}, epoch)
-		core.evaluate(context.Background(), epoch)
-		snap := core.snapshot(context.Background(), epoch, 0)
-		want := Fail
+		snap := evaluateOnce(t, []*rules.File{shippedRules(t, "sonic.yml"), shippedRules(t, "sonic-alive.yml"), shippedRules(t, "sonic-hook-skipped.yml")}, samples)
+		want := evaluator.Fail
 		if reason := holds.Get("reason"); reason == "critical_file" || reason == "not_executable" {
-			want = Warn
+			want = evaluator.Warn
 		}
-		if st, _ := snap.State(Ready, epoch); st.Verdict != want {
+		if st, _ := snap.State(evaluator.Ready, epoch()); st.Verdict != want {
 			t.Errorf("ready is %s for %s, want %s", st.Verdict, holds, want)
 		}
-		if st, _ := snap.State(Alive, epoch); st.Verdict != Pass {
-			t.Errorf("alive is %s for %s, want %s", st.Verdict, holds, Pass)
+		if st, _ := snap.State(evaluator.Alive, epoch()); st.Verdict != evaluator.Pass {
+			t.Errorf("alive is %s for %s, want %s", st.Verdict, holds, evaluator.Pass)
 		}
 	}
 }

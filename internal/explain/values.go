@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -9,19 +9,21 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxNodeSeries bounds the elements of a node that are shown.
 const maxNodeSeries = 10
 
-// above is what stands above a part: a comparison with a number holds for some values,
-// and the elements with some labels are those that matter.
+// above describes the part above: a comparison with a number that holds for some values,
+// and the labels of the elements that matter.
 type above struct {
 	holds func(float64) bool
 	want  []labels.Labels
 }
 
-// rank is 0 for the elements that matter most.
+// rank returns 0 for the elements that matter most.
 func (a above) rank(l labels.Labels, v float64) (rank int) {
 	if a.holds != nil && !a.holds(v) {
 		rank += 2
@@ -32,8 +34,8 @@ func (a above) rank(l labels.Labels, v float64) (rank int) {
 	return rank
 }
 
-// deciding is how many of the elements matter most, if not all of count.
-func (a above) deciding(series []NodeSeries, shown []labels.Labels, count int) (n int) {
+// deciding returns how many of the elements matter most, or 0 if all of count do.
+func (a above) deciding(series []Series, shown []labels.Labels, count int) (n int) {
 	if a.holds == nil && len(a.want) == 0 {
 		return 0
 	}
@@ -52,8 +54,8 @@ func (a above) deciding(series []NodeSeries, shown []labels.Labels, count int) (
 	return n
 }
 
-// agree says whether an element can be behind one with the labels of want: whether it
-// has those of them that it has at all.
+// agree reports whether an element can contribute to one with the labels of want: whether
+// no label of both has different values.
 func agree(l, want labels.Labels) bool {
 	ok := true
 	want.Range(func(w labels.Label) {
@@ -64,19 +66,19 @@ func agree(l, want labels.Labels) bool {
 	return ok
 }
 
-// found is what else an evaluation found out.
+// found is the part of an evaluation's result that the node does not have.
 type found struct {
 	// shown are the labels of the node's series.
 	shown []labels.Labels
 	// ones is how many elements of a vector are 1.
 	ones int
-	// below is what the parts below have above them.
+	// below describes this part for the parts below.
 	below above
 }
 
-// evaluate asks the engine for an expression's value, as of at.
+// evaluate sets the value of an expression as of at.
 func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.Time, up above) (f found) {
-	err := b.core.query.run(ctx, e.String(), at, func(v parser.Value) error {
+	err := b.view.Query(ctx, e.String(), at, func(v parser.Value) error {
 		switch v := v.(type) {
 		case promql.Scalar:
 			n.Value = new(Number(v.V))
@@ -88,7 +90,7 @@ func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.T
 		return nil
 	})
 	if err != nil {
-		n.Error = bound(err.Error())
+		n.Error = text.Clip(err.Error(), maxErrorText)
 	}
 	if f.below.want = up.want; len(f.shown) > 0 {
 		f.below.want = n.behind(f.shown, up)
@@ -96,7 +98,7 @@ func (b *branch) evaluate(ctx context.Context, n *Node, e parser.Expr, at time.T
 	return f
 }
 
-// behind are the shown elements whose own causes matter: those for which a comparison
+// behind returns the shown elements whose parts matter: those for which a comparison
 // holds or, without any, those that matter above.
 func (n *Node) behind(shown []labels.Labels, up above) []labels.Labels {
 	up.holds = nil
@@ -127,7 +129,7 @@ func (n *Node) vector(v promql.Vector, up above) (f found) {
 	}
 	first := smallest(v, func(s promql.Sample) int { return up.rank(s.Metric, s.F) }, func(x, y promql.Sample) int { return labels.Compare(x.Metric, y.Metric) })
 	for _, s := range first {
-		series := NodeSeries{Labels: s.Metric.Map(), Value: new(Number(s.F))}
+		series := Series{Labels: s.Metric.Map(), Value: new(Number(s.F))}
 		if up.holds != nil {
 			series.Holds = new(up.holds(s.F))
 		}
@@ -143,7 +145,7 @@ func (n *Node) matrix(m promql.Matrix, up above) (f found) {
 	up.holds = nil // which is about single values
 	first := smallest(m, func(s promql.Series) int { return up.rank(s.Metric, 0) }, func(x, y promql.Series) int { return labels.Compare(x.Metric, y.Metric) })
 	for _, s := range first {
-		series := NodeSeries{Labels: s.Metric.Map(), Samples: len(s.Floats)}
+		series := Series{Labels: s.Metric.Map(), Samples: len(s.Floats)}
 		if last := len(s.Floats) - 1; last >= 0 {
 			series.First, series.Last = point(s.Floats[0]), point(s.Floats[last])
 		}

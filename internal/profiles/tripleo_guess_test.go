@@ -1,4 +1,4 @@
-package evaluator
+package profiles_test
 
 import "strings"
 
@@ -28,14 +28,14 @@ func tripleoSwiftCases() []tripleoCase {
 		{"a server of Swift answers", "swift", server + api + "1\n" + rsync + "0", "", ""},
 		{"a server of Swift does not answer", "swift", server + api + "0\nvitals_dependency_failure{dependency=\"swift-object\",reason=\"refused\"} 1",
 			"APIDown: failing swift-object does not answer as it should: refused.", ""},
-		{"nobody has asked a server of Swift", "swift", server, "APIDown: failing swift-object does not answer as it should.", ""},
+		{"a server of Swift was not queried", "swift", server, "APIDown: failing swift-object does not answer as it should.", ""},
 		{"a server beside its replicator", "swift", running("swift-object-server swift-object-replicator rsync") + api + "1\n" + rsync + "0", "", ""},
 		{"replicated a moment ago", "swift", replicator + api + "0\n" + limit + last + "1699999999", "", ""},
 		{"replicated at the limit", "swift", replicator + limit + last + "1699999700", "", ""},
 		{"replicated too long ago (E26)", "swift", replicator + limit + last + "1699999699", stale + "5m 1s ago; its interval is 5m 0s.", ""},
 		{"replicated in the future (E25)", "swift", replicator + limit + last + "1700003600", stale + "in the future, so a clock is wrong; its interval is 5m 0s.", ""},
 		{"replicated by a clock that is a bit ahead", "swift", replicator + limit + last + "1700000059", "", ""},
-		{"the cache says nothing of replication", "swift", replicator + limit, stale + "at an unknown time; its interval is 5m 0s.", ""},
+		{"the cache has no time of replication", "swift", replicator + limit, stale + "at an unknown time; its interval is 5m 0s.", ""},
 		{"rsync of Swift listens", "swift", running("rsync") + rsync + "1\n" + api + "0\n" + limit, "", ""},
 		{"rsync of Swift does not listen", "swift", running("rsync") + rsync + "0", "NotListening: failing rsync does not listen on port 873/tcp.", ""},
 		{"nothing of Swift runs that shows anything (E27)", "swift", running("") + api + "1\n" + rsync + "1\n" + limit + last + "1699999999", nothing, ""},
@@ -75,13 +75,13 @@ func tripleoGuessCases() []tripleoCase {
 		{"the compute API is down", "nova-api", processes("", "metadata") + down("nova-api") + up("nova-metadata"), silent("APIDown", "nova-api"), ""},
 		{"the metadata API answers", "nova-api", processes("metadata", "metadata") + up("nova-metadata") + down("nova-api"), "", ""},
 		{"the metadata API is down", "nova-api", processes("metadata", "metadata") + down("nova-metadata") + up("nova-api"), silent("APIDown", "nova-metadata"), ""},
-		{"nobody has asked the metadata API", "nova-api", processes("metadata", "metadata") + up("nova-api"), silent("APIDown", "nova-metadata"), ""},
-		{"nobody knows which API it is", "nova-api", up("nova-api") + up("nova-metadata"), "APIDown: unknown no data for tripleo_role", ""},
+		{"the metadata API was not queried", "nova-api", processes("metadata", "metadata") + up("nova-api"), silent("APIDown", "nova-metadata"), ""},
+		{"it is unknown which API it is", "nova-api", up("nova-api") + up("nova-metadata"), "APIDown: unknown no data for tripleo_role", ""},
 
 		{"the database answers", "mariadb", processes("", "socat") + up("mysql"), "", ""},
 		{"the database is down", "mariadb", processes("", "socat") + down("mysql") + up("clustercheck"), silent("DatabaseDown", "mysql"), ""},
 		{"clustercheck answers", "mariadb", processes("socat", "socat") + up("clustercheck") + down("mysql"), "", ""},
-		{"clustercheck says that the node is out of sync", "mariadb", processes("socat", "socat") + down("clustercheck") + up("mysql"), silent("DatabaseDown", "clustercheck"), ""},
+		{"clustercheck reports that the node is out of sync", "mariadb", processes("socat", "socat") + down("clustercheck") + up("mysql"), silent("DatabaseDown", "clustercheck"), ""},
 	}, []tripleoCase{
 		{"dnsmasq of the inspector runs", "ironic-inspector", processes("dnsmasq", "dnsmasq") + down("ironic-inspector"), "", ""},
 		{"the inspector answers", "ironic-inspector", processes("", "dnsmasq") + up("ironic-inspector"), "", ""},
@@ -95,6 +95,6 @@ func tripleoGuessCases() []tripleoCase {
 		{"images come over TFTP, and nothing is known of Apache", "ironic-pxe", processes("dnsmasq", "dnsmasq", "in.tftpd") + tftp + "1", nothing, ""},
 		{"images come over HTTP and not over TFTP", "ironic-pxe", processes("httpd dnsmasq", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "0",
 			"NotListening: failing dnsmasq does not listen on port 69/udp.", ""},
-		{"nobody serves images (E27)", "ironic-pxe", processes("", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "1", nothing, ""},
+		{"no process serves images (E27)", "ironic-pxe", processes("", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "1", nothing, ""},
 	}...)
 }

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"math"
@@ -9,29 +9,27 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/vitals-health/vitals/evaluator"
 )
 
-// explained is the moment of every fabricated explanation.
-func explained() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
+// noon is the moment of every fabricated explanation.
+func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
 // before is a moment before that.
-func before(d time.Duration) time.Time { return explained().Add(-d) }
+func before(d time.Duration) time.Time { return noon().Add(-d) }
 
-func figurePtr(f float64) *evaluator.Number { return new(evaluator.Number(f)) }
+func figurePtr(f float64) *Number { return new(Number(f)) }
 
 // numberNode is a number in an expression.
-func numberNode(text string, f float64) *evaluator.Node {
-	return &evaluator.Node{Expr: text, Kind: evaluator.KindNumber, Type: "scalar", Value: figurePtr(f)}
+func numberNode(text string, f float64) *Node {
+	return &Node{Expr: text, Kind: KindNumber, Type: "scalar", Value: figurePtr(f)}
 }
 
 // selectorNode is a selector with one element, or with none if it has no value.
-func selectorNode(expr, collector string, value ...float64) *evaluator.Node {
-	n := &evaluator.Node{Expr: expr, Kind: evaluator.KindSelector, Type: "vector", Collectors: []string{collector}, Count: len(value)}
+func selectorNode(expr, collector string, value ...float64) *Node {
+	n := &Node{Expr: expr, Kind: KindSelector, Type: "vector", Collectors: []string{collector}, Count: len(value)}
 	for _, v := range value {
 		name, _, _ := strings.Cut(expr, "{")
-		n.Series = append(n.Series, evaluator.NodeSeries{
+		n.Series = append(n.Series, Series{
 			Labels: map[string]string{"__name__": name}, Value: figurePtr(v), SampleAt: before(3 * time.Second), Collector: collector,
 		})
 	}
@@ -39,21 +37,21 @@ func selectorNode(expr, collector string, value ...float64) *evaluator.Node {
 }
 
 // comparisonNode compares a node with a number.
-func comparisonNode(left *evaluator.Node, op, number string, f float64, holds, of int) *evaluator.Node {
-	return &evaluator.Node{
-		Expr: left.Expr + " " + op + " " + number, Short: op, Kind: evaluator.KindComparison, Type: "vector", Count: holds,
-		Comparison: &evaluator.Comparison{Op: op, Threshold: figurePtr(f), True: holds, Of: of},
-		Children:   []*evaluator.Node{left, numberNode(number, f)},
+func comparisonNode(left *Node, op, number string, f float64, holds, of int) *Node {
+	return &Node{
+		Expr: left.Expr + " " + op + " " + number, Short: op, Kind: KindComparison, Type: "vector", Count: holds,
+		Comparison: &Comparison{Op: op, Threshold: figurePtr(f), True: holds, Of: of},
+		Children:   []*Node{left, numberNode(number, f)},
 	}
 }
 
 // everything is an explanation with all that can stand in one.
-func everything() *evaluator.Explanation {
-	at := func(d time.Duration) []evaluator.AlertExplanation {
-		return []evaluator.AlertExplanation{{Firing: true, ActiveAt: before(d + 10*time.Second), FiresAt: before(d)}}
+func everything() *Explanation {
+	at := func(d time.Duration) []Alert {
+		return []Alert{{Firing: true, ActiveAt: before(d + 10*time.Second), FiresAt: before(d)}}
 	}
-	rule := func(name string, tree *evaluator.Node) *evaluator.RuleExplanation {
-		return &evaluator.RuleExplanation{
+	rule := func(name string, tree *Node) *Rule {
+		return &Rule{
 			Name: name, Group: "g", State: "ready", Severity: "critical", Status: "failing", Since: before(2 * time.Minute), Decides: true,
 			NoData: "fail", Expr: tree.Expr, Tree: tree, ForSeconds: 10, Alerts: at(2 * time.Minute), AlertCount: 1,
 		}
@@ -64,11 +62,11 @@ func everything() *evaluator.Explanation {
 	follows.Summary, follows.Cause = "Neutron does not answer.", "KeystoneDown"
 	unknown := rule("PoolsMissing", comparisonNode(selectorNode("kuryr_pools", "pools"), "<", "1", 1, 0, 0))
 	unknown.Status, unknown.Reason, unknown.Summary, unknown.Alerts, unknown.AlertCount = "unknown", "no data for kuryr_pools", "There are no pools.", nil, 0
-	return &evaluator.Explanation{
-		State: "ready", Verdict: "fail", Since: before(130 * time.Second), Generation: 4711, At: explained(), RuleCount: 12, Deciding: 3,
-		Rules:   append([]*evaluator.RuleExplanation{down, follows, unknown}, oddRules(at, rule)...),
+	return &Explanation{
+		State: "ready", Verdict: "fail", Since: before(130 * time.Second), Generation: 4711, At: noon(), RuleCount: 12, Deciding: 3,
+		Rules:   append([]*Rule{down, follows, unknown}, oddRules(at, rule)...),
 		LeftOut: 7,
-		Collectors: []evaluator.ExplainedCollector{
+		Collectors: []Collector{
 			{Name: "keystone", Kind: "keystone", External: true, Ran: true, Error: "get token: context deadline exceeded", LastRun: before(3 * time.Second), LastSuccess: before(140 * time.Second)},
 			{Name: "pools", Kind: "file", Ran: true, Error: "no such file", LastRun: before(time.Hour)},
 			{Name: "neutron", Kind: "neutron", External: true, Ran: true, Success: true, LastRun: before(0), LastSuccess: before(0)},
@@ -79,11 +77,11 @@ func everything() *evaluator.Explanation {
 }
 
 // oddRules are rules of every other status, with parts of every kind.
-func oddRules(at func(time.Duration) []evaluator.AlertExplanation, rule func(string, *evaluator.Node) *evaluator.RuleExplanation) []*evaluator.RuleExplanation {
-	elements := func(n *evaluator.Node, count int, holds bool) *evaluator.Node {
+func oddRules(at func(time.Duration) []Alert, rule func(string, *Node) *Rule) []*Rule {
+	elements := func(n *Node, count int, holds bool) *Node {
 		n.Count = count
 		for _, name := range strings.Split("abcdefghij"[:min(count, 10)], "") {
-			n.Series = append(n.Series, evaluator.NodeSeries{Labels: map[string]string{"__name__": "load", "host": name, "job": "x"}, Value: figurePtr(2.5), Collector: "web"})
+			n.Series = append(n.Series, Series{Labels: map[string]string{"__name__": "load", "host": name, "job": "x"}, Value: figurePtr(2.5), Collector: "web"})
 			if holds {
 				n.Series[len(n.Series)-1].Holds = new(name == "a")
 			}
@@ -94,34 +92,34 @@ func oddRules(at func(time.Duration) []evaluator.AlertExplanation, rule func(str
 	load.Collectors = append(load.Collectors, "late")
 	pending := rule("Loaded", comparisonNode(load, ">", "2", 2, 1, 12))
 	pending.Status, pending.Severity, pending.AlertCount = "pending", "warning", 3
-	pending.Alerts = []evaluator.AlertExplanation{{ActiveAt: before(4 * time.Second), FiresAt: before(-6 * time.Second)}}
+	pending.Alerts = []Alert{{ActiveAt: before(4 * time.Second), FiresAt: before(-6 * time.Second)}}
 	pending.Evaluated, pending.AsOf = before(40*time.Second), before(20*time.Second)
 
-	samples := &evaluator.Node{Expr: "done_total[1m]", Kind: evaluator.KindRange, Type: "matrix", Count: 1, Collectors: []string{"web"}, Series: []evaluator.NodeSeries{{
+	samples := &Node{Expr: "done_total[1m]", Kind: KindRange, Type: "matrix", Count: 1, Collectors: []string{"web"}, Series: []Series{{
 		Labels: map[string]string{"__name__": "done_total", "job": "x"}, Samples: 6,
-		First: &evaluator.Point{At: before(58 * time.Second), Value: 10}, Last: &evaluator.Point{At: before(8 * time.Second), Value: 10},
+		First: &Point{At: before(58 * time.Second), Value: 10}, Last: &Point{At: before(8 * time.Second), Value: 10},
 	}}}
-	rate := &evaluator.Node{Expr: "rate(done_total[1m])", Short: "rate", Kind: evaluator.KindFunction, Type: "vector", Count: 1, Children: []*evaluator.Node{samples},
-		Series: []evaluator.NodeSeries{{Labels: map[string]string{"job": "x"}, Value: figurePtr(0)}}}
-	kept := rule("Stuck", &evaluator.Node{
-		Expr: "rate(done_total[1m]) == 0 and absent(" + strings.Repeat("x", 80) + ")", Short: "and", Kind: evaluator.KindSet, Type: "vector", Cut: true,
-		Children: []*evaluator.Node{comparisonNode(rate, "==", "0", 0, 1, 1)},
+	rate := &Node{Expr: "rate(done_total[1m])", Short: "rate", Kind: KindFunction, Type: "vector", Count: 1, Children: []*Node{samples},
+		Series: []Series{{Labels: map[string]string{"job": "x"}, Value: figurePtr(0)}}}
+	kept := rule("Stuck", &Node{
+		Expr: "rate(done_total[1m]) == 0 and absent(" + strings.Repeat("x", 80) + ")", Short: "and", Kind: KindSet, Type: "vector", Cut: true,
+		Children: []*Node{comparisonNode(rate, "==", "0", 0, 1, 1)},
 	})
 	kept.Observe, kept.Alerts[0].KeptUntil, kept.Reason = true, before(-8*time.Second), "query timed out"
 
-	recorded := &evaluator.Node{Expr: "loads", Kind: evaluator.KindSelector, Type: "vector", Count: 1, Series: []evaluator.NodeSeries{{
+	recorded := &Node{Expr: "loads", Kind: KindSelector, Type: "vector", Count: 1, Series: []Series{{
 		Labels: map[string]string{"__name__": "loads", "by": "g"}, Value: figurePtr(7), SampleAt: before(time.Second),
-	}}, Recordings: []evaluator.Recording{
+	}}, Recordings: []Recording{
 		{Name: "loads", Group: "g", Expr: "sum(load)", Labels: map[string]string{"by": "g"}, Evaluated: before(10 * time.Second), AsOf: before(70 * time.Second),
-			Tree: elements(&evaluator.Node{Expr: "sum(load)", Short: "sum", Kind: evaluator.KindAggregation, Type: "vector", At: before(70 * time.Second)}, 2, false)},
+			Tree: elements(&Node{Expr: "sum(load)", Short: "sum", Kind: KindAggregation, Type: "vector", At: before(70 * time.Second)}, 2, false)},
 		{Name: "loads", Group: "h", Expr: "sum(loads)", Error: "query timed out"},
 	}}
 	other := rule("Dead", comparisonNode(recorded, "<", "5", 5, 0, 1))
 	other.State, other.Status, other.Alerts, other.AlertCount = "alive", "ok", nil, 0
 	own := selectorNode("vitals_state", "", 1)
 	own.Own, own.Collectors = true, nil
-	plain := rule("Plain", &evaluator.Node{Expr: "vitals_state + on () load", Short: "+ on ()", Kind: evaluator.KindArithmetic, Type: "vector", Error: "found duplicate series", Children: []*evaluator.Node{own}})
-	plain.State, plain.Severity, plain.Tree.Children = "", "", []*evaluator.Node{own}
+	plain := rule("Plain", &Node{Expr: "vitals_state + on () load", Short: "+ on ()", Kind: KindArithmetic, Type: "vector", Error: "found duplicate series", Children: []*Node{own}})
+	plain.State, plain.Severity, plain.Tree.Children = "", "", []*Node{own}
 	sudden := rule("Sudden", comparisonNode(selectorNode("a_name_that_is_longer_than_the_column_at_which_values_begin_at_the_latest", "web", 1), "==", "1", 1, 1, 1))
 	sudden.ForSeconds, sudden.Alerts = 0, at(2*time.Minute-10*time.Second)
 	later := rule("Later", comparisonNode(elements(selectorNode("load", "web"), 2, true), "==", "1", 1, 2, 2))
@@ -132,24 +130,26 @@ func oddRules(at func(time.Duration) []evaluator.AlertExplanation, rule func(str
 	apart.Deciding, apart.Collectors = 1, []string{"web", "late"}
 	two := elements(selectorNode("pairs", "web"), 4, false)
 	two.Deciding = 2
-	either := rule("Either", &evaluator.Node{Expr: "load > 2 or absent(gone) or pairs", Short: "or", Kind: evaluator.KindSet, Type: "vector", Count: 3, Children: []*evaluator.Node{
+	either := rule("Either", &Node{Expr: "load > 2 or absent(gone) or pairs", Short: "or", Kind: KindSet, Type: "vector", Count: 3, Children: []*Node{
 		comparisonNode(apart, ">", "2", 2, 1, 4),
-		{Expr: "absent(gone)", Short: "absent", Kind: evaluator.KindFunction, Type: "vector", Children: []*evaluator.Node{selectorNode("gone", "web", 1)}},
+		{Expr: "absent(gone)", Short: "absent", Kind: KindFunction, Type: "vector", Children: []*Node{selectorNode("gone", "web", 1)}},
 		two,
 	}})
 	large := rule("Large", numberNode("1", 1))
 	large.Tree = nil
-	return []*evaluator.RuleExplanation{pending, kept, other, plain, sudden, later, either, large}
+	return []*Rule{pending, kept, other, plain, sudden, later, either, large}
 }
 
 func TestExplanationText(t *testing.T) {
 	for name, got := range map[string]string{
-		"short.txt": explanationText(everything(), false, ""),
-		"whole.txt": explanationText(everything(), true, "one look"),
+		"short.txt": Text(everything(), false, ""),
+		"whole.txt": Text(everything(), true, "one look"),
 	} {
-		path := filepath.Join("testdata", "explain", name)
-		if *updateDocs {
-			write(t, filepath.Dir(path), name, got)
+		path := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		want, err := os.ReadFile(path)
 		if err != nil {
@@ -162,57 +162,57 @@ func TestExplanationText(t *testing.T) {
 }
 
 // A part whose text is too long stands without its own parts.
-func TestDrawnParts(t *testing.T) {
+func TestTextOfLongParts(t *testing.T) {
 	long := strings.Repeat("x", maxPart)
-	x := &evaluator.Node{Expr: long, Kind: evaluator.KindSelector}
+	x := &Node{Expr: long, Kind: KindSelector}
 	for _, tt := range []struct {
 		kind, short string
-		children    []*evaluator.Node
+		children    []*Node
 		cut         bool
 		want        string
 	}{
-		{evaluator.KindSelector, "", nil, false, long + "+"},
-		{evaluator.KindComparison, "<", []*evaluator.Node{x, numberNode("5", 5)}, false, "... < 5"},
-		{evaluator.KindComparison, "< bool", []*evaluator.Node{numberNode("5", 5), x}, false, "5 < bool ..."},
-		{evaluator.KindComparison, "<", []*evaluator.Node{numberNode("5", 5)}, true, "... < ..."},
-		{evaluator.KindSet, "and on (a)", []*evaluator.Node{x, x}, false, "... and on (a) ..."},
-		{evaluator.KindArithmetic, "-", []*evaluator.Node{x}, false, "-..."},
-		{evaluator.KindFunction, "rate", []*evaluator.Node{x}, false, "rate(...)"},
-		{evaluator.KindAggregation, "sum", []*evaluator.Node{x}, false, "sum(...)"},
-		{evaluator.KindAggregation, "sum by (a)", []*evaluator.Node{x}, false, "sum by (a) (...)"},
-		{evaluator.KindSubquery, "[1m:10s]", []*evaluator.Node{x}, false, "...[1m:10s]"},
+		{KindSelector, "", nil, false, long + "+"},
+		{KindComparison, "<", []*Node{x, numberNode("5", 5)}, false, "... < 5"},
+		{KindComparison, "< bool", []*Node{numberNode("5", 5), x}, false, "5 < bool ..."},
+		{KindComparison, "<", []*Node{numberNode("5", 5)}, true, "... < ..."},
+		{KindSet, "and on (a)", []*Node{x, x}, false, "... and on (a) ..."},
+		{KindArithmetic, "-", []*Node{x}, false, "-..."},
+		{KindFunction, "rate", []*Node{x}, false, "rate(...)"},
+		{KindAggregation, "sum", []*Node{x}, false, "sum(...)"},
+		{KindAggregation, "sum by (a)", []*Node{x}, false, "sum by (a) (...)"},
+		{KindSubquery, "[1m:10s]", []*Node{x}, false, "...[1m:10s]"},
 	} {
-		if got := drawn(&evaluator.Node{Expr: long + "+", Kind: tt.kind, Short: tt.short, Children: tt.children, Cut: tt.cut}); got != tt.want {
-			t.Errorf("drawn(%s %s) = %s, want %s", tt.kind, tt.short, got, tt.want)
+		if got := partOf(&Node{Expr: long + "+", Kind: tt.kind, Short: tt.short, Children: tt.children, Cut: tt.cut}); got != tt.want {
+			t.Errorf("partOf(%s %s) = %s, want %s", tt.kind, tt.short, got, tt.want)
 		}
 	}
-	if got := drawn(&evaluator.Node{Expr: long, Kind: evaluator.KindSet, Short: "and"}); got != long {
-		t.Errorf("drawn() = %s, want the whole part of %d bytes", got, maxPart)
+	if got := partOf(&Node{Expr: long, Kind: KindSet, Short: "and"}); got != long {
+		t.Errorf("partOf() = %s, want the whole part of %d bytes", got, maxPart)
 	}
 }
 
 func TestExplanationHead(t *testing.T) {
 	since := before(50 * time.Hour)
-	for want, x := range map[string]evaluator.Explanation{
+	for want, x := range map[string]Explanation{
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), decided by 1 of 1 rule":                   {Verdict: "fail", RuleCount: 1, Deciding: 1},
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), shutting down":                            {Verdict: "fail", RuleCount: 9, Reason: "shutting down"},
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), not alive: Dead, decided by 2 of 9 rules": {Verdict: "fail", RuleCount: 9, Deciding: 2, Reason: "not alive: Dead"},
 		"ready: fail since 2025-12-31 10:00:00 (2d2h), no rules":                                 {Verdict: "fail", Reason: "no rules"},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 1 of 9 rules warns":                       {Verdict: "warn", RuleCount: 9, Deciding: 1},
 		"ready: warn since 2025-12-31 10:00:00 (2d2h), 2 of 9 rules warn":                        {Verdict: "warn", RuleCount: 9, Deciding: 2},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules makes it fail":    {Verdict: "pass", RuleCount: 9},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not make it fail":  {Verdict: "pass", RuleCount: 1},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules makes it fail":        {Verdict: "pass", RuleCount: 9},
+		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not make it fail":      {Verdict: "pass", RuleCount: 1},
 		"ready: pass since 2025-12-31 10:00:00 (2d2h), it has no rules":                          {Verdict: "pass"},
 	} {
-		x.State, x.Since, x.At, x.Generation = "ready", since, explained(), 3
+		x.State, x.Since, x.At, x.Generation = "ready", since, noon(), 3
 		want += "\n\nas of 2026-01-02 12:00:00 UTC, generation 3\n"
-		if got := explanationText(&x, false, ""); got != want {
-			t.Errorf("explanationText() = %q, want %q", got, want)
+		if got := Text(&x, false, ""); got != want {
+			t.Errorf("Text() = %q, want %q", got, want)
 		}
 	}
-	starting := evaluator.Explanation{State: "started", Verdict: "fail", Reason: "starting", At: explained(), Collectors: []evaluator.ExplainedCollector{{Name: "late", Kind: "http"}}}
-	if got, want := explanationText(&starting, false, ""), "collectors:\n  late (http)  no round has ended yet\n"; !strings.Contains(got, want) {
-		t.Errorf("explanationText() = %q, want the collector that is waited for", got)
+	starting := Explanation{State: "started", Verdict: "fail", Reason: "starting", At: noon(), Collectors: []Collector{{Name: "late", Kind: "http"}}}
+	if got, want := Text(&starting, false, ""), "collectors:\n  late (http)  no collection has finished yet\n"; !strings.Contains(got, want) {
+		t.Errorf("Text() = %q, want the collector that is waited for", got)
 	}
 }
 
@@ -220,19 +220,19 @@ func TestExplanationLinesAreBounded(t *testing.T) {
 	x := everything()
 	x.Rules[0].Summary = strings.Repeat("long ", 1000) + "\x1b[31m\nred"
 	x.Rules[0].Tree.Expr = strings.Repeat("x", 2000)
-	for line := range strings.Lines(explanationText(x, true, "")) {
-		if len(line) > maxExplainLine+1 || strings.Contains(line, "\x1b") {
-			t.Errorf("a line has %d bytes, want at most %d and no control characters: %q", len(line), maxExplainLine, line)
+	for line := range strings.Lines(Text(x, true, "")) {
+		if len(line) > maxLine+1 || strings.Contains(line, "\x1b") {
+			t.Errorf("a line has %d bytes, want at most %d and no control characters: %q", len(line), maxLine, line)
 		}
 	}
 }
 
-// An error that fills a screen is left to whoever asks for one rule.
+// An error that fills a screen is cut unless one rule is explained.
 func TestExplanationErrorsAreBounded(t *testing.T) {
 	x := everything()
 	x.Collectors[0].Error = strings.Repeat("longer", 50)
-	for whole, want := range map[bool]int{false: maxExplainError, true: 300} {
-		_, text, _ := strings.Cut(explanationText(x, whole, ""), "last success 2m20s ago: ")
+	for whole, want := range map[bool]int{false: maxFailure, true: 300} {
+		_, text, _ := strings.Cut(Text(x, whole, ""), "last success 2m20s ago: ")
 		if text, _, _ = strings.Cut(text, "\n"); len(text) != want {
 			t.Errorf("whole %t: the error has %d bytes, want %d: %s", whole, len(text), want, text)
 		}
@@ -244,7 +244,7 @@ func TestFigures(t *testing.T) {
 		0: "0", math.Copysign(0, -1): "0", 1: "1", -2.5: "-2.5", 1.7e9: "1700000000", 94.45479812: "94.454798", 0.3333333333333333: "0.3333333333",
 		99.9999999999: "100", 1e15: "1e+15", 1e-5: "1e-05", math.NaN(): "NaN", math.Inf(1): "+Inf",
 	} {
-		if got := figure(evaluator.Number(f)); got != want {
+		if got := figure(Number(f)); got != want {
 			t.Errorf("figure(%g) = %s, want %s", f, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package evaluator
+package profiles_test
 
 import (
 	"fmt"
@@ -14,10 +14,11 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/scrape"
+	"github.com/vitals-health/vitals/evaluator"
 )
 
-// The scripts are what happens, with what is then known: =2 are two failures in a
-// row, =? is nothing, and (failing) is the status of the alert. The limit is 3.
+// The scripts are events, with the result after them: =2 are two failures in a row, =? is
+// none, and (failing) is the status of the alert. The limit is 3.
 func TestCNIHistogram(t *testing.T) {
 	tests := []struct{ name, script string }{
 		{"failures in a row add up", "scrape =0 fail scrape =1 fail fail scrape =3 (ok) fail scrape =4 (failing) fail scrape =5 (failing)"},
@@ -67,7 +68,7 @@ func TestCNIHistogram(t *testing.T) {
 		{"reload while scrapes stay away", "scrape ok scrape fail fail fail scrape =3 refused reload fail scrape =4 (failing)"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { newCNIWatch(t, 3).follow(tt.script) })
+		t.Run(tt.name, func(t *testing.T) { newCNIWatch(t, 3, epoch()).follow(tt.script) })
 	}
 }
 
@@ -93,15 +94,15 @@ func (w *cniWatch) follow(script string) {
 
 // The text format writes 50.0, other exporters write 50.
 func TestCNIHistogramBoundsWithoutAFraction(t *testing.T) {
-	w := newCNIWatch(t, 3)
+	w := newCNIWatch(t, 3, epoch())
 	w.bounds = "%g"
 	w.follow("scrape timeout fail fail scrape =2 fail fail scrape =4 (failing) ok scrape =0 (ok)")
 }
 
 // Without the sums a success still counts; only a daemon that started anew and
-// succeeded as often cannot be told from one that did not.
+// succeeded as often looks the same as one that did not.
 func TestCNIHistogramWithoutSums(t *testing.T) {
-	w := newCNIWatch(t, 3)
+	w := newCNIWatch(t, 3, epoch())
 	w.without = "_sum"
 	w.follow("scrape ok fail scrape fail fail scrape =2 ok scrape =0 fail scrape =1 restart scrape =0 fail scrape =1")
 }
@@ -113,34 +114,34 @@ func TestCNIHistogramLimits(t *testing.T) {
 		1: "scrape fail scrape (ok) fail scrape (failing)",
 		3: "scrape fail fail fail scrape (ok) fail scrape (failing)",
 	} {
-		newCNIWatch(t, limit).follow(script)
+		newCNIWatch(t, limit, epoch()).follow(script)
 	}
 }
 
 // What a daemon reports of its requests goes before its histogram.
 func TestCNIHistogramGivesWayToReports(t *testing.T) {
-	w := newCNIWatch(t, 3)
+	w := newCNIWatch(t, 3, epoch())
 	w.follow("scrape fail fail fail fail scrape =4 (failing)")
-	w.tell(0)
+	w.report(0)
 	w.follow("scrape =4 (ok)")
-	w.tell(-1)
+	w.report(-1)
 	w.follow("scrape =4 (failing)")
 }
 
 // Without a limit nothing is known, and nothing restarts.
 func TestCNIHistogramWithoutALimit(t *testing.T) {
-	w := newCNIWatch(t, 3)
-	w.known = nil
+	w := newCNIWatch(t, 3, epoch())
+	w.reports = nil
 	w.follow("scrape fail fail fail fail scrape =4 (unknown)")
-	if s, _ := w.core.snapshot(t.Context(), w.at, 0).State(Alive, w.at); s.Verdict.String() != "pass" {
+	if s, _ := w.snap.State(evaluator.Alive, w.at); s.Verdict.String() != "pass" {
 		t.Errorf("alive is %s, want pass", s.Verdict)
 	}
 }
 
 func TestCNIHistogramSummary(t *testing.T) {
-	w := newCNIWatch(t, 3)
+	w := newCNIWatch(t, 3, epoch())
 	w.follow("scrape fail fail fail fail fail scrape (failing)")
-	for _, r := range w.core.snapshot(t.Context(), w.at, 0).Rules {
+	for _, r := range w.snap.Rules {
 		if want := "5 CNI ADD requests failed in a row."; r.Name == cniAlert && r.Summary != want {
 			t.Errorf("summary %q, want %q", r.Summary, want)
 		}
@@ -149,7 +150,7 @@ func TestCNIHistogramSummary(t *testing.T) {
 
 // The exporter's page, as the library that Kuryr uses writes it, read by the collector.
 func TestCNIHistogramOfTheExporter(t *testing.T) {
-	w := newCNIWatch(t, 3)
+	w := newCNIWatch(t, 3, epoch())
 	page := func() string {
 		var text strings.Builder
 		text.WriteString("# HELP kuryr_cni_request_duration_seconds The duration of CNI requests\n# TYPE kuryr_cni_request_duration_seconds histogram\n")
@@ -180,7 +181,7 @@ func TestCNIHistogramOfTheExporter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.scrape(result{samples: samples})
+		w.scrape(samples, nil)
 	}
 	scrape() // an empty page: there was no request yet
 	w.follow("=0 (ok) ok timeout fail fail fail")
@@ -195,7 +196,7 @@ func TestCNIHistogramOfTheExporter(t *testing.T) {
 	if err == nil {
 		t.Fatal("Collect() of an exporter that is gone = nil, want an error")
 	}
-	w.scrape(result{samples: samples, err: err})
+	w.scrape(samples, err)
 	w.follow("=? (ok)")
 }
 
@@ -219,7 +220,7 @@ func (m *cniModel) scrape(life uint64, failures, successes int) {
 		m.streak = 0
 	case life == m.life:
 		m.streak += failures - m.failures
-	case m.successes == 0 && failures >= forgiven: // the new life cannot be told from the old one
+	case m.successes == 0 && failures >= forgiven: // the new life looks the same as the old one
 		m.streak = failures - forgiven
 	default:
 		m.streak = failures
@@ -235,7 +236,7 @@ func TestCNIHistogramAtRandom(t *testing.T) {
 	exact, fewer, restarts := 0, 0, 0
 	for timeline := range 30 {
 		r := rand.New(rand.NewPCG(seed, uint64(timeline)))
-		w := newCNIWatch(t, 3)
+		w := newCNIWatch(t, 3, epoch())
 		w.step = time.Duration(1+r.IntN(10)) * time.Second
 		var model cniModel
 		var script []string

@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -16,13 +16,14 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
 var update = goflag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// sketch writes a tree in short: for each node its kind and expression, what it says,
-// and its elements with the age of their samples at epoch+60s.
+// sketch writes a tree in short: for each node its kind, expression and value, and
+// its elements with the age of their samples at epoch+60s.
 func sketch(n *Node) string {
 	var b strings.Builder
 	sketchInto(&b, n, "")
@@ -32,7 +33,7 @@ func sketch(n *Node) string {
 func sketchInto(b *strings.Builder, n *Node, indent string) {
 	fmt.Fprintf(b, "%s%s %s", indent, n.Kind, n.Expr)
 	if !n.At.IsZero() {
-		fmt.Fprintf(b, " at %s", n.At.Sub(epoch))
+		fmt.Fprintf(b, " at %s", n.At.Sub(epoch()))
 	}
 	if n.Value != nil {
 		fmt.Fprintf(b, " = %s", *n.Value)
@@ -72,10 +73,10 @@ func sketchInto(b *strings.Builder, n *Node, indent string) {
 			fmt.Fprintf(b, " %t", *s.Holds)
 		}
 		if !s.SampleAt.IsZero() {
-			fmt.Fprintf(b, " of %s", s.SampleAt.Sub(epoch))
+			fmt.Fprintf(b, " of %s", s.SampleAt.Sub(epoch()))
 		}
 		if s.Samples > 0 {
-			fmt.Fprintf(b, " %d samples: %s at %s to %s at %s", s.Samples, s.First.Value, s.First.At.Sub(epoch), s.Last.Value, s.Last.At.Sub(epoch))
+			fmt.Fprintf(b, " %d samples: %s at %s to %s at %s", s.Samples, s.First.Value, s.First.At.Sub(epoch()), s.Last.Value, s.Last.At.Sub(epoch()))
 		}
 		if s.Collector != "" {
 			fmt.Fprintf(b, " from %s", s.Collector)
@@ -107,70 +108,114 @@ func sketchLabels(ls map[string]string) string {
 	return ls[model.MetricNameLabel] + "{" + strings.Join(pairs, ",") + "}"
 }
 
-// scene is a core with two collectors: web exports, every ten seconds, up{i} as 0, 1
-// and 1, and load, which grows; late exports limit{i} once and nothing more.
+// scene is a simulation with two collectors: web exports, every ten seconds, up{i} as 0,
+// 1 and 1, and load, which grows; late exports limit{i} once and nothing more.
 type scene struct {
-	*core
-	snap *Snapshot
+	*evaluator.Simulation
+	snap *evaluator.Snapshot
 }
 
-// newScene plays a minute, with a pass a second.
+// fakeCollector is a collector that is never run.
+type fakeCollector struct {
+	collectors.Collector
+	name string
+}
+
+func epoch() time.Time { return time.Unix(1_700_000_000, 0) }
+
+func sample(v float64, name string, pairs ...string) collectors.Sample {
+	return collectors.Sample{Labels: labels.FromStrings(append(pairs, model.MetricNameLabel, name)...), Value: v}
+}
+
+func upSamples(values ...float64) []collectors.Sample {
+	var all []collectors.Sample
+	for i, v := range values {
+		all = append(all, sample(v, "up", "i", string(rune('a'+i))))
+	}
+	return all
+}
+
+// newScene simulates a minute, with an evaluation a second.
 func newScene(t *testing.T, ruleFile string) *scene {
 	t.Helper()
-	web, late := &fakeCollector{"web"}, &fakeCollector{"late"}
-	file, errs := rules.Parse("test.yml", []byte(ruleFile), []string{Ready, Alive, Started, "gold", "silver"})
+	file, errs := rules.Parse("test.yml", []byte(ruleFile), []string{evaluator.Ready, evaluator.Alive, evaluator.Started, "gold", "silver"})
 	if len(errs) > 0 {
 		t.Fatalf("rules.Parse() = %v, want no error", errs)
 	}
-	c, err := newCore(Config{
+	sim, err := evaluator.NewSimulation(evaluator.Config{
 		Files:  []*rules.File{file},
-		States: []StatePolicy{{Name: "gold"}, {Name: "silver"}},
-		Sources: []Source{
-			{Name: "web", Kind: "scrape", Interval: 10 * time.Second, Timeout: time.Second, Collector: web},
-			{Name: "late", Kind: "http", External: true, Interval: 10 * time.Second, Timeout: time.Second, Collector: late},
+		States: []evaluator.StatePolicy{{Name: "gold"}, {Name: "silver"}},
+		Sources: []evaluator.Source{
+			{Name: "web", Kind: "scrape", Interval: 10 * time.Second, Timeout: time.Second, Collector: &fakeCollector{name: "web"}},
+			{Name: "late", Kind: "http", External: true, Interval: 10 * time.Second, Timeout: time.Second, Collector: &fakeCollector{name: "late"}},
 		},
-	}, Options{}, epoch)
+	}, evaluator.SimulationOptions{}, epoch())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sc := &scene{core: c}
+	sc := &scene{Simulation: sim}
 	for s := range 61 {
-		at := epoch.Add(time.Duration(s) * time.Second)
 		if s%10 == 7 {
-			samples := upSamples(0, 1, 1)
-			samples = append(samples, collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "load", "host", "h"), Value: float64(s)})
-			c.take(result{collector: web, samples: samples, descs: []collectors.Desc{{Name: "up"}, {Name: "load"}, {Name: "wait"}}}, at)
+			sc.deliver(t, "web", s, append(upSamples(0, 1, 1), sample(float64(s), "load", "host", "h"))...)
 		}
 		if s == 5 {
-			limit := collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "limit", "i", "a"), Value: 3}
-			c.take(result{collector: late, samples: []collectors.Sample{limit}}, at)
+			sc.deliver(t, "late", s, sample(3, "limit", "i", "a"))
 		}
-		c.evaluate(context.Background(), at)
-		sc.snap = c.snapshot(context.Background(), at, 0)
+		sc.snap = sc.Evaluate(context.Background(), epoch().Add(time.Duration(s)*time.Second))
 	}
 	return sc
 }
 
-// explain is what Evaluator.Explain says, without a cache.
-func (sc *scene) explain(t *testing.T, state string, o ExplainOptions) *Explanation {
+// deliver ends a collection s seconds after epoch.
+func (sc *scene) deliver(t *testing.T, name string, s int, samples ...collectors.Sample) {
 	t.Helper()
-	st, chosen, err := sc.snap.choose(state, o, sc.snap.At)
-	if err != nil {
+	b := evaluator.Batch{Samples: samples}
+	if name == "web" {
+		b.Descs = []collectors.Desc{{Name: "up"}, {Name: "load"}, {Name: "wait"}}
+	}
+	if err := sc.Deliver(name, b, nil, epoch().Add(time.Duration(s)*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	return sc.snap.explanation(st, chosen, sc.core.explain(context.Background(), (*explained)(nil).forSnapshot(sc.snap), chosen))
+}
+
+// view runs use with the view after the last evaluation.
+func (sc *scene) view(t *testing.T, use func(context.Context, *evaluator.View)) {
+	t.Helper()
+	if err := sc.View(context.Background(), use); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// explain returns what Explainer.Explain does, without its cache.
+func (sc *scene) explain(t *testing.T, state string, o Options) *Explanation {
+	t.Helper()
+	x, _ := sc.explained(t, state, o)
+	return x
+}
+
+// explained returns an explanation and the rules that were explained for it.
+func (sc *scene) explained(t *testing.T, state string, o Options) (x *Explanation, known *explained) {
+	t.Helper()
+	sc.view(t, func(ctx context.Context, v *evaluator.View) {
+		known = known.forSnapshot(sc.snap)
+		var err error
+		if x, err = explainView(ctx, v, known, state, o, sc.snap.At); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return x, known
 }
 
 // tree is the tree of a rule R with this expression.
 func tree(t *testing.T, expr string) *Node {
 	t.Helper()
 	sc := newScene(t, fmt.Sprintf("groups: [{name: g, rules: [{alert: R, expr: %q}]}]", expr))
-	return sc.explain(t, Ready, ExplainOptions{Rule: "R"}).Rules[0].Tree
+	return sc.explain(t, evaluator.Ready, Options{Rule: "R"}).Rules[0].Tree
 }
 
-// testdata/explain.trees has a name, an expression and, indented, its tree for each case.
+// testdata/trees has a name, an expression and, indented, its tree for each case.
 func TestTreeOfEachKindOfNode(t *testing.T) {
-	const path = "testdata/explain.trees"
+	const path = "testdata/trees"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// snapshot gathers what is known after a pass into what readers see. took is how
-// long the pass took.
+// snapshot returns the snapshot after an evaluation, which took so long.
 func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *Snapshot {
 	s := &Snapshot{
 		At:           at,
@@ -21,7 +20,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		ShuttingDown: c.shuttingDown,
 	}
 	fold(s.Rules)
-	s.States = c.judge(s.Rules, at)
+	s.States = c.verdicts(s.Rules, at)
 	c.generation++
 	s.Generation = c.generation
 	for _, src := range c.sources {
@@ -34,14 +33,12 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 	return s
 }
 
-// describeRules renders the alerting rules, each with whether it decides or warns.
+// describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 	var all []Rule
-	for _, g := range c.groups {
-		for _, e := range g.rules {
-			if e.alerting != nil {
-				all = append(all, c.describeRule(ctx, g, e.alerting, at))
-			}
+	for g, e := range c.each() {
+		if e.alerting != nil {
+			all = append(all, c.describeRule(ctx, g, e.alerting, at))
 		}
 	}
 	return all
@@ -54,9 +51,10 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
 		NoData: string(c.policy(r)), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active), Limit: a.limit,
+		Evaluated: g.last, QueryOffset: g.QueryOffset,
 	}
 	if len(a.active) > 0 {
-		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.surroundings())
+		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.templateContext())
 		d.Summary = d.Alerts[0].Annotations["summary"]
 		value := d.Alerts[0].Value
 		d.Observed = &value
@@ -67,37 +65,37 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = a.plainSummary()
 	}
 	d.Note = c.noteOn(a, d.Alerts)
-	if r.State != "" && !r.Observe && a.bad(c.policy(r)) {
+	if r.State != "" && !r.Observe && a.failsState(c.policy(r)) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}
 	return d
 }
 
-// fold notes for every rule that is not ok the failing rule that explains it,
-// following depends_on to its root. It changes no verdict.
+// fold sets the cause of every rule that is not ok: the failing rule at the root of its
+// depends_on. It changes no verdict.
 func fold(all []Rule) {
-	troubled := map[string][]string{}
+	unhealthy := map[string][]string{}
 	for _, r := range all {
 		if r.Status == Failing || r.Status == Pending || r.Decides {
-			troubled[r.Name] = append(troubled[r.Name], r.DependsOn...)
+			unhealthy[r.Name] = append(unhealthy[r.Name], r.DependsOn...)
 		}
 	}
 	for i := range all {
-		if _, ok := troubled[all[i].Name]; ok {
-			all[i].Cause = root(all[i].DependsOn, troubled, []string{all[i].Name})
+		if _, ok := unhealthy[all[i].Name]; ok {
+			all[i].Cause = root(all[i].DependsOn, unhealthy, []string{all[i].Name})
 		}
 	}
 }
 
-// root finds the first troubled rule that names no troubled rule itself; path
-// guards against a cycle, which the rule files' check forbids.
-func root(names []string, troubled map[string][]string, path []string) string {
+// root returns the first unhealthy rule whose own depends_on has none; path guards
+// against a cycle, which the check of rule files forbids.
+func root(names []string, unhealthy map[string][]string, path []string) string {
 	for _, name := range names {
-		if _, ok := troubled[name]; !ok || slices.Contains(path, name) {
+		if _, ok := unhealthy[name]; !ok || slices.Contains(path, name) {
 			continue
 		}
-		if deeper := root(troubled[name], troubled, append(path, name)); deeper != "" {
+		if deeper := root(unhealthy[name], unhealthy, append(path, name)); deeper != "" {
 			return deeper
 		}
 		return name

@@ -1,10 +1,9 @@
-package evaluator
+package profiles_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,15 +14,15 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// cniAlert is the rule that judges the CNI daemon by its histogram.
+// cniAlert is the rule over the CNI daemon's histogram.
 const cniAlert = "CNIAddFailingByHistogram"
 
-// cniPatience is how long a query may take: what these tests do thousands of times
-// takes longer than a second now and then on a busy machine.
-const cniPatience = 10 * time.Second
+// cniInterval is the time between two scrapes.
+const cniInterval = 10 * time.Second
 
 // cniDaemon is the CNI daemon as its exporter shows it: the durations of its requests.
 type cniDaemon struct {
@@ -41,7 +40,7 @@ func (d *cniDaemon) request(command, failed string, atLeast float64) {
 	d.seconds[command+" "+failed] = append(d.seconds[command+" "+failed], atLeast+d.random.Float64())
 }
 
-// samples are what a scrape brings; half says how the buckets are written.
+// samples are what a scrape brings; half is the format of the bounds.
 func (d *cniDaemon) samples(half string) []collectors.Sample {
 	all := []collectors.Sample{cniSample("vitals_scrape_up", 1)}
 	const name = "kuryr_cni_request_duration_seconds"
@@ -76,11 +75,10 @@ func cniSample(name string, v float64, pairs ...string) collectors.Sample {
 // cniWatch is the shipped rules over a daemon, with a scrape every ten seconds.
 type cniWatch struct {
 	t       *testing.T
-	core    *core
-	cfg     Config
-	scraped *fakeCollector
-	told    *fakeCollector
-	known   []collectors.Sample // of told
+	sim     *evaluator.Simulation
+	cfg     evaluator.Config
+	snap    *evaluator.Snapshot
+	reports []collectors.Sample // of the collector components
 	daemon  *cniDaemon
 	lives   uint64
 	at      time.Time
@@ -89,51 +87,35 @@ type cniWatch struct {
 	// bounds is how the buckets are written, and without what is not kept of a scrape.
 	bounds, without string
 	limit           float64
-	// up is whether the last scrape succeeded, and fresh whether the rules have not
-	// seen that yet. counted is when they saw one that did; knew is whether they still
-	// remembered it when they saw the last one.
+	// up is set if the last scrape succeeded, and fresh until the rules are evaluated
+	// after it. counted is their last evaluation after a success; knew is whether that
+	// was within five minutes of the last scrape's.
 	up, fresh, knew bool
 	counted         time.Time
 }
 
-func shippedRules(t *testing.T, name string) *rules.File {
+// newCNIWatch begins at at with a daemon that has just started.
+func newCNIWatch(t *testing.T, limit float64, at time.Time) *cniWatch {
 	t.Helper()
-	data, err := fs.ReadFile(rules.Shipped(), name)
-	if err != nil {
-		t.Fatal(err)
+	w := &cniWatch{t: t, daemon: newCNIDaemon(0), at: at, step: time.Second, bounds: "%.1f", limit: limit}
+	w.cfg = evaluator.Config{
+		Interval: cniInterval, Files: []*rules.File{shippedRules(t, "kuryr-cni-histogram.yml")},
+		Sources: []evaluator.Source{source("cni-metrics", cniInterval), source("components", cniInterval)},
 	}
-	f, errs := rules.Parse(name, data, []string{Ready, Alive, Started})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	return f
-}
-
-// newCNIWatch begins with a scrape of a daemon that has just started.
-func newCNIWatch(t *testing.T, limit float64) *cniWatch {
-	t.Helper()
-	w := &cniWatch{t: t, scraped: &fakeCollector{"cni-metrics"}, told: &fakeCollector{"components"}, daemon: newCNIDaemon(0), at: epoch, step: time.Second, bounds: "%.1f", limit: limit}
-	w.cfg = Config{Interval: cniPatience, Files: []*rules.File{shippedRules(t, "kuryr-cni-histogram.yml")}}
-	for _, c := range []*fakeCollector{w.scraped, w.told} {
-		w.cfg.Sources = append(w.cfg.Sources, Source{Name: c.name, Interval: 10 * time.Second, Timeout: time.Second, Collector: c})
-	}
-	var err error
-	if w.core, err = newCore(w.cfg, Options{}, w.at); err != nil {
-		t.Fatal(err)
-	}
-	w.tell(-1)
+	w.sim = simulate(t, w.cfg, at)
+	w.report(-1)
 	return w
 }
 
-// tell sets what the collector of components knows: the limit and, from 0 on, how
-// many failures in a row the daemon itself reported.
-func (w *cniWatch) tell(reported float64) {
-	told := func(name string, v float64, pairs ...string) collectors.Sample {
+// report sets what the collector components exports: the limit and, from 0 on, how many
+// failures in a row the daemon itself reported.
+func (w *cniWatch) report(failures float64) {
+	sample := func(name string, v float64, pairs ...string) collectors.Sample {
 		return collectors.Sample{Labels: labels.FromStrings(append(pairs, "event", "cni_add", model.MetricNameLabel, name)...), Value: v}
 	}
-	w.known = []collectors.Sample{told("vitals_component_consecutive_failures_limit", w.limit)}
-	if reported >= 0 {
-		w.known = append(w.known, told("vitals_component_consecutive_failures", reported, "component", "server"))
+	w.reports = []collectors.Sample{sample("vitals_component_consecutive_failures_limit", w.limit)}
+	if failures >= 0 {
+		w.reports = append(w.reports, sample("vitals_component_consecutive_failures", failures, "component", "server"))
 	}
 }
 
@@ -148,8 +130,8 @@ func (w *cniWatch) pass(d time.Duration) {
 }
 
 func (w *cniWatch) evaluate() {
-	w.core.evaluate(context.Background(), w.at)
-	if !w.up || !w.core.groups[0].last.Equal(w.at) {
+	w.snap = w.sim.Evaluate(context.Background(), w.at)
+	if !w.up || !w.snap.Rules[0].Evaluated.Equal(w.at) {
 		return
 	}
 	if w.fresh {
@@ -160,12 +142,11 @@ func (w *cniWatch) evaluate() {
 
 // scrape hands over the outcome of a scrape amid ten seconds, in the second half of
 // which the rules are evaluated at least once.
-func (w *cniWatch) scrape(r result) {
+func (w *cniWatch) scrape(samples []collectors.Sample, err error) {
 	w.pass(5 * time.Second)
-	r.collector = w.scraped
-	w.core.take(r, w.at)
-	w.core.take(result{collector: w.told, samples: w.known}, w.at)
-	w.up, w.fresh = r.err == nil, true
+	deliver(w.t, w.sim, "cni-metrics", samples, err, w.at)
+	deliver(w.t, w.sim, "components", w.reports, nil, w.at)
+	w.up, w.fresh = err == nil, true
 	w.evaluate()
 	w.pass(5 * time.Second)
 	w.evaluate()
@@ -186,13 +167,13 @@ func (w *cniWatch) do(word string) {
 		w.lives++
 		w.daemon = newCNIDaemon(w.lives)
 	case "scrape":
-		w.scrape(result{samples: slices.DeleteFunc(w.daemon.samples(w.bounds), func(s collectors.Sample) bool {
+		w.scrape(slices.DeleteFunc(w.daemon.samples(w.bounds), func(s collectors.Sample) bool {
 			return w.without != "" && strings.HasSuffix(s.Labels.Get(model.MetricNameLabel), w.without)
-		})})
+		}), nil)
 	case "refused":
-		w.scrape(result{samples: []collectors.Sample{cniSample("vitals_scrape_up", 0)}, err: errors.New("connection refused")})
+		w.scrape([]collectors.Sample{cniSample("vitals_scrape_up", 0)}, errors.New("connection refused"))
 	case "late":
-		w.scrape(result{err: errors.New("no result within the timeout")})
+		w.scrape(nil, errors.New("no result within the timeout"))
 	case "4m", "6m": // of scrapes that stay away
 		d, _ := time.ParseDuration(word)
 		for end := w.at.Add(d); w.at.Before(end); {
@@ -200,35 +181,32 @@ func (w *cniWatch) do(word string) {
 		}
 	case "reload":
 		w.cfg.Files = []*rules.File{shippedRules(w.t, "kuryr-cni-histogram.yml")}
-		if err := w.core.apply(w.cfg, w.at); err != nil {
+		var err error
+		if w.snap, err = w.sim.Apply(context.Background(), w.cfg, w.at); err != nil {
 			w.t.Fatal(err)
 		}
 	case "forget": // Vitals starts anew
-		fresh := newCNIWatch(w.t, 3)
-		fresh.daemon, fresh.lives, fresh.at = w.daemon, w.lives, w.at
-		fresh.core.started = w.at
+		fresh := newCNIWatch(w.t, 3, w.at)
+		fresh.daemon, fresh.lives = w.daemon, w.lives
 		*w = *fresh
 	default:
 		w.t.Fatalf("unknown word %q", word)
 	}
 }
 
-// streak is the number of failures in a row that the rules know of, or -1.
+// streak returns the number of failures in a row by the rules, or -1.
 func (w *cniWatch) streak() float64 {
 	w.t.Helper()
-	v, err := w.core.query.instant(context.Background(), "kuryr_cni_add:consecutive_failures", w.at)
-	if err != nil || len(v) > 1 {
-		w.t.Fatalf("kuryr_cni_add:consecutive_failures = %v, %v, want one value at most", v, err)
-	}
-	if len(v) == 0 {
+	v, ok := query(w.t, w.sim, "kuryr_cni_add:consecutive_failures", w.at)
+	if !ok {
 		return -1
 	}
-	return v[0].F
+	return v
 }
 
 // status is that of the alert.
 func (w *cniWatch) status() string {
-	for _, r := range w.core.snapshot(context.Background(), w.at, 0).Rules {
+	for _, r := range w.snap.Rules {
 		if r.Name == cniAlert {
 			return r.Status.String()
 		}

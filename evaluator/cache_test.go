@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-func TestSteady(t *testing.T) {
+func TestCacheable(t *testing.T) {
 	moving := map[string]bool{"recorded": true}
 	tests := []struct {
 		name, expr string
@@ -46,13 +46,13 @@ func TestSteady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, got := steady(expr, moving); got != tt.want {
-			t.Errorf("%s: steady(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
+		if _, got := cacheable(expr, moving); got != tt.want {
+			t.Errorf("%s: cacheable(%s) = %t, want %t", tt.name, tt.expr, got, tt.want)
 		}
 	}
 }
 
-const steadyRules = `
+const cachedRules = `
 groups:
   - name: g
     rules:
@@ -67,18 +67,18 @@ groups:
       - {alert: Ranged, expr: 'max_over_time(b[10s]) == 0', labels: {state: ready}}
 `
 
-// newSteady makes a core with two collectors; if forgetful, it evaluates every rule
-// in every pass.
-func newSteady(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *core {
+// newCaching makes a core with two collectors; if uncached, every evaluation
+// queries every rule.
+func newCaching(t *rapid.T, file *rules.File, sources []Source, uncached bool) *core {
 	c, err := newCore(Config{Files: []*rules.File{file}, Sources: sources}, Options{}, epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if forgetful {
+	if uncached {
 		for _, g := range c.groups {
 			for _, e := range g.rules {
 				if e.alerting != nil {
-					e.alerting.steady = false
+					e.alerting.cacheable = false
 				}
 			}
 		}
@@ -86,10 +86,10 @@ func newSteady(t *rapid.T, file *rules.File, sources []Source, forgetful bool) *
 	return c
 }
 
-// TestSteadyRulesSayTheSame holds an evaluator that remembers what rules said
-// against one that evaluates all of them every time.
-func TestSteadyRulesSayTheSame(t *testing.T) {
-	file, errs := rules.Parse("test.yml", []byte(steadyRules), []string{Ready, Alive, Started})
+// TestCachedResultsAreRight compares an evaluator that caches results with one that
+// queries every rule every time.
+func TestCachedResultsAreRight(t *testing.T) {
+	file, errs := rules.Parse("test.yml", []byte(cachedRules), []string{Ready, Alive, Started})
 	if len(errs) > 0 {
 		t.Fatalf("Parse() = %v, want no error", errs)
 	}
@@ -98,30 +98,30 @@ func TestSteadyRulesSayTheSame(t *testing.T) {
 		for i := range 2 {
 			sources = append(sources, Source{Name: fmt.Sprint("c", i), Interval: 10 * time.Second, Collector: &fakeCollector{}})
 		}
-		remembers, forgets := newSteady(t, file, sources, false), newSteady(t, file, sources, true)
+		caching, querying := newCaching(t, file, sources, false), newCaching(t, file, sources, true)
 		now := epoch
-		for range rapid.IntRange(1, 40).Draw(t, "passes") {
+		for range rapid.IntRange(1, 40).Draw(t, "evaluations") {
 			now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 5*time.Minute - time.Second, 5 * time.Minute}).Draw(t, "later"))
 			if rapid.Bool().Draw(t, "delivers") {
 				r := drawResult(t, now)
 				r.collector = rapid.SampledFrom(sources).Draw(t, "collector").Collector
-				remembers.take(r, now)
-				forgets.take(r, now)
+				caching.take(r, now)
+				querying.take(r, now)
 			}
-			if diff := cmp.Diff(statuses(forgets, now), statuses(remembers, now)); diff != "" {
-				t.Fatalf("statuses differ (-evaluated every time +remembered):\n%s", diff)
+			if diff := cmp.Diff(statuses(querying, now), statuses(caching, now)); diff != "" {
+				t.Fatalf("statuses differ (-queried every time +cached):\n%s", diff)
 			}
 		}
 	})
 }
 
-// drawResult is a round in which some series are missing, some samples are older
-// than the round, and sometimes nothing came in time.
+// drawResult draws a collection in which some series are missing, some samples are older
+// than the collection, and which is sometimes too late.
 func drawResult(t *rapid.T, now time.Time) (r result) {
 	if rapid.IntRange(0, 5).Draw(t, "late") == 0 {
 		return result{err: context.DeadlineExceeded}
 	}
-	timed := rapid.IntRange(0, 3).Draw(t, "timed") == 0
+	timestamped := rapid.IntRange(0, 3).Draw(t, "timestamped") == 0
 	for _, name := range []string{"a", "b"} {
 		for _, x := range []string{"1", "2"} {
 			if rapid.IntRange(0, 3).Draw(t, "missing") == 0 {
@@ -131,7 +131,7 @@ func drawResult(t *rapid.T, now time.Time) (r result) {
 				Labels: labels.FromStrings(model.MetricNameLabel, name, "x", x),
 				Value:  float64(rapid.IntRange(0, 1).Draw(t, "value")),
 			}
-			if timed {
+			if timestamped {
 				s.T = now.Add(-time.Duration(rapid.IntRange(0, 400).Draw(t, "age")) * time.Second).UnixMilli()
 			}
 			r.samples = append(r.samples, s)
@@ -140,7 +140,7 @@ func drawResult(t *rapid.T, now time.Time) (r result) {
 	return r
 }
 
-// statuses makes a pass and describes what came of it.
+// statuses evaluates and describes the result.
 func statuses(c *core, at time.Time) []string {
 	c.evaluate(context.Background(), at)
 	var all []string

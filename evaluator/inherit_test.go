@@ -13,15 +13,15 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// heirRules have a rule with a for that is pending, and one whose evidence must not go.
-const heirRules = upRule + `
+// inheritRules have a rule with a for that is pending, and one whose evidence must not go.
+const inheritRules = upRule + `
       - alert: Slow
         expr: up == 1
         for: 1h
         labels: {state: alive}
 `
 
-// answering is a collector whose rounds take that long and return these samples.
+// answering is a collector whose collections take that long and return these samples.
 func answering(after time.Duration, samples ...collectors.Sample) *stub {
 	return &stub{collect: func(context.Context) ([]collectors.Sample, error) {
 		time.Sleep(after)
@@ -41,7 +41,7 @@ func exported(e *evaluator.Evaluator) []string {
 	return all
 }
 
-// matching says whether a rule's expression has an element now.
+// matching reports whether a rule's expression has an element now.
 func matching(e *evaluator.Evaluator, rule string) bool {
 	return slices.ContainsFunc(e.Snapshot().Rules, func(r evaluator.Rule) bool { return r.Name == rule && r.AlertCount > 0 })
 }
@@ -54,11 +54,11 @@ func apply(t *testing.T, e *evaluator.Evaluator, cfg evaluator.Config) {
 	synctest.Wait() // for the snapshot
 }
 
-// TestChangedCollectorIsNoMissingEvidence replaces a collector by one whose first round
-// takes three seconds: until then, what the old one knew goes on, as old as it is.
+// TestChangedCollectorIsNoMissingEvidence replaces a collector by one whose first
+// collection takes three seconds: until then the samples of the old one stay.
 func TestChangedCollectorIsNoMissingEvidence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := evaluator.Config{Files: parse(t, heirRules), Sources: []evaluator.Source{source("c", answering(0, sample(1, "up")))}}
+		cfg := evaluator.Config{Files: parse(t, inheritRules), Sources: []evaluator.Source{source("c", answering(0, sample(1, "up")))}}
 		e, stop := start(t, cfg)
 		defer stop()
 		time.Sleep(2 * time.Second)
@@ -69,15 +69,15 @@ func TestChangedCollectorIsNoMissingEvidence(t *testing.T) {
 		apply(t, e, cfg)
 		for range 29 {
 			if v := verdict(t, e, "ready"); v.Verdict != evaluator.Pass {
-				t.Fatalf("ready before the first round = %s %q, want pass", v.Verdict, v.Reason)
+				t.Fatalf("ready before the first collection = %s %q, want pass", v.Verdict, v.Reason)
 			}
 			if v := verdict(t, e, "started"); v.Verdict != evaluator.Pass {
-				t.Fatalf("started before the first round = %s %q, want pass", v.Verdict, v.Reason)
+				t.Fatalf("started before the first collection = %s %q, want pass", v.Verdict, v.Reason)
 			}
 			want := before
 			want.Interval, want.External = 20*time.Second, true
 			if got := collector(t, e, "c"); got != want {
-				t.Fatalf("collector before its first round = %+v, want %+v: the last round of the old one", got, want)
+				t.Fatalf("collector before its first collection = %+v, want %+v: the last collection of the old one", got, want)
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -86,7 +86,7 @@ func TestChangedCollectorIsNoMissingEvidence(t *testing.T) {
 		}
 		time.Sleep(200 * time.Millisecond)
 		if v := verdict(t, e, "ready"); v.Verdict != evaluator.Fail {
-			t.Errorf("ready after the first round = %s, want what that says: fail", v.Verdict)
+			t.Errorf("ready after the first collection = %s, want fail", v.Verdict)
 		}
 		if got := collector(t, e, "c"); !got.LastRun.After(before.LastRun) {
 			t.Errorf("LastRun = %s, want it to be after %s", got.LastRun, before.LastRun)
@@ -109,7 +109,7 @@ groups:
 		return answering(0, sample(1, "up", "instance", "old"), stamped)
 	}
 	newer := sample(1, "up", "instance", "new")
-	// The grace of a round of 100 ms is 250 ms: it is declared late behind the bound of 200 ms.
+	// The grace of a collection of 100 ms is 250 ms: it is late after the limit of 200 ms.
 	fast := func(s evaluator.Source) evaluator.Source {
 		s.Interval, s.Timeout = 100*time.Millisecond, 100*time.Millisecond
 		return s
@@ -124,19 +124,19 @@ groups:
 		sources []evaluator.Source
 		// ends is when the series of the old collector do.
 		ends time.Duration
-		// fails says that the new one does.
+		// fails is set if the new collector fails.
 		fails bool
 	}{
 		{"a new name", []evaluator.Source{source("d", answering(time.Second, newer))}, 0, false},
 		{"a new kind", []evaluator.Source{ofKind("other")}, 0, false},
 		{"removed", nil, 0, false},
 		{"other labels", []evaluator.Source{source("c", answering(time.Second, newer))}, time.Second, false},
-		{"a first round that fails", []evaluator.Source{source("c", &stub{collect: func(context.Context) ([]collectors.Sample, error) {
+		{"a first collection that fails", []evaluator.Source{source("c", &stub{collect: func(context.Context) ([]collectors.Sample, error) {
 			time.Sleep(time.Second)
 			return nil, errors.New("refused")
 		}})}, time.Second, true},
-		{"a first round that hangs", []evaluator.Source{source("c", answering(time.Hour, newer))}, 5500 * time.Millisecond, true},
-		{"no round within interval and timeout", []evaluator.Source{fast(source("c", answering(time.Hour, newer)))}, 200 * time.Millisecond, true},
+		{"a first collection that hangs", []evaluator.Source{source("c", answering(time.Hour, newer))}, 5500 * time.Millisecond, true},
+		{"no collection within interval and timeout", []evaluator.Source{fast(source("c", answering(time.Hour, newer)))}, 200 * time.Millisecond, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -169,9 +169,9 @@ groups:
 	}
 }
 
-// TestReloadsDoNotProlongInheritance changes a collector again and again, always
-// before its first round has ended.
-func TestReloadsDoNotProlongInheritance(t *testing.T) {
+// TestReloadsDoNotExtendInheritance changes a collector again and again, always
+// before its first collection has ended.
+func TestReloadsDoNotExtendInheritance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", answering(0, sample(1, "up")))}}
 		e, stop := start(t, cfg)
@@ -195,7 +195,7 @@ func TestReloadsDoNotProlongInheritance(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
-			t.Errorf("ready after a round = %s, want pass", got)
+			t.Errorf("ready after a collection = %s, want pass", got)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"fmt"
@@ -8,29 +8,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
-	// maxExplainLine bounds a line, in bytes.
-	maxExplainLine = 500
-	// maxExplainError bounds what a collector failed with, in bytes, unless one rule or
-	// all are explained.
-	maxExplainError = 120
-	// maxColumn is where what an expression says begins at the latest, unless the
-	// expression is longer: behind it, most fits the 80 columns of a terminal.
+	// maxLine bounds a line, in bytes.
+	maxLine = 500
+	// maxFailure bounds the error of a collector, in bytes, unless one rule or all are
+	// explained.
+	maxFailure = 120
+	// maxColumn is where the value of an expression begins at the latest, unless the
+	// expression is longer: behind it, most values fit the 80 columns of a terminal.
 	maxColumn = 52
 )
 
-// explainText draws an explanation for people: what matters first, in one screen.
-type explainText struct {
-	x *evaluator.Explanation
-	// whole is set to draw all, too, that decides nothing: the trees of rules that only
-	// follow from others, and elements and parts that do not make the rule true.
+// textWriter writes an explanation for people: what matters first, on one screen.
+type textWriter struct {
+	x *Explanation
+	// whole is set to include what decides nothing: the trees of rules that have a cause,
+	// and elements and parts that do not make the rule true.
 	whole bool
 	lines []textLine
-	// named are the collectors that were drawn.
+	// named are the collectors that were mentioned.
 	named []string
 }
 
@@ -40,10 +39,10 @@ type textLine struct {
 	left, right string
 }
 
-// explanationText draws an explanation; whole is explainText.whole. By says where it
-// comes from, if not from a daemon.
-func explanationText(x *evaluator.Explanation, whole bool, by string) string {
-	t := &explainText{x: x, whole: whole}
+// Text returns an explanation for people. whole includes parts that decide nothing. by
+// is where the explanation comes from, or "" for a daemon.
+func Text(x *Explanation, whole bool, by string) string {
+	t := &textWriter{x: x, whole: whole}
 	var b strings.Builder
 	paragraph := func(title string) {
 		t.flush(&b, title)
@@ -55,7 +54,7 @@ func explanationText(x *evaluator.Explanation, whole bool, by string) string {
 		paragraph(t.ruleHead(r))
 	}
 	if x.LeftOut > 0 {
-		paragraph(fmt.Sprintf("... and %s: --rule=NAME explains one", count(x.LeftOut, "more rule")))
+		paragraph(fmt.Sprintf("... and %s: --rule=NAME explains one", text.Plural(x.LeftOut, "more rule")))
 	}
 	for _, c := range x.Collectors {
 		if slices.Contains(t.named, c.Name) || !c.Ran && len(x.Rules) == 0 {
@@ -72,8 +71,8 @@ func explanationText(x *evaluator.Explanation, whole bool, by string) string {
 }
 
 // flush writes the lines below a title, the right column in one place.
-func (t *explainText) flush(b *strings.Builder, title string) {
-	b.WriteString(text.Line(title, maxExplainLine) + "\n")
+func (t *textWriter) flush(b *strings.Builder, title string) {
+	b.WriteString(text.Line(title, maxLine) + "\n")
 	column := 0
 	for _, l := range t.lines {
 		if width := 2*l.depth + len(l.left) + 2; l.right != "" && width <= maxColumn {
@@ -85,23 +84,23 @@ func (t *explainText) flush(b *strings.Builder, title string) {
 		if l.right != "" {
 			line += strings.Repeat(" ", max(column-len(line), 2)) + l.right
 		}
-		b.WriteString(text.Line(line, maxExplainLine) + "\n")
+		b.WriteString(text.Line(line, maxLine) + "\n")
 	}
 	t.lines = nil
 }
 
-func (t *explainText) add(depth int, left, right string) {
+func (t *textWriter) add(depth int, left, right string) {
 	t.lines = append(t.lines, textLine{depth, left, right})
 }
 
-// head is the state's verdict.
-func (t *explainText) head() string {
+// head returns the line of the state's verdict.
+func (t *textWriter) head() string {
 	x := t.x
 	facts := []string{x.State + ": " + x.Verdict + t.since(x.Since)}
 	if x.Reason != "" {
 		facts = append(facts, x.Reason)
 	}
-	of := fmt.Sprintf("%d of %s", x.Deciding, count(x.RuleCount, "rule"))
+	of := fmt.Sprintf("%d of %s", x.Deciding, text.Plural(x.RuleCount, "rule"))
 	switch {
 	case x.RuleCount == 0 && x.Reason == "":
 		facts = append(facts, "it has no rules")
@@ -119,8 +118,8 @@ func (t *explainText) head() string {
 	return strings.Join(facts, ", ")
 }
 
-// ruleHead is what a rule says, since when and why.
-func (t *explainText) ruleHead(r *evaluator.RuleExplanation) string {
+// ruleHead returns the line of a rule: its status, since when and why.
+func (t *textWriter) ruleHead(r *Rule) string {
 	text := r.Name + " " + r.Status + t.since(r.Since)
 	switch {
 	case r.State == "":
@@ -147,8 +146,8 @@ func (t *explainText) ruleHead(r *evaluator.RuleExplanation) string {
 	return text
 }
 
-// rule draws what follows a rule's head.
-func (t *explainText) rule(r *evaluator.RuleExplanation) {
+// rule adds the lines below a rule's head.
+func (t *textWriter) rule(r *Rule) {
 	if t.follows(r) {
 		return
 	}
@@ -183,26 +182,26 @@ func (t *explainText) rule(r *evaluator.RuleExplanation) {
 	t.node(r.Tree, 1, true)
 }
 
-// follows says whether a rule is left to its cause, which is explained as well.
-func (t *explainText) follows(r *evaluator.RuleExplanation) bool {
-	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *evaluator.RuleExplanation) bool {
+// follows reports whether a rule has a cause that is explained as well.
+func (t *textWriter) follows(r *Rule) bool {
+	return !t.whole && slices.ContainsFunc(t.x.Rules, func(cause *Rule) bool {
 		return cause.Name == r.Cause
 	})
 }
 
-// timing says since when the expression is true and what comes of it.
-func (t *explainText) timing(r *evaluator.RuleExplanation) string {
+// timing returns since when the expression is true and when the rule fires.
+func (t *textWriter) timing(r *Rule) string {
 	if len(r.Alerts) == 0 {
 		return ""
 	}
 	first := r.Alerts[0]
 	text := "true" + t.since(first.ActiveAt)
 	if first.Firing && r.ForSeconds == 0 && first.ActiveAt.Sub(r.Since).Abs() < time.Second {
-		text = "" // the head says it
+		text = "" // the head has it
 	}
 	switch {
 	case !first.KeptUntil.IsZero():
-		text = "true no more; keep_firing_for keeps it until " + t.until(first.KeptUntil)
+		text = "no longer true; keep_firing_for keeps it until " + t.until(first.KeptUntil)
 	case !first.Firing:
 		text += ": fires at " + t.until(first.FiresAt)
 	case r.ForSeconds > 0:
@@ -214,15 +213,15 @@ func (t *explainText) timing(r *evaluator.RuleExplanation) string {
 	return text
 }
 
-// collector draws how a collector does.
-func (t *explainText) collector(c evaluator.ExplainedCollector) {
+// collector adds the line of a collector.
+func (t *textWriter) collector(c Collector) {
 	left := c.Name + " (" + c.Kind + ")"
 	if c.External {
 		left = c.Name + " (" + c.Kind + ", external)"
 	}
 	switch {
 	case !c.Ran:
-		t.add(1, left, "no round has ended yet")
+		t.add(1, left, "no collection has finished yet")
 	case c.Success:
 		t.add(1, left, "succeeded "+t.ago(c.LastRun))
 	default:
@@ -232,36 +231,36 @@ func (t *explainText) collector(c evaluator.ExplainedCollector) {
 		}
 		failure := c.Error
 		if !t.whole {
-			failure = text.Line(failure, maxExplainError)
+			failure = text.Line(failure, maxFailure)
 		}
 		t.add(1, left, fmt.Sprintf("failed %s, %s: %s", t.ago(c.LastRun), success, failure))
 	}
 }
 
-// since says since when, and for how long; nothing for the zero time.
-func (t *explainText) since(at time.Time) string {
+// since returns a time and how long ago it was; nothing for the zero time.
+func (t *textWriter) since(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
 	return " since " + t.clock(at) + " (" + span(t.x.At.Sub(at)) + ")"
 }
 
-func (t *explainText) until(at time.Time) string {
+func (t *textWriter) until(at time.Time) string {
 	if left := at.Sub(t.x.At); left > 0 {
 		return t.clock(at) + " (in " + span(left) + ")"
 	}
 	return "the next evaluation"
 }
 
-func (t *explainText) ago(at time.Time) string {
+func (t *textWriter) ago(at time.Time) string {
 	if age := t.x.At.Sub(at); age >= time.Second {
 		return span(age) + " ago"
 	}
 	return "just now"
 }
 
-// clock is the time of day in UTC, and the date where it is not that of the explanation.
-func (t *explainText) clock(at time.Time) string {
+// clock returns the time of day in UTC, with the date where it is not the explanation's.
+func (t *textWriter) clock(at time.Time) string {
 	at = at.UTC()
 	if at.Format(time.DateOnly) == t.x.At.UTC().Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)
@@ -269,7 +268,7 @@ func (t *explainText) clock(at time.Time) string {
 	return at.Format(time.DateTime)
 }
 
-// span is a time for people: 0s, 12s, 2m10s, 3h5m, 2d4h.
+// span returns a duration in two units: 0s, 12s, 2m10s, 3h5m, 2d4h.
 func span(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
 	units := []struct {
@@ -288,7 +287,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// spanOf is a time that the configuration has, in full.
+// spanOf returns a duration of the configuration without rounding.
 func spanOf(seconds float64) string {
 	text := time.Duration(seconds * float64(time.Second)).String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -299,9 +298,9 @@ func spanOf(seconds float64) string {
 	return text
 }
 
-// figure writes a number without an exponent, where it is not too long for that, and
-// with no more than 6 decimals, or 10 below 1.
-func figure(n evaluator.Number) string {
+// figure returns a number without an exponent unless it is too long for that, and with
+// at most 6 decimals, or 10 below 1.
+func figure(n Number) string {
 	if size := math.Abs(float64(n)); size == 0 || size >= 1e-4 && size < 1e15 {
 		decimals := 6
 		if size < 1 {

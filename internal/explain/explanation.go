@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"encoding/json"
@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// Explanation says why a state has its verdict: the rules that matter, and what every
-// part of their expressions says. It is the answer of /api/v1/explain/STATE. What it
-// points to is shared and must not be changed.
+// Explanation explains the verdict of a state: the rules that matter, and the value of
+// every part of their expressions. It is the answer of /api/v1/explain/STATE. Its rules
+// are shared between explanations and must not be changed.
 type Explanation struct {
 	State string `json:"state"`
 	// Verdict is pass, warn or fail.
 	Verdict string `json:"verdict"`
 	// Since is when the verdict last changed between failing and not failing.
 	Since time.Time `json:"since,omitzero"`
-	// Reason says why the state fails where no rule of its own decides it.
+	// Reason is why the state fails where none of its rules decides it.
 	Reason string `json:"reason,omitempty"`
-	// Generation and At are those of the snapshot that is explained. Ages are to be
-	// reckoned from At.
+	// Generation and At are those of the snapshot that is explained. Ages are
+	// relative to At.
 	Generation uint64    `json:"generation"`
 	At         time.Time `json:"at"`
 	// RuleCount is how many rules the state has, and Deciding how many of them make it
 	// fail or, under warn, only warn.
 	RuleCount int `json:"rule_count"`
 	Deciding  int `json:"deciding"`
-	// Rules are at most 100: those that decide, causes first, or what was asked for.
-	Rules []*RuleExplanation `json:"rules"`
+	// Rules are at most 100: those that decide, causes first, or those of Options.
+	Rules []*Rule `json:"rules"`
 	// LeftOut is how many more there would be.
 	LeftOut int `json:"left_out,omitempty"`
 	// Collectors are those that the rules name, and those that the state waits for.
-	Collectors []ExplainedCollector `json:"collectors"`
+	Collectors []Collector `json:"collectors"`
 }
 
-// RuleExplanation is one alerting rule and why it says what it says.
-type RuleExplanation struct {
+// Rule is one alerting rule and why it has its status.
+type Rule struct {
 	Name     string `json:"name"`
 	Group    string `json:"group"`
 	File     string `json:"file"`
@@ -58,22 +58,22 @@ type RuleExplanation struct {
 	// Cause is the rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
 	// Alerts are at most 10, the deciding one first, of AlertCount.
-	Alerts     []AlertExplanation `json:"alerts,omitempty"`
-	AlertCount int                `json:"alert_count"`
+	Alerts     []Alert `json:"alerts,omitempty"`
+	AlertCount int     `json:"alert_count"`
 	// Evaluated is when the rule was evaluated, where its group has an interval of its
-	// own: what the expression says now is news to the rule until the next time.
+	// own: the rule uses newer values only from its next evaluation on.
 	Evaluated time.Time `json:"evaluated,omitzero"`
-	// AsOf is the moment that it looks at, where its group has a query_offset.
+	// AsOf is the time for which it is evaluated, where its group has a query_offset.
 	AsOf time.Time `json:"as_of,omitzero"`
 	Expr string    `json:"expr"`
-	// Tree is the expression with the values of now: what the pass itself wrote, such
-	// as a recording rule further down, the rule may not have seen yet. It is nil where
-	// the explanation would be too large: then the rule is to be asked for by its name.
+	// Tree is the expression with its values after the evaluation. The rule may have been
+	// evaluated before a recording rule further down wrote one of them. It is nil where
+	// the explanation would be too large: Options.Rule then explains the rule alone.
 	Tree *Node `json:"tree,omitempty"`
 }
 
-// AlertExplanation is one label set for which a rule's expression is true, or was.
-type AlertExplanation struct {
+// Alert is one label set for which a rule's expression is true, or was.
+type Alert struct {
 	Labels map[string]string `json:"labels"`
 	Value  Number            `json:"value"`
 	Firing bool              `json:"firing"`
@@ -81,20 +81,20 @@ type AlertExplanation struct {
 	ActiveAt time.Time `json:"active_at,omitzero"`
 	// FiresAt is when that was, or will be, for long enough.
 	FiresAt time.Time `json:"fires_at,omitzero"`
-	// KeptUntil is when keep_firing_for lets go of the alert, whose expression is true
-	// no more.
+	// KeptUntil is when the alert ends, where its expression is no longer true and
+	// keep_firing_for keeps it.
 	KeptUntil time.Time `json:"kept_until,omitzero"`
 }
 
-// ExplainedCollector is how a collector does that series come from.
-type ExplainedCollector struct {
+// Collector is the status of a collector that exports series of the explanation.
+type Collector struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	External bool   `json:"external"`
-	// Ran is set once a round has ended; Success says whether the last one went well.
+	// Ran is set once a collection has ended, Success if the last one succeeded.
 	Ran     bool `json:"ran"`
 	Success bool `json:"success"`
-	// Error is the last round's, without secrets.
+	// Error is the last collection's, without secrets.
 	Error           string    `json:"error,omitempty"`
 	LastRun         time.Time `json:"last_run,omitzero"`
 	LastSuccess     time.Time `json:"last_success,omitzero"`
@@ -115,7 +115,7 @@ const (
 	KindString      = "string"
 )
 
-// Node is a part of an expression and what it says. Parentheses are no nodes.
+// Node is a part of an expression and its value. Parentheses are not nodes.
 type Node struct {
 	// Expr is the part as PromQL prints it, at most 2,000 bytes.
 	Expr string `json:"expr"`
@@ -127,40 +127,40 @@ type Node struct {
 	Kind string `json:"kind"`
 	// Type is PromQL's: vector, scalar, matrix or string.
 	Type string `json:"type"`
-	// At is the moment for which it is evaluated, where that is not its rule's.
+	// At is the time for which it is evaluated, where that is not its rule's.
 	At time.Time `json:"at,omitzero"`
-	// Error says why it has no value.
+	// Error is why it has no value.
 	Error string `json:"error,omitempty"`
 	// Value is that of a scalar.
 	Value *Number `json:"value,omitempty"`
-	// Series are the first 10 of the elements of a vector or matrix: those for which a
-	// comparison above holds, then those that are behind what the part above shows, and
-	// then in the order of their labels. Count counts all.
-	Series []NodeSeries `json:"series,omitempty"`
-	Count  int          `json:"count"`
-	// Deciding is how many of Series, the first, are behind what the part above shows,
-	// where others are not. It is 0 where no element is set apart in that way.
+	// Series are the first 10 elements of a vector or matrix: those for which a
+	// comparison above holds, then those that contribute to the elements shown of the
+	// part above, then the others, each sorted by labels. Count counts all.
+	Series []Series `json:"series,omitempty"`
+	Count  int      `json:"count"`
+	// Deciding is how many of Series, from the first on, contribute to the elements shown
+	// of the part above. It is 0 where all elements do.
 	Deciding int `json:"deciding,omitempty"`
 	// Comparison is set for comparisons.
 	Comparison *Comparison `json:"comparison,omitempty"`
 	// Own is set for a selector or range of Vitals' own metrics.
 	Own bool `json:"own,omitempty"`
-	// Collectors are those that the series of a selector or range come from, or, where
-	// it has none, those that could export them.
+	// Collectors are those that export the series of a selector or range or, where it
+	// has none, those that could export them.
 	Collectors []string `json:"collectors,omitempty"`
-	// Recordings are the recording rules that they come from, or could.
+	// Recordings are the recording rules that write the series, or could.
 	Recordings []Recording `json:"recordings,omitempty"`
 	Children   []*Node     `json:"children,omitempty"`
 	// Cut is set where children were left out, because the tree would be too large.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// NodeSeries is one element of a vector or matrix.
-type NodeSeries struct {
+// Series is one element of a vector or matrix.
+type Series struct {
 	Labels map[string]string `json:"labels"`
 	// Value is that of an element of a vector.
 	Value *Number `json:"value,omitempty"`
-	// Holds says whether a comparison with a number, directly above, holds for it.
+	// Holds is whether a comparison with a number, directly above, holds for it.
 	Holds *bool `json:"holds,omitempty"`
 	// SampleAt is when the value of a selector was measured.
 	SampleAt time.Time `json:"sample_at,omitzero"`
@@ -178,7 +178,7 @@ type Point struct {
 	Value Number    `json:"value"`
 }
 
-// Comparison says how a comparison came out.
+// Comparison is the result of a comparison.
 type Comparison struct {
 	Op string `json:"op"`
 	// Threshold is the number that is compared with; nil between two vectors.
@@ -196,12 +196,12 @@ type Recording struct {
 	Expr  string `json:"expr"`
 	// Labels are those that the rule adds.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Error is what the last evaluation failed with.
+	// Error is the error of the last evaluation.
 	Error string `json:"error,omitempty"`
-	// Evaluated and AsOf are as in RuleExplanation.
+	// Evaluated and AsOf are as in Rule.
 	Evaluated time.Time `json:"evaluated,omitzero"`
 	AsOf      time.Time `json:"as_of,omitzero"`
-	// Tree is the expression; nil where it stands further up, or too deep.
+	// Tree is the expression; nil where it already is further up, or too deep.
 	Tree *Node `json:"tree,omitempty"`
 }
 
@@ -220,7 +220,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads a number that MarshalJSON wrote.
 func (n *Number) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if err := json.Unmarshal(data, &text); err == nil && text != "NaN" && text != "+Inf" && text != "-Inf" {

@@ -1,38 +1,35 @@
-package evaluator
+package profiles_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// tripleoCase is what collectors say of a container, and what the rules of the profile
-// tripleo make of it.
+// tripleoCase are the samples of a container, and the verdicts of the rules of the
+// profile tripleo.
 type tripleoCase struct {
 	name string
 	// files are shipped rule files without "tripleo-", as a service names them.
 	files string
 	// series are lines such as up{x="y"} 1. The time is 1700000000.
 	series string
-	// ready and alive are the deciding rules and what they say, one a line; empty where
+	// ready and alive are the deciding rules with their texts, one a line; empty where
 	// the state passes without a warning.
 	ready, alive string
 }
 
-// verdicts evaluates once, without any patience.
+// verdicts evaluates once, with every for as 0.
 func (c tripleoCase) verdicts(t *testing.T) (ready, alive string) {
 	t.Helper()
-	source := &fakeCollector{"container"}
-	cfg := Config{Interval: time.Minute, Sources: []Source{{Name: source.name, Interval: time.Minute, Timeout: time.Minute, Collector: source}},
-		States: []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataPass}}}
+	var files []*rules.File
 	for name := range strings.FieldsSeq(c.files) {
 		f := shippedRules(t, "tripleo-"+name+".yml")
 		for i := range f.Groups {
@@ -40,16 +37,10 @@ func (c tripleoCase) verdicts(t *testing.T) (ready, alive string) {
 				f.Groups[i].Rules[j].For = 0
 			}
 		}
-		cfg.Files = append(cfg.Files, f)
+		files = append(files, f)
 	}
-	core, err := newCore(cfg, Options{}, epoch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	core.take(result{collector: source, samples: parseSeries(t, c.series)}, epoch)
-	core.evaluate(context.Background(), epoch)
-	snap := core.snapshot(context.Background(), epoch, 0)
-	return decided(snap, Ready), decided(snap, Alive)
+	snap := evaluateOnce(t, files, parseSeries(t, c.series))
+	return decided(snap, evaluator.Ready), decided(snap, evaluator.Alive)
 }
 
 func parseSeries(t *testing.T, text string) []collectors.Sample {
@@ -73,9 +64,9 @@ func parseSeries(t *testing.T, text string) []collectors.Sample {
 	return all
 }
 
-// decided are the rules that decide a state, and what they say.
-func decided(snap *Snapshot, state string) string {
-	st, _ := snap.State(state, epoch)
+// decided returns the rules that decide a state with their texts.
+func decided(snap *evaluator.Snapshot, state string) string {
+	st, _ := snap.State(state, epoch())
 	var lines []string
 	for _, i := range st.Deciding {
 		r := snap.Rules[i]
@@ -83,7 +74,7 @@ func decided(snap *Snapshot, state string) string {
 		switch {
 		case r.Warns:
 			text = "warns " + r.Summary
-		case r.Status == Unknown:
+		case r.Status == evaluator.Unknown:
 			text = "unknown " + r.Reason
 		}
 		lines = append(lines, r.Name+": "+text)
@@ -170,13 +161,13 @@ func tripleoConnectionCases() []tripleoCase {
 		{"connected and connecting", files, up + connections("nova-scheduler", "established syn_sent"), "", ""},
 		{"connecting only (E12)", files, up + connections("nova-scheduler", "syn_sent"), what + ", 1 in syn_sent.", ""},
 		{"left by the other side (E13)", files, up + connections("nova-scheduler", "close_wait"), what + ", 1 in close_wait.", ""},
-		{"somebody was connected once (E14)", files, up + connections("nova-scheduler", "time_wait"), what + ", 1 in time_wait.", ""},
+		{"a closed connection (E14)", files, up + connections("nova-scheduler", "time_wait"), what + ", 1 in time_wait.", ""},
 		{"several states", files, up + connections("nova-scheduler", "syn_sent close_wait"), what + ", 1 in close_wait, 1 in syn_sent.", ""},
 		{"connected to nothing (E16)", files, up + connections("nova-scheduler", ""), what + ".", ""},
 		{"the process is gone (E15)", files, gone,
 			"RabbitMQNotConnected: failing nova-scheduler does not run and so has no established connection to RabbitMQ.", "ServiceGone: failing nova-scheduler does not run."},
 		{"its sockets cannot be seen", files, up, "RabbitMQNotConnected: failing nova-scheduler has no established connection to RabbitMQ, as its sockets cannot be seen.", ""},
-		{"nobody can say whether it runs", files, "", "RabbitMQNotConnected: unknown no data for vitals_process_up", ""},
+		{"it is unknown whether it runs", files, "", "RabbitMQNotConnected: unknown no data for vitals_process_up", ""},
 		{"not connected to Redis", "redis", `vitals_process_up{process="x"} 1` + "\nvitals_process_connections" + one,
 			"RedisNotConnected: failing x has no established connection to Redis (ports 1), 2 in syn_sent.", ""},
 		{"not connected to the database", "mysql", `vitals_process_up{process="x"} 1` + "\nvitals_process_connections" + one,
@@ -201,8 +192,8 @@ func tripleoProcessCases() []tripleoCase {
 		{"it listens (E20)", "listen alive", up + tcp + "1", "", ""},
 		{"it does not listen (E20)", "listen alive", up + tcp + "0", "NotListening: failing x does not listen on port 873/tcp.", ""},
 		{"it does not run and does not listen", "listen alive", gone, "NotListening: failing x does not run and so does not listen.", dead},
-		{"its sockets cannot be seen, so nobody knows that it listens", "listen", up, "NotListening: failing x does not listen, as its sockets cannot be seen.", ""},
-		{"its sockets cannot be seen, so nobody knows that it holds one", "socket", up, "SocketNotHeld: failing x does not hold its socket, as its sockets cannot be seen.", ""},
+		{"its sockets cannot be seen, so it may not listen", "listen", up, "NotListening: failing x does not listen, as its sockets cannot be seen.", ""},
+		{"its sockets cannot be seen, so it may not hold one", "socket", up, "SocketNotHeld: failing x does not hold its socket, as its sockets cannot be seen.", ""},
 		{"it is bound to UDP (E18)", "listen alive", up + udp + "1", "", ""},
 		{"it is not bound to UDP", "listen alive", up + udp + "0", "NotListening: failing x does not listen on port 8125/udp.", ""},
 		{"it listens on one of two ports", "listen", up + tcp + "0\n" + udp + "1", "", ""},
@@ -226,7 +217,7 @@ func tripleoFileCases() []tripleoCase {
 		{"a crontab with two lines (E30)", "crontab process alive", crond + lines("2", "1"), "", ""},
 		{"a crontab with one line (E30)", "crontab process alive", crond + lines("1", "1"), empty, ""},
 		{"a crontab of variables", "crontab process alive", crond + lines("3", "0"), empty, ""},
-		{"a crontab that nobody may read", "crontab process alive", crond + `vitals_file_exists{file="crontab"} 1`, empty, ""},
+		{"a crontab that is not readable", "crontab process alive", crond + `vitals_file_exists{file="crontab"} 1`, empty, ""},
 		{"a crontab that is missing (E24)", "crontab process alive", crond + `vitals_file_exists{file="crontab"} 0`, "CrontabEmpty: failing The crontab is missing.", ""},
 		{"a crontab without crond (E30)", "crontab process alive", strings.Replace(crond, "} 1", "} 0", 1) + lines("2", "1"),
 			"ProcessMissing: failing crond does not run.", "ServiceGone: failing crond does not run."},

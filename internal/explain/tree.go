@@ -1,4 +1,4 @@
-package evaluator
+package explain
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -22,41 +23,37 @@ const (
 // treeBuilder builds the tree of one rule.
 type treeBuilder struct {
 	*explainer
-	// left is how many nodes there may still be.
+	// left is how many nodes may be added.
 	left int
-	// seen are the recording rules whose trees stand in the rule's.
-	seen []*recording
+	// seen are the recording rules whose trees are part of the rule's.
+	seen []*evaluator.Recording
 }
 
 // branch builds the tree of one expression: the rule's, or that of a recording rule
 // below.
 type branch struct {
 	*treeBuilder
-	// asOf is the moment that the expression looks at.
+	// asOf is the time for which the expression is evaluated.
 	asOf time.Time
-	// text are the parts as they were written.
-	text map[parser.Node]partText
+	// parts are the texts of the parts before start() and end() were resolved.
+	parts map[parser.Node]partText
 	// depth counts the recording rules above.
 	depth int
 }
 
-// partText is a part of an expression, with its own parts and without.
+// partText is the text of a part of an expression, with its own parts and without.
 type partText struct{ full, short string }
 
-// build parses an expression for itself, because it changes what it parsed.
-func (t *treeBuilder) build(ctx context.Context, expr string, asOf time.Time) *Node {
-	return t.branch(ctx, expr, asOf, 0)
-}
-
+// branch builds the tree of an expression, which it parses anew: building changes it.
 func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, depth int) *Node {
-	ast, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	ast, err := parse(expr)
 	if err != nil {
-		return &Node{Expr: text.Clip(expr, maxNodeText), Error: bound(err.Error())}
+		return &Node{Expr: text.Clip(expr, maxNodeText), Error: text.Clip(err.Error(), maxErrorText)}
 	}
-	b := &branch{treeBuilder: t, asOf: asOf, text: map[parser.Node]partText{}, depth: depth}
+	b := &branch{treeBuilder: t, asOf: asOf, parts: map[parser.Node]partText{}, depth: depth}
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		if n != nil {
-			b.text[n] = partText{text.Clip(n.String(), maxNodeText), short(n)}
+			b.parts[n] = partText{text.Clip(n.String(), maxNodeText), short(n)}
 		}
 		return nil
 	})
@@ -64,8 +61,8 @@ func (t *treeBuilder) branch(ctx context.Context, expr string, asOf time.Time, d
 	return b.node(ctx, ast, asOf, above{})
 }
 
-// resolve puts a time in the place of start() and end(): a part of the expression may
-// be evaluated as of another one.
+// resolve replaces start() and end() by a time: a part of the expression may be
+// evaluated as of another one.
 func resolve(ast parser.Expr, at int64) {
 	parser.Inspect(ast, func(n parser.Node, _ []parser.Node) error {
 		switch n := n.(type) {
@@ -86,14 +83,14 @@ func resolve(ast parser.Expr, at int64) {
 func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above) *Node {
 	e = promexpr.Bare(e)
 	b.left--
-	n := &Node{Expr: b.text[e].full, Short: b.text[e].short, Kind: kindOf(e), Type: string(e.Type())}
+	n := &Node{Expr: b.parts[e].full, Short: b.parts[e].short, Kind: kindOf(e), Type: string(e.Type())}
 	if at.UnixMilli() != b.asOf.UnixMilli() {
 		n.At = inUTC(at)
 	}
 	switch e := e.(type) {
 	case *parser.NumberLiteral:
 		n.Value = new(Number(e.Val))
-	case *parser.StringLiteral: // the text says it
+	case *parser.StringLiteral: // Expr is its value
 	case *parser.VectorSelector:
 		b.selector(ctx, n, e, at, up)
 	case *parser.MatrixSelector:
@@ -102,7 +99,7 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above
 		b.binary(ctx, n, e, at, up)
 	case *parser.SubqueryExpr:
 		f := b.evaluate(ctx, n, e, at, up)
-		b.child(ctx, n, e.Expr, time.UnixMilli(reference(at.UnixMilli(), e.Timestamp, e.OriginalOffset)), f.below)
+		b.child(ctx, n, e.Expr, reference(at, e.Timestamp, e.OriginalOffset), f.below)
 	default:
 		f := b.evaluate(ctx, n, e, at, up)
 		for _, child := range parser.Children(e) {
@@ -114,7 +111,7 @@ func (b *branch) node(ctx context.Context, e parser.Expr, at time.Time, up above
 	return n
 }
 
-// short is what an expression is without its parts.
+// short returns an expression without its parts.
 func short(n parser.Node) string {
 	switch n := n.(type) {
 	case *parser.BinaryExpr:
@@ -158,7 +155,7 @@ func kindOf(e parser.Expr) string {
 	return KindArithmetic
 }
 
-// child explains a part of n, if there is room for it.
+// child explains a part of n, unless the tree has too many nodes.
 func (b *branch) child(ctx context.Context, n *Node, e parser.Expr, at time.Time, up above) *Node {
 	if b.left <= 0 {
 		n.Cut = true
@@ -216,10 +213,10 @@ func (b *branch) pairs(ctx context.Context, n *Node, e *parser.BinaryExpr, at ti
 		c.Of, c.True = 1, int(*n.Value)
 		return c
 	}
-	asked := *e
-	asked.ReturnBool = true
+	counting := *e
+	counting.ReturnBool = true
 	all := &Node{}
-	if found := b.evaluate(ctx, all, &asked, at, above{}); all.Error == "" {
+	if found := b.evaluate(ctx, all, &counting, at, above{}); all.Error == "" {
 		c.True, c.Of = found.ones, all.Count
 	}
 	return c

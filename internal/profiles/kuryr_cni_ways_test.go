@@ -1,4 +1,4 @@
-package evaluator
+package profiles_test
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -53,12 +53,12 @@ func cniOutcomes() []cniOutcome {
 // cniWays watches a daemon in both ways: by what it reports, and by its histogram.
 type cniWays struct {
 	*cniWatch
-	events *core
-	heard  *fakeCollector
-	parts  *components.Collector
+	events     *evaluator.Simulation
+	eventsSnap *evaluator.Snapshot
+	parts      *components.Collector
 }
 
-// newCNIWays takes over how the profile kuryr-cni judges events.
+// newCNIWays counts events as the profile kuryr-cni does.
 func newCNIWays(t *testing.T, limit int) *cniWays {
 	t.Helper()
 	excused := []string{"malformed", "pod_gone", "timeout", "exists"}
@@ -72,17 +72,14 @@ func newCNIWays(t *testing.T, limit int) *cniWays {
 	}
 	file := shippedRules(t, "kuryr-cni.yml")
 	file.Groups = slices.DeleteFunc(file.Groups, func(g rules.Group) bool { return g.Name != "kuryr-cni-requests" })
-	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit)), heard: &fakeCollector{"components"}, parts: c.(*components.Collector)}
-	cfg := Config{Interval: cniPatience, Files: []*rules.File{file}, Sources: []Source{{Name: "components", Interval: 10 * time.Second, Timeout: time.Second, Collector: w.heard}}}
-	if w.events, err = newCore(cfg, Options{}, w.at); err != nil {
-		t.Fatal(err)
-	}
+	w := &cniWays{cniWatch: newCNIWatch(t, float64(limit), epoch()), parts: c.(*components.Collector)}
+	w.events = simulate(t, evaluator.Config{Interval: cniInterval, Files: []*rules.File{file}, Sources: []evaluator.Source{source("components", cniInterval)}}, w.at)
 	w.do("scrape")
 	w.request(cniOutcomes()[0])
 	return w
 }
 
-// request ends, and both ways learn of it.
+// request ends a request, which both ways count.
 func (w *cniWays) request(o cniOutcome) {
 	w.t.Helper()
 	f := append(strings.Fields(o.event), "")
@@ -98,23 +95,23 @@ func (w *cniWays) request(o cniOutcome) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.events.take(result{collector: w.heard, samples: samples}, w.at)
-	w.events.evaluate(w.t.Context(), w.at)
+	deliver(w.t, w.events, "components", samples, nil, w.at)
+	w.eventsSnap = w.events.Evaluate(w.t.Context(), w.at)
 }
 
 // reported is how many failures in a row the daemon reported.
 func (w *cniWays) reported() float64 {
 	w.t.Helper()
-	v, err := w.events.query.instant(w.t.Context(), `vitals_component_consecutive_failures{event="cni_add"}`, w.at)
-	if err != nil || len(v) != 1 {
-		w.t.Fatalf("vitals_component_consecutive_failures = %v, %v, want one value", v, err)
+	v, ok := query(w.t, w.events, `vitals_component_consecutive_failures{event="cni_add"}`, w.at)
+	if !ok {
+		w.t.Fatal("vitals_component_consecutive_failures has no value, want one")
 	}
-	return v[0].F
+	return v
 }
 
 // verdicts are those of the two rules.
 func (w *cniWays) verdicts() (reported, counted string) {
-	return w.events.snapshot(w.t.Context(), w.at, 0).Rules[0].Status.String(), w.status()
+	return w.eventsSnap.Rules[0].Status.String(), w.status()
 }
 
 func cniOutcomeOf(id string) cniOutcome {
@@ -140,7 +137,7 @@ func TestCNIOutcomesInBothWays(t *testing.T) {
 
 // The documentation names the outcomes that the two ways count differently.
 func TestCNIOutcomesThatDifferAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../collectors/scrape/README.md")
+	page, err := os.ReadFile("../../collectors/scrape/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +198,7 @@ func TestCNIFailuresDoNotAddUpInBothWays(t *testing.T) {
 	}
 }
 
-// Of the outcomes that the histogram can tell apart, any sequence leads to the same
+// Of the outcomes that the histogram distinguishes, any sequence leads to the same
 // verdict in both ways after each request.
 func TestCNISequencesInBothWays(t *testing.T) {
 	const seed = 1 // another one plays other sequences; a failure is to be one of the change that is tested

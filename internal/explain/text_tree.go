@@ -1,4 +1,4 @@
-package main
+package explain
 
 import (
 	"cmp"
@@ -11,26 +11,25 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
-	// maxPart is how long a part of an expression may be that is drawn with its own
-	// parts, in bytes.
+	// maxPart bounds a part of an expression that is written with its own parts, in bytes.
 	maxPart = 100
-	// maxDrawnSeries bounds the elements of a part that are drawn, and maxDecidingSeries
-	// those of a rule that nobody asked for by its name.
-	maxDrawnSeries, maxDecidingSeries = 5, 3
+	// maxShownSeries bounds the elements of a part that are written, and
+	// maxDecidingSeries those where only what decides is written.
+	maxShownSeries, maxDecidingSeries = 5, 3
 )
 
-// node draws a part of an expression and what it says. asks is set for what the rule
-// asks: whether there is anything at all.
-func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
+// node adds the lines of a part of an expression. truth is set for parts whose elements,
+// if any, make the rule true.
+func (t *textWriter) node(n *Node, depth int, truth bool) {
 	if series := t.compared(n); series != nil {
 		t.add(depth, n.Expr, t.outcome(n, series))
 		n = series
 	} else {
-		t.add(depth, drawn(n), t.says(n, asks))
+		t.add(depth, partOf(n), t.result(n, truth))
 	}
 	t.named = append(t.named, n.Collectors...)
 	if n.Count > 1 && (n.Comparison == nil || n.Comparison.Threshold == nil) && !t.single(n) {
@@ -41,11 +40,11 @@ func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
 	}
 	for _, child := range n.Children {
 		switch {
-		case child.Kind == evaluator.KindNumber || child.Kind == evaluator.KindString:
+		case child.Kind == KindNumber || child.Kind == KindString:
 		case t.idle(n, child):
-			t.add(depth+1, drawn(child), t.says(child, asks))
+			t.add(depth+1, partOf(child), t.result(child, truth))
 		default:
-			t.node(child, depth+1, asks && n.Kind == evaluator.KindSet)
+			t.node(child, depth+1, truth && n.Kind == KindSet)
 		}
 	}
 	if n.Cut {
@@ -53,82 +52,83 @@ func (t *explainText) node(n *evaluator.Node, depth int, asks bool) {
 	}
 }
 
-// compared is the selector that a part compares with a number, where both fit one line.
-func (t *explainText) compared(n *evaluator.Node) *evaluator.Node {
+// compared returns the selector that a part compares with a number, where both fit one
+// line.
+func (t *textWriter) compared(n *Node) *Node {
 	if t.whole || n.Comparison == nil || n.Comparison.Threshold == nil || n.Error != "" || !n.At.IsZero() || len(n.Expr) > maxPart || len(n.Children) != 2 {
 		return nil
 	}
 	for i, child := range n.Children {
-		if child.Kind == evaluator.KindSelector && child.Error == "" && n.Children[1-i].Kind == evaluator.KindNumber {
+		if child.Kind == KindSelector && child.Error == "" && n.Children[1-i].Kind == KindNumber {
 			return child
 		}
 	}
 	return nil
 }
 
-// outcome is for what a comparison holds, and the selector that is compared.
-func (t *explainText) outcome(n, series *evaluator.Node) string {
+// outcome returns the result of a comparison and the value of its selector.
+func (t *textWriter) outcome(n, series *Node) string {
 	if series.Count == 0 {
 		return "false: " + t.value(series)
 	}
 	value := strings.TrimPrefix(t.value(series), fmt.Sprintf("%d series", series.Count))
-	return truth(n) + ": " + strings.TrimLeft(value, ", ")
+	return holds(n) + ": " + strings.TrimLeft(value, ", ")
 }
 
-// single says whether one element decides and stands for all of a part.
-func (t *explainText) single(n *evaluator.Node) bool {
+// single reports whether only one element of a part is written, because it decides.
+func (t *textWriter) single(n *Node) bool {
 	return !t.whole && n.Deciding == 1 && n.Comparison == nil
 }
 
-// idle says whether a side of a set operation adds nothing to what that found: why it
-// does not is left out.
-func (t *explainText) idle(n, side *evaluator.Node) bool {
-	return !t.whole && n.Kind == evaluator.KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
+// idle reports whether a side of a set operation adds no elements to its result: its
+// parts are left out.
+func (t *textWriter) idle(n, side *Node) bool {
+	return !t.whole && n.Kind == KindSet && n.Count > 0 && side.Count == 0 && side.Value == nil && side.Error == ""
 }
 
-// drawn is a part of an expression, without its own parts if it is long.
-func drawn(n *evaluator.Node) string {
+// partOf returns a part of an expression, without its own parts if it is long.
+func partOf(n *Node) string {
 	if len(n.Expr) <= maxPart || n.Short == "" {
 		return n.Expr
 	}
-	const left = "..." // out
+	const left = "..." // left out
 	switch {
-	case n.Kind == evaluator.KindSubquery:
+	case n.Kind == KindSubquery:
 		return left + n.Short
-	case n.Kind == evaluator.KindFunction, n.Kind == evaluator.KindAggregation && !strings.Contains(n.Short, " "):
+	case n.Kind == KindFunction, n.Kind == KindAggregation && !strings.Contains(n.Short, " "):
 		return n.Short + "(" + left + ")"
-	case n.Kind == evaluator.KindAggregation:
+	case n.Kind == KindAggregation:
 		return n.Short + " (" + left + ")"
 	case len(n.Children) == 1 && !n.Cut:
 		return n.Short + left
 	}
 	sides := [2]string{left, left}
 	for i := range min(len(n.Children), len(sides)) {
-		if n.Children[i].Kind == evaluator.KindNumber && !n.Cut {
+		if n.Children[i].Kind == KindNumber && !n.Cut {
 			sides[i] = n.Children[i].Expr
 		}
 	}
 	return sides[0] + " " + n.Short + " " + sides[1]
 }
 
-// says is what a part of an expression comes to.
-func (t *explainText) says(n *evaluator.Node, asks bool) string {
+// result returns the value of a part, or whether it is true.
+func (t *textWriter) result(n *Node, truth bool) string {
 	text := t.value(n)
 	switch {
 	case n.Error != "":
 		text = "error: " + n.Error
 	case n.Comparison != nil:
-		text = truth(n)
-	case n.Kind == evaluator.KindFunction && strings.HasPrefix(n.Short, "absent"):
+		text = holds(n)
+	case n.Kind == KindFunction && strings.HasPrefix(n.Short, "absent"):
 		text = strconv.FormatBool(n.Count > 0)
-	case asks && n.Kind == evaluator.KindSet:
+	case truth && n.Kind == KindSet:
 		text = strconv.FormatBool(n.Count > 0)
 		if n.Count > 1 {
 			text += fmt.Sprintf(" for %d series", n.Count)
 		}
-	case asks && n.Count == 0 && n.Value == nil:
+	case truth && n.Count == 0 && n.Value == nil:
 		text = "false: " + text
-	case asks:
+	case truth:
 		text = "true: " + text
 	}
 	if !n.At.IsZero() {
@@ -137,14 +137,14 @@ func (t *explainText) says(n *evaluator.Node, asks bool) string {
 	return text
 }
 
-// truth says for what a comparison holds.
-func truth(n *evaluator.Node) string {
+// holds returns for how many elements a comparison holds.
+func holds(n *Node) string {
 	c := n.Comparison
 	what, limit := "", ""
 	if c.Threshold == nil && n.Value == nil && c.Of > 1 {
 		what = " pairs"
 	}
-	literal := func(child *evaluator.Node) bool { return child.Kind == evaluator.KindNumber }
+	literal := func(child *Node) bool { return child.Kind == KindNumber }
 	if c.Threshold != nil && !slices.ContainsFunc(n.Children, literal) {
 		limit = ": the limit is " + figure(*c.Threshold)
 	}
@@ -161,9 +161,9 @@ func truth(n *evaluator.Node) string {
 	return fmt.Sprintf("true for %d of %d%s%s", c.True, c.Of, what, limit)
 }
 
-// value is the number, the only element or the number of elements of a part, and where
-// they come from.
-func (t *explainText) value(n *evaluator.Node) string {
+// value returns the number, the only element or the number of elements of a part, and
+// what exports them.
+func (t *textWriter) value(n *Node) string {
 	var facts []string
 	switch {
 	case n.Value != nil:
@@ -192,10 +192,10 @@ func (t *explainText) value(n *evaluator.Node) string {
 	return strings.Join(facts, ", ")
 }
 
-// lacking says who could export what is not there.
-func lacking(n *evaluator.Node) string {
+// lacking returns what could export the missing series of a part.
+func lacking(n *Node) string {
 	switch {
-	case n.Kind != evaluator.KindSelector && n.Kind != evaluator.KindRange:
+	case n.Kind != KindSelector && n.Kind != KindRange:
 		return ""
 	case n.Own:
 		return " of Vitals itself"
@@ -207,9 +207,9 @@ func lacking(n *evaluator.Node) string {
 	return ": no collector is known to export it"
 }
 
-// elements draws the elements of a part.
-func (t *explainText) elements(n *evaluator.Node, depth int) {
-	room := maxDrawnSeries
+// elements adds the lines of the elements of a part.
+func (t *textWriter) elements(n *Node, depth int) {
+	room := maxShownSeries
 	if !t.whole {
 		room = min(maxDecidingSeries, cmp.Or(n.Deciding, n.Count))
 	}
@@ -229,15 +229,15 @@ func (t *explainText) elements(n *evaluator.Node, depth int) {
 	}
 }
 
-// apart writes the labels that set an element apart from the others of a part.
-func apart(n *evaluator.Node, s evaluator.NodeSeries) string {
+// apart returns the labels in which an element differs from the others of a part.
+func apart(n *Node, s Series) string {
 	all, own := shared(n), maps.Clone(s.Labels)
 	maps.DeleteFunc(own, func(name, value string) bool { return all[name] == value })
 	return cmp.Or(labelsText(own, n.Expr), "{}")
 }
 
-// shared are the labels that all elements of a part have, where all are known.
-func shared(n *evaluator.Node) map[string]string {
+// shared returns the labels that all elements of a part have, where Series has them all.
+func shared(n *Node) map[string]string {
 	if len(n.Series) < n.Count || len(n.Series) == 0 {
 		return nil
 	}
@@ -248,10 +248,10 @@ func shared(n *evaluator.Node) map[string]string {
 	return all
 }
 
-// element is what an element of a vector or matrix says.
-func (t *explainText) element(s evaluator.NodeSeries) string {
+// element returns the value of an element of a vector or matrix.
+func (t *textWriter) element(s Series) string {
 	if s.First != nil && s.Last != nil {
-		return fmt.Sprintf("%s from %s (%s) to %s (%s)", count(s.Samples, "sample"), figure(s.First.Value), t.ago(s.First.At), figure(s.Last.Value), t.ago(s.Last.At))
+		return fmt.Sprintf("%s from %s (%s) to %s (%s)", text.Plural(s.Samples, "sample"), figure(s.First.Value), t.ago(s.First.At), figure(s.Last.Value), t.ago(s.Last.At))
 	}
 	if s.Value == nil {
 		return "no samples"
@@ -263,8 +263,8 @@ func (t *explainText) element(s evaluator.NodeSeries) string {
 	return text
 }
 
-// recording draws a recording rule and its tree.
-func (t *explainText) recording(r evaluator.Recording, depth int) {
+// recording adds the lines of a recording rule and its tree.
+func (t *textWriter) recording(r Recording, depth int) {
 	text := "recording rule " + r.Name + labelsText(r.Labels, "") + " of the group " + r.Group
 	for _, at := range []struct {
 		time time.Time
@@ -285,7 +285,7 @@ func (t *explainText) recording(r evaluator.Recording, depth int) {
 	t.node(r.Tree, depth+1, false)
 }
 
-// labelsText writes the labels that the expression does not say itself.
+// labelsText returns the labels that the expression does not contain.
 func labelsText(ls map[string]string, expr string) string {
 	name := ls[model.MetricNameLabel]
 	if strings.Contains(expr, name) {
