@@ -109,7 +109,7 @@ func TestSocketWriters(t *testing.T) {
 			} {
 				method, path, _ := strings.Cut(request, " ")
 				if !tt.may {
-					want = fmt.Sprintf("the user %d may read here and not write: write as the daemon's user (0) or in the socket's group (%d), or start vitals with --web.unix-socket-writer=%d\n 403",
+					want = fmt.Sprintf("the user %d may read and not write: write as the daemon's user (0) or in the socket's group (%d), or start vitals with --web.unix-socket-writer=%d\n 403",
 						strangerID, groupID, strangerID)
 				}
 				if got := tt.user.curl(t, socket, method, path, `{"alive": true}`); got != want {

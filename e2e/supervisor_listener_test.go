@@ -109,7 +109,7 @@ func TestSupervisorHeartbeats(t *testing.T) {
 	u.component(t, "beats", 1, 1)
 	u.component(t, "endless", 1, 1)
 	t.Run("a length in characters is no error", func(t *testing.T) {
-		if _, log := u.listener(t); strings.Contains(log, "not understood") {
+		if _, log := u.listener(t); strings.Contains(log, "cannot parse events") {
 			t.Errorf("the listener says:\n%s", log)
 		}
 	})

@@ -79,8 +79,8 @@ func scraped(families map[string]*dto.MetricFamily, passed time.Duration) []eval
 	return all
 }
 
-// A healthy workload causes none of the alerts about Vitals, even if the profile has rules for
-// parts that are not configured. A failing one causes the alerts about its states.
+// A workload that is well raises none of the alerts about Vitals, also where the profile
+// has rules about absent dependencies. A missing dependency raises those alerts.
 func TestAlertsOfTheShippedProfiles(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, labOptions) *kuryrLab{"kuryr-controller": startKuryrLab, "kuryr-cni": startCNILab} {
 		t.Run(name, func(t *testing.T) {

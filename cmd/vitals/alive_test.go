@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -27,14 +28,14 @@ func externalMetrics(t *testing.T) []string {
 		}
 	}
 	if !slices.Contains(names, "vitals_dependency_up") || !slices.Contains(names, "vitals_kubernetes_watch_connected") {
-		t.Fatalf("external collectors export %v, want what they say about dependencies among it", names)
+		t.Fatalf("external collectors export %v, want their metrics about dependencies among them", names)
 	}
 	return names
 }
 
-// judgesOutside says why a selector may see something that lies outside this host,
-// or "". What Vitals says about its collectors and rules repeats what they saw.
-func judgesOutside(s *parser.VectorSelector, external []string) string {
+// matchesOutside returns why a selector may match something outside of this host, or "".
+// Metrics of Vitals about its collectors and rules depend on what those measured.
+func matchesOutside(s *parser.VectorSelector, external []string) string {
 	for _, m := range s.LabelMatchers {
 		if m.Name != model.MetricNameLabel {
 			continue
@@ -70,8 +71,8 @@ func TestShippedAliveRulesUseNoExternalCollector(t *testing.T) {
 				}
 				parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 					if s, ok := n.(*parser.VectorSelector); ok {
-						if what := judgesOutside(s, external); what != "" {
-							t.Errorf("%s: %s feeds alive and looks at %s", f.Name, r.Alert+r.Record, what)
+						if what := matchesOutside(s, external); what != "" {
+							t.Errorf("%s: %s feeds alive and matches %s", f.Name, r.Alert+r.Record, what)
 						}
 					}
 					return nil
@@ -84,7 +85,7 @@ func TestShippedAliveRulesUseNoExternalCollector(t *testing.T) {
 	}
 }
 
-func TestJudgesOutside(t *testing.T) {
+func TestMatchesOutside(t *testing.T) {
 	external := []string{"vitals_dependency_up"}
 	for expr, want := range map[string]string{
 		`vitals_dependency_up{dependency="kubernetes"}`: "vitals_dependency_up",
@@ -102,8 +103,8 @@ func TestJudgesOutside(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is a %T, want a selector", expr, node)
 		}
-		if got := judgesOutside(s, external); got != want {
-			t.Errorf("judgesOutside(%s) = %q, want %q", expr, got, want)
+		if got := matchesOutside(s, external); got != want {
+			t.Errorf("matchesOutside(%s) = %q, want %q", expr, got, want)
 		}
 	}
 }
@@ -112,8 +113,8 @@ func TestJudgesOutside(t *testing.T) {
 func shippedRuleFiles(t *testing.T) []*rules.File {
 	t.Helper()
 	var files []*rules.File
-	for _, name := range shippedRules() {
-		name = strings.TrimPrefix(name, builtinPrefix)
+	for _, name := range config.ShippedRules() {
+		name = strings.TrimPrefix(name, config.BuiltinPrefix)
 		data, err := fs.ReadFile(rules.Shipped(), name+".yml")
 		if err != nil {
 			t.Fatal(err)

@@ -7,21 +7,22 @@ import (
 	"log/slog"
 
 	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/version"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/internal/manifest"
-	"github.com/vitals-health/vitals/internal/text"
-	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 )
 
-// checkCommands declares the commands that look at files and start nothing.
+// checkCommands declares the commands that check files and start nothing.
 func (p *program) checkCommands(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	check := app.Command("check", "Check files without starting anything.")
 
-	config := check.Command("config", "Check a configuration with all that it names: every mistake as file:line:col, exit code 3; then its rules, exit code 1 for what --fail-on names.")
+	config := check.Command("config", "Check a configuration and all files that it names. Every error is printed as file:line:col, with exit code 3. Then check its rules, with exit code 1 for findings of the severity of --fail-on.")
 	var file string
-	config.Arg("file", "The configuration file; none with --profile.").StringVar(&file)
+	config.Arg("file", "The configuration file; omit it with --profile.").StringVar(&file)
 	config.PreAction(func(*kingpin.ParseContext) error {
 		if file != "" && p.configFile != "" {
 			return errors.New("both FILE and --config.file are given: expected one of them")
@@ -30,52 +31,56 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 		return nil
 	})
 	p.configFlags(config)
-	syntaxOnly := config.Flag("syntax-only", "Leave out what depends on where Vitals runs: the pod's service account, credentials and their files.").Bool()
+	syntaxOnly := config.Flag("syntax-only", "Skip checks that depend on the host: the service account of the pod, credentials and their files.").Bool()
 	configReport := p.reportFlags(config)
 	config.Action(do(func() int { return p.checkConfig(*syntaxOnly, configReport) }))
 
-	cmd := check.Command("rules", "Check rule files and PrometheusRule objects: every mistake as file:line:col, exit code 3; then what is no mistake and still wrong, exit code 1 for what --fail-on names.")
+	cmd := check.Command("rules", "Check rule files and PrometheusRule objects. Every error is printed as file:line:col, with exit code 3. Then report rules that are valid and probably wrong, with exit code 1 for findings of the severity of --fail-on.")
 	var files, states, manifests []string
-	cmd.Arg("file", "The rule files: paths, globs, or builtin:NAME for a shipped file. Without any, those of the configuration.").StringsVar(&files)
+	cmd.Arg("file", "The rule files: paths, globs, or builtin:NAME for a shipped file. By default those of the configuration.").StringsVar(&files)
 	p.configFlags(cmd)
-	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&states)
-	cmd.Flag("manifest", "A Kubernetes manifest whose probes ask Vitals: are they patient, do they ask for what exists, and can they fail? Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
+	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
+	cmd.Flag("manifest", "A Kubernetes manifest whose probes query Vitals: check their timeouts, paths, and that they can fail. Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
 	rulesReport := p.reportFlags(cmd)
 	cmd.Action(do(func() int { return p.checkRules(files, states, manifests, rulesReport) }))
 }
 
-// checkConfig checks a configuration as far as that goes without any I/O beyond
-// reading files. With syntaxOnly, it makes no collectors: what they need besides the
-// configuration, such as a service account, may exist elsewhere only.
-func (p *program) checkConfig(syntaxOnly bool, to *reporter) int {
+// checkConfig checks a configuration without any I/O beyond reading files. With
+// syntaxOnly, it makes no collectors, because what they need in addition to the
+// configuration, such as a service account, may exist on another host only.
+func (p *program) checkConfig(syntaxOnly bool, to *lintreport.Printer) int {
 	l, errs := p.load()
-	name := cmp.Or(p.configFile, builtinPrefix+p.profile)
+	name := cmp.Or(p.configFile, config.BuiltinPrefix+p.profile)
 	if len(errs) == 0 && !syntaxOnly {
 		if err := checkBuild(l); err != nil {
 			errs = []error{err}
 		}
 	}
 	if len(errs) > 0 {
-		run := l.besides(errs)
-		if to.format == string(lintreport.Text) { // without lines of the file: it may hold secrets
+		found := rulecheck.Beside(l, errs)
+		if to.Format == string(lintreport.Text) { // without excerpts of the file, which may hold secrets
 			code := p.fail(errs...)
-			to.besides(run)
+			to.Beside(found)
 			return code
 		}
-		return to.mistakes(name, nil, errs, run)
+		to.Mistakes(name, nil, rulecheck.Flatten(errs), found)
+		return exitConfig
 	}
-	code := to.findings(l.lint())
-	if code == exitOK && to.format == string(lintreport.Text) {
+	if to.Findings(rulecheck.OfConfig(l).Report()) {
+		return exitFailing
+	}
+	if to.Format == string(lintreport.Text) {
 		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", name,
-			count(len(l.cfg.Collectors), "collector"), count(countRules(l.files), "rule"), count(len(byName(l.files)), "rule file"))
+			count(len(l.Config.Collectors), "collector"), count(config.CountRules(l.Rules), "rule"), count(len(rulecheck.ByFile(l.Rules)), "rule file"))
 	}
-	return code
+	return exitOK
 }
 
-// checkBuild makes everything that a configuration describes, and starts nothing.
-func checkBuild(l *loaded) error {
-	b := builder{logger: slog.New(slog.DiscardHandler)}
-	cfg, _, err := b.build(l)
+// checkBuild makes all collectors and the evaluator of a configuration, and starts
+// nothing.
+func checkBuild(l *config.Loaded) error {
+	b := config.Builder{Logger: slog.New(slog.DiscardHandler)}
+	cfg, _, err := b.Build(l)
 	if err != nil {
 		return err
 	}
@@ -83,49 +88,45 @@ func checkBuild(l *loaded) error {
 	return err
 }
 
-// checkRules checks rule files: by themselves, or with what a configuration collects, and
-// the probes of manifests.
-func (p *program) checkRules(paths, states, manifests []string, to *reporter) int {
-	run := &lintRun{states: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
+// checkRules checks rule files, alone or against a configuration, and the probes of
+// manifests.
+func (p *program) checkRules(paths, states, manifests []string, to *lintreport.Printer) int {
+	run := &rulecheck.Set{States: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
 	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set) > 0
 	if !configured && len(paths) == 0 {
-		return to.mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")}, nil)
+		to.Mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")}, nil)
+		return exitConfig
 	}
 	if configured {
 		l, errs := p.load()
 		if len(errs) > 0 {
-			return to.mistakes(p.configFile, l.lint().sources(), errs, l.besides(errs))
+			to.Mistakes(p.configFile, rulecheck.OfConfig(l).Sources(), rulecheck.Flatten(errs), rulecheck.Beside(l, errs))
+			return exitConfig
 		}
-		run.of(l)
+		run.Use(l)
 	}
-	if errs := append(run.read(paths), run.readManifests(manifests)...); len(errs) > 0 {
-		run.partial = true
-		return to.mistakes("", run.sources(), errs, run)
+	if errs := append(run.Read(paths), run.ReadManifests(manifests)...); len(errs) > 0 {
+		run.Partial = true
+		to.Mistakes("", run.Sources(), rulecheck.Flatten(errs), new(run.Report()))
+		return exitConfig
 	}
-	code := to.findings(run)
-	if !to.shown && to.format == string(lintreport.Text) {
-		for _, f := range byName(run.chosen()) {
+	failed := to.Findings(run.Report())
+	if !to.Shown && to.Format == string(lintreport.Text) {
+		for _, f := range rulecheck.ByFile(run.Chosen()) {
 			in := ""
 			if len(f) > 1 {
 				in = " in " + count(len(f), "document")
 			}
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, count(countRules(f), "rule"), in, to.accepted(f[0].Name))
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, count(config.CountRules(f), "rule"), in, to.Accepted(f[0].Name))
 		}
-		for _, m := range run.manifests {
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, count(countProbes(m), "probe"), to.accepted(m.Name))
-		}
-	}
-	return code
-}
-
-func countRules(files []*rules.File) int {
-	n := 0
-	for _, f := range files {
-		for _, g := range f.Groups {
-			n += len(g.Rules)
+		for _, m := range run.Manifests {
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, count(countProbes(m), "probe"), to.Accepted(m.Name))
 		}
 	}
-	return n
+	if failed {
+		return exitFailing
+	}
+	return exitOK
 }
 
 func countProbes(m *manifest.File) int {
@@ -138,4 +139,23 @@ func countProbes(m *manifest.File) int {
 	return n
 }
 
-func count(n int, what string) string { return text.Plural(n, what) }
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// reporter returns a printer of findings as text that fails for warnings.
+func (p *program) reporter() *lintreport.Printer {
+	return &lintreport.Printer{Stdout: p.stdout, Stderr: p.stderr, Format: string(lintreport.Text), FailOn: lintreport.FailOnWarning, Version: version.Version}
+}
+
+// reportFlags declares the flags that select how findings are printed.
+func (p *program) reportFlags(cmd *kingpin.CmdClause) *lintreport.Printer {
+	r := p.reporter()
+	cmd.Flag("format", "How to print findings: text, json, github for GitHub Actions, or sarif.").Default(r.Format).EnumVar(&r.Format, lintreport.Formats()...)
+	cmd.Flag("fail-on", "The severity of findings that set the exit code 1 unless a comment accepts them: warning (and error), error, or never.").Default(r.FailOn).EnumVar(&r.FailOn, lintreport.FailOnWarning, lintreport.FailOnError, lintreport.FailOnNever)
+	cmd.Flag("show-accepted", "Print accepted findings as well, with the reasons in their comments.").BoolVar(&r.ShowAccepted)
+	return r
+}

@@ -61,8 +61,8 @@ func startEventsLab(t *testing.T, config *components.Config) *eventsLab {
 	return &eventsLab{t, parts, eval}
 }
 
-// say reports events of cni_add, one report each.
-func (l *eventsLab) say(times int, result, class string) {
+// report sends events of cni_add, one report each.
+func (l *eventsLab) report(times int, result, class string) {
 	l.t.Helper()
 	for range times {
 		report := collectors.Report{Events: []collectors.Event{{Event: "cni_add", Result: result, Error: class}}}
@@ -94,7 +94,7 @@ func cniAdd(limit int) *components.Config {
 	}}
 }
 
-// The example rule knows from the first report on that nothing has failed yet, and
+// From the first report on, the example rule has a value: nothing has failed yet, and
 // then follows each change within the budget.
 func TestFailuresInARowDecideAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -106,17 +106,17 @@ func TestFailuresInARowDecideAlive(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.want("it is there and had no request yet", evaluator.OK, evaluator.Pass)
-		l.say(3, "failure", "netlink")
+		l.report(3, "failure", "netlink")
 		l.want("as many as are fine", evaluator.OK, evaluator.Pass)
-		l.say(100, "failure", "timeout")
+		l.report(100, "failure", "timeout")
 		l.want("many that are excused", evaluator.OK, evaluator.Pass)
-		l.say(1, "failure", "")
+		l.report(1, "failure", "")
 		l.want("one more", evaluator.Failing, evaluator.Fail)
-		l.say(1, "success", "")
+		l.report(1, "success", "")
 		l.want("a success", evaluator.OK, evaluator.Pass)
-		l.say(4, "failure", "netlink")
+		l.report(4, "failure", "netlink")
 		l.want("too many again", evaluator.Failing, evaluator.Fail)
-		l.say(1, "reset", "")
+		l.report(1, "reset", "")
 		l.want("another process has taken its place", evaluator.OK, evaluator.Pass)
 	})
 }
@@ -124,9 +124,9 @@ func TestFailuresInARowDecideAlive(t *testing.T) {
 func TestFailuresInARowWithALimitOfNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startEventsLab(t, cniAdd(0))
-		l.say(10, "success", "")
+		l.report(10, "success", "")
 		l.want("none failed", evaluator.OK, evaluator.Pass)
-		l.say(1, "failure", "netlink")
+		l.report(1, "failure", "netlink")
 		l.want("the first failure", evaluator.Failing, evaluator.Fail)
 	})
 }
@@ -136,11 +136,11 @@ func TestBurstsOfEventsAreTakenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const burst = 2 * time.Second
 		l := startEventsLab(t, cniAdd(3))
-		l.say(1, "success", "")
+		l.report(1, "success", "")
 		l.want("before the burst", evaluator.OK, evaluator.Pass)
 		before := l.eval.Snapshot().Generation
 		for range burst / time.Millisecond {
-			l.say(1, "failure", "netlink")
+			l.report(1, "failure", "netlink")
 			time.Sleep(time.Millisecond)
 		}
 		passes := l.eval.Snapshot().Generation - before
@@ -148,7 +148,7 @@ func TestBurstsOfEventsAreTakenTogether(t *testing.T) {
 			t.Errorf("%d passes over the rules, want at most %d", passes, most)
 		}
 		l.want("after the burst", evaluator.Failing, evaluator.Fail)
-		l.say(1, "success", "")
+		l.report(1, "success", "")
 		l.want("after the success", evaluator.OK, evaluator.Pass)
 	})
 }

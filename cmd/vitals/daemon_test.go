@@ -33,7 +33,7 @@ func runInstance(t *testing.T, args ...string) *instance {
 		}
 		select {
 		case code := <-i.code:
-			t.Fatalf("run() = %d, want it to go on; it said:\n%s", code, i.log)
+			t.Fatalf("run() = %d, want it to go on; its log:\n%s", code, i.log)
 		default:
 		}
 		return i.url != ""
@@ -94,7 +94,7 @@ func TestTwoInstancesInOneProcess(t *testing.T) {
 	}
 	for i, in := range all {
 		if code := <-in.code; code != 0 {
-			t.Errorf("run() = %d, want 0; instance %d said:\n%s", code, i, in.log)
+			t.Errorf("run() = %d, want 0; log of instance %d:\n%s", code, i, in.log)
 		}
 	}
 	// Connections that clients keep for the next request end by themselves, after a

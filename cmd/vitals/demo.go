@@ -3,28 +3,23 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/prometheus/common/model"
+	"github.com/alecthomas/kingpin/v2"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/demo"
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// Collecting often makes the demo answer while one watches; a real profile asks
-// every 10 s.
-const (
-	demoInterval = model.Duration(2 * time.Second)
-	demoTimeout  = model.Duration(time.Second)
-	// demoIdle ends a watch without events or bookmarks, which the fake sends
-	// every second. It is longer than the ten seconds after which a watch counts as
-	// one that worked: else one that is opened anew and stays silent would count as
-	// failed, and ready would come and go, which no shipped interval can bring about.
-	demoIdle = model.Duration(12 * time.Second)
-)
+// demoCommand declares the command demo.
+func (p *program) demoCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	cmd := app.Command("demo", "Run the controller profile against fakes of the Kubernetes API, Keystone and Neutron inside the program, with buttons that break and repair them.")
+	p.webFlags(cmd, "127.0.0.1:8080")
+	cmd.Action(do(p.runDemo))
+}
 
 // runDemo is the command demo: the controller profile against fakes.
 func (p *program) runDemo() int {
@@ -41,7 +36,7 @@ func (p *program) runDemo() int {
 	defer remove()
 
 	p.profile = "kuryr-controller"
-	p.adjust = func(c *Config) { pointAt(c, cloud, kubeconfig) }
+	p.adjust = func(c *config.Config) { demo.PointAt(c, cloud, kubeconfig) }
 	l, errs := p.load()
 	if len(errs) > 0 {
 		return p.fail(errs...)
@@ -50,31 +45,26 @@ func (p *program) runDemo() int {
 	if err != nil {
 		return p.fail(err)
 	}
-	w := newWorkload(d.report, workloadPace)
+	w := demo.NewWorkload(d.report, demo.ReportInterval)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.run(ctx)
+		w.Run(ctx)
 	}()
 	defer func() {
 		cancel()
 		<-done
 	}()
 	p.welcome = demoWelcome
-	return d.serve(p, demoRoutes(cloud, w))
-}
-
-// demoRoutes are the paths that only the demo has: the switches of its faults.
-func demoRoutes(cloud *fakes.Cloud, w *workload) map[string]http.Handler {
-	return map[string]http.Handler{"/demo/faults": fakes.Handler(cloud, w)}
+	return d.serve(p, demo.Routes(cloud, w))
 }
 
 const demoWelcome = `
   The demo runs: the Kuryr controller's profile against fakes of the
   Kubernetes API, Keystone and Neutron inside this process.
 
-    status page   %[1]s/            buttons break and heal each fake
+    status page   %[1]s/            buttons break and repair each fake
     probes        %[1]s/ready       %[1]s/alive?verbose
     metrics       %[1]s/metrics
 
@@ -82,33 +72,12 @@ const demoWelcome = `
     curl -d '{"dependency":"keystone","fault":"hang"}' %[1]s/demo/faults
     curl '%[1]s/ready?verbose'
 
-  Stop with Ctrl-C: ready fails, and the process ends 5 s later, or at a second one.
+  Stop with Ctrl-C: ready fails, and the process ends 5 s later, or at once on
+  a second Ctrl-C.
 
 `
 
-// pointAt points the profile's collectors to the fakes.
-func pointAt(c *Config, cloud *fakes.Cloud, kubeconfig string) {
-	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		col.Interval, col.Timeout = demoInterval, demoTimeout
-		switch {
-		case col.Kubernetes != nil:
-			col.Kubernetes.Kubeconfig = kubeconfig
-			col.Kubernetes.WatchIdleTimeout = demoIdle
-		case col.Keystone != nil:
-			auth := &col.Keystone.Auth
-			auth.AuthURL, auth.Region = cloud.KeystoneURL(), cloud.Region()
-			auth.Username, auth.Password = cloud.Username(), collectors.Secret(cloud.Password())
-			auth.ProjectName = cloud.Project()
-			auth.UserDomainName, auth.ProjectDomainName = cloud.Domain(), cloud.Domain()
-		case col.Components != nil:
-			col.Components.Expect = workloadComponents()
-			col.Components.Deadline = workloadDeadline
-		}
-	}
-}
-
-// temporary writes a file into a directory of its own and returns how to remove both.
+// temporary writes a file into a new directory. remove removes both.
 func temporary(dir, name string, data []byte) (path string, remove func(), err error) {
 	full, err := os.MkdirTemp("", dir)
 	if err != nil {

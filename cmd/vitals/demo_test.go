@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/demo"
 	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -52,11 +54,11 @@ func demoFaults() []demoFault {
 			all = append(all, demoFault{dependency: down[0], fault: fault[0], ready: "fail " + down[1], alive: demoPass, reason: fault[1]})
 		}
 	}
-	for _, component := range workloadComponents() {
+	for _, component := range demo.Components() {
 		all = append(all,
-			demoFault{dependency: component, fault: faultDead, ready: demoNotReady, alive: demoDead},
-			demoFault{dependency: component, fault: faultNotReady, ready: demoNotReady, alive: demoPass},
-			demoFault{dependency: component, fault: faultSilent, ready: demoNotReady, alive: demoDead})
+			demoFault{dependency: component, fault: demo.FaultDead, ready: demoNotReady, alive: demoDead},
+			demoFault{dependency: component, fault: demo.FaultNotReady, ready: demoNotReady, alive: demoPass},
+			demoFault{dependency: component, fault: demo.FaultSilent, ready: demoNotReady, alive: demoDead})
 	}
 	return append(all,
 		demoFault{dependency: "kubernetes", fault: "drop-watch", ready: demoWatchDown, alive: demoPass},
@@ -86,26 +88,26 @@ func startDemoLab(t *testing.T, pace time.Duration, idle model.Duration) *kuryrL
 
 func startDemo(t *testing.T, o labOptions, idle model.Duration) *kuryrLab {
 	t.Helper()
-	o.adjust = func(c *Config) {
-		componentsOf(t, c).Expect = workloadComponents()
+	o.adjust = func(c *config.Config) {
+		componentsOf(t, c).Expect = demo.Components()
 		componentsOf(t, c).Deadline = model.Duration(10 * time.Second) // 100 reports
 		if idle > 0 {
 			c.Collectors[0].Kubernetes.WatchIdleTimeout = idle
 		}
 	}
 	lab := newKuryrLab(t, o)
-	w := newWorkload(lab.daemon.report, 100*time.Millisecond)
+	w := demo.NewWorkload(lab.daemon.report, 100*time.Millisecond)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.run(ctx)
+		w.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
 		<-done
 	})
-	lab.web = serveHTTP(t, lab.daemon.newServer(&program{}, demoRoutes(lab.cloud, w)).Handler())
+	lab.web = serveHTTP(t, lab.daemon.newServer(&program{}, demo.Routes(lab.cloud, w)).Handler())
 	if idle > 0 {
 		lab.press(t, "kubernetes", "freeze-watch")
 	}
@@ -257,7 +259,7 @@ func pressAll(t *testing.T, faults []demoFault) {
 // must not make ready come and go: with the rules' patience dropped, one moment
 // without a watch would.
 func testFrozenWatch(t *testing.T) {
-	lab := startDemoLab(t, calmPace, demoIdle)
+	lab := startDemoLab(t, calmPace, demo.WatchIdleTimeout)
 	lab.judged(t, demoPass, demoPass)
 	before := lab.transitions(t, "ready")
 	soon(t, func() string {

@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // probeFindings are what the checks find in a manifest.
-func probeFindings(t *testing.T, r *lintRun, file, text string) []lint.Finding {
+func probeFindings(t *testing.T, r *rulecheck.Set, file, text string) []lint.Finding {
 	t.Helper()
 	m, errs := manifest.Read(file, []byte(text))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	r.manifests = []*manifest.File{m}
+	r.Manifests = []*manifest.File{m}
 	var found []lint.Finding
-	for _, f := range r.findings() {
+	for _, f := range r.Findings() {
 		if f.File == file {
 			found = append(found, f)
 		}
@@ -33,9 +34,9 @@ func TestDeploymentsHaveProbesThatFit(t *testing.T) {
 	states := []string{"ready", "alive", "started"}
 	for _, d := range append(deployments(), deployment{file: "deploy/kubernetes/exec-probe.yaml"}) {
 		t.Run(filepath.Base(d.file), func(t *testing.T) {
-			r := &lintRun{states: states}
+			r := &rulecheck.Set{States: states}
 			if d.profile != "" {
-				r = d.load(t).lint()
+				r = rulecheck.OfConfig(d.load(t))
 			}
 			for _, f := range probeFindings(t, r, d.file, readDoc(t, d.file)) {
 				t.Errorf("%s:%d:%d: %s %s: %s", f.File, f.Line, f.Col, f.Code, f.Where, f.Text)
@@ -53,7 +54,7 @@ func TestProbesOfThePagesFit(t *testing.T) {
 				continue
 			}
 			shown++
-			for _, f := range probeFindings(t, &lintRun{states: []string{"ready", "alive", "started"}}, page, block.text) {
+			for _, f := range probeFindings(t, &rulecheck.Set{States: []string{"ready", "alive", "started"}}, page, block.text) {
 				if f.Severity > lint.Info {
 					t.Errorf("%s: %d:%d: %s %s: %s", block.where, f.Line, f.Col, f.Code, f.Where, f.Text)
 				}
@@ -85,7 +86,7 @@ func TestLintPageOfProbes(t *testing.T) {
 		for i, example := range s.examples {
 			pod := "kind: Pod\nspec:\n  containers:\n    - name: vitals\n      image: vitals\n      args: [--web.listen-address=:8080]\n    - name: app\n      " +
 				strings.ReplaceAll(example.text, "\n", "\n      ")
-			found := probeFindings(t, &lintRun{states: states, files: []*rules.File{f}}, example.where, pod)
+			found := probeFindings(t, &rulecheck.Set{States: states, Files: []*rules.File{f}}, example.where, pod)
 			has := slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Code == code })
 			wrong := slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Severity > lint.Info })
 			if bad := i == 0; has != bad || wrong && !bad {

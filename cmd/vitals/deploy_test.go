@@ -15,18 +15,20 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/listen"
 )
 
 // deployment is a file of deploy/kubernetes, and what Vitals runs there.
 type deployment struct {
 	file, profile string
-	// mounts are directories that Vitals needs besides those that its flags name.
+	// mounts are directories that Vitals needs in addition to those that its flags name.
 	mounts []string
 }
 
 func deployments() []deployment {
 	return []deployment{
-		{"deploy/kubernetes/kuryr-controller.yaml", "kuryr-controller", []string{filepath.Dir(poolsMarker)}},
+		{"deploy/kubernetes/kuryr-controller.yaml", "kuryr-controller", []string{"/tmp"}},
 		{"deploy/kubernetes/kuryr-cni.yaml", "kuryr-cni", []string{"/host/sys/fs/cgroup"}},
 	}
 }
@@ -39,7 +41,7 @@ func eachDeployment(t *testing.T, test func(*testing.T, deployment)) {
 }
 
 // load loads the profile of the deployment.
-func (d deployment) load(t *testing.T) *loaded {
+func (d deployment) load(t *testing.T) *config.Loaded {
 	t.Helper()
 	p := &program{profile: d.profile}
 	l, errs := p.load()
@@ -163,7 +165,7 @@ func grants(all []manifestRule) []string {
 	return slices.Compact(lines)
 }
 
-// needs are the rights that a collector uses itself. What it asks about the workload
+// needs are the rights that a collector uses itself. Its access reviews for the workload
 // is not among them: a right that came with Vitals would hide that the workload's
 // own roles lack it.
 func needs(k *kubernetes.Config) []string {
@@ -187,13 +189,13 @@ func TestDeploymentGrantsWhatTheProfileNeeds(t *testing.T) {
 		for _, m := range readManifests(t, d.file) {
 			got = append(got, m.Rules...)
 		}
-		if diff := cmp.Diff(needs(d.load(t).collector("kubernetes").Kubernetes), grants(got)); diff != "" {
+		if diff := cmp.Diff(needs(collectorNamed(d.load(t), "kubernetes").Kubernetes), grants(got)); diff != "" {
 			t.Errorf("rights of %s (-needed +granted):\n%s", d.file, diff)
 		}
 	})
 }
 
-// Every probe asks a port on which Vitals listens and a path that it serves.
+// Every probe uses a port on which Vitals listens and a path that it serves.
 func TestDeploymentProbesWhatIsServed(t *testing.T) { eachDeployment(t, probesWhatIsServed) }
 
 func probesWhatIsServed(t *testing.T, of deployment) {
@@ -266,8 +268,8 @@ func TestDeploymentStartsVitals(t *testing.T) {
 		if got := flagOf(t, vitals.Args, "profile"); got != d.profile {
 			t.Errorf("profile = %q, want %q", got, d.profile)
 		}
-		want := append([]string{filepath.Dir(flagOf(t, vitals.Args, "kuryr.conf")), filepath.Dir(defaultSocket)}, d.mounts...)
-		for _, c := range d.load(t).cfg.Collectors {
+		want := append([]string{filepath.Dir(flagOf(t, vitals.Args, "kuryr.conf")), filepath.Dir(listen.DefaultSocket)}, d.mounts...)
+		for _, c := range d.load(t).Config.Collectors {
 			if c.File != nil {
 				want = append(want, filepath.Dir(c.File.Path))
 			}
@@ -290,7 +292,7 @@ func TestDeploymentGivesVitalsTheLeastRights(t *testing.T) {
 			t.Errorf("securityContext = %+v, want no root, no capability and no writable root", s)
 		}
 		for _, m := range c.Mounts {
-			if !m.ReadOnly && m.Path != filepath.Dir(defaultSocket) {
+			if !m.ReadOnly && m.Path != filepath.Dir(listen.DefaultSocket) {
 				t.Errorf("mount %s may be written to, want it read-only", m.Path)
 			}
 		}
@@ -298,7 +300,7 @@ func TestDeploymentGivesVitalsTheLeastRights(t *testing.T) {
 }
 
 // The CNI daemon is restarted by nothing that is over sooner than a minute, the rules'
-// own patience not counted, and is looked at from within its pod.
+// own patience not counted, and is measured from within its pod.
 func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	const file = "deploy/kubernetes/kuryr-cni.yaml"
 	all := containers(t, file)
@@ -327,7 +329,7 @@ func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	socket := ""
 	for _, m := range daemon.Mounts {
 		if m.Name == "vitals" {
-			socket = filepath.Join(m.Path, filepath.Base(defaultSocket))
+			socket = filepath.Join(m.Path, filepath.Base(listen.DefaultSocket))
 		}
 	}
 	if !slices.ContainsFunc(daemon.Env, func(e struct{ Name, Value string }) bool { return e.Name == "VITALS_SOCKET" && e.Value == socket }) {
@@ -335,7 +337,7 @@ func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	}
 }
 
-// The image is built with the version of Go that the module asks for, runs as nobody
+// The image is built with the version of Go that the module requires, runs as user 65534
 // special, and starts a command that exists.
 func TestDockerfile(t *testing.T) {
 	text := readDoc(t, "deploy/Dockerfile")

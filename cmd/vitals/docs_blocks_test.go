@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -90,7 +91,7 @@ func loadDoc(t *testing.T, where, shown, text string) {
 			t.Fatal(err)
 		}
 	}
-	if _, errs := loadFile(filepath.Join(dir, "vitals.yml")); len(errs) > 0 {
+	if _, errs := config.LoadFile(filepath.Join(dir, "vitals.yml")); len(errs) > 0 {
 		t.Errorf("%s: the configuration has mistakes: %v\n%s", where, errs, shown)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // docKey is a key of a configuration: its path as the pages write it, such as
@@ -121,7 +122,7 @@ func checkKeyTables(t *testing.T, page string, keys []docKey, elsewhere ...strin
 
 // Every key is on a page, with its default, and every key on a page exists.
 func TestConfigPages(t *testing.T) {
-	var cfg Config
+	var cfg config.Config
 	checkKeyTables(t, "docs/reference/config.md", docKeys("", reflect.ValueOf(&cfg).Elem()))
 	credentials := readDoc(t, "collectors/openstack/keystone.md")
 	for kind, keys := range docKinds() {

@@ -29,6 +29,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/script"
 	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -36,8 +37,8 @@ import (
 // exhibit is one collector of each kind with something to measure.
 type exhibit struct {
 	sources []evaluator.Source
-	// loaded is the configuration of the sources.
-	loaded *loaded
+	// loaded is the configuration that they are made of.
+	loaded *config.Loaded
 }
 
 // newExhibit makes the collectors, against the fakes, and starts none of them.
@@ -90,14 +91,14 @@ func newExhibit(t *testing.T) *exhibit {
 		{File: &file.Config{Path: kubeconfig, Format: "yaml", Keys: []string{"clusters"}, SizeLimit: 1 << 20}},
 		{Systemd: exhibitSystemd(t)},
 	}
-	e := &exhibit{loaded: &loaded{files: []*rules.File{exhibitRules(t)}}}
+	e := &exhibit{loaded: &config.Loaded{Rules: []*rules.File{exhibitRules(t)}}}
 	for _, k := range listed {
 		name, kind := k.Kind()
 		c, err := kind.New(collectors.Env{Name: name, Logger: discard(), Peer: e.collector})
 		if err != nil {
 			t.Fatalf("New() of %s = %v, want no error", name, err)
 		}
-		e.loaded.cfg.Collectors = append(e.loaded.cfg.Collectors, kinds.Config{Name: name, Interval: model.Duration(100 * time.Millisecond), Kinds: k})
+		e.loaded.Config.Collectors = append(e.loaded.Config.Collectors, kinds.Config{Name: name, Interval: model.Duration(100 * time.Millisecond), Kinds: k})
 		e.sources = append(e.sources, evaluator.Source{
 			Name: name, Kind: name, External: kind.External(), Interval: 100 * time.Millisecond, Timeout: 5 * time.Second, Collector: c,
 		})
@@ -129,7 +130,7 @@ func exhibitRules(t *testing.T) *rules.File {
 // snapshot.
 func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	t.Helper()
-	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.files, Sources: e.sources}, evaluator.Options{Logger: discard()})
+	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.Rules, Sources: e.sources}, evaluator.Options{Logger: discard()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func TestReportsComeThroughTheRightDoor(t *testing.T) {
 		{"no HTTP", "unix", p.socket, "garbage\r\n\r\n", 400, ""},
 		{"TCP without a token configured", "tcp", tcp, put("watcher", "", `{"ready": false}`), 403, "Unix socket only"},
 		{"a wrong method of a probe", "tcp", tcp, "POST /ready HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405, "use GET or HEAD"},
-		{"a rule that does not exist", "tcp", tcp, "GET /ready/Nobody HTTP/1.1\r\nHost: x\r\n\r\n", 404, "no rule of this name"},
+		{"a rule that does not exist", "tcp", tcp, "GET /ready/Missing HTTP/1.1\r\nHost: x\r\n\r\n", 404, "no rule of this name"},
 		{"a path that does not exist", "tcp", tcp, "GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404, "there is nothing at this path"},
 	}
 	for _, tt := range tests {
@@ -99,8 +99,8 @@ func TestReportsOverTCPWithTheToken(t *testing.T) {
 	}
 }
 
-// TestProbesHaveADoorOfTheirOwn beside a listener that asks for a password.
-func TestProbesHaveADoorOfTheirOwn(t *testing.T) {
+// TestProbesHaveTheirOwnListener checks probes next to a listener with a password.
+func TestProbesHaveTheirOwnListener(t *testing.T) {
 	dir, config := markerConfig(t)
 	// The hash is bcrypt's of the password "test", with the least cost.
 	web := write(t, dir, "web.yml", "basic_auth_users: {probe: $2a$04$7b1fWjlDcsAtoR2bqsdmv.t9KQcyyER5rXRkeOWQgHQprQ/bq8zEu}\n")
@@ -109,7 +109,7 @@ func TestProbesHaveADoorOfTheirOwn(t *testing.T) {
 		code, _ := request(t, http.DefaultTransport, http.MethodGet, base+path, "", headers...)
 		return code
 	}
-	eventually(t, "the probe listener to say ready", func() bool { return get(p.probes, "/ready") == 200 })
+	eventually(t, "ready on the probe listener", func() bool { return get(p.probes, "/ready") == 200 })
 	for path, want := range map[string]int{
 		"/ready": 200, "/alive": 200, "/started": 200, "/readyz": 200, "/livez": 200, "/healthz": 200, "/ready/Bad": 200, "/ready?verbose": 200,
 		"/": 404, "/metrics": 404, "/metrics/slis": 404, "/config": 404, "/api/v1/status": 404, "/api/v1/explain/ready": 404, "/api/v1/components/x": 404, "/-/reload": 404, "/-/healthy": 404,
@@ -121,7 +121,7 @@ func TestProbesHaveADoorOfTheirOwn(t *testing.T) {
 			t.Errorf("%s without a password = %d, want 401", path, got)
 		}
 		if got, _ := request(t, overSocket(p.socket), http.MethodGet, "http://vitals"+path, ""); got == 401 {
-			t.Errorf("Unix socket: %s = 401, want no password asked for", path)
+			t.Errorf("Unix socket: %s = 401, want no password required", path)
 		}
 	}
 	for _, path := range []string{"/", "/metrics", "/ready", "/config", "/api/v1/explain/ready"} {

@@ -13,8 +13,10 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -57,8 +59,8 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Flag("all", "Explain every rule of the state.").BoolVar(&e.options.All)
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(defaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
-	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
+	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
+	cmd.Flag("url", "Ask at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
 	p.configFlags(cmd)
 	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of querying the daemon.").IsSetByUser(&e.fileGiven)
 	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of querying the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
@@ -154,13 +156,13 @@ func (e *explaining) query() ([]byte, *execprobe.Result) {
 	if e.address == "" {
 		return e.read(execprobe.Get(e.socket, path+e.state+"?"+args.Encode(), accept, maxExplanation, deadline))
 	}
-	daemon, err := parseDaemonURL(e.address)
+	daemon, err := client.ParseURL(e.address)
 	if err != nil {
 		return nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 	}
 	address := daemon.JoinPath(path, e.state)
 	address.RawQuery = args.Encode()
-	return e.read(getURL(daemon, address, accept, maxExplanation, deadline))
+	return e.read(client.Get(daemon, address, accept, maxExplanation, deadline))
 }
 
 // read checks the daemon's answer: an explanation, or an error of one line.
@@ -194,7 +196,7 @@ func (p *program) explainOnce(e *explaining) (x *explain.Explanation, err error)
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
-	lookErr := p.lookOnce(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
+	lookErr := p.withSnapshot(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
 		x, err = explain.New(eval).Explain(ctx, e.state, e.options, time.Now())
 	})
 	return x, errors.Join(lookErr, err)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/vitals-health/vitals/internal/demo"
 )
 
 // columns is how wide the terminal is that an explanation has to fit.
@@ -33,7 +35,7 @@ func TestExplanationOfThreeRulesFitsOneScreen(t *testing.T) {
 	t.Parallel()
 	lab := startDemoLab(t, demoPace, 0)
 	lab.judged(t, demoPass, demoPass)
-	for _, fault := range [][2]string{{"neutron", "exhaust-ports"}, {"kubernetes", "remove-crd"}, {"vif-handler", faultNotReady}} {
+	for _, fault := range [][2]string{{"neutron", "exhaust-ports"}, {"kubernetes", "remove-crd"}, {"vif-handler", demo.FaultNotReady}} {
 		lab.press(t, fault[0], fault[1])
 	}
 	soon(t, func() string {

@@ -121,7 +121,7 @@ func TestFaultsOfCollectors(t *testing.T) {
 	for _, f := range faults {
 		timeout := "1m" // an answer, or reading it, takes a while on a busy machine
 		if strings.Contains(f.err, "deadline") {
-			timeout = "10s" // and a second beyond it to say so
+			timeout = "10s" // and a second more to report it
 		}
 		text += fmt.Sprintf("  - name: %s\n    interval: 1m\n    timeout: %s\n    %s\n", f.name, timeout, f.config)
 		names += "|" + f.name

@@ -21,9 +21,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// judgeFile collects a file for ten seconds, and returns what the example rule of the
-// documentation then says. It belongs into a synctest bubble.
-func judgeFile(t *testing.T, name, rule string, config *file.Config) string {
+// statusForFile collects a file for ten seconds, and returns what the example rule of the
+// documentation shows then. It belongs into a synctest bubble.
+func statusForFile(t *testing.T, name, rule string, config *file.Config) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/file/testdata/rules.yml"))
 	if err != nil {
@@ -56,7 +56,7 @@ func judgeFile(t *testing.T, name, rule string, config *file.Config) string {
 	return ""
 }
 
-// fileScenario is a file and what an example rule says of it.
+// fileScenario is a file and the status of an example rule for it.
 type fileScenario struct {
 	name, file, rule string
 	write            func(path string) error
@@ -64,7 +64,7 @@ type fileScenario struct {
 	want string
 }
 
-// fileScenarios are all of them. The files are looked at for ten seconds.
+// fileScenarios are all of them. The files are checked for ten seconds.
 func fileScenarios() []fileScenario {
 	aged := func(age time.Duration) func(path string) error {
 		return func(path string) error {
@@ -123,7 +123,7 @@ func TestFileRules(t *testing.T) {
 				case "crontab":
 					config.Format = "crontab"
 				}
-				if got := judgeFile(t, tt.file, tt.rule, config); !regexp.MustCompile("^" + tt.want + "$").MatchString(got) {
+				if got := statusForFile(t, tt.file, tt.rule, config); !regexp.MustCompile("^" + tt.want + "$").MatchString(got) {
 					t.Errorf("%s is %s, want %s", tt.rule, got, tt.want)
 				}
 			})

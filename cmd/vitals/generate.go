@@ -7,14 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/dashboards"
-	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/filekind"
-	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 )
 
 // output has the flags for the output of generated files.
@@ -39,8 +36,8 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
-		names, errs := ruleFiles(names)
-		own, mistakes := readRules(names, states)
+		names, errs := rulecheck.RuleFiles(names)
+		own, mistakes := rulecheck.ReadTogether(names, states)
 		if errs = append(errs, mistakes...); len(errs) > 0 {
 			return p.fail(errs...)
 		}
@@ -54,43 +51,6 @@ func outputFlags(cmd *kingpin.CmdClause) *output {
 	cmd.Flag("out", "The output directory. It is created if it does not exist. If it has a file of the same name that was not generated, the command fails and writes nothing.").Default("dashboards").StringVar(&out.dir)
 	cmd.Flag("check", "Write nothing. Report the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
 	return out
-}
-
-// readRules reads rule files that are loaded together, and returns all errors.
-func readRules(names, states []string) ([]*rules.File, []error) {
-	files, errs := parseRules(names, states)
-	return files, append(errs, rules.Check(files)...)
-}
-
-// parseRules reads rule files, and returns the errors in each of them.
-func parseRules(names, states []string) ([]*rules.File, []error) {
-	var files []*rules.File
-	var errs []error
-	states = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)
-	for _, name := range names {
-		data, err := readRuleFile(name)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-			continue
-		}
-		own, mistakes := rules.ParseAll(name, data, states)
-		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
-		files = append(files, own...)
-	}
-	return files, errs
-}
-
-// readRuleFile reads a rule file. builtin:NAME is a shipped one.
-func readRuleFile(name string) ([]byte, error) {
-	shipped, ok := strings.CutPrefix(name, builtinPrefix)
-	if !ok {
-		return readFile(name)
-	}
-	data, err := fs.ReadFile(rules.Shipped(), shipped+".yml")
-	if err != nil {
-		return nil, fmt.Errorf("expected one of the shipped files %s", strings.Join(shippedRules(), ", "))
-	}
-	return data, nil
 }
 
 // existing is the state of a file in the place of a generated one.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/dashboards/alerts"
-	"github.com/vitals-health/vitals/internal/strictyaml"
-	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 )
 
 // generateAlerts declares the command generate alerts.
@@ -26,7 +25,10 @@ func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
 		var errs []error
-		if opts.Rules, errs = readRulesOfMany(names, states); len(errs) > 0 {
+		if len(names) == 0 {
+			names = kuryrRules()
+		}
+		if opts.Rules, errs = rulecheck.ReadApart(names, states); len(errs) > 0 {
 			return p.fail(errs...)
 		}
 		files, err := alerts.Files(opts)
@@ -37,37 +39,15 @@ func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int
 	}))
 }
 
-// readRulesOfMany reads the rule files of a Prometheus. It may scrape several instances of
-// Vitals, whose files can have alerts with the same names and labels.
-func readRulesOfMany(names, states []string) ([]*rules.File, []error) {
-	if len(names) == 0 {
-		names = kuryrRules()
-	}
-	names, errs := ruleFiles(names)
-	var files []*rules.File
-	for _, name := range names {
-		own, mistakes := parseRules([]string{name}, states)
-		files = append(files, own...)
-		together := (&lintRun{files: own}).together()
-		errs = append(append(errs, mistakes...), slices.DeleteFunc(together, isUnknownCause)...) // the cause may be in another file
-	}
-	return files, append(errs, slices.DeleteFunc(rules.Check(files), func(err error) bool { return !isUnknownCause(err) })...)
-}
-
-func isUnknownCause(err error) bool {
-	var e *strictyaml.Error
-	return errors.As(err, &e) && e.Code == rules.CodeUnknownCause
-}
-
-// kuryrRules returns the shipped rule files for workloads in Kubernetes.
+// kuryrRules are the shipped rule files for workloads in Kubernetes.
 func kuryrRules() []string {
-	return slices.DeleteFunc(shippedRules(), func(name string) bool { return !strings.HasPrefix(name, builtinPrefix+"kuryr-") })
+	return slices.DeleteFunc(config.ShippedRules(), func(name string) bool { return !strings.HasPrefix(name, config.BuiltinPrefix+"kuryr-") })
 }
 
 // labelsOfMetrics returns a function that returns the labels of a metric of Vitals.
 func labelsOfMetrics() func(metric string) []string {
 	all := map[string]map[string]bool{}
-	for _, m := range anyVocabulary().Metrics {
+	for _, m := range rulecheck.AnyVocabulary().Metrics {
 		if all[m.Name] == nil {
 			all[m.Name] = map[string]bool{}
 		}

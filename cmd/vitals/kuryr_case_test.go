@@ -22,7 +22,7 @@ type kuryrCase struct {
 	given    []step
 	// ready and alive are the verdicts; the zero value is 200 "ok".
 	ready, alive verdict
-	// check looks at more while the verdicts stand, and after once all is well again.
+	// check runs further checks while the verdicts hold, and after runs once all is healthy again.
 	check, after func(*testing.T, *kuryrLab)
 }
 
@@ -80,7 +80,7 @@ var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\
 // longest is shown: if both watches end, that of the one whose end was noticed first.
 var watched = regexp.MustCompile(`(The watch of )(?:pods|services)( is)`)
 
-// differs says how the state's probe answers otherwise than v, or "".
+// differs returns how the response of the state's probe differs from v, or "".
 func (v verdict) differs(t *testing.T, l *kuryrLab, state string) string {
 	t.Helper()
 	got := l.get(t, "/"+state)
@@ -119,7 +119,7 @@ func (l *kuryrLab) health(t *testing.T, state string) (status string, checks map
 	return health.Status, checks
 }
 
-// await waits until a probe answers as v says.
+// await waits until the response of a probe matches v.
 func (l *kuryrLab) await(t *testing.T, state string, v verdict) {
 	t.Helper()
 	soon(t, func() string { return v.differs(t, l, state) })

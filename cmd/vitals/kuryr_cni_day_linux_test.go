@@ -17,6 +17,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // TestCNIDayGrowsNothing runs the profile kuryr-cni for a day of simulated time, with
@@ -83,7 +84,7 @@ func loadNode(t *testing.T) *program {
 	conf := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, conf, "[cni_health_server]\nmax_memory_usage = 512\n")
 	p := &program{profile: "kuryr-cni", kuryrConf: conf, set: map[string]string{"components": "watcher,server", "process": "any"}}
-	p.adjust = func(c *Config) {
+	p.adjust = func(c *config.Config) {
 		c.EvaluationInterval = model.Duration(5 * time.Second)
 		for i := range c.Collectors {
 			col := &c.Collectors[i]

@@ -10,6 +10,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/collectors/process"
 	"github.com/vitals-health/vitals/collectors/scrape"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // newCNILab loads the profile kuryr-cni for a node on which all is well, and starts
@@ -24,7 +25,7 @@ func newCNILab(t *testing.T, o labOptions) *kuryrLab {
 	}
 	o.set = set
 	adjust := o.adjust
-	o.adjust = func(c *Config) {
+	o.adjust = func(c *config.Config) {
 		n.adjust(c)
 		if adjust != nil {
 			adjust(c)
@@ -44,7 +45,7 @@ func startCNILab(t *testing.T, o labOptions) *kuryrLab {
 }
 
 // adjust points the profile at the node.
-func (n *node) adjust(c *Config) {
+func (n *node) adjust(c *config.Config) {
 	daemon := &process.Selector{PID: 4711, ProcFS: n.path("proc")}
 	for i := range c.Collectors {
 		switch col := &c.Collectors[i]; col.Name {

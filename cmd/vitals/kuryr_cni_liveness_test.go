@@ -54,7 +54,7 @@ func cniOutcomes() []kuryrCase {
 	var cases []kuryrCase
 	for _, o := range []struct {
 		id, name, event, result, class string
-		// counts says whether four of them are too many.
+		// counts reports whether four of them are too many.
 		counts bool
 	}{
 		{"F01", "ADD is served", add, ok, "", false},
@@ -123,7 +123,7 @@ func TestCNIRequests(t *testing.T) {
 }
 
 // cniHistogramCases are those of a daemon that reports nothing: what its own metrics
-// tell of its requests.
+// report on its requests.
 func cniHistogramCases() []kuryrCase {
 	failing := fails("CNIAddFailingByHistogram failing: 4 CNI ADD requests failed in a row.")
 	fail := func(count int) step { return answers(count, "ADD", "True", 2) }
@@ -134,7 +134,7 @@ func cniHistogramCases() []kuryrCase {
 		{id: "F10", name: "four ADD fail", given: []step{fail(4)}, ready: fails(notAlive), alive: failing},
 		{id: "F15", name: "four DEL fail", given: []step{answers(4, "DEL", "True", 2)}},
 		{id: "F18", name: "three ADD fail, with a limit of 3", given: []step{fail(3)}},
-		{id: "F19", name: "99 ADD fail between two scrapes, and one is served", given: []step{fail(99), served}},
+		{id: "F19", name: "99 ADD fail between two collections, and one is served", given: []step{fail(99), served}},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // cniConf is a kuryr.conf with the placeholders of testdata/kuryr.conf: the way to the
-// API, and what else a test says.
+// API, and the further data of a test.
 const cniConf = `[kubernetes]
 api_root = @API_ROOT@
 token_file = @TOKEN_FILE@
@@ -49,8 +49,8 @@ func failureOfMemory(reason string) func(*testing.T, *kuryrLab) {
 		`vitals_cgroup_memory_usage_bytes{cgroup="memory"}`, "")
 }
 
-// cniCgroupCases are the cgroups in which the daemon may be. The original tells a
-// container by words in the text, and looks elsewhere if it finds none.
+// cniCgroupCases are the cgroups in which the daemon may be. The original distinguishes a
+// container by words in the text, and reads another place if it finds none.
 func cniCgroupCases() []kuryrCase {
 	in := func(id, name, cgroup string, mebibytes int) kuryrCase {
 		return kuryrCase{id: id, name: name, given: []step{nodeFile("proc/4711/cgroup", cgroup+"\n")},

@@ -5,12 +5,13 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/collectors/netlink"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
-// startKernelLab runs the profile with what the kernel itself says by netlink.
+// startKernelLab runs the profile with the real netlink data of the kernel.
 func startKernelLab(t *testing.T, interfaces []string, netns string) *kuryrLab {
 	t.Helper()
-	return startCNILab(t, labOptions{adjust: func(c *Config) {
+	return startCNILab(t, labOptions{adjust: func(c *config.Config) {
 		for i := range c.Collectors {
 			if c.Collectors[i].Name == "netlink" {
 				n := &netlink.Config{}

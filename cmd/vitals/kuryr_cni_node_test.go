@@ -18,9 +18,9 @@ import (
 // mebibyte is what max_memory_usage counts in.
 const mebibyte = 1 << 20
 
-// node is what the CNI daemon's profile looks at on its own host: a tree of files in
+// node is what the CNI daemon's profile measures on its own host: a tree of files in
 // the place of the kernel's and of those that an installation leaves, and an exporter
-// in the place of what netlink says and of the daemon's own metrics.
+// in place of netlink data and of the daemon's own metrics.
 type node struct {
 	dir      string
 	exporter *httptest.Server
@@ -29,7 +29,7 @@ type node struct {
 	mu sync.Mutex
 	// fails is why netlink fails; empty while it works.
 	fails string
-	// links are the interfaces that are asked for: absent, down or up.
+	// links are the configured interfaces: absent, down or up.
 	links map[string]string
 	// answered are the requests that the daemon's own metrics count.
 	answered map[answered]int
@@ -80,7 +80,7 @@ func (n *node) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// write replaces a file as a whole: nobody sees one that is half there.
+// write replaces a file atomically.
 func (n *node) write(t *testing.T, name, text string) {
 	t.Helper()
 	path := n.path(name)
@@ -100,7 +100,7 @@ func (n *node) write(t *testing.T, name, text string) {
 }
 
 // use lets the daemon use memory, in bytes: all of it without swap, the page cache in
-// it that nobody used lately, and swap.
+// it without recent use, and swap.
 func (n *node) use(t *testing.T, usage, cache, swap int) {
 	t.Helper()
 	n.write(t, "cgroup/kuryr/memory.stat", fmt.Sprintf("anon %d\ninactive_file %d\n", usage-cache, cache))

@@ -24,16 +24,16 @@ type signs map[string]float64
 // gone is the value of a series that is not there.
 const gone = -1
 
-// errLost is what a look shows that got lost.
+// errLost is the error of a lost collection.
 var errLost = errors.New("lost")
 
-// looker is a collector that shows what a test says.
-type looker struct {
+// sampleSource is a collector that returns the samples of a test.
+type sampleSource struct {
 	began time.Time
 	show  func(at time.Duration) (signs, error)
 }
 
-func (l *looker) Collect(context.Context) ([]collectors.Sample, error) {
+func (l *sampleSource) Collect(context.Context) ([]collectors.Sample, error) {
 	shown, err := l.show(time.Since(l.began))
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (l *looker) Collect(context.Context) ([]collectors.Sample, error) {
 	return samples, nil
 }
 
-func (*looker) Describe() []collectors.Desc { return nil }
+func (*sampleSource) Describe() []collectors.Desc { return nil }
 
 // healthyNode is what the collectors show of a node on which all is well, by their names.
 func healthyNode() map[string]signs {
@@ -111,13 +111,13 @@ type timed struct {
 	at time.Duration
 }
 
-// differs says what a collector shows otherwise than on a node on which all is well,
-// at a moment: nothing, other values, or that its look gets lost.
+// differs returns how the samples of a collector differ from those of a healthy node,
+// at a moment: nothing, other values, or a lost collection.
 type differs func(collector string, at time.Duration) (signs, error)
 
 // watchNode plays a node for some time, with all rules as they are shipped and the
 // memory limit, and returns every change after the first minute. What is apart is
-// shown by a collector of its own, and all else by one: fewer looks cost less time.
+// shown by a collector of its own, and all else by one: fewer collections cost less time.
 func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string) (changes []timed) {
 	t.Helper()
 	l := mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon"})
@@ -129,8 +129,8 @@ func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string)
 		began := time.Now()
 		collectorOf := map[string][]string{}
 		for name := range healthyNode() {
-			if got := time.Duration(l.collector(name).Interval); got != lookEvery {
-				t.Fatalf("collector %s looks every %s, want %s", name, got, lookEvery)
+			if got := time.Duration(collectorNamed(l, name).Interval); got != collectEvery {
+				t.Fatalf("collector %s collects every %s, want %s", name, got, collectEvery)
 			}
 			if slices.Contains(apart, name) {
 				collectorOf[name] = []string{name}
@@ -141,10 +141,10 @@ func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string)
 		var sources []evaluator.Source
 		for name, shown := range collectorOf {
 			sources = append(sources, evaluator.Source{
-				Name: name, Interval: lookEvery, Timeout: time.Second, Collector: &looker{began, d.of(shown)},
+				Name: name, Interval: collectEvery, Timeout: time.Second, Collector: &sampleSource{began, d.of(shown)},
 			})
 		}
-		eval, err := evaluator.New(evaluator.Config{Interval: interval, Files: l.files, Sources: sources}, evaluator.Options{Logger: discard()})
+		eval, err := evaluator.New(evaluator.Config{Interval: interval, Files: l.Rules, Sources: sources}, evaluator.Options{Logger: discard()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string)
 	return changes
 }
 
-// of is what one look shows of several collectors; it gets lost as a whole.
+// of is what one collection shows of several collectors; it gets lost as a whole.
 func (d differs) of(names []string) func(time.Duration) (signs, error) {
 	well := healthyNode()
 	return func(at time.Duration) (signs, error) {
@@ -222,17 +222,17 @@ func cniFaults() []struct {
 }
 
 const (
-	// lookEvery is the interval of all collectors, from which each look differs by half
-	// a second at most: there are two looks in 21 s and three in 31.5 s at least.
-	lookEvery  = 10 * time.Second
-	faultBegan = 2 * time.Minute
+	// collectEvery is the interval of all collectors, from which each collection differs by half
+	// a second at most: there are two collections in 21 s and three in 31.5 s at least.
+	collectEvery = 10 * time.Second
+	faultBegan   = 2 * time.Minute
 )
 
-// during says whether a moment is in the time of a fault.
+// during reports whether a moment is within a fault.
 func during(at, length time.Duration) bool { return at >= faultBegan && at < faultBegan+length }
 
-// oneLook tells the first look at or after a moment from all others.
-func oneLook(from time.Duration) func(at time.Duration) bool {
+// oneCollection selects the first collection at or after a moment.
+func oneCollection(from time.Duration) func(at time.Duration) bool {
 	first := time.Duration(0)
 	return func(at time.Duration) bool {
 		if first == 0 && at >= from {
@@ -242,12 +242,12 @@ func oneLook(from time.Duration) func(at time.Duration) bool {
 	}
 }
 
-// One look that shows that everything is bad changes no verdict, nor does one of
+// One collection that shows that everything is bad changes no verdict, nor does one of
 // every collector that gets lost.
-func TestCNIOneLookDecidesNothing(t *testing.T) {
+func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
 		t.Run(what, func(t *testing.T) {
-			looks, chosen := 0, oneLook(faultBegan)
+			collections, chosen := 0, oneCollection(faultBegan)
 			changes := watchNode(t, 4*time.Minute, func(collector string, at time.Duration) (signs, error) {
 				if !chosen(at) {
 					return nil, nil
@@ -258,23 +258,23 @@ func TestCNIOneLookDecidesNothing(t *testing.T) {
 						maps.Copy(shown, f.shows)
 					}
 				}
-				if looks += len(shown); err != nil {
-					looks++ // a look is lost with the first collector, which may be one that shows nothing bad
+				if collections += len(shown); err != nil {
+					collections++ // a collection is lost with the first collector, which may be one that shows nothing bad
 				}
 				return shown, err
 			})
 			if len(changes) > 0 {
 				t.Errorf("verdicts = %v, want none to change", changes)
 			}
-			if looks == 0 {
-				t.Error("no look showed anything bad, want one")
+			if collections == 0 {
+				t.Error("no collection showed anything bad, want one")
 			}
 		})
 	}
 }
 
-// What lasts changes ready after two looks and alive after three, and not before; a
-// look that gets lost meanwhile changes nothing about ready.
+// What lasts changes ready after two collections and alive after three, and not before; a
+// collection that gets lost meanwhile changes nothing about ready.
 func TestCNIFaultThatLasts(t *testing.T) {
 	const length = time.Minute
 	for _, f := range cniFaults() {
@@ -301,9 +301,9 @@ func TestCNIFaultThatLasts(t *testing.T) {
 				after := c.at - faultBegan
 				switch {
 				case c.Verdict == "fail" && c.State == "ready" && f.ready != "" && (after < 15*time.Second || after > 27*time.Second):
-					t.Errorf("%s fails %s after the fault began, want after two looks", c.State, after)
+					t.Errorf("%s fails %s after the fault began, want after two collections", c.State, after)
 				case c.Verdict == "fail" && c.State == "alive" && (after < 25*time.Second || after > 37*time.Second):
-					t.Errorf("%s fails %s after the fault began, want after three looks", c.State, after)
+					t.Errorf("%s fails %s after the fault began, want after three collections", c.State, after)
 				case c.Verdict == "pass" && (after < length || after > length+27*time.Second):
 					t.Errorf("%s passes %s after the fault began, want soon after its end", c.State, after)
 				}

@@ -44,7 +44,7 @@ func cniReadinessCases() []kuryrCase {
 }
 
 // cniConfigurationCases are those of the files that the daemon's installation leaves.
-// The original does not look at them.
+// The original does not check them.
 func cniConfigurationCases() []kuryrCase {
 	const (
 		config = "cni/net.d/10-kuryr.conflist"
@@ -72,7 +72,7 @@ func cniConfigurationCases() []kuryrCase {
 }
 
 // cniBridgeCases are those of the bridge that --set interfaces names. In the original
-// a binding driver asks for it with each request, and its answer latches alive.
+// a binding driver queries it with each request, and its answer latches alive.
 func cniBridgeCases() []kuryrCase {
 	return []kuryrCase{
 		{id: "A40", name: "the bridge is there and up", given: []step{link("br-int", "up")}},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A daemon that was restarted for its failures in a row, and says nothing of that, is
+// A daemon that was restarted for its failures in a row, and does not report that, is
 // not restarted for them again; it is for the next one.
 func TestCNIRestartForgives(t *testing.T) {
 	const (

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A look that gets lost while something is wrong does not make the node ready.
-func TestCNILostLookHealsNothing(t *testing.T) {
+// A lost collection while something is wrong does not make the node ready.
+func TestCNILostCollectionClearsNothing(t *testing.T) {
 	for _, f := range cniFaults() {
 		if f.ready == "" {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			lost := oneLook(faultBegan + time.Minute)
+			lost := oneCollection(faultBegan + time.Minute)
 			got := watchNode(t, 5*time.Minute, func(collector string, at time.Duration) (signs, error) {
 				switch {
 				case collector != f.collector || !during(at, 2*time.Minute):
@@ -51,7 +51,7 @@ func TestCNIWithoutEvidence(t *testing.T) {
 	}
 }
 
-// Memory that cannot be measured is no excess: it is said, and nothing is restarted.
+// Memory that cannot be measured is reported, and restarts nothing.
 func TestCNIMemoryWithoutEvidence(t *testing.T) {
 	got := watchNode(t, 5*time.Minute, func(c string, at time.Duration) (signs, error) {
 		if c == "memory" && during(at, 2*time.Minute) {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // labComponents are what the labs of this file expect.
@@ -32,7 +34,7 @@ func kuryrComponentCases() []kuryrCase {
 			ready: fails(componentNotReady("kuryrport")), alive: fails(componentDead("kuryrport")), check: reasonShown("kuryrport", "")},
 		{id: "C19", name: "dead with an exception", given: dead("KeyError: 'spec'"),
 			ready: fails(componentNotReady("kuryrport")), alive: fails(componentDead("kuryrport")), check: reasonShown("kuryrport", "KeyError: 'spec'")},
-		{id: "R01", name: "a component that is not expected reports", given: []step{reports("pod_label", true, true, "")},
+		{id: "R01", name: "an unexpected component reports", given: []step{reports("pod_label", true, true, "")},
 			check: listedOnce("pod_label")},
 		{id: "R02", name: "a component reports twice", given: []step{reports("vif", true, true, ""), reports("vif", true, true, "")},
 			check: listedOnce("vif")},
@@ -91,7 +93,7 @@ func kuryrSilentCases() []kuryrCase {
 func TestKuryrSilentComponent(t *testing.T) {
 	t.Parallel()
 	const deadline = 300 * time.Millisecond
-	lab := startKuryrLab(t, labOptions{adjust: func(c *Config) {
+	lab := startKuryrLab(t, labOptions{adjust: func(c *config.Config) {
 		componentsOf(t, c).Deadlines = map[string]model.Duration{"vif": model.Duration(deadline)}
 	}})
 	lab.await(t, "ready", verdict{})

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vitals-health/vitals/collectors/kinds"
-	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 func testdata(t *testing.T, name string) string {
@@ -24,7 +23,7 @@ func testdata(t *testing.T, name string) string {
 }
 
 // loadKuryr loads the profile with a kuryr.conf, as vitals run does.
-func loadKuryr(t *testing.T, conf string) *loaded {
+func loadKuryr(t *testing.T, conf string) *config.Loaded {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, path, conf)
@@ -33,15 +32,15 @@ func loadKuryr(t *testing.T, conf string) *loaded {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
-	if _, ok := l.sources.seen[path]; !ok {
+	if !l.Sources.Has(path) {
 		t.Errorf("the configuration does not consist of %s, want it to: a change of it is a change of the configuration", path)
 	}
 	return l
 }
 
-// collector returns the configuration of the collector of a name.
-func (l *loaded) collector(name string) kinds.Config {
-	for _, c := range l.cfg.Collectors {
+// collectorNamed returns the configuration of the collector of a name.
+func collectorNamed(l *config.Loaded, name string) kinds.Config {
+	for _, c := range l.Config.Collectors {
 		if c.Name == name {
 			return c
 		}
@@ -49,50 +48,7 @@ func (l *loaded) collector(name string) kinds.Config {
 	return kinds.Config{}
 }
 
-func TestKuryrConfIsTakenOver(t *testing.T) {
-	conf := strings.NewReplacer("@API_ROOT@", "https://192.0.2.10:6443", "@TOKEN_FILE@", "/etc/kuryr/token",
-		"@CA_FILE@", "/etc/kuryr/ca.crt", "@AUTH_URL@", "https://keystone.example.org:5000/v3",
-		"@PASSWORD@", "s3cret", "@PROJECT_ID@", "9d2c").Replace(testdata(t, "kuryr.conf"))
-	l := loadKuryr(t, conf)
-	if got, want := l.cfg.Server.ListenAddress, ":8191"; got != want {
-		t.Errorf("listen address = %q, want %q", got, want)
-	}
-	list := func(resource string) kubernetes.Access {
-		return kubernetes.Access{Verb: "list", Resource: resource}
-	}
-	wantKubernetes := kubernetes.Config{
-		Server: "https://192.0.2.10:6443", TokenFile: "/etc/kuryr/token", CAFile: "/etc/kuryr/ca.crt",
-		Watch: []string{"pods", "services"},
-		Access: []kubernetes.Access{
-			list("pods"), {Verb: "watch", Resource: "pods"}, {Verb: "watch", Resource: "services"},
-			{Verb: "patch", Resource: "openstack.org/kuryrports"},
-			list("openstack.org/kuryrports"), list("openstack.org/kuryrloadbalancers"),
-			list("openstack.org/kuryrnetworks"), list("openstack.org/kuryrnetworkpolicies"),
-		},
-		CRDs: []string{
-			"kuryrports.openstack.org", "kuryrloadbalancers.openstack.org",
-			"kuryrnetworks.openstack.org", "kuryrnetworkpolicies.openstack.org",
-		},
-	}
-	wantKubernetes.WatchIdleTimeout = l.collector("kubernetes").Kubernetes.WatchIdleTimeout
-	if diff := cmp.Diff(&wantKubernetes, l.collector("kubernetes").Kubernetes); diff != "" {
-		t.Errorf("kubernetes (-want +got):\n%s", diff)
-	}
-	auth := l.collector("keystone").Keystone.Auth
-	if auth.AuthURL != "https://keystone.example.org:5000/v3" || auth.Username != "kuryr" || auth.Password.Value() != "s3cret" ||
-		auth.UserDomainName != "Default" || auth.ProjectName != "k8s" || auth.ProjectDomainName != "Default" ||
-		auth.Region != "RegionOne" || auth.Interface != "public" {
-		t.Errorf("keystone = %+v, want what [neutron] says", auth)
-	}
-	if got := l.collector("neutron").Neutron.Project; got != "9d2c" {
-		t.Errorf("project of the quota = %q, want that of [neutron_defaults]", got)
-	}
-	if got := l.collector("pools").File; got == nil || got.Path != "/tmp/pools_loaded" {
-		t.Errorf("pools = %+v, want the marker that the controller writes", got)
-	}
-}
-
-// minimalConf says no more than what has no default.
+// minimalConf sets only options without a default.
 const minimalConf = `[neutron]
 auth_url = http://192.0.2.20:5000
 username = kuryr
@@ -101,46 +57,6 @@ password = s3cret
 project_name = k8s
 project_domain_name = Default
 `
-
-func TestKuryrConfDefaults(t *testing.T) {
-	l := loadKuryr(t, minimalConf)
-	if got, want := l.cfg.Server.ListenAddress, ":8082"; got != want {
-		t.Errorf("listen address = %q, want %q", got, want)
-	}
-	if got, want := l.cfg.Server.FailingStatus, 500; got != want {
-		t.Errorf("failing status = %d, want %d", got, want)
-	}
-	want := []string{"kuryrports.openstack.org", "kuryrloadbalancers.openstack.org"}
-	if diff := cmp.Diff(want, l.collector("kubernetes").Kubernetes.CRDs); diff != "" {
-		t.Errorf("definitions for the default handlers (-want +got):\n%s", diff)
-	}
-	if l.collector("pools").Name != "" {
-		t.Error("there is a collector of the pools' marker, want none without pools")
-	}
-}
-
-func TestKuryrConfHandlers(t *testing.T) {
-	for _, tt := range []struct{ handlers, want string }{
-		{"vif", "list openstack.org/kuryrports, patch openstack.org/kuryrports"},
-		{"service,endpoints", "list openstack.org/kuryrloadbalancers"},
-		{"kuryrnetwork_population", "list openstack.org/kuryrnetworks"},
-		{"pod_label", ""},
-	} {
-		t.Run(tt.handlers, func(t *testing.T) {
-			l := loadKuryr(t, "[kubernetes]\nenabled_handlers = "+tt.handlers+"\n"+minimalConf)
-			var got []string
-			for _, a := range l.collector("kubernetes").Kubernetes.Access {
-				if strings.HasPrefix(a.Resource, kuryrGroup+"/") {
-					got = append(got, a.Verb+" "+a.Resource)
-				}
-			}
-			slices.Sort(got)
-			if text := strings.Join(got, ", "); text != tt.want {
-				t.Errorf("rights on custom resources = %q, want %q", text, tt.want)
-			}
-		})
-	}
-}
 
 func TestKuryrConfDecidesWhoseQuotaIsRead(t *testing.T) {
 	t.Parallel()
@@ -195,7 +111,7 @@ func TestKuryrConfWithoutServiceAccount(t *testing.T) {
 	}
 }
 
-// One look with the shipped profile and a kuryr.conf, from the command line to the
+// One evaluation with the shipped profile and a kuryr.conf, from the command line to the
 // exit code.
 func TestKuryrConfOnce(t *testing.T) {
 	t.Parallel()
@@ -232,7 +148,7 @@ func TestKuryrConfWithAKubeconfig(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
-	if got := l.collector("kubernetes").Kubernetes; got.Kubeconfig != kubeconfig || got.Server != "" || len(got.CRDs) == 0 {
+	if got := collectorNamed(l, "kubernetes").Kubernetes; got.Kubeconfig != kubeconfig || got.Server != "" || len(got.CRDs) == 0 {
 		t.Errorf("kubernetes = %+v, want the kubeconfig, no server, and the handlers' definitions", got)
 	}
 	p.set = map[string]string{"kubeconfgi": kubeconfig}

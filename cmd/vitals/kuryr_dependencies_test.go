@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
@@ -150,7 +151,7 @@ func kuryrTLSCases() []kuryrCase {
 
 func TestKuryrKeystoneWithoutTLS(t *testing.T) {
 	t.Parallel()
-	lab := startKuryrLab(t, labOptions{adjust: func(c *Config) {
+	lab := startKuryrLab(t, labOptions{adjust: func(c *config.Config) {
 		for i := range c.Collectors {
 			if k := c.Collectors[i].Keystone; k != nil {
 				k.AuthURL = "https" + strings.TrimPrefix(k.AuthURL, "http")

@@ -24,7 +24,7 @@ func cniCases() []kuryrCase {
 		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniHistogramCases(), cniMemoryCases(), cniCgroupCases())
 }
 
-// documented is what a page shows of a scenario: what is asked or given, and the
+// documented is what a page shows of a scenario: the request or the situation, and the
 // answers.
 type documented struct{ ID, Situation, Answer string }
 
@@ -32,7 +32,7 @@ type documented struct{ ID, Situation, Answer string }
 type scenarioPage struct {
 	path string
 	// verdicts and answers are the headings of its tables: of five columns, with what
-	// ready and alive say, and of four, with one answer.
+	// ready and alive return, and of four, with one answer.
 	verdicts, answers []string
 	cases             []kuryrCase
 	checks            []scenarioCheck

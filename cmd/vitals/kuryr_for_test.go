@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // calmPace is for labs in which nothing changes.
@@ -46,11 +47,11 @@ type patientLab struct {
 // playController runs the profile while play lasts.
 func playController(t *testing.T, play func(*testing.T, *patientLab)) {
 	t.Helper()
-	files := loadKuryr(t, minimalConf).files
+	files := loadKuryr(t, minimalConf).Rules
 	synctest.Test(t, func(t *testing.T) {
 		lab := &patientLab{}
 		began := time.Now()
-		cloud := &looker{began, func(at time.Duration) (signs, error) {
+		cloud := &sampleSource{began, func(at time.Duration) (signs, error) {
 			shown := healthyController()
 			shown[`vitals_kubernetes_watch_last_contact_timestamp_seconds{dependency="kubernetes",resource="pods"}`] = float64(began.Add(at).Unix())
 			if other := lab.other.Load(); other != nil {
@@ -73,7 +74,7 @@ func playController(t *testing.T, play func(*testing.T, *patientLab)) {
 	})
 }
 
-// want lets time pass, and then wants ready to say this, a rule to be in this status, and
+// want lets time pass, and then wants ready to return this, a rule to be in this status, and
 // ready to have changed as often; it returns the rule.
 func (l *patientLab) want(t *testing.T, passed time.Duration, ready, rule string, status evaluator.Status, changes uint64) evaluator.Rule {
 	t.Helper()
@@ -83,7 +84,7 @@ func (l *patientLab) want(t *testing.T, passed time.Duration, ready, rule string
 	i := slices.IndexFunc(s.Rules, func(r evaluator.Rule) bool { return r.Name == rule })
 	verdict := verdictOf(s, evaluator.Ready)
 	if got := strings.TrimSpace(verdict.Verdict + " " + verdict.Rules); got != ready || s.Rules[i].Status != status || v.Transitions != changes {
-		t.Errorf("ready says %q after %d changes, %s is %s, want %q after %d and %s", got, v.Transitions, rule, s.Rules[i].Status, ready, changes, status)
+		t.Errorf("ready is %q after %d changes, %s is %s, want %q after %d and %s", got, v.Transitions, rule, s.Rules[i].Status, ready, changes, status)
 	}
 	return s.Rules[i]
 }
@@ -113,7 +114,7 @@ func TestKuryrShippedPatience(t *testing.T) {
 	})
 }
 
-// kuryrRule is what the documentation says about a shipped rule.
+// kuryrRule is the documentation of a shipped rule.
 type kuryrRule struct{ State, Severity, For string }
 
 // shippedKuryrRules are the rules of the profile, with and without port pools.
@@ -128,9 +129,9 @@ func shippedCNIRules(t *testing.T) map[string]kuryrRule {
 	return rulesOf(mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 1\n", nil))
 }
 
-func rulesOf(l *loaded) map[string]kuryrRule {
+func rulesOf(l *config.Loaded) map[string]kuryrRule {
 	rules := map[string]kuryrRule{}
-	for _, f := range l.files {
+	for _, f := range l.Rules {
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				if r.Alert != "" {

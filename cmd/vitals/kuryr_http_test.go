@@ -36,7 +36,7 @@ func kuryrHTTPCases() []httpCase {
 		{"H05", "an unknown path", get, "/nothing", 404, "there is nothing at this path: ...", text},
 		{"H06", "a slash at the end of ready", get, "/ready/", 404, "...", text},
 		{"H06", "a slash at the end of alive", get, "/alive/", 404, "...", text},
-		{"H07", "an unknown query", get, "/ready?x=1", 200, "ok", text},
+		{"H07", "a query without a known parameter", get, "/ready?x=1", 200, "ok", text},
 		{"H07", "a query for details", get, "/ready?verbose", 200, "[+]KubernetesDown ok\n...", text},
 		{"H09", "the type of an answer", get, "/alive?verbose", 200, "[+]...", text},
 	}
@@ -60,7 +60,7 @@ func runHTTPCases(t *testing.T, lab *kuryrLab) {
 	})
 	for _, c := range kuryrHTTPCases() {
 		t.Run(c.id+" "+c.name, func(t *testing.T) {
-			got := lab.ask(t, c.method, c.path)
+			got := lab.query(t, c.method, c.path)
 			start, partly := strings.CutSuffix(c.body, "...")
 			if got.code != c.code || !partly && got.body != c.body || !strings.HasPrefix(got.body, start) {
 				t.Errorf("%s %s = %d %q, want %d %q", c.method, c.path, got.code, got.body, c.code, c.body)
@@ -89,7 +89,7 @@ func kuryrHTTPChecks(newLab func(*testing.T, labOptions) *kuryrLab) []scenarioCh
 // scenarioCheck is a scenario with a test of its own.
 type scenarioCheck struct {
 	id, name string
-	// answer is what the documentation says.
+	// answer is the response in the documentation.
 	answer string
 	check  func(*testing.T)
 }
@@ -134,7 +134,7 @@ func connectionIsClosed(t *testing.T, lab *kuryrLab) {
 	}
 }
 
-// nothingIsKnown asks before anything was measured. The original answers a generic
+// nothingIsKnown sends requests before the first measurement. The original answers a generic
 // page in HTML when something is missing that it does not expect to miss.
 func nothingIsKnown(t *testing.T, lab *kuryrLab) {
 	t.Helper()

@@ -20,17 +20,19 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/demo"
 	"github.com/vitals-health/vitals/internal/fakes"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
 )
 
 const (
-	// labPace is the interval of every collector of a lab that does not say otherwise.
+	// labPace is the interval of every collector of a lab without an own interval.
 	labPace = 400 * time.Millisecond
 	// labTimeout is the timeout of every collector: a machine that is busy makes rounds
 	// late, which is not to take evidence away. Configurations have none above their
-	// interval; the labs only need to ask often.
+	// interval; the labs only need to collect often.
 	labTimeout = 5 * time.Second
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.
 	labIdle     = 5 * time.Second
@@ -43,23 +45,23 @@ const (
 // HTTP on both sides.
 type kuryrLab struct {
 	cloud *fakes.Cloud
-	// node is what the CNI daemon's profile looks at; nil for the controller's.
+	// node is what the CNI daemon's profile measures; nil for the controller's.
 	node   *node
-	loaded *loaded
+	loaded *config.Loaded
 	daemon *daemon
 	// web answers probes; local takes reports, as the Unix socket does.
 	web, local *httptest.Server
-	// marker is the file that says that the port pools are loaded.
+	// marker is the file that marks the port pools as loaded.
 	marker string
 	pace   time.Duration
 }
 
-// labOptions say how a lab differs from the profile.
+// labOptions are the differences of a lab from the profile.
 type labOptions struct {
 	// profile is another one than kuryr-controller.
 	profile string
 	// kuryrConf makes the lab use a kuryr.conf, with the placeholders of
-	// testdata/kuryr.conf filled in; otherwise it knows the cloud from flags.
+	// testdata/kuryr.conf filled in; otherwise flags point it at the cloud.
 	kuryrConf string
 	set       map[string]string
 	// shippedFor leaves the rules as patient as they are shipped.
@@ -68,7 +70,7 @@ type labOptions struct {
 	patience time.Duration
 	// pace is another interval than labPace.
 	pace   time.Duration
-	adjust func(*Config)
+	adjust func(*config.Config)
 }
 
 // newCloud starts fakes of the dependencies.
@@ -99,13 +101,13 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 		p.kuryrConf = filepath.Join(dir, "kuryr.conf")
 		writeFile(t, p.kuryrConf, fillIn(t, o.kuryrConf, cloud, dir))
 	}
-	p.adjust = func(c *Config) {
+	p.adjust = func(c *config.Config) {
 		if o.kuryrConf == "" {
 			expected := componentsOf(t, c).Expect
-			pointAt(c, cloud, kubeconfig)
+			demo.PointAt(c, cloud, kubeconfig)
 			componentsOf(t, c).Expect = expected
 		}
-		lab.hasten(c)
+		lab.speedUp(c)
 		if o.adjust != nil {
 			o.adjust(c)
 		}
@@ -114,10 +116,10 @@ func newKuryrLab(t *testing.T, o labOptions) *kuryrLab {
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
-	l.cfg.giveTime()
+	giveTime(&l.Config)
 	if !o.shippedFor {
-		dropPatience(l.files)
-		for _, f := range l.files {
+		dropPatience(l.Rules)
+		for _, f := range l.Rules {
 			for _, g := range f.Groups {
 				for i := range g.Rules {
 					g.Rules[i].For = o.patience
@@ -160,15 +162,15 @@ func (l *kuryrLab) run(t *testing.T) {
 }
 
 // giveTime lets rounds take longer than an interval.
-func (c *Config) giveTime() {
+func giveTime(c *config.Config) {
 	for i := range c.Collectors {
 		c.Collectors[i].Timeout = model.Duration(labTimeout)
 	}
 }
 
-// hasten makes the collectors ask often, and looks for the pools' marker where no
+// speedUp makes the collectors run often, and sets the path of the pools' marker where no
 // other test does.
-func (l *kuryrLab) hasten(c *Config) {
+func (l *kuryrLab) speedUp(c *config.Config) {
 	c.EvaluationInterval = model.Duration(200 * time.Millisecond)
 	for i := range c.Collectors {
 		col := &c.Collectors[i]
@@ -199,7 +201,7 @@ func dropPatience(files []*rules.File) {
 }
 
 // componentsOf is the configuration of the profile's components.
-func componentsOf(t *testing.T, c *Config) *components.Config {
+func componentsOf(t *testing.T, c *config.Config) *components.Config {
 	t.Helper()
 	for i := range c.Collectors {
 		if comps := c.Collectors[i].Components; comps != nil {
@@ -218,7 +220,7 @@ func serveHTTP(t *testing.T, h http.Handler) *httptest.Server {
 
 // writeFile replaces a file all at once: who reads it meanwhile sees the old or the new
 // text. No process starts while it is open for writing: such a process would hold it
-// open, too, and a program that somebody may write to cannot be run.
+// open, too, and a program that is open for writing cannot be executed.
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -248,15 +250,15 @@ type answer struct {
 	body   string
 }
 
-// ask sends a request to the server that answers probes.
-func (l *kuryrLab) ask(t *testing.T, method, path string, header ...string) answer {
+// query sends a request to the server that answers probes.
+func (l *kuryrLab) query(t *testing.T, method, path string, header ...string) answer {
 	t.Helper()
 	return send(t, method, l.web.URL+path, "", header...)
 }
 
 func (l *kuryrLab) get(t *testing.T, path string, header ...string) answer {
 	t.Helper()
-	return l.ask(t, http.MethodGet, path, header...)
+	return l.query(t, http.MethodGet, path, header...)
 }
 
 // report reports for a component as the controller's parts do.
@@ -292,7 +294,7 @@ func send(t *testing.T, method, url, body string, header ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-// soon waits until check returns "", which otherwise says what is still wrong.
+// soon waits until check returns "", which otherwise returns what is still wrong.
 func soon(t *testing.T, check func() string) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -331,7 +333,7 @@ func (l *kuryrLab) round(t *testing.T) {
 }
 
 // transitions is how often a state changed since the start. It counts every
-// generation: a verdict that came and went between two looks is in it.
+// generation: a verdict that came and went between two queries is in it.
 func (l *kuryrLab) transitions(t *testing.T, state string) uint64 {
 	t.Helper()
 	s := l.daemon.eval.Snapshot()
@@ -342,7 +344,7 @@ func (l *kuryrLab) transitions(t *testing.T, state string) uint64 {
 	return st.Transitions
 }
 
-// rule is what a rule says now.
+// rule returns the present status of a rule.
 func (l *kuryrLab) rule(t *testing.T, name string) evaluator.Rule {
 	t.Helper()
 	for _, r := range l.daemon.eval.Snapshot().Rules {

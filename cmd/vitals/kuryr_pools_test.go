@@ -5,7 +5,7 @@ import (
 )
 
 // kuryrPoolCases are the scenarios of a deployment with port pools, which its
-// kuryr.conf asks for.
+// kuryr.conf configures.
 func kuryrPoolCases() []kuryrCase {
 	// The component leader is the role of this replica: ready is leading.
 	leads, stands := reports("leader", true, true, ""), notReady("leader", "another replica leads")

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // watchDown is the answer where nothing but the watches is wrong. It names one of them.
@@ -41,7 +43,7 @@ func kuryrSilentWatchCases() []kuryrCase {
 // works, it is no outage: the labPatience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
-	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace, adjust: func(c *Config) {
+	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace, adjust: func(c *config.Config) {
 		for i := range c.Collectors {
 			if k := c.Collectors[i].Kubernetes; k != nil {
 				k.WatchIdleTimeout = model.Duration(time.Second)

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/listen"
 )
 
 // maxReportLatency is the budget from a component's report to the changed probe answer.
@@ -63,23 +66,23 @@ func startReporting(b *testing.B) *reporting {
 	r := &reporting{socket: filepath.Join(dir, "vitals.sock"), notify: filepath.Join(dir, "watcher.sock")}
 	r.shared = mapByte(b, write("shared", "\x01"))
 	write("rules.yml", latencyRules)
-	l, errs := loadFile(write("vitals.yml", fmt.Sprintf(latencyConfig, dir)))
+	l, errs := config.LoadFile(write("vitals.yml", fmt.Sprintf(latencyConfig, dir)))
 	if len(errs) > 0 {
 		b.Fatal(errs)
 	}
 	systemd := false
-	p := &program{socket: socketFlags{path: r.socket, mode: "0660"}, web: &web.FlagConfig{WebListenAddresses: &[]string{"127.0.0.1:0"}, WebSystemdSocket: &systemd, WebConfigFile: new(string)}}
+	p := &program{socket: listen.Socket{Path: r.socket, Mode: "0660"}, web: &web.FlagConfig{WebListenAddresses: &[]string{"127.0.0.1:0"}, WebSystemdSocket: &systemd, WebConfigFile: new(string)}}
 	logger := slog.New(slog.DiscardHandler)
 	d, err := p.newDaemon(l, logger)
 	if err != nil {
 		b.Fatal(err)
 	}
-	open, err := p.listen(d.newServer(p, nil), logger)
+	open, err := listen.Open(d.newServer(p, nil), listen.Options{Web: p.web, Socket: p.socket, Logger: logger})
 	if err != nil {
 		b.Fatal(err)
 	}
-	open.start()
-	r.probe = "http://" + open.web[0].Addr().String() + "/ready"
+	open.Serve()
+	r.probe = "http://" + open.WebAddress() + "/ready"
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -89,7 +92,7 @@ func startReporting(b *testing.B) *reporting {
 	b.Cleanup(func() {
 		cancel()
 		<-done
-		open.close()
+		open.Close()
 	})
 	return r
 }
@@ -112,11 +115,11 @@ func mapByte(b *testing.B, path string) []byte {
 
 // BenchmarkReport is the time from a component's report to the changed answer of
 // /ready, over real connections: median and 99th percentile. One operation is 100
-// reports; every second one says that the component is well again.
+// reports; every second one reports that the component is healthy again.
 func BenchmarkReport(b *testing.B) {
 	for _, way := range []struct {
-		name string
-		say  func(b *testing.B, r *reporting, well bool)
+		name   string
+		report func(b *testing.B, r *reporting, well bool)
 	}{{"http", sayHTTP}, {"datagram", sayDatagram}, {"shared-boolean", sayBoolean}} {
 		b.Run(way.name, func(b *testing.B) {
 			r := startReporting(b)
@@ -128,7 +131,7 @@ func BenchmarkReport(b *testing.B) {
 				pause := time.NewTicker(37 * time.Millisecond)
 				for i := range 100 {
 					<-pause.C
-					took = append(took, milliseconds(r.change(b, i%2 == 1, way.say)))
+					took = append(took, milliseconds(r.change(b, i%2 == 1, way.report)))
 				}
 				pause.Stop()
 			}
@@ -144,15 +147,15 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// change reports and returns how long it took until /ready said so.
-func (r *reporting) change(b *testing.B, well bool, say func(*testing.B, *reporting, bool)) time.Duration {
+// change reports and returns how long it took until /ready changed.
+func (r *reporting) change(b *testing.B, well bool, report func(*testing.B, *reporting, bool)) time.Duration {
 	b.Helper()
 	want := http.StatusServiceUnavailable
 	if well {
 		want = http.StatusOK
 	}
 	begin := time.Now()
-	say(b, r, well)
+	report(b, r, well)
 	r.await(b, want)
 	return time.Since(begin)
 }
@@ -201,7 +204,7 @@ func sayDatagram(b *testing.B, r *reporting, well bool) {
 	}
 }
 
-// await asks /ready every half millisecond until it answers with a status.
+// await queries /ready every half millisecond until it answers with a status.
 func (r *reporting) await(b *testing.B, status int) {
 	b.Helper()
 	client := &http.Client{Timeout: time.Second}

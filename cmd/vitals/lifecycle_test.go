@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// markers is a configuration whose rules look at files: state ready fails while the
+// markers is a configuration whose rules check files: state ready fails while the
 // file "bad" exists, state alive never does.
 const markers = `
 evaluation_interval: 100ms
@@ -165,6 +165,15 @@ func TestSocketOfAnEarlierProcess(t *testing.T) {
 	launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket="+first.socket)
 	eventually(t, "the next process to listen, with mode 660", func() bool {
 		info, err := os.Lstat(first.socket)
-		return err == nil && info.Mode().Perm() == 0o660 && dial(first.socket) == nil
+		return err == nil && info.Mode().Perm() == 0o660 && dialSocket(first.socket) == nil
 	})
+}
+
+// dialSocket connects to a Unix socket and closes the connection.
+func dialSocket(path string) error {
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
@@ -16,7 +18,7 @@ import (
 
 const lintPage = "docs/reference/lint.md"
 
-// lintSection is what the page says of a check.
+// lintSection is the section of a check on the page.
 type lintSection struct {
 	name, severity string
 	// examples are the blocks of YAML: a bad one and a good one.
@@ -50,11 +52,11 @@ func lintVocabulary(t *testing.T) *lint.Vocabulary {
 		}
 	}
 	writeFile(t, filepath.Join(dir, "rules.yml"), "groups: []\n")
-	l, errs := loadFile(filepath.Join(dir, "vitals.yml"))
+	l, errs := config.LoadFile(filepath.Join(dir, "vitals.yml"))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	return vocabulary(l)
+	return rulecheck.Vocabulary(l)
 }
 
 // lintExample returns the codes of what is found in the rules of a group, and those of

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/tripleo"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
@@ -15,14 +17,14 @@ import (
 // shippedLoad is a profile with settings.
 type shippedLoad struct {
 	name string
-	load func(t *testing.T) (*loaded, []error)
+	load func(t *testing.T) (*config.Loaded, []error)
 }
 
 // shippedLoads are the profiles in all ways that change their rules or collectors.
 func shippedLoads() []shippedLoad {
 	var all []shippedLoad
 	add := func(profile, conf string, set map[string]string) {
-		all = append(all, shippedLoad{strings.TrimSpace(fmt.Sprintf("%s %q %v", profile, conf, set)), func(t *testing.T) (*loaded, []error) {
+		all = append(all, shippedLoad{strings.TrimSpace(fmt.Sprintf("%s %q %v", profile, conf, set)), func(t *testing.T) (*config.Loaded, []error) {
 			p := &program{profile: profile, set: set}
 			if conf != "" {
 				p.kuryrConf = filepath.Join(t.TempDir(), "kuryr.conf")
@@ -38,12 +40,12 @@ func shippedLoads() []shippedLoad {
 	add("sonic", "", nil)
 	add("sonic", "", map[string]string{"auto_restart": "disabled", "hook_not_executable": "fail"})
 	for _, disabled := range []string{"pass", "fail"} {
-		all = append(all, shippedLoad{"tripleo disabled " + disabled, func(t *testing.T) (*loaded, []error) {
+		all = append(all, shippedLoad{"tripleo disabled " + disabled, func(t *testing.T) (*config.Loaded, []error) {
 			return newContainer(t).program(nil, "service=swift-proxy", "disabled="+disabled).load()
 		}})
 	}
 	for _, s := range tripleo.Services() {
-		all = append(all, shippedLoad{"tripleo " + s.Name, func(t *testing.T) (*loaded, []error) {
+		all = append(all, shippedLoad{"tripleo " + s.Name, func(t *testing.T) (*config.Loaded, []error) {
 			c := newContainer(t)
 			c.install(t)
 			return c.program(nil, append(tripleoArguments(s), "service="+s.Name)...).load()
@@ -62,23 +64,23 @@ func TestShippedProfilesAreLinted(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			for _, f := range l.files {
+			for _, f := range l.Rules {
 				seen = append(seen, f.Name)
 			}
-			unaccepted(t, lint.Check(l.files, lint.Options{Vocabulary: vocabulary(l), Complete: true, States: l.cfg.stateNames()}))
+			unaccepted(t, lint.Check(l.Rules, lint.Options{Vocabulary: rulecheck.Vocabulary(l), Complete: true, States: l.Config.StateNames()}))
 		})
 	}
-	for _, name := range shippedRules() {
+	for _, name := range config.ShippedRules() {
 		if !slices.Contains(seen, name) {
 			t.Errorf("no profile loads %s, want each shipped file in one", name)
 		}
 	}
 }
 
-// The same by themselves: a copy of one is the beginning of somebody's own.
+// The same for each file alone, as users copy single files.
 func TestShippedRuleFilesAreLinted(t *testing.T) {
 	for _, f := range shippedRuleFiles(t) {
-		unaccepted(t, lint.Check([]*rules.File{f}, lint.Options{Vocabulary: anyVocabulary(), States: []string{"ready", "alive", "started"}}))
+		unaccepted(t, lint.Check([]*rules.File{f}, lint.Options{Vocabulary: rulecheck.AnyVocabulary(), States: []string{"ready", "alive", "started"}}))
 	}
 }
 

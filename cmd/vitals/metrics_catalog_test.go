@@ -15,10 +15,11 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// measured is a sample that somebody exported.
+// measured is an exported sample.
 type measured struct {
 	name   string
 	labels map[string]string
@@ -61,7 +62,7 @@ func valueOf(m *dto.Metric) float64 {
 	return m.GetGauge().GetValue() + m.GetCounter().GetValue() + m.GetUntyped().GetValue()
 }
 
-// known says whether a sample can come of one of the metrics, or why of none.
+// known returns why a sample matches none of the metrics, or "".
 func known(metrics []lint.Metric, s measured) (why string) {
 	why = "there is no such metric"
 	for _, m := range metrics {
@@ -89,40 +90,40 @@ func known(metrics []lint.Metric, s measured) (why string) {
 	return why
 }
 
-// What the kinds say of their metrics beforehand holds for all that was ever exported.
+// The catalogue of the kinds matches all exported samples.
 func TestMetricsAreKnownBeforehand(t *testing.T) {
 	e := newExhibit(t)
-	configured := vocabulary(e.loaded)
+	configured := rulecheck.Vocabulary(e.loaded)
 	for _, s := range samplesOf(t, e) {
 		if s.name == "app_requests" { // of the scrape's target
 			continue
 		}
 		if why := known(configured.Metrics, s); why != "" {
-			t.Errorf("%s%v = %v is exported, and the configuration says that %s", s.name, s.labels, s.value, why)
+			t.Errorf("%s%v = %v is exported, and the configuration describes that %s", s.name, s.labels, s.value, why)
 		}
 	}
-	possible := anyVocabulary()
+	possible := rulecheck.AnyVocabulary()
 	for _, s := range samplesOfGoldens(t) {
 		if !strings.HasPrefix(s.name, "vitals_") { // of a scrape's target
 			continue
 		}
 		if why := known(possible.Metrics, s); why != "" {
-			t.Errorf("%s%v = %v is in a golden file, and the kinds say that %s", s.name, s.labels, s.value, why)
+			t.Errorf("%s%v = %v is in a golden file, and the kinds describe that %s", s.name, s.labels, s.value, why)
 		}
 	}
 }
 
-// A label or a value that nobody has would let a misspelt selector pass.
+// A label or a value that no sample has would let a misspelt selector pass.
 func TestMetricsHaveNoMoreLabels(t *testing.T) {
 	seen := labelsOf(expositions(t))
-	for _, m := range anyVocabulary().Metrics {
+	for _, m := range rulecheck.AnyVocabulary().Metrics {
 		if got, want := slices.Sorted(maps.Keys(m.Labels)), slices.Sorted(maps.Keys(seen[m.Name])); !slices.Equal(got, want) {
 			t.Errorf("%s has the labels %v beforehand, want those that are exported: %v", m.Name, got, want)
 		}
 	}
 	e := newExhibit(t)
 	samples := samplesOf(t, e)
-	for _, m := range vocabulary(e.loaded).Metrics {
+	for _, m := range rulecheck.Vocabulary(e.loaded).Metrics {
 		if m.Vanishes || strings.HasSuffix(m.Name, "_info") { // of the values of an info, one is there
 			continue
 		}
@@ -142,7 +143,7 @@ func TestMetricsHaveNoMoreLabels(t *testing.T) {
 // Names, help texts and types are those of the collector.
 func TestMetricsAreThoseDescribed(t *testing.T) {
 	e := newExhibit(t)
-	for i, c := range e.loaded.cfg.Collectors {
+	for i, c := range e.loaded.Config.Collectors {
 		key, kind := c.Kind()
 		described := e.sources[i].Collector.Describe()
 		if diff := cmp.Diff(described, descsOf(kind.Metrics(""))); diff != "" {
@@ -167,20 +168,20 @@ func descsOf(metrics []collectors.Metric) []collectors.Desc {
 	return descs
 }
 
-// The help texts say it for people.
-func TestMetricsAreAsTheirHelpSays(t *testing.T) {
+// The help texts contain it as well.
+func TestMetricsMatchTheirHelp(t *testing.T) {
 	isBool := regexp.MustCompile(`^Whether|\b1 for|always 1`)
 	absent := regexp.MustCompile(`(?i)absent (while|unless|before|without|where|for)`)
 	help := map[string]string{}
 	for _, d := range allDescs() {
 		help[d.Name] = d.Help
 	}
-	for _, m := range anyVocabulary().Metrics {
+	for _, m := range rulecheck.AnyVocabulary().Metrics {
 		if got, want := m.Bool, isBool.MatchString(help[m.Name]); got != want {
-			t.Errorf("%s is always 0 or 1: %t, and its help says %q", m.Name, got, help[m.Name])
+			t.Errorf("%s is always 0 or 1: %t, and its help is %q", m.Name, got, help[m.Name])
 		}
 		if !m.Vanishes && absent.MatchString(help[m.Name]) {
-			t.Errorf("%s does not vanish, and its help says %q", m.Name, help[m.Name])
+			t.Errorf("%s does not vanish, and its help is %q", m.Name, help[m.Name])
 		}
 	}
 }

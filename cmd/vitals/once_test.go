@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// silent is the address of a server that accepts and says nothing.
+// silent is the address of a server that accepts and sends nothing.
 func silent(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func (cutOff) Collect(ctx context.Context) ([]collectors.Sample, error) {
 
 func (cutOff) Describe() []collectors.Desc { return nil }
 
-// A collector whose time ends with that of the look has no result in it, whichever of the
+// A collector whose time ends with that of the command has no result in it, whichever of the
 // two gets its turn first.
 func TestOnceEndsBeforeWhatItCutsOff(t *testing.T) {
 	for range 50 {
@@ -56,7 +56,7 @@ func TestOnceEndsBeforeWhatItCutsOff(t *testing.T) {
 	}
 }
 
-// One look without evidence passes nothing, whatever the rules make of a lack of data.
+// One evaluation without evidence passes nothing, whatever the rules make of a lack of data.
 func TestOnceIsNeverVacuous(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestOnceIsNeverVacuous(t *testing.T) {
 						t.Errorf("vitals once --style=%s = %d, want %d:\n%s%s", style, code, tt.codes[i], out.String(), errs.String())
 					}
 					if style == "plain" && !strings.HasPrefix(out.String(), tt.want) {
-						t.Errorf("vitals once says %q, want %q", out.String(), tt.want)
+						t.Errorf("vitals once printed %q, want %q", out.String(), tt.want)
 					}
 				})
 			}

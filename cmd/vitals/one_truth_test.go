@@ -13,8 +13,8 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// views are the ways to ask a daemon whether it is ready: each returns the generation
-// that answered, and what it said.
+// views are the ways to query a daemon for ready: each returns the generation of the
+// snapshot, and the result.
 func (p *runningVitals) views() map[string]func() (generation string, ready bool, err error) {
 	get := func(path string) (*http.Response, string, error) {
 		r, err := http.Get(p.url + path)
@@ -50,17 +50,17 @@ func (p *runningVitals) views() map[string]func() (generation string, ready bool
 	}
 }
 
-// Every view of one generation says the same, while the state goes up and down.
+// Every view of one generation has the same result, while the state goes up and down.
 func TestE87OneTruth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	marker := filepath.Join(dir, "marker")
 	write(t, dir, "rules.yml", "groups: [{name: g, rules: [{alert: MarkerMissing, expr: vitals_file_exists == 0, labels: {state: ready}}]}]\n")
 	config := write(t, dir, "vitals.yml", "evaluation_interval: 1s\nrule_files: [rules.yml]\ncollectors: [{name: marker, interval: 500ms, timeout: 500ms, file: {path: "+marker+"}}]\n")
-	// A generation lasts for long enough to be asked for in every way.
+	// A generation lasts for long enough to be queried in every way.
 	p := runVitals(t, config)
-	said := map[string]map[string]bool{} // by generation and view
-	agreed := map[bool]int{}             // generations that all views showed
+	results := map[string]map[string]bool{} // by generation and view
+	agreed := map[bool]int{}                // generations that all views showed
 	views, there, rounds := p.views(), false, 0
 	eventually(t, "three generations of each result in all views", func() bool {
 		if rounds++; rounds%100 == 0 {
@@ -71,21 +71,21 @@ func TestE87OneTruth(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, look := range views {
-			generation, ready, err := look()
+		for name, query := range views {
+			generation, ready, err := query()
 			if err != nil || generation == "" {
 				t.Fatalf("%s: generation %q, %v", name, generation, err)
 			}
-			if said[generation] == nil {
-				said[generation] = map[string]bool{}
+			if results[generation] == nil {
+				results[generation] = map[string]bool{}
 			}
-			said[generation][name] = ready
+			results[generation][name] = ready
 		}
 		clear(agreed)
-		for generation, by := range said {
+		for generation, by := range results {
 			for name, ready := range by {
 				if ready != by["HTTP"] && len(by) == len(views) {
-					t.Fatalf("E87: generation %s: %s says ready = %t, HTTP %t", generation, name, ready, by["HTTP"])
+					t.Fatalf("E87: generation %s: %s has ready = %t, HTTP %t", generation, name, ready, by["HTTP"])
 				}
 			}
 			if len(by) == len(views) {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/vitals-health/vitals/internal/config"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -21,27 +23,27 @@ func adoptingMain() {
 	main()
 }
 
-// Collectors start their children by the one who waits for orphans, and who so knows them.
+// Collectors start children through the reaper, which does not reap those.
 func TestCollectorsHoldTheirChildren(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "vitals.yml")
-	if err := os.WriteFile(config, []byte("collectors: [{name: hook, script: {command: [/bin/true]}}]\n"), 0o600); err != nil {
+	file := filepath.Join(t.TempDir(), "vitals.yml")
+	if err := os.WriteFile(file, []byte("collectors: [{name: hook, script: {command: [/bin/true]}}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, errs := loadFile(config)
+	l, errs := config.LoadFile(file)
 	if errs != nil {
 		t.Fatal(errs)
 	}
 	d, err := (&program{}).newDaemon(l, discard())
-	if err != nil || d.reloader.builder.start == nil {
+	if err != nil || d.reloader.Builder.Start == nil {
 		t.Fatalf("newDaemon() = %v, and a builder without start, want one with it", err)
 	}
 	started, released := 0, 0
-	b := &builder{logger: discard(), start: func(start func() (*os.Process, error)) (*os.Process, func(), error) {
+	b := &config.Builder{Logger: discard(), Start: func(start func() (*os.Process, error)) (*os.Process, func(), error) {
 		started++
-		p, release, err := d.reloader.builder.start(start)
+		p, release, err := d.reloader.Builder.Start(start)
 		return p, func() { released++; release() }, err
 	}}
-	cfg, _, err := b.build(l)
+	cfg, _, err := b.Build(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func TestCollectorsHoldTheirChildren(t *testing.T) {
 	}
 }
 
-// What a script has started in a session of its own is nobody's child but the program's. It
+// What a script has started in a session of its own is re-parented to the program. It
 // is let go while it runs, and waited for when it has ended.
 func TestRunWaitsForOrphans(t *testing.T) {
 	dir := t.TempDir()

@@ -50,7 +50,7 @@ func TestResultThatCannotBePrinted(t *testing.T) {
 		{"generate dashboards --out=" + dir, 3},
 		{"generate alerts --check --out=" + dir, 1},
 		{"once --config.file=" + config, 3},
-		{"once --style=docker --config.file=" + config, 1}, // Docker knows 0 and 1
+		{"once --style=docker --config.file=" + config, 1}, // Docker accepts 0 and 1
 		{"once --style=nagios --config.file=" + config, 3},
 		{"once nonsense --style=docker --config.file=" + config, 1},
 		{"explain --config.file=" + config, 3},
@@ -68,7 +68,7 @@ func TestResultThatCannotBePrinted(t *testing.T) {
 			if code := run(strings.Fields(tt.command), full, errs); code != tt.code {
 				t.Errorf("exit code = %d, want %d", code, tt.code)
 			}
-			if want := "vitals: what is printed is not complete: no space left on device\n"; !strings.HasSuffix(errs.String(), want) {
+			if want := "vitals: the output is incomplete: no space left on device\n"; !strings.HasSuffix(errs.String(), want) {
 				t.Errorf("stderr = %q, want it to end with %q", errs.String(), want)
 			}
 		})
@@ -81,7 +81,7 @@ func TestNothingIsPrintedBehindAGap(t *testing.T) {
 	w := &printed{to: full}
 	for _, text := range []string{"one", "two", "3"} {
 		_, _ = io.WriteString(w, text)
-		full.left++ // as if somebody made room
+		full.left++ // as if space was freed
 	}
 	if got, want := full.got.String(), "onetwo3"; got != want {
 		t.Errorf("with room enough, %q is printed, want %q", got, want)
@@ -135,7 +135,7 @@ func TestVerdictThatCannotBePrinted(t *testing.T) {
 		{ok, execprobe.Nagios, 3},
 	} {
 		p := &program{stdout: &fullDevice{}}
-		if got := p.tell(tt.style, tt.result); got != tt.want {
+		if got := p.print(tt.style, tt.result); got != tt.want {
 			t.Errorf("%s: code of %v = %d, want %d", tt.style, tt.result.Outcome, got, tt.want)
 		}
 	}

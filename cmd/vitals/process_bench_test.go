@@ -23,7 +23,7 @@ const (
 	cpuMargin = 2
 )
 
-// startDeadline bounds the wait for a process to say that it is ready.
+// startDeadline bounds the wait for a process to be ready.
 const startDeadline = 30 * time.Second
 
 // buildProgram builds the program as it is shipped.
@@ -65,7 +65,7 @@ func startDaemon(b *testing.B, path string, w subject) *daemonProcess {
 	return d
 }
 
-// await asks /ready every millisecond until it passes.
+// await queries /ready every millisecond until it passes.
 func (d *daemonProcess) await(b *testing.B, begin time.Time) {
 	b.Helper()
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -152,7 +152,7 @@ func benchmarkStart(b *testing.B, path string, w subject) {
 
 // benchmarkRest is what the process takes while nothing happens: every second its
 // rules are evaluated, every ten seconds its collectors measure and its components
-// report. VITALS_BENCH_REST is how long to look; 30 s where it is not set.
+// report. VITALS_BENCH_REST is how long to measure; 30 s where it is not set.
 func benchmarkRest(b *testing.B, path string, w subject) {
 	rest := durationFrom(b, "VITALS_BENCH_REST", 30*time.Second)
 	d := startDaemon(b, path, w)
@@ -183,7 +183,7 @@ func benchmarkRest(b *testing.B, path string, w subject) {
 	}
 }
 
-// durationFrom is what an environment variable says, or else the default.
+// durationFrom returns the value of an environment variable, or the default.
 func durationFrom(b *testing.B, name string, standard time.Duration) time.Duration {
 	b.Helper()
 	text := os.Getenv(name)

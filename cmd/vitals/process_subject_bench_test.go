@@ -20,7 +20,7 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// subject is a profile with everything that it looks at. What is played lives in the
+// subject is a profile with everything that it measures. What is played lives in the
 // process of the benchmark, so that its cost is not the program's.
 type subject struct {
 	profile string
@@ -76,7 +76,7 @@ func put(b *testing.B, dir, name, text string) string {
 	return path
 }
 
-// startController starts what the controller's profile looks at, and writes the
+// startController starts what the controller's profile measures, and writes the
 // kuryr.conf that leads there.
 func startController(b *testing.B) (conf string) {
 	b.Helper()
@@ -103,7 +103,7 @@ project = %s
 		cloud.Domain(), cloud.Domain(), cloud.Region(), cloud.ProjectID()))
 }
 
-// startNode starts what the CNI daemon's profile looks at, and writes the profile as a
+// startNode starts what the CNI daemon's profile measures, and writes the profile as a
 // user who changes it does: with everything that it can measure, and paths of this
 // machine. change, where it is set, then changes the configuration of the collectors.
 func startNode(b *testing.B, program string, change func(name string, collector map[string]any)) (config string) {

@@ -24,7 +24,7 @@ import (
 // patience is how long a test waits for what must come; only a failure takes so long.
 const patience = 2 * time.Minute
 
-// eventually waits until ok is true; what says what was expected.
+// eventually waits until ok is true; what describes the condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(patience)
@@ -101,14 +101,14 @@ func launchProgram(t testing.TB, name string, inherit *os.File, args ...string) 
 	}
 	go func() {
 		defer close(p.done)
-		_ = p.cmd.Wait() // the code says it
+		_ = p.cmd.Wait() // the exit code is checked
 		p.code = p.cmd.ProcessState.ExitCode()
 	}()
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("vitals %s said:\n%s", strings.Join(args, " "), p.log)
+			t.Logf("output of vitals %s:\n%s", strings.Join(args, " "), p.log)
 		}
 	})
 	return p
@@ -172,13 +172,13 @@ func (p *runningVitals) signal(s syscall.Signal) {
 	}
 }
 
-// get asks the process; body and code are of the answer.
+// get sends a GET request to the process.
 func (p *runningVitals) get(path string) (int, string) {
 	p.t.Helper()
 	return request(p.t, http.DefaultTransport, http.MethodGet, p.url+path, "")
 }
 
-// status is what the tests look at in /api/v1/status.
+// status holds what the tests read of /api/v1/status.
 type status struct {
 	Generation uint64
 	Reload     server.ReloadStatus
@@ -208,7 +208,7 @@ func (p *runningVitals) status() status {
 	return s
 }
 
-// metric says whether /metrics has a line.
+// metric reports whether /metrics has a line.
 func (p *runningVitals) metric(line string) bool {
 	p.t.Helper()
 	_, body := p.get("/metrics")

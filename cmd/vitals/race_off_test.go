@@ -2,5 +2,5 @@
 
 package main
 
-// underRace says that the race detector watches, so that all takes much longer.
+// underRace reports whether the race detector is on, which makes everything slower.
 const underRace = false

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// webConfig looks at one page, and ready wants it to be as expected.
+// webConfig checks one page, and ready wants it to be as expected.
 const webConfig = `
 evaluation_interval: 100ms
 rule_files: [rules.yml]
@@ -35,11 +35,11 @@ groups:
 // Then it changes the address to one where nothing listens, which fails as soon as that is
 // known.
 func TestReloadOfAChangedCollector(t *testing.T) {
-	asked, answers := make(chan struct{}), make(chan string)
+	queried, answers := make(chan struct{}), make(chan string)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range 2 {
 			select {
-			case asked <- struct{}{}:
+			case queried <- struct{}{}:
 			case body := <-answers:
 				fmt.Fprint(w, body)
 			case <-r.Context().Done():
@@ -51,7 +51,7 @@ func TestReloadOfAChangedCollector(t *testing.T) {
 	write(t, dir, "rules.yml", webRules)
 	write(t, dir, "vitals.yml", fmt.Sprintf(webConfig, web.URL, "one"))
 	p := runVitals(t, config, "--config.poll-interval=0")
-	<-asked
+	<-queried
 	answers <- "one"
 	p.waitReady()
 	first := p.collector("web")
@@ -59,7 +59,7 @@ func TestReloadOfAChangedCollector(t *testing.T) {
 
 	write(t, dir, "vitals.yml", fmt.Sprintf(webConfig, web.URL, "two"))
 	p.signal(syscall.SIGHUP)
-	<-asked // by the new collector, which waits
+	<-queried // by the new collector, which waits
 	generation := p.status().Generation
 	eventually(t, "some passes over the rules", func() bool {
 		if code, body := p.get("/ready"); code != 200 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// reloadWays are the ways in which a running process can be told that dir/vitals.yml
+// reloadWays are the ways to make a running process load dir/vitals.yml
 // has become another; text is the new one.
 func reloadWays() map[string]func(t *testing.T, p *runningVitals, dir, text string) {
 	return map[string]func(t *testing.T, p *runningVitals, dir, text string){
@@ -95,7 +95,7 @@ func TestReload(t *testing.T) {
 			if s.Reload.OK || !strings.Contains(s.Reload.Error, mistake) || !s.Reload.LastSuccess.Equal(before.LastSuccess) {
 				t.Errorf("reload = %+v, want a failure with %q that remembers the last success", s.Reload, mistake)
 			}
-			if log := p.log.String(); strings.Count(log, "configuration is bad; the last good one goes on") != 1 || !strings.Contains(log, `unknown key \"unknown_key\"`) {
+			if log := p.log.String(); strings.Count(log, "configuration is invalid; the last valid one stays in use") != 1 || !strings.Contains(log, `unknown key \"unknown_key\"`) {
 				t.Errorf("log = %q, want the mistake in it once", log)
 			}
 			if code, body := p.get("/ready"); code != 200 || len(s.Collectors) != 1 {

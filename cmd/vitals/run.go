@@ -12,29 +12,44 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/listen"
+	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/internal/reaper"
+	"github.com/vitals-health/vitals/internal/rulecheck"
+	"github.com/vitals-health/vitals/internal/sdnotify"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// load reads the configuration that the flags name. What is loaded is never nil.
-func (p *program) load() (*loaded, []error) {
+// load reads the configuration that the flags name. The first result is never nil.
+func (p *program) load() (*config.Loaded, []error) {
 	switch {
 	case p.configFile != "" && p.profile != "":
-		return &loaded{sources: newSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
+		return &config.Loaded{Sources: config.NewSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
 	case p.profile != "":
-		return p.loadProfile()
+		return profiles.Load(p.profileOptions())
 	case p.kuryrConf != "" || len(p.set) > 0:
-		return &loaded{sources: newSources()}, []error{errors.New("--kuryr.conf and --set change a profile: expected --profile=NAME with them")}
+		return &config.Loaded{Sources: config.NewSources()}, []error{errors.New("--kuryr.conf and --set change a profile: expected --profile=NAME with them")}
 	case p.configFile != "":
-		return loadFile(p.configFile)
+		return config.LoadFile(p.configFile)
 	}
-	return &loaded{sources: newSources()}, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
+	return &config.Loaded{Sources: config.NewSources()}, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
+}
+
+// runCommand declares the command run.
+func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
+	cmd := app.Command("run", "Collect, evaluate and serve until SIGTERM or SIGINT: ready then fails at once, and the process ends after --web.shutdown-delay. SIGHUP reloads the configuration.").Default()
+	p.configFlags(cmd)
+	p.webFlags(cmd, config.DefaultListen)
+	cmd.Flag("config.poll-interval", "How often to check the configuration files for changes; 0 disables the check.").Default("5s").DurationVar(&p.poll)
+	cmd.Action(do(p.runDaemon))
 }
 
 // runDaemon is the command run.
@@ -44,40 +59,40 @@ func (p *program) runDaemon() int {
 	if len(errs) > 0 {
 		return p.fail(errs...)
 	}
-	if !p.listenGiven && l.cfg.Server.ListenAddress != "" {
-		*p.web.WebListenAddresses = []string{l.cfg.Server.ListenAddress}
+	if !p.listenGiven && l.Config.Server.ListenAddress != "" {
+		*p.web.WebListenAddresses = []string{l.Config.Server.ListenAddress}
 	}
 	logger.Info("starting vitals", "version", version.Info())
 	d, err := p.newDaemon(l, logger)
 	if err != nil {
 		return p.fail(err)
 	}
-	d.lint = &lintLog{logger: logger}
-	d.lint.look(l)
+	d.lint = &rulecheck.Log{Logger: logger}
+	d.lint.Check(l)
 	return d.serve(p, nil)
 }
 
-// daemon is everything that runs.
+// daemon is the running program.
 type daemon struct {
 	logger *slog.Logger
-	loaded atomic.Pointer[loaded]
-	// components is the collector that takes reports; nil where none is configured.
+	loaded atomic.Pointer[config.Loaded]
+	// components is the collector that accepts reports; nil where none is configured.
 	components atomic.Pointer[components.Collector]
 	eval       *evaluator.Evaluator
-	reloader   *reloader
-	// notifier tells the service manager; nil where there is none.
-	notifier *notifier
-	// lint looks at the rules of each configuration; nil where nobody does.
-	lint *lintLog
-	// orphans waits for what becomes a child of this process, and is nobody's.
+	reloader   *config.Reloader
+	// notifier reports to the service manager; nil where there is none.
+	notifier *sdnotify.Notifier
+	// lint checks the rules of each configuration and logs findings; nil for no checks.
+	lint *rulecheck.Log
+	// orphans reaps children that were re-parented to this process.
 	orphans *reaper.Reaper
 }
 
 // newDaemon wires a loaded configuration. It starts nothing.
-func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
-	d := &daemon{logger: logger, notifier: newNotifier(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
-	b := &builder{logger: logger, start: d.orphans.Start}
-	cfg, commit, err := b.build(l)
+func (p *program) newDaemon(l *config.Loaded, logger *slog.Logger) (*daemon, error) {
+	d := &daemon{logger: logger, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
+	b := &config.Builder{Logger: logger, Start: d.orphans.Start}
+	cfg, commit, err := b.Build(l)
 	if err != nil {
 		return nil, err
 	}
@@ -86,27 +101,27 @@ func (p *program) newDaemon(l *loaded, logger *slog.Logger) (*daemon, error) {
 		return nil, err
 	}
 	commit()
-	d.reloader = &reloader{load: p.load, builder: b, eval: d.eval, logger: logger, notifier: d.notifier, apply: func(l *loaded) { d.use(l, b) }}
-	d.reloader.use(l)
+	d.reloader = &config.Reloader{Load: p.load, Builder: b, Eval: d.eval, Logger: logger, Begin: d.notifier.Reloading, Apply: func(l *config.Loaded) { d.use(l, b) }}
+	d.reloader.Use(l)
 	return d, nil
 }
 
-// use notes the configuration that has become the running one.
-func (d *daemon) use(l *loaded, b *builder) {
+// use records the configuration that is now running.
+func (d *daemon) use(l *config.Loaded, b *config.Builder) {
 	d.loaded.Store(l)
 	var found *components.Collector
-	for _, made := range b.built {
-		if c, ok := made.collector.(*components.Collector); ok {
+	for _, made := range b.Collectors() {
+		if c, ok := made.(*components.Collector); ok {
 			found = c
 		}
 	}
 	d.components.Store(found)
 	if d.lint != nil {
-		d.lint.look(l)
+		d.lint.Check(l)
 	}
 }
 
-// report hands a component's report to the collector that takes them.
+// report passes a component's report to the collector that accepts them.
 func (d *daemon) report(name string, r collectors.Report) error {
 	if c := d.components.Load(); c != nil {
 		return c.Report(name, r)
@@ -114,7 +129,7 @@ func (d *daemon) report(name string, r collectors.Report) error {
 	return collectors.ErrUnknownComponent
 }
 
-// reports returns what the components said last.
+// reports returns the last report of every component.
 func (d *daemon) reports() []server.ComponentStatus {
 	c := d.components.Load()
 	if c == nil {
@@ -137,34 +152,33 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 		Snapshot:      d.eval.Snapshot,
 		Changed:       d.eval.Changed,
 		Explain:       explain.New(d.eval).Explain,
-		FailingStatus: l.cfg.Server.FailingStatus,
+		FailingStatus: l.Config.Server.FailingStatus,
 		Report:        d.report,
 		Components:    d.reports,
-		ReportToken:   l.cfg.Server.ComponentToken.Value(),
-		Config:        func() []byte { return d.loaded.Load().redacted },
+		ReportToken:   l.Config.Server.ComponentToken.Value(),
+		Config:        func() []byte { return d.loaded.Load().Redacted },
 		Version:       version.Version,
 		ExternalExtra: extra,
 		Logger:        d.logger,
 	}
 	if p.lifecycle {
-		opts.Reload = d.reloader.reload
+		opts.Reload = d.reloader.Reload
 	}
 	return server.New(opts)
 }
 
-// serve listens, runs the evaluator and waits for the end: SIGTERM or SIGINT make
-// ready fail, and after the shutdown delay everything stops. A second signal does
-// not wait.
+// serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
+// and after the shutdown delay everything stops. A second signal skips the delay.
 func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
-	// Before anything can be seen of the process: who sees it may send SIGHUP.
+	// First, because SIGHUP may arrive as soon as the process is visible.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	s, err := p.listen(d.newServer(p, extra), d.logger)
+	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, Socket: p.socket, Logger: d.logger})
 	if err != nil {
 		return p.fail(err)
 	}
-	defer s.close()
+	defer s.Close()
 
 	ctx, cancel := context.WithCancel(context.Background())
 	evaluated := make(chan struct{})
@@ -175,14 +189,17 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		d.reloader.watch(ctx, p.poll)
+		d.reloader.Watch(ctx, p.poll)
 	}()
-	failed := s.start()
-	p.announce(s)
+	failed := s.Serve()
+	if p.welcome != "" {
+		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
+	}
+	s.Log()
 	notified := make(chan struct{})
 	go func() {
 		defer close(notified)
-		d.notifier.run(ctx, d.eval)
+		d.notifier.Run(ctx, d.eval)
 	}()
 	reaped := make(chan struct{})
 	go func() {
@@ -203,7 +220,7 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 			return exitFailing
 		case sig := <-signals:
 			if sig == syscall.SIGHUP {
-				_ = d.reloader.reload() // logged, and in the snapshot
+				_ = d.reloader.Reload() // logged, and in the snapshot
 				continue
 			}
 			d.lameDuck(p.shutdownDelay, signals)
@@ -212,11 +229,11 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	}
 }
 
-// lameDuck answers on, with ready failing, until the delay is over or the process is
-// asked to stop once more. There is nothing to reload any more.
+// lameDuck keeps serving with ready failing until the delay is over or a second signal
+// to stop arrives. It ignores SIGHUP.
 func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
 	d.logger.Info("shutting down", "delay", delay)
-	d.notifier.stopping()
+	d.notifier.Stopping()
 	d.eval.Shutdown()
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

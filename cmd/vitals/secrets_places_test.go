@@ -17,6 +17,7 @@ import (
 	httpkind "github.com/vitals-health/vitals/collectors/http"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // canary is a secret that must not be seen anywhere.
@@ -99,8 +100,8 @@ func plainBlocks() map[string]string {
 }
 
 // TestNothingShowsWhatAConfigurationHides puts a secret into every place of every kind of
-// collector, and looks at what is shown of the configuration, at its mistakes, and at what
-// the collector says where nothing answers.
+// collector, and checks what is shown of the configuration, at its mistakes, and at what
+// the collector reports without a server.
 func TestNothingShowsWhatAConfigurationHides(t *testing.T) {
 	blocks := plainBlocks()
 	if listed := kinds.Names(); len(blocks) != len(listed) {
@@ -126,7 +127,7 @@ func TestNothingShowsWhatAConfigurationHides(t *testing.T) {
 		})
 	}
 	t.Run("the rest", func(t *testing.T) {
-		variants := secretsIn(reflect.TypeFor[ServerConfig](), "")
+		variants := secretsIn(reflect.TypeFor[config.ServerConfig](), "")
 		for _, v := range variants {
 			checkHidden(t, map[string]any{"server": v})
 		}
@@ -140,23 +141,23 @@ func TestNothingShowsWhatAConfigurationHides(t *testing.T) {
 }
 
 // checkHidden loads a configuration and, where it has no mistake, makes its collector and
-// asks it once.
-func checkHidden(t *testing.T, config map[string]any) {
+// runs it once.
+func checkHidden(t *testing.T, content map[string]any) {
 	t.Helper()
-	data, err := yaml.Marshal(config)
+	data, err := yaml.Marshal(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, errs := load(newSources(), "vitals.yml", data, nil)
-	texts := []string{string(l.redacted)}
+	l, errs := config.Load(config.NewSources(), "vitals.yml", data, nil)
+	texts := []string{string(l.Redacted)}
 	for _, err := range errs {
 		texts = append(texts, err.Error())
 	}
 	if len(errs) > 0 {
-		texts = texts[1:] // it never runs, so nobody is shown it
+		texts = texts[1:] // it never runs, so it is never shown
 	}
-	if len(errs) == 0 && len(l.cfg.Collectors) > 0 {
-		texts = append(texts, askOnce(t, l)...)
+	if len(errs) == 0 && len(l.Config.Collectors) > 0 {
+		texts = append(texts, collectOnceText(t, l)...)
 	}
 	for _, text := range texts {
 		if strings.Contains(text, canary) {
@@ -165,13 +166,13 @@ func checkHidden(t *testing.T, config map[string]any) {
 	}
 }
 
-// askOnce is everything that a configuration says of its collector's first round.
-func askOnce(t *testing.T, l *loaded) []string {
+// collectOnceText returns all output about the first collection.
+func collectOnceText(t *testing.T, l *config.Loaded) []string {
 	t.Helper()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	b := builder{logger: logger}
-	cfg, _, err := b.build(l)
+	b := config.Builder{Logger: logger}
+	cfg, _, err := b.Build(l)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -196,7 +197,7 @@ func askOnce(t *testing.T, l *loaded) []string {
 	texts := []string{log.String(), s.Collectors[0].Error, s.Collectors[0].Note}
 	for _, sample := range s.Batches[0].Samples {
 		if s.Collectors[0].Kind == "netlink" && sample.Labels.Has("interface") {
-			continue // rules ask for an interface by its name, whatever that is
+			continue // rules select an interface by its name, whatever that is
 		}
 		texts = append(texts, sample.Labels.String())
 	}

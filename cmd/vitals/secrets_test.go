@@ -17,8 +17,8 @@ import (
 func repeating(t *testing.T, away string) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		said := fmt.Sprint(r.URL, r.Header, string(body))
-		w.Header().Set("Content-Type", "text/"+said)
+		received := fmt.Sprint(r.URL, r.Header, string(body))
+		w.Header().Set("Content-Type", "text/"+received)
 		switch r.URL.Path {
 		case "/status":
 			w.WriteHeader(http.StatusInternalServerError)
@@ -29,7 +29,7 @@ func repeating(t *testing.T, away string) *httptest.Server {
 			w.Header().Set("Location", "http://user:"+canary+"@[?token="+canary)
 			w.WriteHeader(http.StatusFound)
 		}
-		fmt.Fprintf(w, `{"access": {"token": %q}, "said": %q}`, canary+"-other", said)
+		fmt.Fprintf(w, `{"access": {"token": %q}, "received": %q}`, canary+"-other", received)
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -79,7 +79,7 @@ groups:
 `
 
 // TestSecretsInAProcess has collectors that fail in all ways against servers that repeat
-// what they were sent, and looks at everything that can be seen of the process.
+// what they were sent, and checks all output of the process.
 func TestSecretsInAProcess(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -102,7 +102,7 @@ func TestSecretsInAProcess(t *testing.T) {
 		"http: {url: '" + web.URL + query + "', expect: {body: 'api_key=" + canary + "$'}" + more,
 		"http: {url: '" + web.URL + query + "', expect: {headers: {Content-Type: '^token=" + canary + "', Set-Cookie: " + canary + "}}" + more,
 		"http: {url: '" + web.URL + query + "', expect: {json: {access.token: " + canary + "}}" + more,
-		"http: {url: '" + web.URL + query + "', expect: {json: {said: x}}" + more,
+		"http: {url: '" + web.URL + query + "', expect: {json: {received: x}}" + more,
 		"scrape: {url: '" + closed.URL + query + "', bearer_token_file: " + file + "}",
 		"scrape: {url: '" + web.URL + query + "', bearer_token_file: " + file + "}",
 		"scrape: {url: '" + web.URL + "/broken" + query + "', follow_redirects: true, bearer_token_file: " + file + "}",
@@ -158,7 +158,7 @@ func TestSecretsInAProcess(t *testing.T) {
 	}
 	for _, want := range []string{"connection refused", "certificate", "status 500", "redirect", "body does not match", "is not as expected"} {
 		if !strings.Contains(seen["/api/v1/status"], want) {
-			t.Errorf("no collector says %q: it does not fail as it should", want)
+			t.Errorf("no collector reports %q: it does not fail as it should", want)
 		}
 	}
 }

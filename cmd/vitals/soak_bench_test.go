@@ -49,7 +49,7 @@ func BenchmarkSoak(b *testing.B) {
 	}
 }
 
-// shortenRanges has the rules look back ten seconds, so that the history of the window
+// shortenRanges shortens ranges of rules to ten seconds, so that the history of the window
 // is full, and stays as large as it is, before anything is measured.
 func shortenRanges(b *testing.B, dir string) {
 	b.Helper()
@@ -104,7 +104,7 @@ func beat(b *testing.B, dir string) (stop func()) {
 	}
 }
 
-// soak looks at the process once a second, after a warm-up in which pools and the
+// soak measures the process once a second, after a warm-up in which pools and the
 // window's history fill.
 func (d *daemonProcess) soak(b *testing.B, length time.Duration) {
 	b.Helper()

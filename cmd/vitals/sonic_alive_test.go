@@ -29,8 +29,8 @@ func sonicCriticalCases() []sonicCase {
 		{id: "E57", name: "a critical program runs again", given: comesBack, check: countsBoth},
 		{id: "E59", name: "the file of critical programs has blank lines only", given: critical("\n \n\n"), check: notes("supervisor", "no critical program")},
 		{id: "E59", name: "the file of critical programs is empty", given: critical(""), check: notes("supervisor", "no critical program")},
-		{id: "E56", name: "a critical program is unknown to supervisord", given: critical("program:snmpd\nprogram:nobody\n"),
-			ready: sonicVerdict{0, "CriticalProgramUnknown", []string{"nobody"}}},
+		{id: "E56", name: "a critical program is unknown to supervisord", given: critical("program:snmpd\nprogram:missing\n"),
+			ready: sonicVerdict{0, "CriticalProgramUnknown", []string{"missing"}}},
 	}
 }
 
@@ -86,15 +86,15 @@ func sonicNoRestartCases() []sonicCase {
 			given: func(t *testing.T, l *sonicLab) {
 				l.before = l.transitions(t, "ready")
 				l.supervisord.set(managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"})
-			}, check: toldOnce},
+			}, check: loggedOnce},
 		{id: "E56", name: "a critical program is FATAL, with `auto_restart=disabled`", ready: down("snmpd cannot be kept running"), alive: shown,
 			given: tells(managed{"snmpd", "snmpd", stFatal, 0, ""})},
 	}
 }
 
-// toldOnce checks that the log has one line for each change of the state, however many
+// loggedOnce checks that the log has one line for each change of the state, however many
 // rounds there were since. On a machine that is not busy that is one.
-func toldOnce(t *testing.T, l *sonicLab) {
+func loggedOnce(t *testing.T, l *sonicLab) {
 	t.Helper()
 	before := l.daemon.eval.Snapshot().Generation
 	soon(t, func() string {
@@ -111,7 +111,7 @@ func toldOnce(t *testing.T, l *sonicLab) {
 		}
 	}
 	if lines != want {
-		t.Errorf("%d lines of the log say it, want %d:\n%s", lines, want, l.log)
+		t.Errorf("%d lines of the log have it, want %d:\n%s", lines, want, l.log)
 	}
 	if st, ok := l.daemon.eval.Snapshot().State("ready", l.daemon.eval.Snapshot().At); !ok || st.Since.IsZero() {
 		t.Errorf("since when ready fails is %v, want it known", st.Since)

@@ -79,7 +79,7 @@ func (l *sonicLab) lastRun(name string) int64 {
 
 const wellPlatform = `printf 'Platform\nD1:OK\nD3:OK\n'`
 
-// sonicCheckerCases are what checkers say, and what ready then answers. The other checker
+// sonicCheckerCases are outputs of checkers, and the results of ready. The other checker
 // is unaffected by all of it.
 func sonicCheckerCases() []struct {
 	id, name, checker string
@@ -128,8 +128,8 @@ func TestSonicCheckers(t *testing.T) {
 	}
 }
 
-// checked says how what is known of the checkers differs: the objects of platform, whether
-// its collector succeeds, and that the other one does. It says "" if nothing differs.
+// checked returns how the results of the checkers differ: the objects of platform, whether
+// its collector succeeds, and that the other one does. It returns "" for no difference.
 func (l *sonicLab) checked(objects string, succeeds bool) string {
 	var known []string
 	for _, name := range []string{"D1", "D3"} {
@@ -153,7 +153,7 @@ func (l *sonicLab) succeeds(name string) bool {
 	return false
 }
 
-// What lasts is told as long as it lasts: SONiC tells a leak for one cycle only.
+// A lasting fault is reported as long as it lasts: SONiC reports a leak for one cycle only.
 func TestSonicFaultThatLasts(t *testing.T) {
 	t.Parallel()
 	l := startCheckers(t, wellPlatform)
@@ -173,7 +173,7 @@ func TestSonicFaultThatLasts(t *testing.T) {
 	})
 }
 
-// A fault during the start is told apart from one that comes later: SONiC's LED has a
+// A fault during the start is distinguished from a later one: SONiC's LED has a
 // colour for it.
 func TestSonicStartup(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +63,7 @@ func TestSonicReload(t *testing.T) {
 	t.Run("E76 the file of watchdogs breaks", func(t *testing.T) {
 		l.await(t, "ready", sonicVerdict{})
 		writeFile(t, watchdog, "nonsense\n")
-		if err := l.daemon.reloader.reload(); err == nil || !strings.Contains(err.Error(), "/watchdog:1: ") {
+		if err := l.daemon.reloader.Reload(); err == nil || !strings.Contains(err.Error(), "/watchdog:1: ") {
 			t.Errorf("reload() = %v, want an error with the place", err)
 		}
 		l.rounds(t, "heartbeats", 1)
@@ -72,7 +71,7 @@ func TestSonicReload(t *testing.T) {
 			t.Errorf("the reload is %+v, orchagent is expected: %t, want that it failed and changed nothing", s.Reload, expects())
 		}
 		writeFile(t, watchdog, "program:orchagent\n")
-		if err := l.daemon.reloader.reload(); err != nil {
+		if err := l.daemon.reloader.Reload(); err != nil {
 			t.Errorf("reload() = %v of a file that is whole again, want no error", err)
 		}
 		soon(t, func() string { return l.daemon.eval.Snapshot().Reload.Error })
@@ -96,8 +95,8 @@ func TestSonicWithoutFiles(t *testing.T) {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
 	for path, names := range map[string][]string{
-		"/etc/supervisor/critical_processes": {l.collector("supervisor").Supervisor.CriticalFile},
-		"/etc/supervisor/watchdog_processes": l.collector("heartbeats").Components.Expect,
+		"/etc/supervisor/critical_processes": {collectorNamed(l, "supervisor").Supervisor.CriticalFile},
+		"/etc/supervisor/watchdog_processes": collectorNamed(l, "heartbeats").Components.Expect,
 	} {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Fatalf("%s exists (%v), want a host without SONiC's files", path, err)
@@ -106,7 +105,7 @@ func TestSonicWithoutFiles(t *testing.T) {
 			t.Errorf("without %s there is %q, want nothing", path, names)
 		}
 		// Once it is there, the configuration is another one.
-		if _, seen := l.sources.seen[path]; !seen {
+		if !l.Sources.Has(path) {
 			t.Errorf("%s is no source of the configuration, want it to be", path)
 		}
 	}
@@ -125,35 +124,8 @@ func TestSonicWithoutFiles(t *testing.T) {
 	})
 }
 
-// The programs that have no profile's own places.
-func TestSonicVariables(t *testing.T) {
-	dir := t.TempDir()
-	writeFile(t, dir+"/w", "program:orchagent\n")
-	writeFile(t, dir+"/c", "program:orchagent\n")
-	p := &program{profile: "sonic", set: map[string]string{
-		"socket": "/s.sock", "hook": "/h", "critical_processes": dir + "/c", "watchdog_processes": dir + "/w", "heartbeat": "1m30s",
-		"auto_restart": "disabled", "hook_not_executable": "fail",
-	}}
-	l, errs := p.load()
-	if len(errs) > 0 {
-		t.Fatalf("load() = %v, want no mistakes", errs)
-	}
-	hearts := l.collector("heartbeats").Components
-	got := map[string]string{
-		"socket": l.collector("supervisor").Supervisor.Socket, "hook": l.collector("hook").Script.Command[0],
-		"critical_processes": l.collector("supervisor").Supervisor.CriticalFile, "its file": l.collector("critical-processes").File.Path,
-		"heartbeat": hearts.Deadline.String(), "expected": strings.Join(hearts.Expect, " "), "rules": strings.Join(l.cfg.RuleFiles, " "),
-	}
-	want := map[string]string{
-		"socket": "/s.sock", "hook": "/h", "critical_processes": dir + "/c", "its file": dir + "/c",
-		"heartbeat": "1m30s", "expected": "orchagent", "rules": "builtin:sonic builtin:sonic-no-restart builtin:sonic-hook-refused",
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("the profile has %v, want %v", got, want)
-	}
-}
-
-// Without a daemon the probe says so, and never 0; and on request it looks by itself.
+// Without a daemon the probe reports that, and never exits with 0. On request it evaluates
+// the rules itself.
 func TestSonicWithoutADaemon(t *testing.T) {
 	t.Parallel()
 	l := startSonicLab(t, nil)
@@ -162,7 +134,7 @@ func TestSonicWithoutADaemon(t *testing.T) {
 		want         sonicVerdict
 	}{
 		{"E80 there is no socket", l.path("none.sock"), sonicVerdict{123, "no daemon", []string{"there is no socket"}}},
-		{"E80 no process listens on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"no process listens"}}},
+		{"E80 no listener on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"nobody listens"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.socket, "dead") {
@@ -174,7 +146,7 @@ func TestSonicWithoutADaemon(t *testing.T) {
 			}
 		})
 	}
-	t.Run("E79 E80 one look without a daemon exits by the verdict", func(t *testing.T) {
+	t.Run("E79 E80 one evaluation without a daemon exits by the verdict", func(t *testing.T) {
 		if wrong := (sonicVerdict{}).differs(l.alone("ready")); wrong != "" {
 			t.Error(wrong)
 		}
@@ -185,7 +157,7 @@ func TestSonicWithoutADaemon(t *testing.T) {
 	})
 }
 
-// Before anything is known, the probe says that: not 0, and no rule's own code.
+// Before the first result, the exit code is neither 0 nor the code of a rule.
 func TestSonicBeforeTheFirstLook(t *testing.T) {
 	l := startSonicLab(t, nil)
 	p := l.program(time.Second)

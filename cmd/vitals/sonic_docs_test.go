@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -219,18 +220,22 @@ func TestSonicDocumentationShowsTheCodes(t *testing.T) {
 	}
 }
 
+// profileVariables returns the variables of a profile, as the error for an unknown one
+// lists them.
+func profileVariables(t *testing.T, profile string) []string {
+	t.Helper()
+	_, errs := profiles.Load(profiles.Options{Name: profile, Set: map[string]string{"?": "x"}})
+	if len(errs) == 0 {
+		t.Fatal("load() returned no error, want one that lists the variables")
+	}
+	_, list, _ := strings.Cut(errs[0].Error(), "expected ")
+	return strings.FieldsFunc(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
 // The variables on the page are those of the profile.
 func TestSonicDocumentationShowsTheVariables(t *testing.T) {
-	p := &program{profile: "sonic", set: map[string]string{"?": "x"}}
-	_, errs := p.load()
-	if len(errs) != 1 {
-		t.Fatalf("load() = %v, want one mistake that lists the variables", errs)
-	}
-	var want, got []string
-	_, list, _ := strings.Cut(errs[0].Error(), "expected ")
-	for word := range strings.FieldsFuncSeq(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == ' ' }) {
-		want = append(want, word)
-	}
+	want := profileVariables(t, "sonic")
+	var got []string
 	for _, row := range sonicTable(t, "## Variables", 3) {
 		got = append(got, strings.Trim(row[0], "`"))
 	}

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
@@ -25,30 +24,30 @@ import (
 type heartbeats struct {
 	parts *components.Collector
 	eval  *evaluator.Evaluator
-	// supervisord tells of orchagent; an empty state is that nothing is known of it.
-	supervisord *toldOf
-	// again reloads with a collector that knows of no heartbeat yet, as with another
+	// supervisord reports on orchagent; an empty state is none.
+	supervisord *programStatus
+	// again reloads with a collector that has no heartbeat yet, as with another
 	// file of programs.
 	again func(*testing.T)
 }
 
-// toldOf is a collector that tells of one program: in which state it is, and since when
+// programStatus is a collector that reports on one program: in which state it is, and since when
 // it runs. In the state "out", supervisord does not answer.
-type toldOf struct {
+type programStatus struct {
 	mu    sync.Mutex
 	state string
 	since time.Time
 }
 
 // become changes the state now.
-func (o *toldOf) become(state string) {
+func (o *programStatus) become(state string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.state, o.since = state, time.Now()
 }
 
 // Collect implements collectors.Collector.
-func (o *toldOf) Collect(context.Context) ([]collectors.Sample, error) {
+func (o *programStatus) Collect(context.Context) ([]collectors.Sample, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.state == "" {
@@ -71,7 +70,7 @@ func (o *toldOf) Collect(context.Context) ([]collectors.Sample, error) {
 }
 
 // Describe implements collectors.Collector.
-func (o *toldOf) Describe() []collectors.Desc { return nil }
+func (o *programStatus) Describe() []collectors.Desc { return nil }
 
 // beat is a heartbeat of a program.
 func (h *heartbeats) beat(t *testing.T, program string) {
@@ -81,7 +80,7 @@ func (h *heartbeats) beat(t *testing.T, program string) {
 	}
 }
 
-// says is what alive says: its verdict, and the summary of the rule that decides.
+// says returns the verdict of alive, and the summary of the rule that decides.
 func (h *heartbeats) says() string {
 	time.Sleep(maxReportLatency)
 	s := h.eval.Snapshot()
@@ -107,18 +106,18 @@ func playHeartbeats(t *testing.T, set map[string]string, play func(*testing.T, *
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		h := &heartbeats{supervisord: &toldOf{}}
+		h := &heartbeats{supervisord: &programStatus{}}
 		supervisord := evaluator.Source{Name: "supervisor", Interval: time.Second, Timeout: time.Second, Collector: h.supervisord}
 		fresh := func(t *testing.T) evaluator.Config {
 			t.Helper()
-			config := l.collector("heartbeats")
+			config := collectorNamed(l, "heartbeats")
 			c, err := config.Components.New(collectors.Env{Name: config.Name, Logger: discard()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			h.parts, _ = c.(*components.Collector)
 			source := evaluator.Source{Name: config.Name, Interval: time.Duration(config.Interval), Timeout: time.Duration(config.Timeout), Collector: c}
-			return evaluator.Config{Files: l.files, Sources: []evaluator.Source{source, supervisord}}
+			return evaluator.Config{Files: l.Rules, Sources: []evaluator.Source{source, supervisord}}
 		}
 		eval, err := evaluator.New(fresh(t), evaluator.Options{Logger: discard()})
 		if err != nil {
@@ -145,7 +144,7 @@ const (
 	neverBeat = "fail HeartbeatNeverSeen: The program orchagent has not sent any heartbeat."
 )
 
-// A program may be silent for as long as --set heartbeat says, and not longer.
+// The maximum time between two heartbeats of a program is --set heartbeat.
 func TestSonicHeartbeats(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -166,11 +165,11 @@ func TestSonicHeartbeats(t *testing.T) {
 				h.beat(t, "orchagent")
 				time.Sleep(tt.silent)
 				if got := h.says(); !strings.HasPrefix(got, tt.want) {
-					t.Errorf("alive says %q, want %q", got, tt.want)
+					t.Errorf("alive is %q, want %q", got, tt.want)
 				}
 				h.beat(t, "orchagent")
 				if got := h.says(); got != "pass" {
-					t.Errorf("alive says %q after a heartbeat, want pass", got)
+					t.Errorf("alive is %q after a heartbeat, want pass", got)
 				}
 			})
 		})
@@ -191,22 +190,22 @@ func TestSonicHeartbeatNeverSeen(t *testing.T) {
 			playHeartbeats(t, tt.set, func(t *testing.T, h *heartbeats) {
 				time.Sleep(time.Minute + 55*time.Second)
 				if got := h.says(); got != "pass" {
-					t.Errorf("alive says %q before two minutes are over, want pass", got)
+					t.Errorf("alive is %q before two minutes are over, want pass", got)
 				}
 				time.Sleep(15 * time.Second)
 				if got := h.says(); got != tt.late {
-					t.Errorf("alive says %q after two minutes, want %q", got, tt.late)
+					t.Errorf("alive is %q after two minutes, want %q", got, tt.late)
 				}
 				h.beat(t, "orchagent")
 				if got := h.says(); got != "pass" {
-					t.Errorf("alive says %q after a heartbeat, want pass", got)
+					t.Errorf("alive is %q after a heartbeat, want pass", got)
 				}
 			})
 		})
 	}
 }
 
-// A reload with other programs begins anew: what was heard before is no silence, and
+// A reload with other programs begins anew: earlier heartbeats do not count, and
 // each has its two minutes again.
 func TestSonicHeartbeatsAfterReload(t *testing.T) {
 	t.Parallel()
@@ -219,12 +218,12 @@ func TestSonicHeartbeatsAfterReload(t *testing.T) {
 		for _, wait := range []time.Duration{0, 10 * time.Second, time.Minute, 45 * time.Second} {
 			time.Sleep(wait)
 			if got := h.says(); got != "pass" {
-				t.Errorf("alive says %q %s later, want pass", got, wait)
+				t.Errorf("alive is %q %s later, want pass", got, wait)
 			}
 		}
 		time.Sleep(15 * time.Second)
 		if got := h.says(); got != neverBeat {
-			t.Errorf("alive says %q two minutes after the reload, want %q", got, neverBeat)
+			t.Errorf("alive is %q two minutes after the reload, want %q", got, neverBeat)
 		}
 	})
 }
@@ -245,7 +244,7 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 					h.supervisord.become(state)
 					time.Sleep(5 * time.Second)
 					if got := h.says(); !strings.HasPrefix(got, says) {
-						t.Errorf("alive says %q where orchagent is %s, want %q", got, state, says)
+						t.Errorf("alive is %q where orchagent is %s, want %q", got, state, says)
 					}
 				}
 				if beats {
@@ -257,11 +256,11 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 				become("running", "pass")
 				time.Sleep(time.Minute + 50*time.Second)
 				if got := h.says(); got != "pass" {
-					t.Errorf("alive says %q before two minutes are over, want pass", got)
+					t.Errorf("alive is %q before two minutes are over, want pass", got)
 				}
 				time.Sleep(10 * time.Second)
 				if got := h.says(); !strings.HasPrefix(got, want) {
-					t.Errorf("alive says %q two minutes after a start, want %q", got, want)
+					t.Errorf("alive is %q two minutes after a start, want %q", got, want)
 				}
 				become("exited", "pass")
 				become("out", "pass")
@@ -270,16 +269,16 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 				h.supervisord.become("")
 				time.Sleep(50 * time.Second)
 				if got := h.says(); got != "pass" {
-					t.Errorf("alive says %q before supervisord has answered for a minute, want pass", got)
+					t.Errorf("alive is %q before supervisord has answered for a minute, want pass", got)
 				}
 				time.Sleep(10 * time.Second)
-				become("", want) // where nobody says that it does not run, it does
+				become("", want) // without a report that it does not run, it counts as running
 			})
 		})
 	}
 }
 
-// A program that nobody expects heartbeats from may send one, and end.
+// A program without expected heartbeats may send one, and end.
 func TestSonicHeartbeatsOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, restart := range []string{"enabled", "disabled"} {
@@ -310,14 +309,14 @@ func (l *sonicLab) beat(t *testing.T, program string) {
 	}
 }
 
-// supervisord says of a program with heartbeats that is not critical whether it runs. A
+// supervisord reports whether a program with heartbeats runs that is not critical. A
 // program that it does not know is no critical one.
 func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "watchdog"), "program:rsyslogd\nprogram:nobody\n")
+	writeFile(t, filepath.Join(dir, "watchdog"), "program:rsyslogd\nprogram:missing\n")
 	l := startSonicLab(t, map[string]string{"watchdog_processes": filepath.Join(dir, "watchdog"), "heartbeat": "1s"})
-	for name, want := range map[string]float64{"rsyslogd": 1, "nobody": 0} {
+	for name, want := range map[string]float64{"rsyslogd": 1, "missing": 0} {
 		soon(t, func() string {
 			if got, ok := l.sample("vitals_supervisor_process_present", "program", name); !ok || got != want {
 				return fmt.Sprintf("program %s is present: %v, %t, want %v", name, got, ok, want)
@@ -327,7 +326,7 @@ func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 	}
 	l.await(t, "ready", sonicVerdict{})
 	if wrong := (sonicVerdict{}).differs(l.alone("ready")); wrong != "" {
-		t.Error("one look: " + wrong)
+		t.Error("one evaluation: " + wrong)
 	}
 	l.beat(t, "rsyslogd")
 	l.await(t, "alive", sonicVerdict{113, "HeartbeatLost", []string{"rsyslogd is stuck"}})
@@ -335,8 +334,8 @@ func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 	l.await(t, "alive", sonicVerdict{})
 }
 
-// A heartbeat is a report on the socket, and its age a number. One look without a daemon
-// cannot know of any, and does not say that there are none.
+// A heartbeat is a report on the socket, and its age a number. One evaluation without a daemon
+// cannot know of any, and does not report that there are none.
 func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -350,42 +349,11 @@ func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
 			t.Errorf("the last report was at %v, %t, want it known", v, ok)
 		}
 		if wrong := (sonicVerdict{}).differs(l.alone("alive")); wrong != "" {
-			t.Error("one look: " + wrong)
+			t.Error("one evaluation: " + wrong)
 		}
 		soon(t, func() string {
 			l.beat(t, "orchagent") // each lasts for a second
 			return sonicVerdict{}.differs(l.probe("alive"))
 		})
 	})
-}
-
-// The file of programs with heartbeats is as strict as that of critical programs.
-func TestSonicWatchdogProcesses(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"one", "program:orchagent\n", "orchagent"},
-		{"several with blank lines", "\nprogram:orchagent\n \n\tprogram:syncd", "orchagent syncd"},
-		{"E59 empty", "", ""},
-		{"a group", "program:a\ngroup:b\n", `/w:2: "group:b": expected program:NAME`},
-		{"E58 no colon", "orchagent", `/w:1: "orchagent": expected program:NAME`},
-		{"E58 two colons", "program:a:b", `/w:1: "program:a:b": expected program:NAME`},
-		{"E58 no name", "program:\n# comment", `/w:1: "program:": expected program:NAME` + "\n" + `/w:2: "# comment": expected program:NAME`},
-		{"a name that cannot be a label", "program:a b", `/w:1: name "a b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
-		{"twice", "program:a\nprogram:a", `/w:2: program "a": expected each once`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			programs, errs := parseWatchdogProcesses("/w", tt.text)
-			got := strings.Join(programs, " ")
-			if len(errs) > 0 {
-				var lines []string
-				for _, err := range errs {
-					lines = append(lines, err.Error())
-				}
-				got = strings.Join(lines, "\n")
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("parseWatchdogProcesses() (-want +got):\n%s", diff)
-			}
-		})
-	}
 }

@@ -20,11 +20,12 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// sonicLab is a SONiC container of which all is imitated that the profile looks at, and
-// Vitals in it: as a daemon that is asked on its socket, and for one look by itself.
+// sonicLab is a SONiC container with fakes of all that the profile measures, and
+// Vitals in it: as a daemon with its socket, and with a single evaluation.
 type sonicLab struct {
 	dir         string
 	supervisord *supervisord
@@ -56,14 +57,14 @@ func startSonicLab(t *testing.T, set map[string]string) *sonicLab {
 	return l
 }
 
-// run starts a daemon that is asked on the lab's socket.
+// run starts a daemon that listens on the lab's socket.
 func (l *sonicLab) run(t *testing.T, p *program) {
 	t.Helper()
 	loaded, errs := p.load()
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
 	}
-	loaded.cfg.giveTime()
+	giveTime(&loaded.Config)
 	d, err := p.newDaemon(loaded, promslog.New(&promslog.Config{Writer: l.log}))
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func (l *sonicLab) path(name string) string { return filepath.Join(l.dir, name) 
 func (l *sonicLab) program(pace time.Duration) *program {
 	return &program{
 		profile: "sonic", set: maps.Clone(l.set), log: &promslog.Config{Writer: l.log}, levelGiven: true,
-		adjust: func(c *Config) {
+		adjust: func(c *config.Config) {
 			c.EvaluationInterval = model.Duration(100 * time.Millisecond)
 			for i := range c.Collectors {
 				c.Collectors[i].Interval, c.Collectors[i].Timeout = model.Duration(pace), model.Duration(pace)
@@ -106,13 +107,13 @@ func (l *sonicLab) program(pace time.Duration) *program {
 	}
 }
 
-// probe asks the daemon as readiness_probe.sh does.
+// probe queries the daemon as readiness_probe.sh does.
 func (l *sonicLab) probe(state string) (code int, text string) {
 	r := execprobe.Query(l.socket, state, time.Now().Add(labPatience))
 	return execprobe.Sonic.Code(r), execprobe.Sonic.Render(r)
 }
 
-// alone takes one look without the daemon, as readiness_probe.sh does where there is none.
+// alone evaluates once without the daemon, as readiness_probe.sh does where there is none.
 func (l *sonicLab) alone(state string) (code int, text string) {
 	var out bytes.Buffer
 	p := l.program(labTimeout)
@@ -130,7 +131,7 @@ type sonicVerdict struct {
 	says []string
 }
 
-// differs says how an answer is another one than v, or "".
+// differs returns how an answer differs from v, or "".
 func (v sonicVerdict) differs(code int, text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	wrong := code != v.code || !strings.Contains(first, fmt.Sprintf(" %d ", v.code))
@@ -160,7 +161,7 @@ type sonicCase struct {
 	id, name     string
 	given        func(*testing.T, *sonicLab)
 	ready, alive sonicVerdict
-	// check looks at more while the verdicts stand.
+	// check runs further checks while the verdicts hold.
 	check func(*testing.T, *sonicLab)
 }
 
@@ -194,7 +195,7 @@ func (l *sonicLab) runCases(t *testing.T, cases []sonicCase) {
 			for state, want := range map[string]sonicVerdict{"ready": c.ready, "alive": c.alive} {
 				l.await(t, state, want)
 				if wrong := want.differs(l.alone(state)); wrong != "" {
-					t.Errorf("one look at %s: %s", state, wrong)
+					t.Errorf("one evaluation of %s: %s", state, wrong)
 				}
 			}
 			if c.check != nil {
@@ -210,7 +211,7 @@ func (l *sonicLab) runCases(t *testing.T, cases []sonicCase) {
 	}
 }
 
-// leaveSocket leaves a Unix socket behind that nobody listens on.
+// leaveSocket leaves a Unix socket without a listener behind.
 func leaveSocket(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.Listen("unix", path)
@@ -239,7 +240,7 @@ func hook(text string, mode os.FileMode) func(*testing.T, *sonicLab) {
 	}
 }
 
-// tells makes supervisord tell something else of one program.
+// tells changes what supervisord reports on one program.
 func tells(m managed) func(*testing.T, *sonicLab) {
 	return func(_ *testing.T, l *sonicLab) { l.supervisord.set(m) }
 }

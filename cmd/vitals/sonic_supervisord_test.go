@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// managed is a program as a supervisord tells of it.
+// managed is a program as supervisord reports it.
 type managed struct {
 	group, name string
 	// state is supervisord's number: see supervisordStates.

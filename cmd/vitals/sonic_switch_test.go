@@ -71,7 +71,7 @@ func (f *featureTable) talk(conn net.Conn) {
 	}
 }
 
-// sonicSwitch is the host of a switch, and Vitals on it, as the page says.
+// sonicSwitch is the host of a switch, and Vitals on it, as on the page.
 type sonicSwitch struct {
 	*sonicLab
 	features *featureTable
@@ -97,7 +97,7 @@ func startSonicSwitch(t *testing.T) *sonicSwitch {
 	return s
 }
 
-// units makes systemd tell that these units are active, and no others.
+// units makes systemd report that these units are active, and no others.
 func (s *sonicSwitch) units(t *testing.T, active ...string) {
 	t.Helper()
 	if s.systemd != nil {
@@ -128,7 +128,7 @@ const (
 	wellSupply = "psu1_voltage=12.1;;;11.4;12.6"
 )
 
-// monit is what Monit says, and sensors what the plugin does.
+// monit is the output of Monit, and sensors that of the plugin.
 func (s *sonicSwitch) monit(t *testing.T, text string) {
 	t.Helper()
 	s.checker(t, "monit", strings.TrimSuffix(text, "\n"))

@@ -39,7 +39,7 @@ func TestSonicUpgrade(t *testing.T) {
 			t.Helper()
 			soon(t, func() string {
 				if text := u.progress.String(); !strings.Contains(text, words) {
-					return fmt.Sprintf("vitals wait says %q, want %q in it", text, words)
+					return fmt.Sprintf("vitals wait printed %q, want %q in it", text, words)
 				}
 				return ""
 			})
@@ -65,7 +65,7 @@ func TestSonicUpgrade(t *testing.T) {
 			t.Errorf("vitals wait = %d %q, want 7 and the last reason", code, u.out.String())
 		}
 		if !strings.Contains(u.progress.String(), "gave up") {
-			t.Errorf("vitals wait says %q, want that it gave up", u.progress.String())
+			t.Errorf("vitals wait printed %q, want that it gave up", u.progress.String())
 		}
 	})
 }

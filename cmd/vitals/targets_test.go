@@ -79,7 +79,7 @@ func expiredTarget(t testing.TB) (url, authority string) {
 	return s.URL, filepath.Clean(file)
 }
 
-// refusedPort is an address on which nobody listens, and nobody can until the test ends:
+// refusedPort is an address without a listener, and none can start until the test ends:
 // it is the client's end of a connection.
 func refusedPort(t testing.TB) string {
 	t.Helper()

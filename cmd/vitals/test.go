@@ -9,21 +9,23 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/ruletest"
 )
 
 // testCommand declares the command test.
 func (p *program) testCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	test := app.Command("test", "Test rules without anything that runs.")
-	cmd := test.Command("rules", "Run unit tests of rule files: the files of \"promtool test rules\", which may also ask for the verdict of a state (state_test), name states (states) and have Vitals start anew (restarts). Exit code 1 when an expectation is not met, 3 when a file has mistakes.")
+	test := app.Command("test", "Test rules without a running daemon.")
+	cmd := test.Command("rules", "Run unit tests of rule files: the files of \"promtool test rules\", which may also test the verdict of a state (state_test), define states (states) and restart Vitals (restarts). Exit code 1 for an unmet expectation, 3 for an invalid file.")
 	var files []string
 	var only, junit string
 	var opts ruletest.Options
 	cmd.Arg("file", "The test files: paths or globs.").Required().StringsVar(&files)
-	cmd.Flag("run", "Run only the tests whose \"file/name\" the expression matches.").PlaceHolder("REGEXP").StringVar(&only)
-	cmd.Flag("junit", "Write the outcome as JUnit's XML to this file as well.").PlaceHolder("FILE").StringVar(&junit)
-	cmd.Flag("debug", "Print what changes from evaluation to evaluation.").BoolVar(&opts.Timeline)
-	cmd.Flag("state", "A state beside ready, alive and started that the rules may name. Repeatable.").StringsVar(&opts.States)
+	cmd.Flag("run", "Run only the tests whose \"file/name\" matches the expression.").PlaceHolder("REGEXP").StringVar(&only)
+	cmd.Flag("junit", "Write the results as JUnit XML to this file as well.").PlaceHolder("FILE").StringVar(&junit)
+	cmd.Flag("debug", "Print what changes between evaluations.").BoolVar(&opts.Timeline)
+	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&opts.States)
 	cmd.Action(do(func() int {
 		if only != "" {
 			var err error
@@ -31,12 +33,12 @@ func (p *program) testCommand(app *kingpin.Application, do func(func() int) king
 				return p.fail(fmt.Errorf("--run: %w", err))
 			}
 		}
-		opts.ReadFile = readFile
+		opts.ReadFile = config.ReadFile
 		return p.testRules(files, junit, opts)
 	}))
 }
 
-// testRules runs test files. Outcomes go to stdout; mistakes and warnings to stderr.
+// testRules runs test files. Results go to stdout, errors and warnings to stderr.
 func (p *program) testRules(files []string, junit string, opts ruletest.Options) int {
 	var reports []*ruletest.Report
 	var mistakes []error
@@ -50,12 +52,12 @@ func (p *program) testRules(files []string, junit string, opts ruletest.Options)
 		mistakes = append(mistakes, r.Mistakes...)
 		reports = append(reports, r)
 	}
-	files, unmatched := allFiles(files, matchingPaths)
+	files, unmatched := rulecheck.AllFiles(files, rulecheck.Paths)
 	for _, file := range files {
 		take(ruletest.Run(context.Background(), file, opts))
 	}
 	for _, err := range unmatched {
-		take(&ruletest.Report{File: fileOf(err), Mistakes: []error{err}})
+		take(&ruletest.Report{File: rulecheck.FileOf(err), Mistakes: []error{err}})
 	}
 	if junit != "" {
 		if err := writeJUnit(junit, reports); err != nil {

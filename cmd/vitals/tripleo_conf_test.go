@@ -15,17 +15,18 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/collectors/tcp"
+	"github.com/vitals-health/vitals/internal/config"
 )
 
 // httpOf is the first collector of the kind http.
-func httpOf(t *testing.T, c *Config) (kinds.Config, *httpkind.Config) {
+func httpOf(t *testing.T, c *config.Config) (kinds.Config, *httpkind.Config) {
 	t.Helper()
 	for _, col := range c.Collectors {
 		if col.HTTP != nil {
 			return col, col.HTTP
 		}
 	}
-	t.Fatal("the profile asks nothing over HTTP, want it to")
+	t.Fatal("the profile has no HTTP collector, want one")
 	return kinds.Config{}, nil
 }
 
@@ -79,7 +80,7 @@ func TestTripleoEnvironment(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			col, http := httpOf(t, &l.cfg)
+			col, http := httpOf(t, &l.Config)
 			got := settings{http.UserAgent, http.NoteFormat, http.UseProxy, time.Duration(col.Timeout), time.Duration(col.Interval), p.log.Level.String(), http.BodyOutput}
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(settings{})); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
@@ -97,7 +98,7 @@ func workingDirectory(t *testing.T) string {
 	return dir
 }
 
-// Each mistake is one of the configuration, and says where it comes from.
+// Each mistake is one of the configuration, and names its source.
 func TestTripleoMistakes(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -109,7 +110,7 @@ func TestTripleoMistakes(t *testing.T) {
 		{"no service", nil, "", nil, "no service: expected --set service=NAME, or VITALS_SET_SERVICE in the environment, such as nova-compute"},
 		{"a service of another name", []string{"service=nova-compuet"}, "", nil, `--set service=nova-compuet: there is no such service: did you mean "nova-compute"?`},
 		{"an empty service", []string{"service="}, "", nil, "--set service=: expected a value, or no such flag"},
-		{"arguments for nobody", []string{"service=keystone", "arguments=5000"}, "", nil, "--set arguments=5000: the service keystone takes no arguments"},
+		{"arguments for a service without any", []string{"service=keystone", "arguments=5000"}, "", nil, "--set arguments=5000: the service keystone takes no arguments"},
 		{"a variable of another name", []string{"service=keystone", "tsl=skip"}, "", nil,
 			"--set tsl=...: the profile has no such variable, expected arguments, ca_file, disabled, root, server_name, service or tls"},
 		{"a policy of TLS that is none", []string{"service=keystone", "tls=no"}, "", nil, "--set tls=no: expected verify or skip"},
@@ -158,7 +159,7 @@ func TestTripleoTLS(t *testing.T) {
 		http     bool
 		want     *remote.ClientTLS
 	}{
-		{"an API, and nothing is said", []string{"service=keystone"}, true, nil},
+		{"an API without variables", []string{"service=keystone"}, true, nil},
 		{"an API behind a CA", []string{"service=keystone", "ca_file=/ca", "server_name=c0"}, true, &remote.ClientTLS{CAFile: "/ca", ServerName: "c0"}},
 		{"an API that is not verified", []string{"service=keystone", "tls=skip"}, true, &remote.ClientTLS{InsecureSkipVerify: true}},
 		{"an API that is verified", []string{"service=keystone", "tls=verify"}, true, nil},
@@ -178,7 +179,7 @@ func TestTripleoTLS(t *testing.T) {
 				return
 			}
 			var got *tcp.Config
-			cfg.eachKind(func(k *kinds.Kinds) {
+			forEachKind(cfg, func(k *kinds.Kinds) {
 				if k.TCP != nil {
 					got = k.TCP
 				}
@@ -193,8 +194,8 @@ func TestTripleoTLS(t *testing.T) {
 	}
 }
 
-// A server with several addresses is asked at each of them.
-func TestTripleoAsksEveryAddress(t *testing.T) {
+// A server with several addresses gets a collector for each of them.
+func TestTripleoQueriesEveryAddress(t *testing.T) {
 	lab := newContainer(t)
 	lab.install(t)
 	lab.write(t, "etc/etcd/etcd.conf", "ETCD_LISTEN_CLIENT_URLS=http://127.0.0.1:1,http://127.0.0.1:2\n")
@@ -228,18 +229,18 @@ func TestTripleoNoticesItsFiles(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if l.sources.changed() {
+			if l.Sources.Changed() {
 				t.Error("the configuration has changed by itself, want it as it was")
 			}
 			lab.write(t, c.file, "port 1\n")
-			if !l.sources.changed() {
+			if !l.Sources.Changed() {
 				t.Errorf("%s was written, and the configuration has not changed, want a change", c.file)
 			}
 		})
 	}
 }
 
-// What a container puts in the place of a file holds nobody: a pipe without a writer would
+// A file that a container replaces blocks nothing: a pipe without a writer would
 // hold a start, and every reload, for ever.
 func TestTripleoWaitsForNoFile(t *testing.T) {
 	const file = "etc/redis/redis.conf"
@@ -253,14 +254,14 @@ func TestTripleoWaitsForNoFile(t *testing.T) {
 	if err := syscall.Mkfifo(lab.root(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !l.sources.changed() {
+	if !l.Sources.Changed() {
 		t.Error("the file has become a pipe, and the configuration has not changed, want a change")
 	}
 	l, errs = lab.program(io.Discard, "service=redis").load()
-	if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), file+": is no regular file") {
-		t.Errorf("load() of a pipe = %v, want that it is no regular file", err)
+	if err := errors.Join(errs...); err == nil || !strings.Contains(err.Error(), file+": is not a regular file") {
+		t.Errorf("load() of a pipe = %v, want that it is not a regular file", err)
 	}
-	if l.sources.changed() {
+	if l.Sources.Changed() {
 		t.Error("the configuration has changed by itself, want it as it was")
 	}
 }

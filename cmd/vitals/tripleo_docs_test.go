@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/internal/tripleo"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -25,7 +26,7 @@ func tripleoTable(t *testing.T, heading string) [][]string {
 	return (scenarioPage{path: tripleoDocument}).table(t, heading)
 }
 
-// updateTable writes the rows of the table below a heading where the tests are asked to.
+// updateTable writes the rows of the table below a heading where the tests run with the flag.
 func updateTable(t *testing.T, heading string, rows [][]string) {
 	t.Helper()
 	if !*updateDocs {
@@ -62,7 +63,7 @@ func TestTripleoDocumentationShowsTheServices(t *testing.T) {
 	}
 }
 
-// tripleoLooks says what is looked at of a service.
+// tripleoLooks describes the checks of a service.
 func tripleoLooks(s tripleo.Service) string {
 	var looks []string
 	look := func(format string, args ...any) { looks = append(looks, fmt.Sprintf(format, args...)) }
@@ -188,7 +189,7 @@ func TestTripleoDocumentationShowsTheScenarios(t *testing.T) {
 		for _, id := range expandIDs(t, row[0]) {
 			covered[id] = true
 			if !namedIn(t, row[len(row)-1], id) {
-				t.Errorf("%s: %s is said to be shown by %s, and no such test there has its number", tripleoDocument, id, row[len(row)-1])
+				t.Errorf("%s: %s refers to %s, and no such test there has its number", tripleoDocument, id, row[len(row)-1])
 			}
 		}
 	}
@@ -199,7 +200,7 @@ func TestTripleoDocumentationShowsTheScenarios(t *testing.T) {
 	}
 }
 
-// namedIn says whether one of the tests in a cell, such as `collectors` `TestFile`, has a
+// namedIn reports whether one of the tests in a cell, such as `collectors` `TestFile`, has a
 // scenario's number in it, or is a benchmark.
 func namedIn(t *testing.T, cell, id string) bool {
 	t.Helper()
@@ -230,10 +231,7 @@ func namedIn(t *testing.T, cell, id string) bool {
 
 // The page lists every variable: those of --set, and those of TripleO's scripts.
 func TestTripleoDocumentationListsTheVariables(t *testing.T) {
-	var want []string
-	for _, v := range (&tripleoSettings{}).variables() {
-		want = append(want, v.name)
-	}
+	want := profileVariables(t, "tripleo")
 	for _, name := range []string{
 		"MAX_TIME", "USER_AGENT", "PY_USER_AGENT", "PY", "WRITE_OUT", "OUTPUT",
 	} {
@@ -257,11 +255,14 @@ func TestTripleoRuleFilesAreUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := findProfile("tripleo")
+	shown, err := profiles.Find("tripleo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := plainFiles(string(shown.config()))
+	files, _, err := shown.Files(profiles.Options{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range entries {
 		short := strings.TrimSuffix(strings.TrimPrefix(name, "tripleo-"), ".yml")
 		if !slices.Contains(used, short) {

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
@@ -89,7 +90,7 @@ func (c *container) write(t *testing.T, path, text string) {
 	labFile(t, c.root(path), text)
 }
 
-// sockets serves what is asked on Unix sockets.
+// sockets serves requests on Unix sockets.
 func (c *container) sockets(t *testing.T) {
 	t.Helper()
 	for path, serve := range map[string]func(io.ReadWriter){
@@ -116,7 +117,7 @@ func (c *container) proc(t *testing.T, processes ...labProcess) {
 	writeProc(t, filepath.Join(c.dir, "proc"), processes)
 }
 
-// program is one that is told --profile=tripleo and these settings of --set.
+// program is one with --profile=tripleo and these settings of --set.
 func (c *container) program(stdout io.Writer, settings ...string) *program {
 	p := &program{
 		stdout: stdout, stderr: &c.log, log: &promslog.Config{Writer: &c.log, Level: promslog.NewLevel()},
@@ -138,18 +139,18 @@ func (c *container) once(t *testing.T, state, style string, settings ...string) 
 }
 
 // config is the configuration that the settings make of the profile.
-func (c *container) config(t *testing.T, settings ...string) *Config {
+func (c *container) config(t *testing.T, settings ...string) *config.Config {
 	t.Helper()
 	l, errs := c.program(io.Discard, settings...).load()
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	return &l.cfg
+	return &l.Config
 }
 
-// pointAt has the profile look at the container's own processes and sockets.
-func (c *container) pointAt(cfg *Config) {
-	cfg.eachKind(func(k *kinds.Kinds) {
+// pointAt points the profile at the container's own processes and sockets.
+func (c *container) pointAt(cfg *config.Config) {
+	forEachKind(cfg, func(k *kinds.Kinds) {
 		switch {
 		case k.Process != nil:
 			k.Process.ProcFS = filepath.Join(c.dir, "proc")
@@ -195,7 +196,7 @@ func (c *container) runs(t *testing.T, service tripleo.Service, names []string, 
 	c.proc(t, all...)
 }
 
-// whole leaves sockets as they are, and broken makes them such that nobody is served:
+// whole leaves sockets as they are, and broken makes them refuse service:
 // connections are being made, and nothing is held.
 func whole(all []labSocket) []labSocket { return all }
 
@@ -208,4 +209,11 @@ func broken(all []labSocket) []labSocket {
 		}
 	}
 	return left
+}
+
+// forEachKind calls f with the kind of every collector.
+func forEachKind(c *config.Config, f func(*kinds.Kinds)) {
+	for i := range c.Collectors {
+		f(&c.Collectors[i].Kinds)
+	}
 }

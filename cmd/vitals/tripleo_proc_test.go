@@ -46,7 +46,7 @@ type labProcess struct {
 	sockets []labSocket
 }
 
-// writeProc makes a directory that looks like a mount of proc(5) with these processes.
+// writeProc makes a directory in the form of a mount of proc(5) with these processes.
 func writeProc(t *testing.T, dir string, all []labProcess) {
 	t.Helper()
 	if err := os.RemoveAll(dir); err != nil {
@@ -96,7 +96,7 @@ func writeProc(t *testing.T, dir string, all []labProcess) {
 	}
 }
 
-// row is the socket's line in its table. One that nobody holds has no inode.
+// row is the socket's line in its table. One without a process has no inode.
 func (s labSocket) row(inode int) string {
 	if s.foreign {
 		inode = 0
@@ -111,7 +111,7 @@ func (s labSocket) row(inode int) string {
 	return fmt.Sprintf("   0: 0100007F:%04X 0100007F:%04X %02X 00000000:00000000 00:00000000 00000000     0        0 %d 1 0 100 0 0 10 0\n", s.local, s.remote, s.state, inode)
 }
 
-// describe writes what proc(5) says of a process beside its sockets.
+// describe writes the files of proc(5) of a process, without its sockets.
 func (p labProcess) describe(pid string, files map[string]string) {
 	files[pid+"/stat"] = fmt.Sprintf("%s (%s) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 500 1000 200 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", pid, p.comm)
 	files[pid+"/comm"] = p.comm + "\n"

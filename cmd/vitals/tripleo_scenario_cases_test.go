@@ -30,7 +30,7 @@ func tripleoAPIScenarios() []tripleoScenario {
 			given: answering(500), code: 1, rule: "APIDown", line: "500 127"},
 		{id: "E04", situation: "the API refuses connections", service: "keystone", given: func(_ *testing.T, c *container) { c.http.Close() },
 			code: 1, rule: "APIDown", line: `as it should: refused\..*\): 000 127\.0\.0\.1:HTTP .*: refused`},
-		// A label has 63 bytes at most (RFC 1035, 2.3.4), so nobody is asked for this name.
+		// A label has 63 bytes at most (RFC 1035, 2.3.4), so there is no query for this name.
 		{id: "E05", situation: "the API's name does not resolve", service: "keystone", given: func(t *testing.T, c *container) {
 			c.write(t, keystoneVHost, "<VirtualHost *:@HTTP@>\nServerName "+strings.Repeat("a", 64)+".invalid\n</VirtualHost>\n")
 		}, code: 1, rule: "APIDown", line: `as it should: dns\.`},
@@ -39,7 +39,7 @@ func tripleoAPIScenarios() []tripleoScenario {
 	}...)
 }
 
-// silentAPI puts a server that accepts and says nothing in the place of the API.
+// silentAPI puts a server that accepts and sends nothing in the place of the API.
 func silentAPI(t *testing.T, c *container) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/tripleo"
 )
 
@@ -23,7 +24,7 @@ type tripleoScenario struct {
 	// code is the exit code in the style plain, and rule the first that decides or warns.
 	code int
 	rule string
-	// line is what the output says beside that: an expression.
+	// line is an expression for the rest of the output.
 	line string
 	// url is what the file of the service leads to; empty where that is not the point.
 	url string
@@ -77,7 +78,7 @@ func TestTripleoScenarios(t *testing.T) {
 				t.Errorf("the check ends with %d %s\n%s, want %s", code, out, c.log.String(), s.answer())
 			}
 			if line := strings.ReplaceAll(s.line, "HTTP", c.ports["HTTP"]); !regexp.MustCompile(line).MatchString(out) {
-				t.Errorf("the check says %s, want %s", out, line)
+				t.Errorf("the check printed %s, want %s", out, line)
 			}
 			if strings.Contains(out+c.log.String(), "s3cret") {
 				t.Errorf("the check shows a secret: %s%s", out, c.log.String())
@@ -86,10 +87,10 @@ func TestTripleoScenarios(t *testing.T) {
 	}
 }
 
-// urlOf is the URL that the profile asks, or "" if it asks none.
-func urlOf(t *testing.T, cfg *Config) (url string) {
+// urlOf returns the URL of the HTTP collector, or "".
+func urlOf(t *testing.T, cfg *config.Config) (url string) {
 	t.Helper()
-	cfg.eachKind(func(k *kinds.Kinds) {
+	forEachKind(cfg, func(k *kinds.Kinds) {
 		if k.HTTP != nil {
 			var err error
 			if url, err = k.HTTP.Endpoint(); err != nil {

@@ -61,7 +61,7 @@ func lineServer(answer func(line string) string) func(io.ReadWriter) {
 	}
 }
 
-// redisServer knows one password, and wants it.
+// redisServer requires a password.
 func redisServer(password string) func(io.ReadWriter) {
 	return func(conn io.ReadWriter) {
 		known := false
@@ -130,7 +130,7 @@ func routerServer() func(io.ReadWriter) {
 func etcdServer(t *testing.T) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" {
-			t.Errorf("the server is asked for %s, want /health", r.URL.Path)
+			t.Errorf("the server got a request for %s, want /health", r.URL.Path)
 		}
 		_, _ = io.WriteString(w, `{"health":"true","reason":""}`)
 	})
@@ -146,11 +146,11 @@ func rabbitServer(password string) func(io.ReadWriter) {
 	}
 	return func(conn io.ReadWriter) {
 		in := bufio.NewReader(conn)
-		say := func(text string) bool {
+		send := func(text string) bool {
 			_, err := io.WriteString(conn, text)
 			return err == nil
 		}
-		if _, err := io.ReadFull(in, make([]byte, 8)); err != nil || !say(frame(10, 10, "\x00\x09\x00\x00\x00\x00\x00\x00\x00\x05PLAIN\x00\x00\x00\x05en_US")) {
+		if _, err := io.ReadFull(in, make([]byte, 8)); err != nil || !send(frame(10, 10, "\x00\x09\x00\x00\x00\x00\x00\x00\x00\x05PLAIN\x00\x00\x00\x05en_US")) {
 			return
 		}
 		for {
@@ -159,13 +159,13 @@ func rabbitServer(password string) func(io.ReadWriter) {
 			case err != nil:
 				return
 			case method == 11 && !bytes.Contains(args, []byte("\x00"+password)):
-				say(frame(10, 50, "\x01\x93\x22ACCESS_REFUSED - Login was refused\x00\x00\x00\x00"))
+				send(frame(10, 50, "\x01\x93\x22ACCESS_REFUSED - Login was refused\x00\x00\x00\x00"))
 			case method == 11:
-				say(frame(10, 30, "\x07\xff\x00\x02\x00\x00\x00\x3c"))
+				send(frame(10, 30, "\x07\xff\x00\x02\x00\x00\x00\x3c"))
 			case method == 40:
-				say(frame(10, 41, "\x00"))
+				send(frame(10, 41, "\x00"))
 			case method == 50:
-				say(frame(10, 51, ""))
+				send(frame(10, 51, ""))
 			}
 		}
 	}

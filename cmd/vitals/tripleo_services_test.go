@@ -31,7 +31,7 @@ func tripleoRoles() map[string][]tripleoRole {
 	}
 }
 
-// tripleoRole is a process, or none, and the rule that speaks for it.
+// tripleoRole is a process, or none, and the rule for it.
 type tripleoRole struct{ process, rule string }
 
 // tripleoRule is the rule that fails where a service that is one thing does not work.
@@ -43,7 +43,7 @@ func tripleoRule(s tripleo.Service) string {
 	}[s.Rules[0]]
 }
 
-// arguments are those without which a service says nothing.
+// arguments are those that a service requires.
 func tripleoArguments(s tripleo.Service) []string {
 	if s.Arguments == tripleo.Daemon {
 		return []string{"arguments=virtlogd"}
@@ -124,7 +124,7 @@ func testTripleoService(t *testing.T, s tripleo.Service, role tripleoRole) {
 	}
 }
 
-// wantAlive asks whether the service is alive: by its own process alone, and not at all
+// wantAlive checks whether the service is alive: by its own process alone, and not at all
 // where the container may be several things.
 func (c *container) wantAlive(t *testing.T, s tripleo.Service, alive bool, settings []string) {
 	t.Helper()
@@ -154,7 +154,7 @@ func (c *container) spoil(t *testing.T) {
 	}
 }
 
-// What looks at the exit code and not for a word is not misled: Docker's style has 0 and
+// Programs that check the exit code instead of a word are not misled: Docker's style has 0 and
 // 1, and no healthy container is called anything with "healthy" in it.
 func TestTripleoStyleOfDocker(t *testing.T) {
 	c := newContainer(t)

@@ -10,13 +10,13 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// suggestion is what was probably meant by arguments that the parser refused with a
-// text, in brackets behind a space; or nothing.
+// suggestion returns the probable intention of arguments that the parser refused with a
+// text: in brackets after a space, or an empty string.
 func suggestion(app *kingpin.Application, args []string, text string) string {
 	model := app.Model()
 	flags, commands := model.Flags, model.Commands
 	if def := commandNamed(commands, "run"); def != nil && len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		flags = append(flags, def.Flags...) // the command where none is given
+		flags = append(flags, def.Flags...) // of the default command
 	}
 	for len(args) > 0 {
 		cmd := commandNamed(commands, args[0])
@@ -41,8 +41,8 @@ func suggestion(app *kingpin.Application, args []string, text string) string {
 	return argumentSuggestion(args[0], commands, names)
 }
 
-// argumentSuggestion is about a word that is no command: one of the commands that there
-// are, or a configuration without its flag.
+// argumentSuggestion is the suggestion for a word that is not a command: an existing
+// command, or the flag for a configuration file.
 func argumentSuggestion(word string, commands []*kingpin.CmdModel, flags []string) string {
 	var names []string
 	for _, c := range commands {
@@ -62,7 +62,7 @@ func argumentSuggestion(word string, commands []*kingpin.CmdModel, flags []strin
 	return ""
 }
 
-// commandNamed finds a command; nil if there is none of the name.
+// commandNamed returns the command with a name, or nil.
 func commandNamed(commands []*kingpin.CmdModel, name string) *kingpin.CmdModel {
 	for _, c := range commands {
 		if c.Name == name {

@@ -111,7 +111,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
 		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest", "our files are decoded strictly, with the position of each mistake; collectors and manifest read files of other programs"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
-		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals", "listening is the command's"},
+		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals internal/listen", "the command declares the flags, internal/listen opens the sockets"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
 		{"text/template$", "internal/expand", "only internal/expand bounds the execution of a template"},
 		{"html/template$", "internal/expand", "the page is static; internal/expand uses the type of safeHtml's result"},

@@ -78,7 +78,7 @@ func pendingWords() []string {
 		"internal/ruletest",
 		"internal/server",
 		"internal/server/assets",
-		"internal/standin",
+		"internal/fakes",
 		"internal/strictyaml",
 		"internal/supervisorevents",
 		"internal/tripleo",

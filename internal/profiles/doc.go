@@ -1,3 +1,4 @@
-// Package profiles holds the configurations and rule files that ship inside the program:
-// kuryr-controller, kuryr-cni, sonic and tripleo.
+// Package profiles ships configurations for known deployments: the Kuryr controller and
+// its CNI daemon, SONiC containers and TripleO containers. A profile reads the files of
+// an existing deployment and turns them into collectors and rule files.
 package profiles

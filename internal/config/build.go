@@ -1,0 +1,115 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// Builder makes the collectors of a configuration and the configuration of the evaluator.
+// It keeps the collectors of the last build, so that a reload reuses those that did not
+// change.
+type Builder struct {
+	Logger *slog.Logger
+	built  map[string]built
+	// Start is the function with which collectors start child processes; nil where nothing
+	// else waits for children.
+	Start func(func() (*os.Process, error)) (*os.Process, func(), error)
+}
+
+// built is a collector and the configuration that it was made from.
+type built struct {
+	cfg       kinds.Config
+	collector collectors.Collector
+}
+
+// Collectors returns the collectors of the configuration that was committed last.
+func (b *Builder) Collectors() []collectors.Collector {
+	var all []collectors.Collector
+	for _, made := range b.built {
+		all = append(all, made.collector)
+	}
+	return all
+}
+
+// Build makes the collectors of l. The builder changes only when commit is called, which
+// is nil with an error. The error lists every collector that could not be made.
+func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err error) {
+	next := map[string]built{}
+	cfg = evaluator.Config{Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules}
+	for _, name := range l.Config.StateNames() {
+		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(l.Config.States[name].NoData)})
+	}
+	var errs []error
+	for _, i := range inOrderOfUse(l.Config.Collectors) {
+		c := l.Config.Collectors[i]
+		if next[c.Name], err = b.collectorOf(c, next); err != nil {
+			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", c.Name, redact.Text(err.Error())))
+		}
+	}
+	if len(errs) > 0 {
+		if l.Needs != "" {
+			errs = append(errs, errors.New(l.Needs))
+		}
+		return cfg, nil, errors.Join(errs...)
+	}
+	for _, c := range l.Config.Collectors {
+		kindName, kind := c.Kind()
+		cfg.Sources = append(cfg.Sources, evaluator.Source{
+			Name: c.Name, Kind: kindName, External: kind.External(),
+			Interval: time.Duration(c.Interval), Timeout: time.Duration(c.Timeout),
+			Collector: next[c.Name].collector,
+		})
+	}
+	return cfg, func() { b.built = next }, nil
+}
+
+// collectorOf makes a collector, or reuses the one that was made from the same
+// configuration and uses the same other collectors.
+func (b *Builder) collectorOf(c kinds.Config, next map[string]built) (built, error) {
+	_, kind := c.Kind()
+	old, known := b.built[c.Name]
+	same := known && reflect.DeepEqual(old.cfg.Kinds, c.Kinds)
+	for _, name := range kind.Uses() {
+		same = same && next[name].collector == b.built[name].collector
+	}
+	if same {
+		return built{c, old.collector}, nil
+	}
+	collector, err := kind.New(collectors.Env{
+		Name:   c.Name,
+		Logger: b.Logger.With("collector", c.Name),
+		Peer:   func(name string) collectors.Collector { return next[name].collector },
+		Start:  b.Start,
+	})
+	if err != nil {
+		return built{}, err
+	}
+	return built{c, collector}, nil
+}
+
+// inOrderOfUse returns the indexes of all in an order in which collectors that use others
+// come after them.
+func inOrderOfUse(all []kinds.Config) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(uses(all[i])) - len(uses(all[j])) })
+	return order
+}
+
+func uses(c kinds.Config) []string {
+	_, kind := c.Kind()
+	return kind.Uses()
+}

@@ -1,0 +1,318 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/filekind"
+	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/states"
+	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
+)
+
+// Config is the configuration file. The types of its parts are in the packages that they
+// configure.
+type Config struct {
+	// EvaluationInterval is the time between two evaluations of the rules; 1 s by default.
+	EvaluationInterval model.Duration `yaml:"evaluation_interval,omitempty"`
+	// RuleFiles are globs relative to this file, or builtin:NAME for a shipped file.
+	RuleFiles []string `yaml:"rule_files,omitempty"`
+	// States are added to ready, alive and started, or set the no_data policy of those.
+	States     map[string]StateConfig `yaml:"states,omitempty"`
+	Collectors []kinds.Config         `yaml:"collectors,omitempty"`
+	Server     ServerConfig           `yaml:"server,omitempty"`
+}
+
+// StateConfig configures one state.
+type StateConfig struct {
+	// NoData is how the state treats unknown rules: fail, pass or hold.
+	NoData string `yaml:"no_data,omitempty"`
+}
+
+// ServerConfig configures the HTTP server.
+type ServerConfig struct {
+	// ListenAddress is the address to listen on without --web.listen-address.
+	ListenAddress string `yaml:"listen_address,omitempty"`
+	// FailingStatus is the HTTP status of a failing state; 503 by default.
+	FailingStatus int `yaml:"failing_status,omitempty"`
+	// ComponentToken is the bearer token for reports of components over TCP. Without it,
+	// reports are accepted over the Unix socket only.
+	ComponentToken collectors.Secret `yaml:"component_token,omitempty"`
+}
+
+// DefaultListen is the address that run listens on unless a flag or the configuration sets
+// another.
+const DefaultListen = ":8080"
+
+// SetDefaults sets what the file may leave out.
+func (c *Config) SetDefaults() { c.EvaluationInterval = model.Duration(time.Second) }
+
+// SetDefaults sets what the file may leave out.
+func (c *ServerConfig) SetDefaults() { c.FailingStatus = 503 }
+
+// Loaded is a configuration that has been read and checked, with all its rules.
+type Loaded struct {
+	Config Config
+	// Document is the configuration file with the position of each of its values.
+	Document *strictyaml.Document
+	Rules    []*rules.File
+	// Redacted is the configuration file without its secrets.
+	Redacted []byte
+	// Needs describes how to set what a profile requires and does not have; empty for a file.
+	Needs string
+	// Sources are the files that it was read from: a change of one is a change of the
+	// configuration.
+	Sources *Sources
+}
+
+// LoadFile reads the configuration file and all files that it names. It returns all errors
+// at once, in the order of the file. The first result is never nil: with errors it still
+// has its sources.
+func LoadFile(path string) (*Loaded, []error) {
+	from := NewSources()
+	data, err := from.Read(path)
+	if err != nil {
+		return &Loaded{Sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
+	}
+	l, mistakes := Load(from, path, data, nil)
+	return l, filekind.Instead(path, data, filekind.Config, mistakes)
+}
+
+// Load reads and checks a configuration. adjust, unless it is nil, changes the
+// configuration before it is checked.
+func Load(from *Sources, path string, data []byte, adjust func(*Config) []error) (*Loaded, []error) {
+	l := &Loaded{Sources: from}
+	vars := expander{from}
+	doc, mistakes := strictyaml.Decode(path, data, &l.Config, strictyaml.WithExpand(vars.expand))
+	l.Document = doc
+	var errs []error
+	if adjust != nil {
+		errs = adjust(&l.Config)
+	}
+	l.Config.shortenTimeouts(doc)
+	mistakes = append(mistakes, l.Config.problems(doc)...)
+	slices.SortStableFunc(mistakes, func(x, y *strictyaml.Error) int {
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	})
+	errs = append(errs, asErrors(mistakes)...)
+	errs = append(errs, l.loadRules(path, doc)...)
+	l.Redacted = doc.Redacted(secretKey, redact.Config)
+	return l, errs
+}
+
+// kindValue is the path of a value in a collector's block: the kind, and the path below it.
+var kindValue = regexp.MustCompile(`^collectors\[\d+\]\.(\w+)(?:\.?)(.*)$`)
+
+// secretKey reports whether the value at a path is secret: by its kind or, where that does
+// not decide, by the name of its key.
+func secretKey(path, key string) bool {
+	if m := kindValue.FindStringSubmatch(path); m != nil {
+		if kind, ok := kinds.New(m[1]).(collectors.SecretFinder); ok {
+			if secret, decided := kind.SecretValue(m[2]); decided {
+				return secret
+			}
+		}
+	}
+	return redact.Name(key)
+}
+
+func asErrors(mistakes []*strictyaml.Error) []error {
+	errs := make([]error, 0, len(mistakes))
+	for _, m := range mistakes {
+		m.Text = redact.Text(m.Text) // the text may quote a value
+		errs = append(errs, m)
+	}
+	return errs
+}
+
+// shortenTimeouts makes the timeout of a collector that sets none no longer than its
+// interval.
+func (c *Config) shortenTimeouts(doc *strictyaml.Document) {
+	for i := range c.Collectors {
+		col := &c.Collectors[i]
+		if col.Interval > 0 && !doc.Has(fmt.Sprintf("collectors[%d].timeout", i)) {
+			col.Timeout = min(col.Timeout, col.Interval)
+		}
+	}
+}
+
+// problems returns the errors that the decoder cannot detect.
+func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
+	var found []*strictyaml.Error
+	report := func(path, format string, args ...any) {
+		if doc.Broken(path) { // the decoder has reported it
+			return
+		}
+		found = append(found, doc.Errorf(path, format, args...))
+	}
+	if c.EvaluationInterval < model.Duration(100*time.Millisecond) {
+		report("evaluation_interval", "evaluation_interval %s: expected at least 100ms", c.EvaluationInterval)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.States)) {
+		if text := stateProblem(name); text != "" {
+			report("states."+name, "state %q: %s", name, text)
+		}
+		if policy := c.States[name].NoData; policy != "" && !slices.Contains(noDataPolicies(), policy) {
+			report("states."+name+".no_data", "state %q has no_data %q: expected fail, pass or hold", name, policy)
+		}
+	}
+	if a := c.Server.ListenAddress; a != "" && !IsListenAddress(a) {
+		report("server.listen_address", "listen_address %q: expected :PORT or HOST:PORT, with a port up to 65535", a)
+	}
+	if s := c.Server.FailingStatus; s < 400 || s > 599 {
+		report("server.failing_status", "failing_status %d: expected 400 to 599, which the kubelet treats as failures", s)
+	}
+	first := map[string]int{}
+	for i, col := range c.Collectors {
+		path := fmt.Sprintf("collectors[%d]", i)
+		for _, p := range col.Problems() {
+			report(strings.TrimSuffix(path+"."+p.Path, "."), "%s", p.Text)
+		}
+		if j, twice := first[col.Name]; twice && col.Name != "" {
+			line, _ := doc.Position(fmt.Sprintf("collectors[%d].name", j))
+			report(path+".name", "collector %q: the collector in line %d has this name, expected a unique name", col.Name, line)
+		} else {
+			first[col.Name] = i
+		}
+	}
+	for i, col := range c.Collectors {
+		c.checkUses(col, func(text string) { report(fmt.Sprintf("collectors[%d]", i), "%s", text) })
+	}
+	return found
+}
+
+// IsListenAddress reports whether a has the form of an address to listen on. The exporter
+// toolkit accepts vsock addresses as well.
+func IsListenAddress(a string) bool {
+	if strings.HasPrefix(a, "vsock://") {
+		return true
+	}
+	_, port, err := net.SplitHostPort(a)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// checkUses checks that the collectors that a collector uses exist.
+func (c *Config) checkUses(col kinds.Config, report func(string)) {
+	_, kind := col.Kind()
+	if kind == nil {
+		return
+	}
+	for _, name := range kind.Uses() {
+		known := slices.ContainsFunc(c.Collectors, func(o kinds.Config) bool { return o.Name == name && o.Name != col.Name })
+		if !known {
+			report(fmt.Sprintf("collector %q uses %q: expected the name of another collector", col.Name, name))
+		}
+	}
+}
+
+var validState = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// stateProblem returns why a state cannot have a name, or an empty string.
+func stateProblem(name string) string {
+	switch {
+	case !validState.MatchString(name):
+		return "expected a lower-case letter and then letters, digits or '_'"
+	case states.Reserved(name):
+		return "the path /" + name + " is reserved, expected another name"
+	}
+	return ""
+}
+
+func noDataPolicies() []string {
+	return []string{string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)}
+}
+
+// StateNames returns all states: those that always exist and those of the file.
+func (c *Config) StateNames() []string {
+	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
+	for _, n := range slices.Sorted(maps.Keys(c.States)) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// BuiltinPrefix marks the name of a shipped rule file.
+const BuiltinPrefix = "builtin:"
+
+// loadRules reads the rule files of a configuration at path.
+func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
+	var errs []error
+	parse := func(name string, data []byte) {
+		files, mistakes := rules.ParseAll(name, data, l.Config.StateNames())
+		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
+		l.Rules = append(l.Rules, files...)
+	}
+	for i, pattern := range l.Config.RuleFiles {
+		shown := redact.Text(pattern)
+		where := fmt.Sprintf("rule_files[%d]", i)
+		if name, ok := strings.CutPrefix(pattern, BuiltinPrefix); ok {
+			data, err := fs.ReadFile(rules.Shipped(), name+".yml")
+			if err != nil {
+				errs = append(errs, doc.Errorf(where, "rule file %q: expected one of the shipped files %s", shown, strings.Join(ShippedRules(), ", ")))
+				continue
+			}
+			parse(pattern, data)
+			continue
+		}
+		if !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(filepath.Dir(path), pattern)
+		}
+		matches, err := l.Sources.glob(pattern)
+		if err != nil || len(matches) == 0 {
+			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", shown))
+			continue
+		}
+		for _, m := range matches {
+			data, err := l.Sources.Read(m)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", m, err))
+				continue
+			}
+			parse(m, data)
+		}
+	}
+	return append(errs, rules.Check(l.Rules)...)
+}
+
+// ShippedRules returns the names of the rule files inside the program.
+func ShippedRules() []string {
+	entries, _ := fs.ReadDir(rules.Shipped(), ".")
+	var names []string
+	for _, e := range entries {
+		names = append(names, BuiltinPrefix+strings.TrimSuffix(e.Name(), ".yml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// CountRules returns the number of rules in files.
+func CountRules(files []*rules.File) int {
+	n := 0
+	for _, f := range files {
+		for _, g := range f.Groups {
+			n += len(g.Rules)
+		}
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Kinds decide which of their values are secret; elsewhere the name of the key decides.
+func TestSecretKey(t *testing.T) {
+	for _, tt := range []struct {
+		path, key string
+		want      bool
+	}{
+		{"collectors[0].http.body", "body", true},
+		{`collectors[0].http.header_files.X-Auth-Token`, "X-Auth-Token", false},
+		{`collectors[0].http.header_files["X.Token"]`, "X.Token", false},
+		{"collectors[0].http.headers.X-Auth-Token", "X-Auth-Token", true},
+		{"collectors[0].tcp.query_response[1].send", "send", true},
+		{"collectors[0].tcp.query_response[1].expect", "expect", false},
+		{"collectors[0].tcp.password", "password", true},
+		{"collectors[0].components.deadlines.token", "token", false},
+		{"collectors[0].script.environment", "environment", true},
+		{"collectors[0].keystone.password", "password", true},
+		{"collectors[0].nonsense.password", "password", true},
+		{"server.component_token", "component_token", true},
+		{"rule_files[0]", "rule_files", false},
+	} {
+		if got := secretKey(tt.path, tt.key); got != tt.want {
+			t.Errorf("secretKey(%s, %s) = %t, want %t", tt.path, tt.key, got, tt.want)
+		}
+	}
+}
+
+// Sources compare the content of files, and the matches of patterns.
+func TestSourcesChanged(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.yml")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() *Sources {
+		s := NewSources()
+		_, _ = s.Read(file)
+		matches, err := s.glob(filepath.Join(dir, "*.yml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range matches {
+			_, _ = s.Read(m)
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		name   string
+		change func()
+		want   bool
+	}{
+		{"no change of a missing file", func() {}, false},
+		{"a file appears", func() { write(file, "one") }, true},
+		{"the same content", func() { write(file, "one") }, false},
+		{"other content", func() { write(file, "two") }, true},
+		{"a further match", func() { write(filepath.Join(dir, "b.yml"), "") }, true},
+		{"a file outside of the pattern", func() { write(filepath.Join(dir, "c.txt"), "") }, false},
+		{"a file disappears", func() { _ = os.Remove(file) }, true},
+	} {
+		s := read()
+		tt.change()
+		if got := s.Changed(); got != tt.want {
+			t.Errorf("%s: Changed() = %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}

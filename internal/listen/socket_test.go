@@ -1,0 +1,154 @@
+package listen
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// newListeners is what listen begins with.
+func newListeners() *Listeners {
+	return &Listeners{logger: slog.New(slog.DiscardHandler), webServer: &http.Server{}, probeServer: &http.Server{}, localServer: &http.Server{}}
+}
+
+func dial(path string) error {
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+// TestSocketThatIsThere is about whose place the Unix socket may take.
+func TestSocketThatIsThere(t *testing.T) {
+	tests := []struct {
+		name string
+		// occupy makes something at path; what it returns is kept until the end.
+		occupy func(t *testing.T, path string) (free func())
+		want   string
+	}{
+		{"nothing", func(*testing.T, string) func() { return func() {} }, ""},
+		{"left by a dead process", func(t *testing.T, path string) func() {
+			ln, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ln.(*net.UnixListener).SetUnlinkOnClose(false)
+			_ = ln.Close()
+			return func() {}
+		}, ""},
+		{"a live process", func(t *testing.T, path string) func() {
+			ln, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = ln.Close() }
+		}, "another process answers on it"},
+		{"a live process that does not accept", busySocket, "another process may be using it"},
+		{"a live socket for datagrams", func(t *testing.T, path string) func() {
+			conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = conn.Close() }
+		}, "another process may be using it"},
+		{"a file", func(t *testing.T, path string) func() {
+			write(t, filepath.Dir(path), filepath.Base(path), "precious")
+			return func() {}
+		}, "there is a file of another type"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(socketDir(t), "v.sock")
+			defer tt.occupy(t, path)()
+			before, _ := os.Lstat(path)
+			l := newListeners()
+			defer l.Close()
+			err := l.openSocket(Socket{Path: path, Mode: "0660"})
+			after, _ := os.Lstat(path)
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) || !os.SameFile(before, after) {
+					t.Errorf("openSocket() = %v, want %q and the file as it was", err, tt.want)
+				}
+				return
+			}
+			if err != nil || dial(path) != nil {
+				t.Fatalf("openSocket() = %v, dial %v, want a socket that answers", err, dial(path))
+			}
+			if mode := after.Mode().Perm(); mode != 0o660 {
+				t.Errorf("mode = %o, want 660", mode)
+			}
+		})
+	}
+}
+
+// busySocket is a listener whose queue is full: connect(2) returns EAGAIN.
+func busySocket(t *testing.T, path string) func() {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_ = waiting.Close()
+		_ = syscall.Close(fd)
+	}
+}
+
+// TestSocketOfASuccessorStays is about a process that ends slowly while the next one
+// has begun to listen.
+func TestSocketOfASuccessorStays(t *testing.T) {
+	path := filepath.Join(socketDir(t), "v.sock")
+	old, next := newListeners(), newListeners()
+	if err := old.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
+		t.Fatal(err)
+	}
+	_ = old.local[0].Close() // the server's shutdown begins so
+	if err := next.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
+		t.Fatal(err)
+	}
+	old.Close()
+	if err := dial(path); err != nil {
+		t.Errorf("dial after the predecessor's end = %v, want no error", err)
+	}
+	next.Close()
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("Lstat() after the end = %v, want not exist", err)
+	}
+}
+
+// socketDir is a directory whose path is short enough for a Unix socket.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// write writes a file below dir and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
