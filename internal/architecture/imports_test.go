@@ -15,66 +15,95 @@ type neighbours struct {
 	reason  string
 }
 
-// layers is the import graph: data flows from the configuration through collectors,
-// window and evaluator to the server, never back.
+// layers is the import graph. Data flows from the configuration through the collectors, the
+// window and the evaluator to the server.
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/tcp", "dashboards", "evaluator", "internal/execprobe", "internal/filekind", "internal/kuryrconf", "internal/lintreport", "internal/manifest", "internal/reaper", "internal/redact", "internal/ruletest", "internal/server", "internal/fakes", "internal/strictyaml", "internal/supervisorevents", "internal/tripleo", "internal/unixsocket", "rules", "rules/lint"},
-			"only the command imports all parts of the data flow",
+			[]string{"collectors", "collectors/components", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			"the commands wire everything else",
 		},
-		"cmd/healthcheck":   {[]string{"internal/execprobe"}, "every probe starts this program: it must be small and start fast"},
-		"collectors":        {nil, "the contract: whoever reads it, or compiles against it, meets no kind and no client library"},
-		"collectors/remote": {[]string{"collectors", "internal/files", "internal/redact"}, "what clients of other servers share; it serves kinds and has none"},
+		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
+
+		"collectors":        {nil, "the contract: the evaluator compiles against it without any kind or client library"},
+		"collectors/remote": {[]string{"collectors", "internal/files", "internal/redact"}, "it serves the kinds and depends on none of them"},
 		"collectors/kinds": {
 			[]string{"collectors", "collectors/capability", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kubernetes", "collectors/netlink", "collectors/openstack", "collectors/process", "collectors/scrape", "collectors/script", "collectors/supervisor", "collectors/systemd", "collectors/tcp"},
-			"the list of kinds: one line each, and nothing else names them all",
+			"the list of kinds: only this package imports all of them",
 		},
-		"collectors/capability":       {[]string{"collectors", "collectors/process"}, "a kind; a capability is a process's"},
-		"collectors/cgroup":           {[]string{"collectors", "collectors/process"}, "a kind; a cgroup may be a process's"},
-		"collectors/components":       {[]string{"collectors", "collectors/remote"}, "a kind"},
-		"collectors/file":             {[]string{"collectors", "internal/files", "internal/oslo"}, "a kind"},
-		"collectors/http":             {[]string{"collectors", "collectors/file", "collectors/remote", "internal/oslo", "internal/redact"}, "a kind; it finds its URL in a file"},
-		"collectors/kubernetes":       {[]string{"collectors", "collectors/remote"}, "a kind"},
-		"collectors/netlink":          {[]string{"collectors"}, "a kind"},
-		"collectors/openstack":        {[]string{"collectors", "collectors/remote"}, "the kinds keystone and neutron, which share a token"},
-		"collectors/process":          {[]string{"collectors", "internal/files"}, "a kind"},
-		"collectors/scrape":           {[]string{"collectors", "collectors/remote", "internal/redact"}, "a kind"},
-		"collectors/script":           {[]string{"collectors", "collectors/remote", "internal/files", "internal/redact"}, "a kind"},
-		"collectors/supervisor":       {[]string{"collectors", "collectors/file", "collectors/remote", "internal/files", "internal/redact"}, "a kind; its critical programs are listed in a file"},
-		"collectors/systemd":          {[]string{"collectors", "collectors/remote", "internal/redact"}, "a kind"},
-		"collectors/tcp":              {[]string{"collectors", "collectors/remote", "internal/redact"}, "a kind"},
-		"collectors/collectortest":    {[]string{"collectors"}, "helpers of the kinds' tests"},
-		"collectors/process/proctest": {[]string{"collectors/collectortest"}, "fake processes for the tests of process, capability and cgroup"},
-		"internal/files":              {nil, "a leaf: it opens files"},
-		"rules":                       {[]string{"internal/strictyaml"}, "checking rules must not require the packages that evaluate them"},
-		"rules/lint":                  {[]string{"internal/manifest", "internal/strictyaml", "rules"}, "lint reads rules and gets the names of metrics from its caller; it evaluates nothing"},
-		"dashboards":                  {[]string{"internal/strictyaml", "rules", "rules/lint"}, "dashboards are generated from names and rules without measurements"},
-		"evaluator":                   {[]string{"collectors", "rules", "internal/window", "internal/expand", "internal/redact"}, "verdicts are independent of their consumers"},
-		"internal/ruletest":           {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "rules"}, "it runs the evaluator over synthetic series, so that results are those of the daemon"},
-		"internal/server":             {[]string{"collectors", "evaluator", "internal/execprobe"}, "the server renders a snapshot and cannot evaluate anything"},
-		"internal/window":             {nil, "a leaf: it stores samples of any source"},
-		"internal/redact":             {nil, "a leaf: it hides secrets in any text"},
-		"internal/expand":             {nil, "a leaf: it is tested against Prometheus' expander, not with our rules"},
-		"internal/execprobe":          {nil, "a leaf: it is the smallest program"},
-		"internal/reaper":             {nil, "a leaf: it reaps children of any kind"},
-		"internal/unixsocket":         {nil, "a leaf: it is independent of the protocol on a socket"},
-		"internal/strictyaml":         {nil, "a leaf: it decodes any configuration"},
-		"internal/filekind":           {[]string{"internal/strictyaml"}, "a leaf: it reads only the keys of a file"},
-		"internal/lintreport":         {[]string{"rules/lint"}, "it formats findings and runs no checks"},
-		"internal/manifest":           {[]string{"internal/strictyaml"}, "a leaf: it reads another project's files"},
-		"internal/fakes":              {nil, "a leaf: it imitates services for the demo and for tests, and shares no code with their clients"},
-		"internal/kuryrconf":          {[]string{"collectors", "internal/oslo"}, "it reads another project's file and runs nothing"},
-		"internal/oslo":               {nil, "a leaf: it reads the syntax of a file and does not interpret its options"},
-		"internal/tripleo":            {[]string{"collectors", "internal/oslo", "internal/strictyaml"}, "it reads another project's files and runs nothing"},
-		"internal/architecture":       {nil, "it holds tests only"},
-		"e2e/kubelet/pause":           {nil, "it is the only program in an image"},
-		"e2e/kubelet/service":         {nil, "it is the workload of a pod and independent of its health check"},
-		"e2e/vm/init":                 {nil, "it runs the program under test in a machine and shares no code with it"},
+		"collectors/capability": kind("collectors/process"),
+		"collectors/cgroup":     kind("collectors/process"),
+		"collectors/components": kind(),
+		"collectors/file":       kind("internal/files", "internal/oslo"),
+		"collectors/http":       kind("collectors/file", "internal/oslo"),
+		"collectors/kubernetes": kind(),
+		"collectors/netlink":    kind(),
+		"collectors/openstack":  kind(),
+		"collectors/process":    kind("internal/files"),
+		"collectors/scrape":     kind(),
+		"collectors/script":     kind("internal/files"),
+		"collectors/supervisor": kind("collectors/file", "internal/files"),
+		"collectors/systemd":    kind(),
+		"collectors/tcp":        kind(),
 
-		"internal/supervisorevents": {nil, "a leaf: it implements another program's protocol"},
+		"collectors/collectortest":    {[]string{"collectors"}, "it serves the tests of all kinds"},
+		"collectors/process/proctest": {[]string{"collectors/collectortest"}, "it serves the tests of process, capability and cgroup"},
+
+		"rules":             {[]string{"internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
+		"rules/lint":        {[]string{"internal/manifest", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint/probes"}, "lint reads rules, and gets the metrics that exist from its caller"},
+		"rules/lint/probes": {[]string{"internal/manifest", "internal/states", "internal/strictyaml"}, "it compares the probes of a manifest with states and rules"},
+		"dashboards":        {[]string{"internal/promexpr", "rules"}, "dashboards are made of names and rules, without measurements"},
+		"dashboards/alerts": {[]string{"dashboards", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
+		"evaluator":         {[]string{"collectors", "internal/expand", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
+
+		"internal/config":    {[]string{"collectors", "collectors/kinds", "evaluator", "internal/filekind", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
+		"internal/profiles":  {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/kuryrconf", "internal/redact", "internal/strictyaml", "internal/tripleo", "rules"}, "it turns the files of an existing deployment into a configuration"},
+		"internal/rulecheck": {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
+		"internal/explain":   {[]string{"evaluator", "internal/promexpr", "internal/text"}, "an explanation reads a verdict and never changes it"},
+		"internal/server":    {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
+		"internal/listen":    {[]string{"internal/config", "internal/server", "internal/unixsocket"}, "it opens the sockets of the server"},
+		"internal/demo":      {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
+		"internal/ruletest":  {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
+
+		"internal/client":             {[]string{"internal/execprobe"}, "it queries a daemon over HTTP"},
+		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint"}, "it formats findings and finds none"},
+		"internal/sdnotify":           {[]string{"evaluator", "internal/text"}, "it reports the daemon's state to systemd"},
+		"internal/supervisorlistener": {[]string{"internal/execprobe", "internal/supervisorevents"}, "it restarts programs by the verdict of a daemon"},
+		"internal/kuryrconf":          {[]string{"collectors", "internal/oslo"}, "it reads the file of another project"},
+		"internal/tripleo":            {[]string{"collectors", "internal/oslo", "internal/strictyaml"}, "it reads the files of another project"},
+		"internal/manifest":           {[]string{"internal/strictyaml"}, "it reads the files of another project"},
+		"internal/filekind":           {[]string{"internal/strictyaml"}, "it identifies a file by its keys"},
+		"internal/execprobe":          {[]string{"internal/text"}, "the exec probe is built from it and must stay small"},
+		"internal/strictyaml":         {[]string{"internal/text"}, "it decodes any configuration"},
+		"internal/expand":             leaf(),
+		"internal/fakes":              leaf(),
+		"internal/files":              leaf(),
+		"internal/oslo":               leaf(),
+		"internal/promexpr":           leaf(),
+		"internal/reaper":             leaf(),
+		"internal/redact":             leaf(),
+		"internal/states":             leaf(),
+		"internal/supervisorevents":   leaf(),
+		"internal/text":               leaf(),
+		"internal/unixsocket":         leaf(),
+		"internal/window":             leaf(),
+
+		"internal/architecture": {nil, "it has tests only"},
+		"e2e/kubelet/pause":     {nil, "it is the only program of an image"},
+		"e2e/kubelet/service":   {nil, "it is the workload of a pod"},
+		"e2e/vm/init":           {nil, "it is the first program of a virtual machine"},
 	}
 }
+
+// kind returns the neighbours of a kind of collector: the contract, what clients share, and
+// the packages whose data it uses.
+func kind(more ...string) neighbours {
+	allowed := append([]string{"collectors", "collectors/remote", "internal/redact", "internal/text"}, more...)
+	return neighbours{allowed, "a kind imports another kind only where it uses its data, and never what judges or serves"}
+}
+
+// leaf returns the neighbours of a package that is usable in any other program.
+func leaf() neighbours { return neighbours{nil, "a leaf imports no package of the module"} }
 
 func TestImportGraph(t *testing.T) {
 	layers := layers()
@@ -105,11 +134,11 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 	homes := []struct{ library, home, reason string }{
 		{"github.com/gophercloud/", "collectors/openstack", "one package queries OpenStack"},
 		{"k8s.io/", "collectors/kubernetes", "one package queries Kubernetes"},
-		{"github.com/prometheus/prometheus/promql$", "evaluator internal/window", "one engine evaluates everything, over points of its own type"},
+		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
 		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
-		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest", "our files are decoded strictly, with the position of each mistake; collectors and manifest read files of other programs"},
+		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest dashboards/alerts", "our files are decoded strictly, with the position of each mistake; collectors and manifest read files of other programs"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals internal/listen", "the command declares the flags, internal/listen opens the sockets"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
@@ -146,13 +175,7 @@ func TestProgramDoesNotContain(t *testing.T) {
 		"github.com/prometheus/prometheus/promql/promqltest":      "tests are no part of the program",
 		"github.com/rogpeppe/go-internal/testscript":              "tests are no part of the program",
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "grpcnotrace", "./cmd/vitals")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	deps := strings.Fields(string(out))
+	deps := dependencies(t, "./cmd/vitals")
 	if !slices.Contains(deps, module+"/evaluator") {
 		t.Fatalf("go list -deps names %d packages without the evaluator, want all", len(deps))
 	}
@@ -161,4 +184,31 @@ func TestProgramDoesNotContain(t *testing.T) {
 			t.Errorf("the program contains %s: %s", path, forbidden[path])
 		}
 	}
+}
+
+// The evaluator and the server compile no client of the systems that are measured: a kind
+// brings it, and only to programs with that kind. promql itself imports parts of
+// apimachinery, which do not count.
+func TestEvaluatorNeedsNoClient(t *testing.T) {
+	engine := dependencies(t, "github.com/prometheus/prometheus/promql")
+	for _, path := range dependencies(t, "./evaluator", "./internal/server") {
+		client := slices.ContainsFunc([]string{"k8s.io/", "github.com/gophercloud/", "github.com/godbus/", "github.com/coreos/", module + "/collectors/"}, func(prefix string) bool {
+			return strings.HasPrefix(path, prefix)
+		})
+		if client && !slices.Contains(engine, path) {
+			t.Errorf("the evaluator or the server imports %s, want it in its kind only", path)
+		}
+	}
+}
+
+// dependencies returns the packages that the packages import, directly or indirectly.
+func dependencies(t *testing.T, packages ...string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-tags", "grpcnotrace"}, packages...)...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.Fields(string(out))
 }
