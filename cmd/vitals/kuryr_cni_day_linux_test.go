@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -21,7 +23,6 @@ import (
 // its own rules and their patience, and with everything that happens on a node: rounds
 // of the collectors, reports with events, probes and scrapes. What the process holds
 // after a day is what it held after an hour, when the history of half an hour is full.
-// With the race detector, a quarter of a day has to do.
 //
 // The kinds kubernetes and scrape and the shared booleans are left out: what waits for
 // a socket or for a timer of the kernel stops simulated time. BenchmarkSoak has them.
@@ -55,10 +56,7 @@ func TestCNIDayGrowsNothing(t *testing.T) {
 			}
 			return takeStock(t)
 		}
-		hours := 24
-		if underRace {
-			hours = 6
-		}
+		const hours = 24
 		first := live(1)
 		last := live(hours - 1)
 		if last.goroutines > first.goroutines || last.files > first.files || last.heap > first.heap+256<<10 {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -245,6 +247,7 @@ func oneLook(from time.Duration) func(at time.Duration) bool {
 // One look that shows that everything is bad changes no verdict, nor does one of
 // every collector that gets lost.
 func TestCNIOneLookDecidesNothing(t *testing.T) {
+	t.Parallel()
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
 		t.Run(what, func(t *testing.T) {
 			looks, chosen := 0, oneLook(faultBegan)
@@ -276,6 +279,7 @@ func TestCNIOneLookDecidesNothing(t *testing.T) {
 // What lasts changes ready after two looks and alive after three, and not before; a
 // look that gets lost meanwhile changes nothing about ready.
 func TestCNIFaultThatLasts(t *testing.T) {
+	t.Parallel()
 	const length = time.Minute
 	for _, f := range cniFaults() {
 		t.Run(f.name, func(t *testing.T) {

@@ -1,6 +1,0 @@
-//go:build !race
-
-package main
-
-// underRace says that the race detector watches, so that all takes much longer.
-const underRace = false
