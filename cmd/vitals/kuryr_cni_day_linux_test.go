@@ -27,7 +27,7 @@ import (
 // The kinds kubernetes and scrape and the shared booleans are left out: what waits for
 // a socket or for a timer of the kernel stops simulated time. BenchmarkSoak has them.
 // So that the day takes seconds, what has no history is collected every 30 s, not every
-// 10 s, and passes that nothing sets off are 5 s apart, not 1 s.
+// 10 s, and evaluations that nothing triggers are 10 s apart, not 1 s.
 func TestCNIDayGrowsNothing(t *testing.T) {
 	p := loadNode(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func loadNode(t *testing.T) *program {
 	writeFile(t, conf, "[cni_health_server]\nmax_memory_usage = 512\n")
 	p := &program{profile: "kuryr-cni", kuryrConf: conf, set: map[string]string{"components": "watcher,server", "process": "any"}}
 	p.adjust = func(c *Config) {
-		c.EvaluationInterval = model.Duration(5 * time.Second)
+		c.EvaluationInterval = model.Duration(10 * time.Second)
 		for i := range c.Collectors {
 			col := &c.Collectors[i]
 			if col.Cgroup == nil && col.Components == nil {
