@@ -10,14 +10,10 @@ LDFLAGS := -s -w -X $(COMMON).Version=$(VERSION) \
 	-X $(COMMON).Revision=$(shell git rev-parse --short HEAD 2>/dev/null) -X $(COMMON).Branch=$(shell git branch --show-current 2>/dev/null)
 # grpcnotrace keeps the linker's dead code elimination on: see docs/decisions.md.
 TAGS    := grpcnotrace
-# The race detector needs a C compiler.
-RACE    := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race,)
 # The largest stripped binary that we accept, in bytes. The budget is 40 MB; this keeps the distance.
 MAX_BINARY := 36000000
 # The largest exec probe, in bytes: it is loaded at every run.
 MAX_HEALTHCHECK := 3000000
-
-export CGO_ENABLED ?= $(if $(RACE),1,0)
 
 .PHONY: help run build test lint bench e2e cover
 
@@ -34,8 +30,7 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/healthcheck ./cmd/healthcheck
 
 test: ## run all tests that need no root, no network and no installed server
-	$(GO) test $(RACE) -tags $(TAGS) -timeout 20m ./...
-	cd internal/oracle && $(GO) test $(RACE) -timeout 20m ./...
+	.ci/test
 
 lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker trap
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$out" ]; then echo "not gofmt'ed: $$out"; exit 1; fi
@@ -43,7 +38,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker
 	$(GO) vet -tags $(TAGS),e2e,guest ./e2e/...
 	cd internal/oracle && $(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools/go.mod staticcheck -tags $(TAGS) ./...
-	@for f in $$(git ls-files '*.sh' .ci/run e2e/run); do bash -n "$$f"; done
+	@for f in $$(git ls-files '*.sh' .ci/binary .ci/demo .ci/fresh .ci/run .ci/test e2e/run); do bash -n "$$f"; done
 	.ci/binary $(MAX_BINARY) $(MAX_HEALTHCHECK)
 
 bench: ## run the benchmarks: ratios within one run, as in docs/design/performance.md

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run against; what is there already is left alone.
 #
+#   install.sh bootstrap     debootstrap and iproute2, for .ci/fresh (root, once)
 #   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
@@ -63,6 +64,8 @@ install_debian() {
     without_services updated apt install --no-install-recommends "${missing[@]}" || die "Debian 12's packages cannot be installed: ${missing[*]}"
 }
 
+install_bootstrap() { install_debian debootstrap iproute2 util-linux; }
+
 install_packages() { install_debian "${packages[@]}"; }
 
 install_browser() { install_debian "${browser[@]}"; }
@@ -119,6 +122,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-packages | services | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
-*) die "usage: ${0##*/} packages|services|browser|prometheus|kubernetes|node|vm" ;;
+bootstrap | packages | services | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
+*) die "usage: ${0##*/} bootstrap|packages|services|browser|prometheus|kubernetes|node|vm" ;;
 esac

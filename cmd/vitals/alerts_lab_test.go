@@ -82,8 +82,10 @@ func scraped(families map[string]*dto.MetricFamily, passed time.Duration) []eval
 // A workload that is well raises none of the alerts about Vitals, also where the profile
 // has rules about absent dependencies. A missing dependency raises those alerts.
 func TestAlertsOfTheShippedProfiles(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T, labOptions) *kuryrLab{"kuryr-controller": startKuryrLab, "kuryr-cni": startCNILab} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			lab := start(t, labOptions{pace: calmPace})
 			settled := func(ready bool) {
 				soon(t, func() string {

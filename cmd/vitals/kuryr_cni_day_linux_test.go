@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -24,12 +26,11 @@ import (
 // its own rules and their patience, and with everything that happens on a node: rounds
 // of the collectors, reports with events, probes and scrapes. What the process holds
 // after a day is what it held after an hour, when the history of half an hour is full.
-// With the race detector, a quarter of a day has to do.
 //
 // The kinds kubernetes and scrape and the shared booleans are left out: what waits for
 // a socket or for a timer of the kernel stops simulated time. BenchmarkSoak has them.
 // So that the day takes seconds, what has no history is collected every 30 s, not every
-// 10 s, and passes that nothing sets off are 5 s apart, not 1 s.
+// 10 s, and evaluations that nothing triggers are 10 s apart, not 1 s.
 func TestCNIDayGrowsNothing(t *testing.T) {
 	p := loadNode(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -58,10 +59,7 @@ func TestCNIDayGrowsNothing(t *testing.T) {
 			}
 			return takeStock(t)
 		}
-		hours := 24
-		if underRace {
-			hours = 6
-		}
+		const hours = 24
 		first := live(1)
 		last := live(hours - 1)
 		if last.goroutines > first.goroutines || last.files > first.files || last.heap > first.heap+256<<10 {
@@ -85,7 +83,7 @@ func loadNode(t *testing.T) *program {
 	writeFile(t, conf, "[cni_health_server]\nmax_memory_usage = 512\n")
 	p := &program{profile: "kuryr-cni", kuryrConf: conf, set: map[string]string{"components": "watcher,server", "process": "any"}}
 	p.adjust = func(c *config.Config) {
-		c.EvaluationInterval = model.Duration(5 * time.Second)
+		c.EvaluationInterval = model.Duration(10 * time.Second)
 		for i := range c.Collectors {
 			col := &c.Collectors[i]
 			if col.Cgroup == nil && col.Components == nil {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -245,6 +247,7 @@ func oneCollection(from time.Duration) func(at time.Duration) bool {
 // One collection that shows that everything is bad changes no verdict, nor does one of
 // every collector that gets lost.
 func TestCNIOneCollectionDecidesNothing(t *testing.T) {
+	t.Parallel()
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
 		t.Run(what, func(t *testing.T) {
 			collections, chosen := 0, oneCollection(faultBegan)
@@ -276,6 +279,7 @@ func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 // What lasts changes ready after two collections and alive after three, and not before; a
 // collection that gets lost meanwhile changes nothing about ready.
 func TestCNIFaultThatLasts(t *testing.T) {
+	t.Parallel()
 	const length = time.Minute
 	for _, f := range cniFaults() {
 		t.Run(f.name, func(t *testing.T) {

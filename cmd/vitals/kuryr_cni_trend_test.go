@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -8,6 +10,7 @@ import (
 
 // A lost collection while something is wrong does not make the node ready.
 func TestCNILostCollectionClearsNothing(t *testing.T) {
+	t.Parallel()
 	for _, f := range cniFaults() {
 		if f.ready == "" {
 			continue
@@ -38,6 +41,7 @@ func TestCNILostCollectionClearsNothing(t *testing.T) {
 
 // What is not measured any more makes the node not ready, and restarts nothing.
 func TestCNIWithoutEvidence(t *testing.T) {
+	t.Parallel()
 	for _, collector := range []string{"kubernetes", "net-admin", "netlink", "cni-config", "cni-plugin", "kuryr-conf"} {
 		t.Run(collector, func(t *testing.T) {
 			got := watchNode(t, 5*time.Minute, func(c string, at time.Duration) (signs, error) {
@@ -53,6 +57,7 @@ func TestCNIWithoutEvidence(t *testing.T) {
 
 // Memory that cannot be measured is reported, and restarts nothing.
 func TestCNIMemoryWithoutEvidence(t *testing.T) {
+	t.Parallel()
 	got := watchNode(t, 5*time.Minute, func(c string, at time.Duration) (signs, error) {
 		if c == "memory" && during(at, 2*time.Minute) {
 			return signs{`vitals_cgroup_failure{cgroup="memory",reason="missing"}`: 1}, nil
@@ -86,9 +91,11 @@ func grows(first, perMinute float64, until time.Duration) differs {
 // restarted then. One that does not reach it within the hour, or stops growing soon
 // after its start, is not.
 func TestCNIMemoryTrend(t *testing.T) {
+	t.Parallel()
 	const always = 24 * time.Hour
 	warned := change{"alive", "warn", "MemoryGrowsToLimit"}
 	t.Run("reaches its limit in 40 minutes", func(t *testing.T) {
+		t.Parallel()
 		got := watchNode(t, 42*time.Minute, grows(100, 412.0/40, always))
 		checkChanges(t, got, []change{warned, {"alive", "fail", "MemoryLimitExceeded"}, {"ready", "fail", ""}})
 		if len(got) == 3 && (got[0].at < 15*time.Minute || got[0].at > 16*time.Minute || got[1].at < 40*time.Minute || got[1].at > 41*time.Minute) {
@@ -102,6 +109,7 @@ func TestCNIMemoryTrend(t *testing.T) {
 		"shrinks":                              grows(500, -1, always),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if got := watchNode(t, 20*time.Minute, leak); len(got) > 0 {
 				t.Errorf("changes = %v, want none", got)
 			}
@@ -111,6 +119,7 @@ func TestCNIMemoryTrend(t *testing.T) {
 
 // Without a limit of kuryr.conf, that of the kernel is the one that is reached.
 func TestCNIMemoryTrendTowardsTheKernelsLimit(t *testing.T) {
+	t.Parallel()
 	const own, kernels = `vitals_memory_limit_bytes{cgroup="memory"}`, `vitals_cgroup_memory_limit_bytes{cgroup="memory"}`
 	leak := grows(100, 10, 24*time.Hour)
 	got := watchNode(t, 20*time.Minute, func(c string, at time.Duration) (signs, error) {
@@ -125,6 +134,7 @@ func TestCNIMemoryTrendTowardsTheKernelsLimit(t *testing.T) {
 
 // What only warns: it is shown, and no probe fails.
 func TestCNIWarnings(t *testing.T) {
+	t.Parallel()
 	const counted = `vitals_component_events_total{component="server",event="cni_add",result=`
 	minutes := func(at time.Duration) float64 { return float64(int(max(at-faultBegan, 0).Minutes())) }
 	for _, tt := range []struct {

@@ -30,6 +30,8 @@ import (
 const (
 	// labPace is the interval of every collector of a lab without an own interval.
 	labPace = 400 * time.Millisecond
+	// calmPace is for labs in which nothing changes.
+	calmPace = time.Second
 	// labTimeout is the timeout of every collector: a machine that is busy makes rounds
 	// late, which is not to take evidence away. Configurations have none above their
 	// interval; the labs only need to collect often.

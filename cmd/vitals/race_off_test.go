@@ -1,6 +1,0 @@
-//go:build !race
-
-package main
-
-// underRace reports whether the race detector is on, which makes everything slower.
-const underRace = false
