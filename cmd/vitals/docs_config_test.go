@@ -2,13 +2,18 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
 )
@@ -135,24 +140,60 @@ func TestConfigPages(t *testing.T) {
 	}
 }
 
-// The overview has every kind, with a link to its page.
+// The overview has a row for every kind, made of the file example.yml in its folder. With
+// -update the test writes the table between its marks.
 func TestCollectorsPage(t *testing.T) {
-	const page = "docs/reference/collectors.md"
+	const page, begin, end = "docs/reference/collectors.md", "<!-- kinds -->\n", "<!-- end -->\n"
+	var table strings.Builder
+	table.WriteString("| kind | where | measures | example |\n|---|---|---|---|\n")
+	for _, name := range kinds.Names() {
+		about, block := kindExample(t, name)
+		checkExample(t, page, name, "`"+block+"`")
+		fmt.Fprintf(&table, "| [`%s`](../../%s) | %s | %s | `%s` |\n", name, kindPage(t, name), kindPlace(kinds.New(name)), about, strings.ReplaceAll(block, "|", `\|`))
+	}
 	text := readDoc(t, page)
-	var listed []string
-	for _, table := range docTables(text, "kind") {
-		for _, row := range table.rows {
-			kind := codeSpans(row[0])[0]
-			listed = append(listed, kind)
-			if link := fmt.Sprintf("[`%s`](../../%s)", kind, kindPage(t, kind)); row[0] != link {
-				t.Errorf("%s: the first cell of %s is %s, want %s", page, kind, row[0], link)
-			}
-			checkExample(t, page, kind, row[len(row)-1])
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("%s has no marks %q and %q, want them around the table", page, begin, end)
+	}
+	want := before + begin + table.String() + end + after
+	if *updateDocs {
+		if err := os.WriteFile(filepath.Join(docsRoot, page), []byte(want), 0o644); err != nil {
+			t.Fatal(err)
 		}
+		return
 	}
-	if !slices.Equal(listed, kinds.Names()) {
-		t.Errorf("%s lists the kinds %v, want %v", page, listed, kinds.Names())
+	if text != want {
+		t.Errorf("%s differs from the examples of the kinds: run go test ./cmd/vitals -run TestCollectorsPage -update and review the difference", page)
 	}
+}
+
+// kindPlace describes where a kind measures.
+func kindPlace(kind collectors.Kind) string {
+	_, targeted := kind.(collectors.Targeted)
+	external := slices.ContainsFunc(kind.Metrics(""), func(m collectors.Metric) bool { return m.Name == "vitals_dependency_up" })
+	switch {
+	case external && targeted:
+		return "external, or local by its target"
+	case external:
+		return "external"
+	case targeted:
+		return "local, or external by its target"
+	}
+	return "local"
+}
+
+// kindExample returns the entry of a kind in example.yml of its folder: a comment with what
+// it measures, and a block in one line.
+func kindExample(t *testing.T, kind string) (about, block string) {
+	t.Helper()
+	text := readDoc(t, path.Dir(kindPage(t, kind))+"/testdata/example.yml")
+	m := regexp.MustCompile(`(?m)^# (.+)\n(` + kind + `: \{.*\})$`).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("example.yml of the kind %s is %q, want a comment and the line %s: {...}", kind, text, kind)
+	}
+	return m[1], m[2]
 }
 
 // checkExample loads the example of a kind: one line of an entry of collectors.

@@ -26,6 +26,7 @@ import (
 const (
 	partVitals = "vitals" // metrics about Vitals itself
 	partShared = "shared" // metrics of several kinds
+	partKinds  = "kinds"  // a section for each kind
 )
 
 // metricParts returns the descriptions of all metrics by the part of the page that lists
@@ -38,16 +39,13 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 	}
 	listed := map[string]int{}
 	byKind := map[string][]collectors.Desc{}
-	for _, src := range newExhibit(t).sources {
-		byKind[src.Kind] = src.Collector.Describe()
-		for _, d := range byKind[src.Kind] {
+	for _, kind := range kinds.Names() {
+		byKind[kind] = descsOf(kinds.New(kind).Metrics(""))
+		for _, d := range byKind[kind] {
 			listed[d.Name]++
 		}
 	}
 	for _, kind := range kinds.Names() {
-		if byKind[kind] == nil {
-			t.Fatalf("there is no collector of the kind %s, want one of each in newExhibit", kind)
-		}
 		for _, d := range byKind[kind] {
 			part := kind
 			if listed[d.Name] > 1 {
@@ -197,17 +195,25 @@ func TestMetricsPage(t *testing.T) {
 	page := readDoc(t, name)
 	want := page
 	listed := map[string]model.MetricType{}
-	for part, descs := range parts {
+	for _, descs := range parts {
+		for _, d := range descs {
+			listed[d.Name] = d.Type
+		}
+	}
+	var sections strings.Builder
+	for _, kind := range kinds.Names() {
+		fmt.Fprintf(&sections, "## [%s](../../%s)\n\n%s\n", kind, kindPage(t, kind), metricTable(t, parts[kind], labels))
+	}
+	for part, text := range map[string]string{
+		partVitals: metricTable(t, parts[partVitals], labels), partShared: metricTable(t, parts[partShared], labels), partKinds: sections.String(),
+	} {
 		begin, end := "<!-- metrics: "+part+" -->\n", "<!-- end -->\n"
 		before, rest, ok := strings.Cut(want, begin)
 		_, after, ended := strings.Cut(rest, end)
 		if !ok || !ended {
-			t.Fatalf("%s has no marks %q and %q, want them around the table", name, begin, end)
+			t.Fatalf("%s has no marks %q and %q, want them around the generated part", name, begin, end)
 		}
-		want = before + begin + metricTable(t, descs, labels) + end + after
-		for _, d := range descs {
-			listed[d.Name] = d.Type
-		}
+		want = before + begin + text + end + after
 	}
 	for _, families := range all {
 		for metric, mf := range families {
@@ -243,8 +249,8 @@ func TestEveryMetricHasThePrefix(t *testing.T) {
 // The page of a kind lists the same metrics, with the same labels.
 func TestKindPagesListTheirMetrics(t *testing.T) {
 	labels := labelsOf(expositions(t))
-	for _, src := range newExhibit(t).sources {
-		page := kindPage(t, src.Kind)
+	for _, kind := range kinds.Names() {
+		page := kindPage(t, kind)
 		var names []string
 		for _, table := range docTables(readDoc(t, page), "metric") {
 			for _, row := range table.rows {
@@ -256,7 +262,7 @@ func TestKindPagesListTheirMetrics(t *testing.T) {
 			}
 		}
 		var want []string
-		for _, d := range src.Collector.Describe() {
+		for _, d := range descsOf(kinds.New(kind).Metrics("")) {
 			want = append(want, d.Name)
 		}
 		if a, b := missing(want, names), missing(names, want); len(a)+len(b) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/capability"
 	"github.com/vitals-health/vitals/collectors/cgroup"
 	"github.com/vitals-health/vitals/collectors/components"
+	"github.com/vitals-health/vitals/collectors/disk"
 	"github.com/vitals-health/vitals/collectors/file"
 	httpkind "github.com/vitals-health/vitals/collectors/http"
 	"github.com/vitals-health/vitals/collectors/kubernetes"
@@ -42,7 +43,7 @@ type Config struct {
 
 // Kinds holds the configuration of the one kind that an entry is of: every field
 // is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
-// name. To add a kind, write its file and add its field here.
+// name. To add a kind, write its folder and add its field here.
 type Kinds struct {
 	Kubernetes *kubernetes.Config        `yaml:"kubernetes,omitempty"`
 	Keystone   *openstack.KeystoneConfig `yaml:"keystone,omitempty"`
@@ -52,6 +53,7 @@ type Kinds struct {
 	Components *components.Config        `yaml:"components,omitempty"`
 	Scrape     *scrape.Config            `yaml:"scrape,omitempty"`
 	File       *file.Config              `yaml:"file,omitempty"`
+	Disk       *disk.Config              `yaml:"disk,omitempty"`
 	Systemd    *systemd.Config           `yaml:"systemd,omitempty"`
 	Netlink    *netlink.Config           `yaml:"netlink,omitempty"`
 	Cgroup     *cgroup.Config            `yaml:"cgroup,omitempty"`

@@ -1,10 +1,10 @@
 package kinds_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,51 +40,60 @@ func shownMetrics(metrics []collectors.Metric) string {
 	return b.String()
 }
 
-var metricUpdate = flag.Bool("update.metrics", false, "rewrite testdata/metrics.txtar")
-
-// TestMetrics holds what each kind says of its metrics beforehand against a file: an
-// entry is the kind and its configuration, or the kind alone for any configuration.
+// TestMetrics compares the metrics that each kind declares with the file catalog.txtar of its
+// folder. An entry is the kind and its configuration, or the kind alone for any configuration.
+// With UPDATE_GOLDEN=1 in the environment it writes the files.
 func TestMetrics(t *testing.T) {
-	const name = "testdata/metrics.txtar"
-	archive, err := txtar.ParseFile(name)
+	names, err := filepath.Glob("../*/testdata/catalog.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for i, file := range archive.Files {
-		key, block, configured := strings.Cut(file.Name, " ")
-		kind := kinds.New(key)
-		if kind == nil {
-			t.Fatalf("%s: AnyKind(%q) = nil, want a kind", name, key)
+	for _, name := range names {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[key]++
-		of := ""
-		if configured {
-			of = "NAME"
-			collectortest.Decode(t, block, kind)
-			if problems := kind.Problems(); problems != nil {
-				t.Errorf("%s: Problems() = %v, want none", file.Name, problems)
+		for i, file := range archive.Files {
+			key, got := declaredMetrics(t, file.Name)
+			seen[key]++
+			if os.Getenv("UPDATE_GOLDEN") != "" {
+				archive.Files[i].Data = []byte(got)
 			}
-			if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
-				t.Errorf("%s: Metrics(\"\") depend on the configuration (-any +this):\n%s", file.Name, diff)
+			if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
+				t.Errorf("%s: the metrics of %s differ (-want +got):\n%s", name, file.Name, diff)
 			}
 		}
-		got := shownMetrics(kind.Metrics(of))
-		if diff := cmp.Diff(string(file.Data), got); diff != "" && !*metricUpdate {
-			t.Errorf("Metrics(%q) of %s differ (-want +got):\n%s", of, file.Name, diff)
+		if os.Getenv("UPDATE_GOLDEN") != "" {
+			collectortest.Write(t, name, string(txtar.Format(archive)))
 		}
-		archive.Files[i].Data = []byte(got)
 	}
 	for _, key := range kinds.Names() {
 		if seen[key] < 2 {
-			t.Errorf("%s has %d entries of the kind %s, want one with a configuration and one without", name, seen[key], key)
+			t.Errorf("the kind %s has %d entries in a catalog.txtar, want one with a configuration and one without", key, seen[key])
 		}
 	}
-	if *metricUpdate {
-		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// declaredMetrics returns the kind of an entry, and its metrics in text.
+func declaredMetrics(t *testing.T, entry string) (key, metrics string) {
+	t.Helper()
+	key, block, configured := strings.Cut(entry, " ")
+	kind := kinds.New(key)
+	if kind == nil {
+		t.Fatalf("New(%q) = nil, want a kind", key)
 	}
+	if !configured {
+		return key, shownMetrics(kind.Metrics(""))
+	}
+	collectortest.Decode(t, block, kind)
+	if problems := kind.Problems(); problems != nil {
+		t.Errorf("%s: Problems() = %v, want none", entry, problems)
+	}
+	if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
+		t.Errorf("%s: Metrics(\"\") depends on the configuration (-any +this):\n%s", entry, diff)
+	}
+	return key, shownMetrics(kind.Metrics("NAME"))
 }
 
 func TestAnyKindOfNoKind(t *testing.T) {

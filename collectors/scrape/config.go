@@ -120,6 +120,9 @@ func (c *Config) External() bool {
 // Uses implements Kind.
 func (c *Config) Uses() []string { return nil }
 
+// ConfigurableTarget implements collectors.Targeted.
+func (c *Config) ConfigurableTarget() {}
+
 // PassedOn implements Exporter: every series gets the label component.
 func (c *Config) PassedOn(name string) map[string][]string {
 	if name == "" {

@@ -113,6 +113,9 @@ func (c *Config) External() bool {
 	return c.URL != "" && (err != nil || !remote.LocalHost(u.Hostname()))
 }
 
+// ConfigurableTarget implements collectors.Targeted.
+func (c *Config) ConfigurableTarget() {}
+
 // Uses implements Kind.
 func (c *Config) Uses() []string { return nil }
 
