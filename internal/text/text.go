@@ -39,3 +39,32 @@ func Plural(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun
 }
+
+// Distance returns the least number of bytes to insert, delete or replace, and of neighbours
+// to swap, that turns a into b. Texts of more than 64 bytes are never similar: their distance
+// is the sum of their lengths.
+func Distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return len(a) + len(b)
+	}
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := row[j]
+			if a[i] != b[j] {
+				cost++
+			}
+			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

@@ -74,3 +74,32 @@ func ExampleLine() {
 	fmt.Println(text.Line("dial tcp 10.0.0.1:5000:\n\tconnection refused", 40))
 	// Output: dial tcp 10.0.0.1:5000:  connection r...
 }
+
+func TestDistance(t *testing.T) {
+	long := strings.Repeat("x", 65)
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"state", "state", 0},
+		{"", "mode", 4},
+		{"mode", "", 4},
+		{"satte", "state", 1},
+		{"sate", "state", 1},
+		{"statte", "state", 1},
+		{"stage", "state", 1},
+		{"status", "state", 2},
+		{"sumamry", "summary", 1},
+		{"ba", "ab", 1},
+		{"cab", "abc", 2},
+		{"ca", "abc", 3},
+		{"abcdef", "badcfe", 3},
+		{"kitten", "sitting", 3},
+		{"", "abc", 3}, {"kitten", "sitting", 3}, {"timout", "timeout", 1}, {"same", "same", 0}, {"fales", "false", 1}, {long, long, 130},
+	} {
+		if got := text.Distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

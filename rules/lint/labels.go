@@ -185,13 +185,13 @@ func (p *pass) sourceLabels(s *subject, n *parser.Call) {
 	sources := n.Args[min(first, len(n.Args)):]
 	if name == "label_replace" {
 		sources = sources[:1]
-		if !strings.Contains(text(n.Args[2]), "$") && matchesNothing(text(n.Args[first+1])) {
+		if !strings.Contains(literal(n.Args[2]), "$") && matchesNothing(literal(n.Args[first+1])) {
 			return
 		}
 	}
 	is := p.shape(n.Args[0])
 	for _, arg := range sources {
-		label := text(arg)
+		label := literal(arg)
 		if label == "" || is.has(label) || added(label) {
 			continue
 		}

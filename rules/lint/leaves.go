@@ -176,7 +176,7 @@ func keepsLabels(op parser.ItemType) bool {
 // counted returns the label that count_values adds, or "".
 func counted(n *parser.AggregateExpr) string {
 	if n.Op == parser.COUNT_VALUES {
-		return text(n.Param)
+		return literal(n.Param)
 	}
 	return ""
 }
@@ -188,7 +188,7 @@ func ofArguments(n *parser.Call, want []*labels.Matcher) []*labels.Matcher {
 	case "absent", "absent_over_time", "scalar", "vector", "info":
 		return nil
 	case "label_replace", "label_join":
-		made = text(n.Args[1])
+		made = literal(n.Args[1])
 	case "histogram_quantile", "histogram_fraction":
 		made = model.BucketLabel
 	}
@@ -227,8 +227,8 @@ func without(want []*labels.Matcher, names ...string) []*labels.Matcher {
 	return slices.DeleteFunc(slices.Clone(want), func(m *labels.Matcher) bool { return slices.Contains(names, m.Name) })
 }
 
-// text returns the value of a string literal, or "".
-func text(e parser.Expr) string {
+// literal returns the value of a string literal, or "".
+func literal(e parser.Expr) string {
 	if s, ok := promexpr.Bare(e).(*parser.StringLiteral); ok {
 		return s.Val
 	}

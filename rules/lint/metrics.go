@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -64,7 +65,7 @@ func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
 	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
 		return
 	}
-	near := func(other string) bool { return editDistance(name, other) <= min(maxDistance, len(name)/4) }
+	near := func(other string) bool { return text.Distance(name, other) <= min(maxDistance, len(name)/4) }
 	intended := ""
 	for _, other := range keys(p.recorded) {
 		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -85,37 +86,12 @@ func lookAlike(all map[string]string, key, other string) bool {
 		return false
 	}
 	a, b := plainKey(key), plainKey(other)
-	return editDistance(a, b) <= min(maxDistance, len(b)/3)
+	return text.Distance(a, b) <= min(maxDistance, len(b)/3)
 }
 
 // plainKey returns a key in lower case and without separators.
 func plainKey(key string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
-}
-
-// editDistance returns the number of letters to insert, delete or replace, and of
-// neighbours to swap, that turns a into b.
-func editDistance(a, b string) int {
-	before, row := []int(nil), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := row[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			next[j+1] = min(cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
 
 // suggest returns a cure for an unknown name: the nearest known name, or all known names if

@@ -261,9 +261,9 @@ func (p *pass) called(n *parser.Call) shape {
 // the label's value where the expression matches. An empty one removes the label.
 func (p *pass) relabelled(n *parser.Call) shape {
 	s := p.shape(n.Args[0])
-	label := text(n.Args[1])
+	label := literal(n.Args[1])
 	var values []string
-	if fixed := text(n.Args[2]); n.Func.Name == "label_replace" && !strings.Contains(fixed, "$") {
+	if fixed := literal(n.Args[2]); n.Func.Name == "label_replace" && !strings.Contains(fixed, "$") {
 		values = either(s, shape{labels: map[string][]string{label: {fixed}}}, label)
 	}
 	return s.with(label, values)
