@@ -28,7 +28,7 @@ const (
 	// componentPage is the documentation whose commands are run.
 	componentPage = "../collectors/components/README.md"
 	// componentFiles is where the programs and rules that the page shows lie.
-	componentFiles = "../collectors/testdata/components"
+	componentFiles = "../collectors/components/testdata"
 )
 
 // parts is a daemon that judges components by the documented rules, without their

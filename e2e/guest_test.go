@@ -80,7 +80,7 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 // their patience.
 func documentedRules(t *testing.T, kind string) string {
 	t.Helper()
-	rules := read(t, filepath.Join("..", "collectors", "testdata", kind, "rules.yml"))
+	rules := read(t, filepath.Join("..", "collectors", kind, "testdata", "rules.yml"))
 	return regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(rules, "")
 }
 
