@@ -56,7 +56,7 @@ func watchProbe(t *testing.T, d daemon) *probeWatch {
 	return w
 }
 
-// failing says what is missing for that many looks at a probe that fails.
+// failing returns an error while the probe has failed less often than that.
 func (w *probeWatch) failing(enough int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +72,7 @@ func (w *probeWatch) failing(enough int) error {
 	return nil
 }
 
-// all ends the looking, and returns what was seen.
+// all ends the requests and returns their results.
 func (w *probeWatch) all() []probeLook {
 	w.stop()
 	return w.seen
@@ -81,7 +81,7 @@ func (w *probeWatch) all() []probeLook {
 // timeline is what a query returned in each second; the labels of a series in JSON are its name.
 type timeline map[string]map[int64]bool
 
-// over asks Prometheus for the seconds at which each series was there.
+// over queries the seconds at which each series existed in Prometheus.
 func over(t *testing.T, p *program, query string, begin, end time.Time) timeline {
 	t.Helper()
 	status, body, err := p.get("/api/v1/query_range?" + url.Values{
@@ -113,7 +113,7 @@ func over(t *testing.T, p *program, query string, begin, end time.Time) timeline
 	return all
 }
 
-// about says whether a series was there at some second no further from at than lag.
+// about reports whether a series existed at some second within lag of at.
 func (l timeline) about(name string, at int64) bool {
 	for d := -int64(lag / time.Second); d <= int64(lag/time.Second); d++ {
 		if l[name][at+d] {
@@ -144,10 +144,10 @@ func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLoo
 					troubled++
 				}
 				if status[name+ours][at] && !alerts.about(name+their, at) {
-					t.Errorf("at %d Vitals says %s of %s, and Prometheus does not say %s within %s", at, ours, a.Name, their, lag)
+					t.Errorf("at %d Vitals has the status %s for %s, and Prometheus does not have %s within %s", at, ours, a.Name, their, lag)
 				}
 				if alerts[name+their][at] && !status.about(name+ours, at) {
-					t.Errorf("at %d Prometheus says %s of %s, and Vitals does not say %s within %s", at, their, a.Name, ours, lag)
+					t.Errorf("at %d Prometheus has the state %s for %s, and Vitals does not have %s within %s", at, their, a.Name, ours, lag)
 				}
 			}
 		}
@@ -161,11 +161,11 @@ func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLoo
 			failed++
 		}
 		if look.ok && !quiet.about("/ready/", look.at.Unix()) || !look.ok && !firing.about("//", look.at.Unix()) {
-			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus within %s says so", look.at.Unix(), look.ok, lag)
+			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus agrees within %s", look.at.Unix(), look.ok, lag)
 		}
 	}
 	if troubled < 2*enoughLooks || failed < enoughLooks || failed == len(probes) {
-		t.Errorf("of %d looks at rules %d were at trouble, and of %d at the probe %d; want enough of both", seconds, troubled, len(probes), failed)
+		t.Errorf("of %d samples of rules %d were not ok, and of %d requests to the probe %d failed; want enough of both", seconds, troubled, len(probes), failed)
 	}
-	t.Logf("agreed over %s: %d looks at rules, %d at the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))
+	t.Logf("agreed over %s: %d samples of rules, %d requests to the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))
 }

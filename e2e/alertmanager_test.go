@@ -22,9 +22,9 @@ const (
 	// alertWait is how long Alertmanager waits for more alerts before it sends the first,
 	// and between two notifications: longer than a cause may fire after its consequence.
 	alertWait = 10 * time.Second
-	// lag is by how much what Prometheus says of an alert may differ in time from what
-	// Vitals says of the rule: a scrape, and an evaluation when the condition begins and
-	// another when "for" is over, and a machine that does other things as well.
+	// lag is the longest time between a status in Vitals and the state of the same alert in
+	// Prometheus: one scrape, one evaluation when the condition begins, one more when "for"
+	// is over, and the delays of a busy machine.
 	lag = 8 * time.Second
 )
 
@@ -37,8 +37,8 @@ func tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// TestAlertFilesAreGood has Prometheus' and Alertmanager's own tools look at what is in
-// dashboards/alerts/.
+// TestAlertFilesAreGood checks the files of dashboards/alerts/ with the tools of Prometheus
+// and Alertmanager.
 func TestAlertFilesAreGood(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { tool(t, "promtool", "check", "rules", "--lint=all", "--lint-fatal", alertsFile) })
 	t.Run("unit tests", func(t *testing.T) { tool(t, "promtool", "test", "rules", alertTestsFile) })
@@ -70,8 +70,8 @@ func TestAlertFilesAreGood(t *testing.T) {
 	})
 }
 
-// TestAlertmanagerInhibits gives a real Alertmanager alerts and looks which of them the
-// shipped inhibitions hold back.
+// TestAlertmanagerInhibits sends alerts to a real Alertmanager and checks which of them
+// the shipped inhibitions hold back.
 func TestAlertmanagerInhibits(t *testing.T) {
 	tests := []struct {
 		name string
@@ -171,17 +171,17 @@ func TestFaultReachesWebhook(t *testing.T) {
 	heal := broken(t, "openstack", "keystone-stopped")
 	expect("pending", round+slack, map[string]string{"KeystoneDown": "pending"})
 	expect("firing", hold+round+2*slack, map[string]string{"KeystoneDown": "firing", "NeutronDown": "firing", "VitalsNotReady": "pending"})
-	await(t, "the webhook hears of it", alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "firing") })
+	await(t, "the webhook receives it", alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "firing") })
 	await(t, "the consequence is held back", 2*slack, func() error { return inhibited(alertmanager, instance, "NeutronDown", "KeystoneDown") })
 	for _, quiet := range []string{"NeutronDown", "VitalsNotReady", "VitalsDown"} {
-		if at, ok := hook.told(quiet, "firing"); ok {
-			t.Errorf("the webhook heard of %s at %s, want nothing of it", quiet, at)
+		if at, ok := hook.first(quiet, "firing"); ok {
+			t.Errorf("the webhook received %s at %s, want no notification", quiet, at)
 		}
 	}
 	await(t, "the probe fails for some time", 3*enoughLooks*time.Second, func() error { return probes.failing(enoughLooks) })
 	heal()
 	expect("over", round+3*slack, map[string]string{"KeystoneDown": "inactive", "NeutronDown": "inactive", "VitalsNotReady": "inactive"})
-	await(t, "the webhook hears that it is over", 2*alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "resolved") })
+	await(t, "the webhook receives that it is over", 2*alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "resolved") })
 	compareOverTime(t, prometheus, rules, probes.all(), begin, time.Now().Add(-lag))
 }
 
@@ -192,15 +192,16 @@ func until(at time.Time) error {
 	return nil
 }
 
-// wants says what is wrong if the webhook has not heard of an alert in that status.
+// wants returns an error if the webhook has not received an alert in that status.
 func (w *webhook) wants(alert, status string) error {
-	if _, ok := w.told(alert, status); !ok {
-		return fmt.Errorf("it has not heard of %s as %s", alert, status)
+	if _, ok := w.first(alert, status); !ok {
+		return fmt.Errorf("it has not received %s as %s", alert, status)
 	}
 	return nil
 }
 
-// quiet says which alerts are not inactive, of at least more than those of the rule file.
+// quiet returns an error for each alert that is not inactive. There have to be more alerts
+// than the rule file has.
 func quiet(p *program, rules int) error {
 	all, err := promAlerts(p)
 	if err != nil {
@@ -208,7 +209,7 @@ func quiet(p *program, rules int) error {
 	}
 	var problems []error
 	if len(all) <= rules {
-		problems = append(problems, fmt.Errorf("prometheus has %d alerts, want those about Vitals beside the %d of the rule file", len(all), rules))
+		problems = append(problems, fmt.Errorf("prometheus has %d alerts, want those about Vitals in addition to the %d of the rule file", len(all), rules))
 	}
 	for _, a := range all {
 		if a.State != "inactive" || a.LastError != "" {
@@ -218,7 +219,7 @@ func quiet(p *program, rules int) error {
 	return errors.Join(problems...)
 }
 
-// alertsAre says which alerts are not in the wanted state in Prometheus.
+// alertsAre returns an error for each alert that is not in the wanted state in Prometheus.
 func alertsAre(p *program, want map[string]string) error {
 	all, err := promAlerts(p)
 	if err != nil {

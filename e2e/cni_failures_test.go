@@ -14,7 +14,7 @@ import (
 // the CNI daemon has it by default.
 const addFailures = 3
 
-// cniServer is the server of the CNI daemon, and what the health manager knows of it.
+// cniServer is the server of the CNI daemon, with the state that the health manager has of it.
 type cniServer struct {
 	*cniManager
 	*part
@@ -26,7 +26,7 @@ type cniServer struct {
 func (s *cniServer) add(t *testing.T, n int, result, class, counted string, inRow float64) {
 	t.Helper()
 	for range n {
-		s.say(t, "add", result, class)
+		s.send(t, "add", result, class)
 	}
 	s.counted[counted] += float64(n)
 	await(t, fmt.Sprintf("%d requests: %s %s", n, result, class), cniWithin, func() error {
@@ -70,7 +70,7 @@ func TestCNIAddFailures(t *testing.T) {
 			s.add(t, 1, "success", "", "success", 0)
 			await(t, "a success", partFlips, m.healthy)
 
-			s.add(t, addFailures+1, "failure", "what-nobody-foresaw", "failure", addFailures+1)
+			s.add(t, addFailures+1, "failure", "unforeseen", "failure", addFailures+1)
 			await(t, "too many again", partFlips, func() error { return m.state("alive", "CNIAddFailing failing: ") })
 			s.kill(t)
 			s.start(t)

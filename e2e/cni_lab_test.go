@@ -48,7 +48,7 @@ type cniManager struct {
 	cloud *fakes.Cloud
 }
 
-// cniOptions say what of the profile differs.
+// cniOptions are the differences from the profile.
 type cniOptions struct {
 	// collectors is YAML that is laid over the profile's collectors, by their names. DIR
 	// is the manager's directory.
@@ -197,8 +197,8 @@ func (m *cniManager) run(t *testing.T, before ...string) {
 	await(t, "the health manager listens", cniWithin, func() error { return m.want("/alive", http.StatusOK) })
 }
 
-// state says whether a probe answers 200 and "ok" or, where there are words, 500 and a
-// line with each of them.
+// state returns an error unless a probe answers 200 and "ok" or, if there are words, 500
+// and a line with each of them.
 func (m *cniManager) state(name string, words ...string) error {
 	status, body, err := m.get("/" + name)
 	if err != nil {

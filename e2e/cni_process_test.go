@@ -18,7 +18,7 @@ func netAdminDropped() map[string][]string {
 	}
 }
 
-// netAdmin says whether the process has NET_ADMIN in all sets in which root has it.
+// netAdmin checks whether the process has NET_ADMIN in all sets in which root has it.
 func (m *cniManager) netAdmin(has float64) error {
 	var problems []error
 	for _, set := range []string{"effective", "permitted", "bounding"} {
@@ -99,8 +99,8 @@ daemon: {process: {name: %[1]s}}
 	p.kill(t)
 	p.before = c.inside()
 	p.start(t)
-	await(t, "it is back as it should be", cniWithin, runs(2))
+	await(t, "it is healthy again", cniWithin, runs(2))
 
-	p.say(t, "zombie")
-	await(t, "it has a child that nobody waits for", cniWithin, func() error { return m.process(1, "zombie_children") })
+	p.send(t, "zombie")
+	await(t, "it has a zombie child", cniWithin, func() error { return m.process(1, "zombie_children") })
 }

@@ -30,7 +30,7 @@ type fault struct {
 	reasons    []string
 	// rule is the one that fails.
 	rule string
-	// series are values that show besides.
+	// series are further values of the metrics while the fault lasts.
 	series map[string]float64
 	// settle is how long the broken program itself needs until the fault shows, or until
 	// it is gone.
@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// shows says what is missing of the fault's consequences.
+// shows returns an error for each consequence of the fault that is missing.
 func (f fault) shows(d daemon) error {
 	m, err := d.metrics()
 	if err != nil {
@@ -116,7 +116,7 @@ func (f fault) shows(d daemon) error {
 	return errors.Join(problems...)
 }
 
-// reason says whether exactly one of the expected reasons is set.
+// reason returns an error unless exactly one of the expected reasons is set.
 func (f fault) reason(m metrics) error {
 	var got []string
 	for key, v := range m {
@@ -131,8 +131,8 @@ func (f fault) reason(m metrics) error {
 	return nil
 }
 
-// spared says whether the fault hurts a dependency that it must not hurt. Only Neutron
-// needs another one: it checks every token at Keystone.
+// spared returns an error if the fault affects a dependency that it must not affect. Only
+// Neutron needs another one: it checks every token at Keystone.
 func (f fault) spared(m metrics) error {
 	var problems []error
 	for _, other := range []string{"keystone", "neutron", "kubernetes"} {
@@ -143,7 +143,7 @@ func (f fault) spared(m metrics) error {
 	return errors.Join(problems...)
 }
 
-// probe says whether the readiness probe fails and names the rule.
+// probe returns an error unless the readiness probe fails and names the rule.
 func (f fault) probe(d daemon) error {
 	status, body, err := d.get("/ready?verbose")
 	if err != nil {
@@ -158,7 +158,7 @@ func (f fault) probe(d daemon) error {
 	return err
 }
 
-// passed says what is left of the fault.
+// passed returns an error for each trace that is left of the fault.
 func (f fault) passed(d daemon) error {
 	m, err := d.metrics()
 	if err != nil {

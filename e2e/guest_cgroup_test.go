@@ -57,7 +57,7 @@ func (c controlGroup) remove(t *testing.T) {
 	})
 }
 
-// whole says that everything could be measured of a cgroup.
+// whole returns an error unless everything was measured of a cgroup.
 func whole(m metrics, name string) error {
 	if err := m.wantFailure("", "vitals_cgroup_failure", "cgroup", name); err != nil {
 		return err
@@ -167,7 +167,7 @@ func TestGuestCgroupOutOfMemory(t *testing.T) {
 	c.set(t, "memory.swap.max", "0")
 	d := vitalsAs(t, "", "name: memory, cgroup: {path: /small}", documentedRules(t, "cgroup"))
 	d.staysAlive(t)
-	d.awaits(t, "nobody is killed yet", func(m metrics) error {
+	d.awaits(t, "no process is killed yet", func(m metrics) error {
 		return errors.Join(whole(m, "memory"), m.want(0, "vitals_cgroup_memory_oom_kills_total", "cgroup", "memory"), m.wantRule("ok", "MemoryKilled", "ready"))
 	})
 	for kills := 1.0; kills <= 2; kills++ {

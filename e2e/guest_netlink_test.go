@@ -59,7 +59,7 @@ func wantOrAbsent(m metrics, want float64, name string) error {
 	return m.want(want, name, "netlink", "host", "interface", "br-int")
 }
 
-// onlyFails says that of these rules of ready no other fails.
+// onlyFails returns an error if another one of these rules of ready fails.
 func onlyFails(m metrics, failing string, rules ...string) error {
 	var errs []error
 	for _, rule := range rules {
@@ -78,19 +78,19 @@ func statusFor(rule string) int {
 	return http.StatusInternalServerError
 }
 
-// listed says that so many links were listed.
+// listed returns an error unless so many links were listed.
 func listed(m metrics, name string, links float64) error {
 	return errors.Join(m.want(1, "vitals_netlink_up", "netlink", name), m.wantFailure("", "vitals_netlink_failure", "netlink", name),
 		m.wantBetween(0, 5, "vitals_netlink_latency_seconds", "netlink", name), m.want(links, "vitals_netlink_links", "netlink", name))
 }
 
-// wrote says that a link could be made and deleted.
+// wrote returns an error unless a link was made and deleted.
 func wrote(m metrics, name string) error {
 	return errors.Join(m.want(1, "vitals_netlink_write_up", "netlink", name), m.wantFailure("", "vitals_netlink_write_failure", "netlink", name),
 		m.wantBetween(0, 1, "vitals_netlink_write_latency_seconds", "netlink", name))
 }
 
-// wroteNot says that no link could be made, and why.
+// wroteNot returns an error unless no link could be made, for this reason.
 func wroteNot(m metrics, name, reason string) error {
 	return errors.Join(m.want(0, "vitals_netlink_write_up", "netlink", name), m.wantFailure(reason, "vitals_netlink_write_failure", "netlink", name),
 		m.wantAbsent("vitals_netlink_write_latency_seconds", "netlink", name))
@@ -115,7 +115,7 @@ func TestGuestNetlinkWrite(t *testing.T) {
 		})
 		t.Log(m.about("latency"))
 		initRuns(t, "load", "veth")
-		d.awaits(t, "the kernel knows veth", func(m metrics) error {
+		d.awaits(t, "the kernel has veth", func(m metrics) error {
 			return errors.Join(wrote(m, "dummy"), wrote(m, "bridge"), wrote(m, "sandbox"))
 		})
 	})
@@ -206,9 +206,9 @@ func TestGuestNetlinkThousands(t *testing.T) {
 	}
 }
 
-// While links come and go, the kernel says of a list that it may not be whole, and it is
-// asked again a few times. A list is right or there is none, and that the node is busy is
-// no reason to restart anything.
+// While links come and go, the kernel marks a list that may be incomplete, and Vitals
+// queries it again a few times. A list is complete or there is none, and a busy node is no
+// reason for a restart.
 func TestGuestNetlinkChanging(t *testing.T) {
 	const links = 1001
 	initRuns(t, "netns", "/run/netns/changing")

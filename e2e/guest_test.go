@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// The tests that begin with TestGuest run in the virtual machine of TestVM, as root and
-// with nobody else there. They change what the machine has.
+// The tests that begin with TestGuest run in the virtual machine of TestVM, as root and with
+// no other users. They change the machine.
 
 const (
-	// guestInit is the program whose verbs make what the tests look at.
+	// guestInit is the program whose verbs make what the tests check.
 	guestInit = "/init"
 	// guestSlack is what a machine without KVM, on a busy host, may need for what happens
 	// at once.
@@ -38,8 +38,8 @@ func onlyInGuest(t *testing.T) {
 }
 
 // vitalsAs runs Vitals in the machine: who is what "init as" calls a person, with a blank
-// between two words. It evaluates twice a second, and collects as often where the
-// collector's line does not say otherwise.
+// between two words. It evaluates twice a second, and collects as often unless the
+// collector's line has another interval.
 func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 	t.Helper()
 	onlyInGuest(t)
@@ -169,7 +169,7 @@ func initRuns(t *testing.T, args ...string) {
 	}
 }
 
-// worker is a process that does what init's verbs say, under a name of its own.
+// worker is a process that executes a verb of init, under a name of its own.
 type worker struct {
 	*exec.Cmd
 	// waiting is closed when its work is done, ended when it has ended.

@@ -98,14 +98,14 @@ func (l *netlinkLab) links(t *testing.T) string {
 	return strings.Join(names, " ")
 }
 
-// netlinkSight is what everybody can see of the namespace.
+// netlinkSight is the visible state of the namespace.
 type netlinkSight struct {
 	// reason is why links cannot be listed; empty: they can.
 	reason string
 	// write is why no link can be made; empty: it can.
 	write string
 	// bridge and uplink are "up", "down" (administratively), "idle" (no carrier) or
-	// "gone"; empty: nobody knows.
+	// "gone"; empty: unknown.
 	bridge, uplink string
 	// rules are those that fail.
 	rules []string
@@ -113,8 +113,7 @@ type netlinkSight struct {
 
 var netlinkWell = netlinkSight{bridge: "up", uplink: "up"}
 
-// await waits until all collectors and the probes say the same, with alive never
-// failing.
+// await waits until all collectors and the probes agree. Alive never fails.
 func (l *netlinkLab) await(t *testing.T, what string, want netlinkSight) {
 	t.Helper()
 	took := await(t, what, netlinkSlack, func() error {
@@ -163,24 +162,24 @@ func (m metrics) netlink(prefix, name, reason string) error {
 
 // link compares what is seen of a link.
 func (m metrics) link(name, link, want string) error {
-	said := ""
+	seen := ""
 	for _, part := range []string{"present", "up", "running"} {
 		if v, ok := m[series("vitals_netlink_interface_"+part, "netlink", name, "interface", link)]; ok {
-			said += fmt.Sprintf(" %s=%g", part, v)
+			seen += fmt.Sprintf(" %s=%g", part, v)
 		}
 	}
 	wanted := map[string]string{
 		"": "", "gone": " present=0", "up": " present=1 up=1 running=1",
 		"down": " present=1 up=0 running=0", "idle": " present=1 up=1 running=0",
 	}[want]
-	if said != wanted {
-		return fmt.Errorf("%s sees of %s:%s, want:%s", name, link, said, wanted)
+	if seen != wanted {
+		return fmt.Errorf("%s sees of %s:%s, want:%s", name, link, seen, wanted)
 	}
 	return nil
 }
 
-// staysHome looks for threads of the daemon that did not come back from the namespace,
-// and for descriptors that nobody closes.
+// staysHome searches for threads of the daemon that did not come back from the namespace,
+// and for descriptors that leak.
 func (l *netlinkLab) staysHome(t *testing.T) {
 	t.Helper()
 	process := fmt.Sprintf("/proc/%d", l.cmd.Process.Pid)
@@ -246,8 +245,8 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
 	gone := netlinkSight{reason: "namespace", rules: []string{"NetlinkBroken"}}
-	// says waits until the error of every collector has a text in it.
-	says := func(text string) {
+	// failWith waits until the error of every collector contains a text.
+	failWith := func(text string) {
 		t.Helper()
 		await(t, text, netlinkSlack, func() error {
 			_, body, err := l.get("/api/v1/status")
@@ -260,13 +259,13 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 	l.await(t, "well", netlinkWell)
 	for range 2 {
 		ip(t, "netns", "del", l.netns)
-		says("no such file or directory")
+		failWith("no such file or directory")
 		l.await(t, "namespace deleted", gone)
 		path := filepath.Join("/run/netns", l.netns)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		says("invalid argument")
+		failWith("invalid argument")
 		l.await(t, "an ordinary file in its place", gone)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -274,8 +273,8 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 		l.create(t)
 		l.await(t, "another namespace of that name", netlinkWell)
 	}
-	// Replaced between two rounds: nobody sees it gone, and a held socket would go on
-	// showing the bridge.
+	// Replaced between two collections: none fails, and a held socket would still list the
+	// bridge.
 	ip(t, "netns", "del", l.netns)
 	ip(t, "netns", "add", l.netns)
 	l.await(t, "replaced by an empty one", netlinkSight{bridge: "gone", uplink: "gone", rules: []string{"BridgeMissing"}})
@@ -329,9 +328,9 @@ func TestNetlinkManyLinks(t *testing.T) {
 	})
 }
 
-// TestNetlinkForbidden takes the capabilities away: without CAP_SYS_ADMIN nobody enters
-// another namespace. The own one can be listed by everybody, and changed by nobody
-// without CAP_NET_ADMIN.
+// TestNetlinkForbidden takes the capabilities away: without CAP_SYS_ADMIN no
+// process enters another namespace. Its own one can be listed by every process, and changed
+// only with CAP_NET_ADMIN.
 func TestNetlinkForbidden(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t, "setpriv", "--bounding-set=-sys_admin")

@@ -37,7 +37,7 @@ func TestOnce(t *testing.T) {
 	broken(t, "openstack", "keystone-stopped")
 	code, out := once(t)
 	if code == 0 || code == 3 {
-		t.Errorf("vitals once ready = %d with Keystone stopped, want a code that says failing", code)
+		t.Errorf("vitals once ready = %d with Keystone stopped, want the code of a failing state", code)
 	}
 	if !strings.Contains(out, "KeystoneDown") {
 		t.Errorf("vitals once ready does not name KeystoneDown:\n%s", out)

@@ -21,17 +21,17 @@ import (
 // processWithin bounds what shows with the next rounds of a collector.
 const processWithin = time.Minute
 
-// holder is a process that holds the sockets that a test tells it to hold.
+// holder is a process that holds the sockets that a test orders.
 type holder struct {
 	// name is what none but its command line has: the last part of its script's path.
-	name string
-	t    *testing.T
-	cmd  *exec.Cmd
-	tell io.WriteCloser
-	says *bufio.Reader
+	name   string
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
 }
 
-// newHolder starts one behind the command, if there is any. It ends with the test.
+// newHolder starts one by the command, if there is any. It ends with the test.
 func newHolder(t *testing.T, before ...string) *holder {
 	t.Helper()
 	dir := shortDirectory(t, "")
@@ -41,37 +41,37 @@ func newHolder(t *testing.T, before ...string) *holder {
 	command := append(before, "/usr/bin/python3", script)
 	h.cmd = exec.Command(command[0], command[1:]...)
 	h.cmd.Stderr = os.Stderr
-	tell, errIn := h.cmd.StdinPipe()
-	says, errOut := h.cmd.StdoutPipe()
+	stdin, errIn := h.cmd.StdinPipe()
+	stdout, errOut := h.cmd.StdoutPipe()
 	if err := errors.Join(errIn, errOut, h.cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	h.tell, h.says = tell, bufio.NewReader(says)
+	h.stdin, h.stdout = stdin, bufio.NewReader(stdout)
 	t.Cleanup(h.end)
-	h.hears("started")
+	h.expect("started")
 	return h
 }
 
-// end closes its stdin, at which it leaves.
+// end closes its stdin, so that it exits, and waits.
 func (h *holder) end() {
-	_ = h.tell.Close()
+	_ = h.stdin.Close()
 	_ = h.cmd.Wait()
 }
 
-func (h *holder) hears(want string) {
+func (h *holder) expect(want string) {
 	h.t.Helper()
-	if line, err := h.says.ReadString('\n'); err != nil || line != want+"\n" {
-		h.t.Fatalf("%s said %q, %v, want %q", h.name, line, err, want)
+	if line, err := h.stdout.ReadString('\n'); err != nil || line != want+"\n" {
+		h.t.Fatalf("%s printed %q, %v, want %q", h.name, line, err, want)
 	}
 }
 
 // do has it do something: see testdata/process/client.py.
 func (h *holder) do(command ...string) {
 	h.t.Helper()
-	if _, err := io.WriteString(h.tell, strings.Join(command, " ")+"\n"); err != nil {
+	if _, err := io.WriteString(h.stdin, strings.Join(command, " ")+"\n"); err != nil {
 		h.t.Fatal(err)
 	}
-	h.hears("done")
+	h.expect("done")
 }
 
 // processLook is a Vitals that looks at processes and judges by the documented rules,
@@ -136,8 +136,8 @@ func (l processLook) note(collector string) (string, error) {
 	return "", errors.Join(err, fmt.Errorf("there is no collector %s", collector))
 }
 
-// The states of a client of a real server, as the health of nova-conductor is told by its
-// connection to a message broker.
+// The states of a client of a real server, as the health of nova-conductor is its connection
+// to a message broker.
 func TestProcessConnections(t *testing.T) {
 	listen, other, dir := address(t), address(t), shortDirectory(t, "")
 	port := tcpPort(t, listen)
@@ -171,7 +171,7 @@ func TestProcessConnections(t *testing.T) {
 		deaf.do("deaf", "127.0.0.1", port)
 		client.do("connect", "127.0.0.1", port)
 	})
-	step("E14 somebody's TIME_WAIT", "failing", `no connection \(and \d+ time_wait of anybody\)`, func() {
+	step("E14 TIME_WAIT of another process", "failing", `no connection \(and \d+ time_wait of anybody\)`, func() {
 		client.do("forget")
 		deaf.do("forget")
 		server.start(t)
@@ -302,8 +302,8 @@ func TestProcessOfAnotherPIDNamespace(t *testing.T) {
 	}
 }
 
-// onceForProcess runs a command that asks Vitals once for a process, with its files in the
-// directory.
+// onceForProcess runs a command that runs "vitals once" for a process, with the files in
+// the directory.
 func onceForProcess(t *testing.T, dir, selector string, command ...string) (out string, code int) {
 	t.Helper()
 	write(t, filepath.Join(dir, "rules.yml"), "groups: [{name: g, rules: [{alert: Gone, expr: vitals_process_up == 0, labels: {state: ready}}]}]\n")

@@ -51,7 +51,7 @@ type promAlert struct {
 	Labels                 map[string]string
 }
 
-// promAlerts asks Prometheus for all alerting rules.
+// promAlerts queries all alerting rules of Prometheus.
 func promAlerts(p *program) ([]promAlert, error) {
 	status, body, err := p.get("/api/v1/rules?type=alert")
 	if err != nil {
@@ -75,7 +75,7 @@ func promAlerts(p *program) ([]promAlert, error) {
 	return all, nil
 }
 
-// agree says on which rules Vitals and Prometheus differ.
+// agree returns an error for each rule on which Vitals and Prometheus differ.
 func agree(d daemon, p *program, rules int) error {
 	m, err := d.metrics()
 	if err != nil {
@@ -92,7 +92,7 @@ func agree(d daemon, p *program, rules int) error {
 	for _, a := range theirs {
 		ours := m.statusOf(a.Name, a.Labels["state"])
 		if want := alertStates[ours]; a.State != want || a.LastError != "" {
-			problems = append(problems, fmt.Errorf("rule %s (%s): vitals says %q, prometheus says %q %s", a.Name, a.Labels["state"], ours, a.State, a.LastError))
+			problems = append(problems, fmt.Errorf("rule %s (%s): %q in Vitals, %q in Prometheus %s", a.Name, a.Labels["state"], ours, a.State, a.LastError))
 		}
 	}
 	return errors.Join(problems...)

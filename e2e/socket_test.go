@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Users and groups that nobody else on the machine has.
+// Users and groups that do not exist on the machine.
 const (
 	strangerID = 64001
 	writerID   = 64002

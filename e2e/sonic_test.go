@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestSonicStart is table by table what SONiC's own probe says of the program start, and
-// what this one says.
+// TestSonicStart compares, row by row, the result of SONiC's own probe for the program
+// start with the result of this one.
 func TestSonicStart(t *testing.T) {
 	image := newSonicImage(t)
 	program := func(command string, more ...string) string {
@@ -54,7 +54,7 @@ func TestSonicStart(t *testing.T) {
 	}
 }
 
-// TestSonicSupervisor tells apart why supervisord does not tell.
+// TestSonicSupervisor distinguishes the reasons why supervisord returns no states.
 func TestSonicSupervisor(t *testing.T) {
 	image := newSonicImage(t)
 	unreachable := func(reason string) sonicAnswer {
@@ -84,7 +84,7 @@ func TestSonicSupervisor(t *testing.T) {
 			}
 		}, unreachable("timeout")},
 		"E44 SHUTDOWN": {fmt.Sprintf(stubborn, 60), nil, func(t *testing.T, s *supervised) {
-			await(t, "the program does not listen to signals", supervisorWithin, func() error {
+			await(t, "the program ignores signals", supervisorWithin, func() error {
 				_, err := os.Stat(filepath.Join(s.dir, "stubborn"))
 				return err
 			})
@@ -153,7 +153,7 @@ func TestSonicHook(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.askAlone(t, "--timeout=3s")); err != nil {
+		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.probeAlone(t, "--timeout=3s")); err != nil {
 			t.Errorf("without a daemon: %v", err)
 		}
 		if took := time.Since(begin); took > 30*time.Second {
@@ -271,7 +271,7 @@ func TestSonicUpgrade(t *testing.T) {
 		if code != 0 || !strings.Contains(out, "failing 2 StartNotFinished") || !strings.Contains(out, "\nok 0 ready: ") {
 			t.Errorf("vitals wait = %d, want 0 after it has failed:\n%s", code, out)
 		}
-		if err := (sonicAnswer{0, []string{"start EXITED 0"}}).check(b.ask(t)); err != nil {
+		if err := (sonicAnswer{0, []string{"start EXITED 0"}}).check(b.probe(t)); err != nil {
 			t.Error(err)
 		}
 	})

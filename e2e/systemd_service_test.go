@@ -42,7 +42,7 @@ func vitalsService(t *testing.T) (b *booted, d daemon) {
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("vitals said:\n%s", read(t, filepath.Join(b.dir, "vitals.log")))
+			t.Logf("log of vitals:\n%s", read(t, filepath.Join(b.dir, "vitals.log")))
 		}
 	})
 	binary, err := os.ReadFile(os.Getenv("VITALS_BIN"))

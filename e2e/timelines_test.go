@@ -131,7 +131,7 @@ func (tl *madeUp) play(samples []evaluator.Sample) {
 		tl.note(at, snapshot)
 	}
 	for range 4 {
-		tl.ask()
+		tl.expression()
 	}
 }
 
@@ -178,8 +178,8 @@ func (tl *madeUp) results(expr string, at time.Duration) []evaluator.Sample {
 	return found
 }
 
-// holdVerdicts says from the alerts alone what the verdicts must be, where no obeyed
-// rule of the state is unknown: a critical one that fires fails the state, one that only
+// holdVerdicts derives the verdicts from the alerts alone and compares them, unless an
+// obeyed rule of the state is unknown: a critical one that fires fails the state, one that only
 // warns does not.
 func (tl *madeUp) holdVerdicts(at time.Duration, s *evaluator.Snapshot) {
 	type view struct{ obeyed, unknown, critical, warning int }
@@ -235,12 +235,12 @@ func (tl *madeUp) holdVerdict(at time.Duration, s *evaluator.Snapshot, state str
 	tl.met[state+" "+want.String()]++
 }
 
-// ask expects the result of an expression at some time, also between two steps.
-func (tl *madeUp) ask() {
+// expression expects the result of an expression at some time, also between two steps.
+func (tl *madeUp) expression() {
 	at := time.Duration(tl.random.Int64N(int64(timelineSteps-1)*tl.step.Milliseconds()))*time.Millisecond + time.Millisecond
 	expr := pick(tl.random, "ALERTS", "ALERTS_FOR_STATE", "sum:late", "sum:a", "count(a)", randomExpr(tl.random, int(tl.step.Seconds())))
 	if strings.Contains(expr, "time()") {
-		return // what is asked between two steps is no whole number
+		return // its value between two steps is no whole number
 	}
 	expect := exprExpectation{Expr: expr, EvalTime: model.Duration(at).String()}
 	for _, s := range tl.results(expr, at) {
@@ -274,7 +274,7 @@ func (tl *madeUp) spoiled() timelineTest {
 
 // TestTimelinesAgreeWithPromtool plays random timelines in a simulation, writes every
 // alert that fires in every step, and some results, into test files, and has promtool
-// find the same. With one expectation changed, promtool must say so of every timeline.
+// check them. With one expectation changed, promtool must fail for every timeline.
 func TestTimelinesAgreeWithPromtool(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// dependenciesUp says which dependencies are down.
+// dependenciesUp returns an error for each dependency that is down.
 func dependenciesUp(m metrics, names ...string) error {
 	var problems []error
 	for _, name := range names {
@@ -51,7 +51,7 @@ func TestRevokedToken(t *testing.T) {
 }
 
 // TestShortLivedTokens lets tokens end after 15 seconds: each has to be replaced before
-// that, so that nothing is ever asked with a token that has ended.
+// that, so that no request has an expired token.
 func TestShortLivedTokens(t *testing.T) {
 	broken(t, "openstack", "tokens-short-lived")
 	vitals := startVitals(t)

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// results is the serial line on which the tests say what they found. The kernel
-	// talks on the first one.
+	// results is the serial line for the results of the tests. The kernel
+	// logs on the first one.
 	results = "/dev/ttyS1"
 	// tests is the program of the tests. They run beside their source's data.
 	tests, testsDirectory = "/e2e.test", "/vitals/e2e"
 )
 
 // boot prepares the machine, runs the tests, and switches the machine off. Process 1 has
-// nobody to return an error to: what goes wrong is on the console, and the tests that did
-// not run are missed by who reads the results.
+// no parent to return an error to: failures are on the console, and tests that did not run
+// are missing in the results.
 func boot(console io.Writer) {
 	err := prepare()
 	if err == nil {
