@@ -244,8 +244,7 @@ func (p *tab) picture(t *testing.T, name string) {
 	}
 }
 
-// noteLocked keeps what a test wants to know: requests, and whatever the page or the
-// browser complains about.
+// noteLocked keeps what tests check: requests, and the errors of the page and the browser.
 func (p *tab) noteLocked(m message) {
 	var e struct {
 		Type    string

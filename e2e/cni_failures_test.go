@@ -22,7 +22,7 @@ type cniServer struct {
 	counted map[string]float64
 }
 
-// add lets requests end and waits until each of them is known.
+// add lets requests end and waits until each of them is counted.
 func (s *cniServer) add(t *testing.T, n int, result, class, counted string, inRow float64) {
 	t.Helper()
 	for range n {
@@ -48,7 +48,7 @@ func TestCNIAddFailures(t *testing.T) {
 			components := strings.Replace(way.components, "watcher, ", "", 1)
 			m := startCNI(t, cniOptions{collectors: "components: {components: {" + components + "}}"})
 			s := &cniServer{m, newPart(t, "server", nil, m.environment("server", way.name)...), map[string]float64{}}
-			await(t, "well", cniWithin, m.healthy)
+			await(t, "healthy", cniWithin, m.healthy)
 			if err := m.has(addFailures, "vitals_component_consecutive_failures_limit", "event", "cni_add"); err != nil {
 				t.Error(err)
 			}

@@ -52,7 +52,7 @@ func TestCNIAddFailuresScraped(t *testing.T) {
 	m := startCNI(t, cniOptions{collectors: `cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}`})
 	s := &scrapedServer{cniManager: m, part: newPart(t, "server", nil, append(m.environment("server", "silent"), "CNI_EXPORTER_PORT="+port)...)}
 	tooMany := func() error { return m.state("alive", "CNIAddFailingByHistogram failing: ") }
-	await(t, "well before the first request", cniWithin, m.healthy)
+	await(t, "healthy before the first request", cniWithin, m.healthy)
 	s.add(t, addFailures, "failure", "internal")
 	s.add(t, 1, "success", "")
 	s.add(t, addFailures, "failure", "internal")

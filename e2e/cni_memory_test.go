@@ -18,9 +18,8 @@ const (
 	memoryLimit, memoryKernelLimit = 64, 128
 
 	mebibyte = 1 << 20
-	// memoryTrend is how far the forecast looks back in these tests. As shipped it is
-	// half an hour; the time that it looks ahead is twice as long, and measurements have
-	// to reach back a third of it.
+	// memoryTrend is the range of the forecast in these tests. As shipped it is half an
+	// hour; it predicts twice as far ahead, and measurements have to cover a third of it.
 	memoryTrend = 15 * time.Second
 )
 
@@ -101,9 +100,9 @@ func startMemory(t *testing.T, c memoryCgroup) *cniManager {
 	})
 }
 
-// TestCNIMemory lets a real process in a real cgroup grow. The file cache is no matter,
-// the forecast warns while all is well, the limit fails liveness, and the end of the
-// process is the cure.
+// TestCNIMemory lets a real process in a real cgroup grow. The file cache does
+// not count, the forecast warns before the limit is exceeded, the limit fails liveness, and
+// the end of the process heals it.
 func TestCNIMemory(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)
@@ -174,8 +173,8 @@ func TestCNIMemoryOutOf(t *testing.T) {
 	})
 }
 
-// TestCNIMemoryCgroupRemoved removes the cgroup under the collector: what is not known
-// restarts nothing, and who set a limit is warned.
+// TestCNIMemoryCgroupRemoved removes the measured cgroup: an unknown usage restarts
+// nothing, and a rule warns if there is a limit.
 func TestCNIMemoryCgroupRemoved(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)

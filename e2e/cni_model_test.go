@@ -92,16 +92,16 @@ func (d *cniDaemon) shows(reason string, dead []*part) error {
 	}
 	var problems []error
 	for _, p := range []*part{d.watcher, d.server} {
-		well, because := 1.0, ""
+		alive, because := 1.0, ""
 		if slices.Contains(dead, p) {
-			well, because = 0, reason
+			alive, because = 0, reason
 		}
-		if c := reported[p.name]; !strings.HasPrefix(c.Reason, because) || c.Alive == nil || *c.Alive != (well == 1) {
-			problems = append(problems, fmt.Errorf("API: %s is alive: %s for the reason %q, want %g, %q", p.name, shown(c.Alive), c.Reason, well, because))
+		if c := reported[p.name]; !strings.HasPrefix(c.Reason, because) || c.Alive == nil || *c.Alive != (alive == 1) {
+			problems = append(problems, fmt.Errorf("API: %s is alive: %s for the reason %q, want %g, %q", p.name, shown(c.Alive), c.Reason, alive, because))
 		}
-		problems = append(problems, got.want(well, "vitals_component_alive", "component", p.name))
+		problems = append(problems, got.want(alive, "vitals_component_alive", "component", p.name))
 		if d.way.readiness {
-			problems = append(problems, got.want(well, "vitals_component_ready", "component", p.name))
+			problems = append(problems, got.want(alive, "vitals_component_ready", "component", p.name))
 		}
 	}
 	return errors.Join(append(problems, d.probes(dead))...)

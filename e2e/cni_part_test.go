@@ -82,7 +82,7 @@ func (p *part) kill(t *testing.T) {
 	p.cmd = nil
 }
 
-// end lets the process leave by itself. It may not have failed meanwhile.
+// end lets the process exit. It may not have failed meanwhile.
 func (p *part) end(t *testing.T) {
 	if p.cmd == nil {
 		return

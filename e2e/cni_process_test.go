@@ -59,9 +59,9 @@ func (m *cniManager) process(want float64, name string) error {
 	return m.has(want, "vitals_process_"+name, "process", "daemon")
 }
 
-// TestCNIDaemonProcess looks at the CNI daemon from outside: its rights, its memory and
-// whether it runs at all. It is killed, comes back without NET_ADMIN, and comes back as it
-// should be; who runs it restarts it, so liveness has no part in that.
+// TestCNIDaemonProcess measures the CNI daemon from outside: its rights, its memory and
+// whether it runs at all. It is killed, comes back without NET_ADMIN, and comes back with
+// it. Its supervisor restarts it, so liveness does not depend on that.
 func TestCNIDaemonProcess(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // booleanWithin is how soon a boolean that was flipped shows in the probe, in one half of
-// the cases at least: the machine does other things as well.
+// the cases at least: the machine is busy.
 const booleanWithin = time.Second
 
 // aliveBoolean starts a process that maps the boolean as the documentation shows and
@@ -79,7 +79,7 @@ func TestComponentsSharedBoolean(t *testing.T) {
 	set := p.aliveBoolean(t, file)
 	p.await(t, "alive, with unknown readiness", componentSlack, health{alive: new(true), readyFails: "ComponentNotReady unknown: no data for vitals_component_ready"})
 	p.curl(t, "http://localhost", `{"ready":true}`, "--unix-socket", p.dir+"/vitals.sock")
-	p.await(t, "well", componentSlack, wellReported)
+	p.await(t, "healthy", componentSlack, wellReported)
 
 	var all []time.Duration
 	for range 5 {

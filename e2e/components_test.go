@@ -202,8 +202,8 @@ func (p *parts) probe(state, fails string) error {
 // way is one way to report. Its functions report for the component watcher.
 type way struct {
 	name string
-	// well runs what the documentation shows.
-	well func(*testing.T, *parts)
+	// healthy runs what the documentation shows.
+	healthy func(*testing.T, *parts)
 	// notReady and dead give a reason.
 	notReady, dead func(t *testing.T, p *parts, reason string)
 }
@@ -278,19 +278,19 @@ func TestComponentsReport(t *testing.T) {
 			t.Parallel()
 			p := startParts(t, watcherExpected)
 			p.await(t, "unknown before the first report", componentSlack, neverReported)
-			w.well(t, p)
-			p.await(t, "well", componentSlack, wellReported)
+			w.healthy(t, p)
+			p.await(t, "healthy", componentSlack, wellReported)
 			w.notReady(t, p, "subnet is full")
 			p.await(t, "not ready", componentSlack, notReadyFor("subnet is full"))
-			w.well(t, p)
+			w.healthy(t, p)
 			p.await(t, "ready again", componentSlack, wellReported)
 			w.dead(t, p, "queue is stuck")
 			p.await(t, "dead", componentSlack, deadFor("queue is stuck"))
-			w.well(t, p)
+			w.healthy(t, p)
 			p.await(t, "alive again", componentSlack, wellReported)
 			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for 8s"))
 			t.Logf("dead %s after it was seen healthy (deadline: %s)", took.Round(100*time.Millisecond), componentDeadline)
-			w.well(t, p)
+			w.healthy(t, p)
 			p.await(t, "alive after silence", componentSlack, wellReported)
 		})
 	}
@@ -314,7 +314,7 @@ func TestComponentsKilled(t *testing.T) {
 	t.Parallel()
 	p := startParts(t, watcherExpected)
 	process := p.beat(t)
-	p.await(t, "well", componentSlack, wellReported)
+	p.await(t, "healthy", componentSlack, wellReported)
 	until := time.Now().Add(2 * componentDeadline)
 	await(t, "two deadlines pass", 3*componentDeadline+componentSlack, func() error {
 		if err := errors.Join(p.want("/alive", http.StatusOK), p.want("/ready", http.StatusOK)); err != nil {

@@ -31,8 +31,8 @@ type program struct {
 	url string
 	log string
 	cmd *exec.Cmd
-	// patience is how long one answer may take; 0 is 30 seconds.
-	patience time.Duration
+	// timeout is how long one answer may take; 0 is 30 seconds.
+	timeout time.Duration
 }
 
 // address returns a loopback address that nothing listens on. Its port is below
@@ -111,7 +111,7 @@ func (p *program) tail() string {
 
 // get returns the status and the body of one answer.
 func (p *program) get(path string) (int, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, 30*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.timeout, 30*time.Second))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *program) get(path string) (int, string, error) {
 	return res.StatusCode, string(body), err
 }
 
-// await polls until check finds nothing wrong and returns how long that took. The test
+// await polls until check returns no error and returns how long that took. The test
 // ends when the time is over.
 func await(t *testing.T, what string, within time.Duration, check func() error) time.Duration {
 	t.Helper()

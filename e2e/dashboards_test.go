@@ -120,7 +120,7 @@ netlink: {netlink: {interfaces: [lo]}}
 memory: {cgroup: {limit: 512MiB}}
 `})
 	server := newPart(t, "server", nil, append(m.environment("server", "http"), "CNI_EXPORTER_PORT="+port)...)
-	await(t, "well", cniWithin, m.healthy)
+	await(t, "healthy", cniWithin, m.healthy)
 	server.send(t, "add", "success")
 	server.send(t, "add", "failure", "netlink")
 	return m

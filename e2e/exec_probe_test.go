@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probes builds the exec probe beside a copy of the program, where every user can run
+// probes builds the exec probe and copies the program next to it, where every user can run
 // them, as in an image.
 func probes(t *testing.T) (dir string) {
 	t.Helper()

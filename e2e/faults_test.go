@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// round is the longest interval of a collector together with its timeout, as
+	// collectionTime is the longest interval of a collector together with its timeout, as
 	// testdata/vitals.yml sets them.
-	round = 6 * time.Second
-	// slack is for what a test cannot know: the evaluation's own second, the poll, and a
-	// machine that does other things as well.
+	collectionTime = 6 * time.Second
+	// slack is for the second between two evaluations, the poll, and the delays of a busy
+	// machine.
 	slack = 20 * time.Second
 )
 
-// fault is one row of the failure table: what is broken, and what must come of it.
+// fault is one row of the failure table: the broken part and the expected consequences.
 type fault struct {
 	// stack and name are the script and the fault of it.
 	stack, name string
@@ -75,7 +75,7 @@ var faults = []fault{
 }
 
 // TestFaults breaks one thing at a time and heals it. Each fault has to show, within a
-// round and the rule's for, in the reason gauge, in the rule and in the verdict; it may
+// collection and the rule's for, in the reason gauge, in the rule and in the verdict; it may
 // show in nothing else; and all of it has to pass when the fault is healed.
 func TestFaults(t *testing.T) {
 	vitals, rules := startVitals(t), shippedRules(t)
@@ -85,10 +85,10 @@ func TestFaults(t *testing.T) {
 			vitals.awaitHealthy(t)
 			vitals.staysAlive(t)
 			heal := broken(t, f.stack, f.name)
-			took := await(t, "the fault shows", round+time.Duration(rule.For)+f.settle+slack, func() error { return f.shows(vitals) })
+			took := await(t, "the fault shows", collectionTime+time.Duration(rule.For)+f.settle+slack, func() error { return f.shows(vitals) })
 			t.Logf("not ready %s after the fault (for: %s)", took.Round(100*time.Millisecond), rule.For)
 			heal()
-			took = await(t, "the fault has passed", round+time.Duration(rule.KeepFiringFor)+f.settle+slack, func() error { return f.passed(vitals) })
+			took = await(t, "the fault has passed", collectionTime+time.Duration(rule.KeepFiringFor)+f.settle+slack, func() error { return f.passed(vitals) })
 			t.Logf("ready %s after the cure", took.Round(100*time.Millisecond))
 		})
 	}

@@ -124,7 +124,7 @@ func TestGuestCgroupByPathAndProcess(t *testing.T) {
 }
 
 // A pod has a cgroup namespace: its cgroup is the root of all that it sees. One that
-// looks at a process of the host has the host's mount as well.
+// measures a process of the host has the host's mount as well.
 func TestGuestCgroupOfPod(t *testing.T) {
 	newCgroup(t, "pods")
 	newCgroup(t, "pods/pod").set(t, "memory.max", "500M")

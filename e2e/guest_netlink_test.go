@@ -119,12 +119,12 @@ func TestGuestNetlinkWrite(t *testing.T) {
 			return errors.Join(wrote(m, "dummy"), wrote(m, "bridge"), wrote(m, "sandbox"))
 		})
 	})
-	// Each round lists the links first, so it sees what the one before left.
+	// Each collection lists the links first, so it finds what the former left.
 	d := vitalsAs(t, "", "name: after, netlink: {netns: /run/netns/vitals, write_test: dummy}", "")
 	d.awaits(t, "no link is left", func(m metrics) error { return errors.Join(listed(m, "after", 1), wrote(m, "after")) })
 }
 
-// Listing is free to everybody; the rest takes capabilities.
+// Listing needs no capability; the rest needs some.
 func TestGuestNetlinkOfUser(t *testing.T) {
 	initRuns(t, "netns", "/run/netns/other")
 	const config = `
@@ -221,7 +221,7 @@ func TestGuestNetlinkChanging(t *testing.T) {
 	}
 	until := time.Now().Add(10 * time.Second)
 	seen := map[string]int{}
-	d.awaits(t, "a few rounds", func(m metrics) error {
+	d.awaits(t, "a few collections", func(m metrics) error {
 		right := errors.Join(m.wantFailure("", "vitals_netlink_failure", "netlink", "host"), m.wantBetween(links, links+4, "vitals_netlink_links", "netlink", "host"))
 		switch {
 		case right == nil:

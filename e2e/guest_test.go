@@ -66,7 +66,7 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 	command := slices.Concat([]string{guestInit, "as"}, strings.Fields(who), []string{"--", os.Getenv("VITALS_BIN"), "run",
 		"--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.listen-address=" + listen, "--web.shutdown-delay=0s"})
 	d := daemon{launch(t, listen, command...)}
-	d.patience = guestSlack
+	d.timeout = guestSlack
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of vitals:\n%s", d.tail())
@@ -77,7 +77,7 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 }
 
 // documentedRules returns the rules that the documentation of a kind shows, without
-// their patience.
+// their "for".
 func documentedRules(t *testing.T, kind string) string {
 	t.Helper()
 	rules := read(t, filepath.Join("..", "collectors", kind, "testdata", "rules.yml"))
@@ -133,7 +133,7 @@ func (m metrics) wantBetween(low, high float64, name string, pairs ...string) er
 	return nil
 }
 
-// wantAbsent looks for a series that must not be there.
+// wantAbsent checks that there is no such series.
 func (m metrics) wantAbsent(name string, pairs ...string) error {
 	key := series(name, pairs...)
 	if got, ok := m[key]; ok {
@@ -219,7 +219,7 @@ func holds(t *testing.T, name, who string, args ...string) *worker {
 	return w
 }
 
-// kill ends the worker, which may have ended by itself.
+// kill ends the worker, which may have ended already.
 func (w *worker) kill() {
 	_ = w.Process.Kill()
 	<-w.ended

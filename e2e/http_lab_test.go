@@ -139,7 +139,7 @@ func address6(t *testing.T) string {
 type httpAsking struct{ tcpAsking }
 
 // httpAsk runs Vitals with a collector of the kind http for each block, all of which have to
-// be well for ready.
+// succeed for ready.
 func httpAsk(t *testing.T, blocks map[string]string) httpAsking {
 	t.Helper()
 	config := httpConfigure(t, blocks)

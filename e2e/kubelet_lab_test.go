@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// node is a real kubelet beside an API server of its own, in namespaces of their own.
+// node is a real kubelet and an API server, in namespaces of their own.
 type node struct {
 	apiServer
 	// state is the directory for the scripts, and network the node's namespace.
@@ -104,9 +104,9 @@ func (n *node) ctr(t *testing.T, args ...string) {
 	}
 }
 
-// there opens something in the node's network, where it stays whoever uses it. The
-// thread comes back from there: it may be the first one, which cannot end, and whose
-// network is taken for that of the process. One that cannot come back is given up.
+// there opens something in the node's network, to which it belongs in every thread. The
+// thread returns to its own network: it may be the first one, which cannot end, and whose
+// network counts as that of the process. A thread that cannot return is ended.
 func there[T any](network string, open func() (T, error)) (T, error) {
 	type result struct {
 		opened T

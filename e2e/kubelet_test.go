@@ -35,7 +35,7 @@ groups:
         labels: {state: alive, severity: critical}
         annotations: {summary: The service does not answer.}
 `
-	// podWithin is longer than two periods of a probe, a rule's patience and a restart.
+	// podWithin is longer than two periods of a probe, the "for" of a rule and a restart.
 	podWithin = 30 * time.Second
 	// liveness is the time between two liveness probes of the example, and podSlack how
 	// late one may be.

@@ -1,4 +1,4 @@
-# Shared by the scripts beside it, which source it: messages, and processes that are
+# Shared by the scripts of this folder, which source it: messages, and processes that are
 # tracked by files under $state/run. Callers set `set -euo pipefail` and $state.
 
 # progress prints one line of progress with the seconds since the script began.

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// ownedDirectory makes a directory of a user whom a Debian package brings.
+// ownedDirectory makes a directory of a user that a Debian package creates.
 func ownedDirectory(t *testing.T, name string) string {
 	t.Helper()
 	owner, err := user.Lookup(name)
@@ -256,7 +256,7 @@ func TestTCPMySQLGalera(t *testing.T) {
 	})
 	// A node that serves no client still answers SELECT 1: its state shows the failure.
 	t.Run("cut off from the cluster", func(t *testing.T) {
-		go func() { _ = m.try("SET GLOBAL wsrep_cluster_address='gcomm://127.0.0.1:1'") }() // takes as long as it looks for others
+		go func() { _ = m.try("SET GLOBAL wsrep_cluster_address='gcomm://127.0.0.1:1'") }() // takes until its search for other nodes ends
 		a.sees(t, "node", "", "Initialized")
 		a.measures(t, state+"0\n")
 	})

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// netlinkRules is where the rules lie that the documentation shows.
+	// netlinkRules is the file of the rules that the documentation shows.
 	netlinkRules = "../collectors/netlink/testdata/rules.yml"
 	// netlinkSlack is the longest until a change of the kernel shows: an interval, a
-	// timeout, and a machine that does other things as well.
+	// timeout, and the delays of a busy machine.
 	netlinkSlack = 30 * time.Second
 )
 
-// netlinkLab is a network namespace and a Vitals that looks into it, with a fresh and
-// with a held socket, and makes links there. It judges by the documented rules, without
-// their patience.
+// netlinkLab is a network namespace and a Vitals that lists its links, with a fresh and
+// with a held socket, and makes links there. It evaluates the documented rules, without
+// their "for".
 type netlinkLab struct {
 	daemon
 	// netns is the namespace's name.
@@ -111,7 +111,7 @@ type netlinkSight struct {
 	rules []string
 }
 
-var netlinkWell = netlinkSight{bridge: "up", uplink: "up"}
+var netlinkHealthy = netlinkSight{bridge: "up", uplink: "up"}
 
 // await waits until all collectors and the probes agree. Alive never fails.
 func (l *netlinkLab) await(t *testing.T, what string, want netlinkSight) {
@@ -215,7 +215,7 @@ func (l *netlinkLab) staysHome(t *testing.T) {
 func TestNetlinkInterfaces(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	down := []string{"BridgeDown"}
 	steps := []struct {
 		what string
@@ -223,15 +223,15 @@ func TestNetlinkInterfaces(t *testing.T) {
 		want netlinkSight
 	}{
 		{"bridge down", []string{"link", "set", "br-int", "down"}, netlinkSight{bridge: "down", uplink: "up", rules: down}},
-		{"bridge up", []string{"link", "set", "br-int", "up"}, netlinkWell},
+		{"bridge up", []string{"link", "set", "br-int", "up"}, netlinkHealthy},
 		{"no carrier", []string{"link", "set", "peer0", "down"}, netlinkSight{bridge: "idle", uplink: "down", rules: down}},
-		{"carrier", []string{"link", "set", "peer0", "up"}, netlinkWell},
+		{"carrier", []string{"link", "set", "peer0", "up"}, netlinkHealthy},
 		{"altname gone", []string{"link", "property", "del", "dev", "peer0", "altname", "uplink"}, netlinkSight{bridge: "up", uplink: "gone"}},
-		{"altname back", []string{"link", "property", "add", "dev", "peer0", "altname", "uplink"}, netlinkWell},
+		{"altname back", []string{"link", "property", "add", "dev", "peer0", "altname", "uplink"}, netlinkHealthy},
 		{"bridge gone", []string{"link", "del", "br-int"}, netlinkSight{bridge: "gone", uplink: "up", rules: []string{"BridgeMissing"}}},
-		{"bridge back, without a port", []string{"link", "add", "br-int", "up", "type", "bridge"}, netlinkWell},
+		{"bridge back, without a port", []string{"link", "add", "br-int", "up", "type", "bridge"}, netlinkHealthy},
 		{"with a port that is down", []string{"link", "set", "port0", "down", "master", "br-int"}, netlinkSight{bridge: "idle", uplink: "idle", rules: down}},
-		{"with a port that is up", []string{"link", "set", "port0", "up"}, netlinkWell},
+		{"with a port that is up", []string{"link", "set", "port0", "up"}, netlinkHealthy},
 	}
 	for _, s := range steps {
 		l.ip(t, s.do...)
@@ -256,7 +256,7 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 			return err
 		})
 	}
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	for range 2 {
 		ip(t, "netns", "del", l.netns)
 		failWith("no such file or directory")
@@ -271,7 +271,7 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.create(t)
-		l.await(t, "another namespace of that name", netlinkWell)
+		l.await(t, "another namespace of that name", netlinkHealthy)
 	}
 	// Replaced between two collections: none fails, and a held socket would still list the
 	// bridge.
@@ -281,12 +281,12 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 	l.staysHome(t)
 }
 
-// TestNetlinkWriteTest looks for traces of the write test, and for those of one that was
+// TestNetlinkWriteTest searches for traces of the write test, and for those of one that was
 // killed.
 func TestNetlinkWriteTest(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	for _, name := range []string{"vitals", "vitals-0", "vitals-deadbee", "vitals-DEADBEEF"} {
 		l.ip(t, "link", "add", name, "type", "bridge")
 	}
@@ -299,7 +299,7 @@ func TestNetlinkWriteTest(t *testing.T) {
 		}
 		return nil
 	})
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	l.staysHome(t)
 }
 
@@ -318,7 +318,7 @@ func TestNetlinkManyLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.ip(t, "-batch", batch)
-	l.await(t, "the last link is seen", netlinkWell)
+	l.await(t, "the last link is seen", netlinkHealthy)
 	await(t, "all links are counted", netlinkSlack, func() error {
 		m, err := l.metrics()
 		if err != nil {

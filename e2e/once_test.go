@@ -28,7 +28,7 @@ func once(t *testing.T) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// TestOnce judges without a daemon. A configuration error would be code 3.
+// TestOnce evaluates without a daemon. A configuration error would be code 3.
 func TestOnce(t *testing.T) {
 	startVitals(t).awaitHealthy(t)
 	if code, out := once(t); code != 0 {

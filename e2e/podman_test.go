@@ -68,7 +68,7 @@ type podmanHealth struct {
 
 // check runs the container's health check and returns the state in podman.
 func (p podman) check(name string) (podmanHealth, error) {
-	_, _ = p.run("healthcheck", "run", name) // its code is in the log as well
+	_, _ = p.run("healthcheck", "run", name) // its code is in the log, too
 	out, err := p.run("inspect", name, "--format={{json .State.Health}}")
 	if err != nil {
 		return podmanHealth{}, err
@@ -162,7 +162,7 @@ func TestPodman(t *testing.T) {
 	})
 }
 
-// roundTrip breaks and heals what the container's check looks at.
+// roundTrip breaks and heals what the container's check tests.
 func (p podman) roundTrip(t *testing.T, name, done string) {
 	t.Helper()
 	p.awaitHealth(t, name, "unhealthy", 1, "WorkNotDone failing: The work is not done. (value 0")

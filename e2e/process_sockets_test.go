@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// processWithin bounds what shows with the next rounds of a collector.
+// processWithin bounds what shows with the next collections.
 const processWithin = time.Minute
 
 // holder is a process that holds the sockets that a test orders.
@@ -74,13 +74,13 @@ func (h *holder) do(command ...string) {
 	h.expect("done")
 }
 
-// processLook is a Vitals that looks at processes and judges by the documented rules,
-// without their patience. The collectors have the names that the rules know.
-type processLook struct{ daemon }
+// processVitals is a Vitals that measures processes and evaluates the documented rules,
+// without their "for". The collectors have the names that the rules use.
+type processVitals struct{ daemon }
 
-// lookAtProcesses runs Vitals with the collectors, a line each, behind the command if
+// measureProcesses runs Vitals with the collectors, a line each, by the command if
 // there is any.
-func lookAtProcesses(t *testing.T, collectors string, before ...string) processLook {
+func measureProcesses(t *testing.T, collectors string, before ...string) processVitals {
 	t.Helper()
 	dir := shortDirectory(t, "")
 	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, "../collectors/process/testdata/rules.yml"), "")
@@ -95,12 +95,11 @@ func lookAtProcesses(t *testing.T, collectors string, before ...string) processL
 	if err := os.WriteFile(bin, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return processLook{runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)}
+	return processVitals{runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)}
 }
 
-// sees waits until a rule has a status, and the collector that it is about notes something
-// of the kind.
-func (l processLook) sees(t *testing.T, what, rule, status, collector, note string) {
+// sees waits until a rule has a status, and the note of its collector matches.
+func (l processVitals) sees(t *testing.T, what, rule, status, collector, note string) {
 	t.Helper()
 	await(t, what, processWithin, func() error {
 		m, err := l.metrics()
@@ -112,14 +111,14 @@ func (l processLook) sees(t *testing.T, what, rule, status, collector, note stri
 		}
 		got, errNote := l.note(collector)
 		if !regexp.MustCompile(note).MatchString(got) {
-			errNote = errors.Join(errNote, fmt.Errorf("%s notes %q, want %s", collector, got, note))
+			errNote = errors.Join(errNote, fmt.Errorf("%s has the note %q, want %s", collector, got, note))
 		}
 		return errors.Join(err, errNote)
 	})
 }
 
-// note returns what a collector saw in its last round.
-func (l processLook) note(collector string) (string, error) {
+// note returns the note of a collector's last collection.
+func (l processVitals) note(collector string) (string, error) {
 	_, status, err := l.get("/api/v1/status")
 	if err != nil {
 		return "", err
@@ -146,7 +145,7 @@ func TestProcessConnections(t *testing.T) {
 	gone := newHolder(t)
 	gone.end()
 	client, deaf := newHolder(t), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: daemon, process: {argument: %s, connections: [%s]}", client.name, port, gone.name, port))
+	l := measureProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: daemon, process: {argument: %s, connections: [%s]}", client.name, port, gone.name, port))
 	const rule = "ConductorNotConnected"
 	step := func(name, status, note string, do func()) {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +179,7 @@ func TestProcessConnections(t *testing.T) {
 	step("E11 connected again", "ok", "1 established", func() { client.do("connect", "127.0.0.1", port) })
 }
 
-// TestProcessListens looks at the daemons that swift and nova wait for.
+// TestProcessListens measures the daemons that swift and nova depend on.
 func TestProcessListens(t *testing.T) {
 	t.Run("E20 rsync", func(t *testing.T) {
 		listen, dir := address(t), shortDirectory(t, "")
@@ -190,7 +189,7 @@ func TestProcessListens(t *testing.T) {
 		rsync := func(port string) *tcpServer {
 			return tcpServe(t, "/usr/bin/rsync", "--daemon", "--no-detach", "--address=127.0.0.1", "--port="+port, "--config="+config)
 		}
-		l := lookAtProcesses(t, "name: rsync, process: {argument: --config="+config+", listen: ["+port+"]}")
+		l := measureProcesses(t, "name: rsync, process: {argument: --config="+config+", listen: ["+port+"]}")
 		const rule = "RsyncDoesNotListen"
 		l.sees(t, "rsync does not run", rule, "unknown", "rsync", "no process of .* expected TCP listening on "+port)
 		elsewhere := rsync(tcpPort(t, address(t)))
@@ -213,7 +212,7 @@ func TestProcessListens(t *testing.T) {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // where it separates its privileges
 			t.Fatal(err)
 		}
-		l := lookAtProcesses(t, "name: rsync, process: {pid_file: "+pid+", listen: ["+port+"]}\nname: other, process: {name: python3, listen: ["+port+"]}")
+		l := measureProcesses(t, "name: rsync, process: {pid_file: "+pid+", listen: ["+port+"]}\nname: other, process: {name: python3, listen: ["+port+"]}")
 		l.sees(t, "sshd does not run", "RsyncDoesNotListen", "unknown", "rsync", "read PID file: .* expected TCP listening on "+port)
 		newHolder(t)
 		server := tcpServe(t, "/usr/sbin/sshd", "-D", "-e", "-f", "/dev/null", "-h", key, "-o", "PidFile="+pid, "-o", "ListenAddress="+listen)
@@ -225,12 +224,12 @@ func TestProcessListens(t *testing.T) {
 	})
 }
 
-// TestProcessUDPAndUnixSockets looks at sockets without connections.
+// TestProcessUDPAndUnixSockets measures sockets without connections.
 func TestProcessUDPAndUnixSockets(t *testing.T) {
 	dir := shortDirectory(t, "")
 	port, path := tcpPort(t, address(t)), filepath.Join(dir, "virtlogd-sock")
 	process, other := newHolder(t), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: rsync, process: {argument: %s, udp: [%s]}\nname: virtlogd, process: {argument: %s, unix_sockets: [%s]}", process.name, port, process.name, path))
+	l := measureProcesses(t, fmt.Sprintf("name: rsync, process: {argument: %s, udp: [%s]}\nname: virtlogd, process: {argument: %s, unix_sockets: [%s]}", process.name, port, process.name, path))
 	step := func(name, rule, status, collector, note string, do func()) {
 		t.Run(name, func(t *testing.T) { do(); l.sees(t, name, rule, status, collector, note) })
 	}
@@ -249,7 +248,7 @@ func TestProcessUDPAndUnixSockets(t *testing.T) {
 }
 
 // TestProcessOfAnotherNamespace has the same port in two network namespaces: each process
-// is looked for in its own.
+// is measured in its own.
 func TestProcessOfAnotherNamespace(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("network namespaces need root")
@@ -261,7 +260,7 @@ func TestProcessOfAnotherNamespace(t *testing.T) {
 	port := tcpPort(t, listen)
 	redisServer(t, listen, shortDirectory(t, ""), "--save", "")
 	client, neighbour, server := newHolder(t, within...), newHolder(t), newHolder(t, within...)
-	l := lookAtProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: rsync, process: {argument: %s, listen: [%s]}", client.name, port, server.name, port))
+	l := measureProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: rsync, process: {argument: %s, listen: [%s]}", client.name, port, server.name, port))
 	neighbour.do("connect", "127.0.0.1", port)
 	neighbour.do("listen", "127.0.0.2", port)
 	l.sees(t, "E16 a neighbour is connected outside", "ConductorNotConnected", "failing", "conductor", "port "+port+": no connection")
@@ -287,7 +286,7 @@ func TestProcessOfAnotherPIDNamespace(t *testing.T) {
 	}
 	own := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
 	contained, host := newHolder(t, own...), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: daemon, process: {argument: %[1]s, listen: [1]}\nname: conductor, process: {argument: %[1]s, pid_namespace: any, listen: [1]}\nname: rsync, process: {argument: %[2]s, listen: [1]}", contained.name, host.name))
+	l := measureProcesses(t, fmt.Sprintf("name: daemon, process: {argument: %[1]s, listen: [1]}\nname: conductor, process: {argument: %[1]s, pid_namespace: any, listen: [1]}\nname: rsync, process: {argument: %[2]s, listen: [1]}", contained.name, host.name))
 	// unshare itself has the name among its arguments, and is in the namespace of Vitals.
 	await(t, "processes of both namespaces", processWithin, func() error {
 		m, err := l.metrics()

@@ -85,7 +85,7 @@ func vitalsTests(t *testing.T, file string) ran {
 	return runTests(t, os.Getenv("VITALS_BIN"), "--state=gold", file)
 }
 
-// The tests of the shipped rules pass in promtool as well, without the keys of Vitals.
+// The tests of the shipped rules pass in promtool, too, without the keys of Vitals.
 func TestShippedRuleTestsPassInPromtool(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../rules")); err != nil {

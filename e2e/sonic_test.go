@@ -104,7 +104,7 @@ func TestSonicSupervisor(t *testing.T) {
 	}
 }
 
-// TestSonicHook runs hooks beside a start program that has finished.
+// TestSonicHook runs hooks with a start program that has finished.
 func TestSonicHook(t *testing.T) {
 	image := newSonicImage(t)
 	s := supervise(t, "[program:start]\ncommand=/bin/true\nstartsecs=0\nautorestart=false\n")
@@ -215,18 +215,18 @@ autostart=false
 			if set != nil {
 				failing, other, passes = other, failing, sonicAnswer{0, []string{"CriticalProgramDown"}}
 			}
-			well := func(t *testing.T) {
+			healthy := func(t *testing.T) {
 				t.Helper()
 				b.await(t, sonicAnswer{0, []string{"ok"}}, failing)
 				b.await(t, sonicAnswer{0, []string{"ok"}}, other)
 			}
-			well(t)
+			healthy(t)
 			t.Run("E53 ends as expected", func(t *testing.T) {
 				s.control("signal", "USR1", "snmpd")
 				s.reach(t, "snmpd", "EXITED")
 				b.await(t, sonicAnswer{0, []string{"snmpd EXITED 3"}}, failing)
 				s.control("start", "snmpd")
-				well(t)
+				healthy(t)
 			})
 			t.Run("E54 ends unexpectedly", func(t *testing.T) {
 				s.control("signal", "KILL", "snmpd")
@@ -235,7 +235,7 @@ autostart=false
 			})
 			t.Run("E57 runs again", func(t *testing.T) {
 				s.control("start", "snmpd")
-				well(t)
+				healthy(t)
 			})
 			t.Run("E56 is FATAL", func(t *testing.T) {
 				s.control("start", "looping")
@@ -265,7 +265,7 @@ func TestSonicUpgrade(t *testing.T) {
 		}
 	})
 	t.Run("E51 ready in the end", func(t *testing.T) {
-		timer := time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(s.dir, "handed-over"), nil, 0o600) }) // or the wait ends in vain
+		timer := time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(s.dir, "handed-over"), nil, 0o600) }) // or the wait times out
 		defer timer.Stop()
 		out, code := probed(t, wait("1m"))
 		if code != 0 || !strings.Contains(out, "failing 2 StartNotFinished") || !strings.Contains(out, "\nok 0 ready: ") {

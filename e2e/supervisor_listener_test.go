@@ -30,7 +30,7 @@ command=/bin/sleep 1000
 stdout_capture_maxbytes=1KB
 `
 
-// supervisorAlive are rules as the page of the listener shows them, with less patience.
+// supervisorAlive are rules as the page of the listener shows them, with shorter durations.
 const supervisorAlive = `
 groups:
   - name: liveness
@@ -87,7 +87,7 @@ func (u *underSupervisord) listener(t *testing.T) (int, string) {
 	return pid, read(t, filepath.Join(u.dir, "vitals-listener.err"))
 }
 
-// component waits for what is known of one.
+// component waits for the state of one.
 func (u *underSupervisord) component(t *testing.T, name string, reported, alive float64) {
 	t.Helper()
 	await(t, "component "+name, supervisorWithin, func() error {

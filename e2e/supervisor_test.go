@@ -56,8 +56,8 @@ autorestart=false
 programs=inside,insidebad
 `
 
-// TestSupervisorStart holds a program that has to end well against every state in which
-// supervisord may have it.
+// TestSupervisorStart checks a program that has to end with status 0, in every state that
+// supervisord may report.
 func TestSupervisorStart(t *testing.T) {
 	s := supervise(t, supervisorStates)
 	s.reach(t, "done", "EXITED", "three", "EXITED", "killed", "EXITED", "running", "RUNNING", "starting", "STARTING",

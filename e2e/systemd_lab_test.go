@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// systemdWithin bounds what systemd does, and what then shows with the next rounds.
+// systemdWithin bounds what systemd does, and what then shows with the next collections.
 const systemdWithin = time.Minute
 
 // booted is a systemd that is the first process of namespaces of its own, with a D-Bus

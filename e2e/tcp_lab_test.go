@@ -157,7 +157,7 @@ func (a tcpAsking) seesWithin(t *testing.T, within time.Duration, name, reason, 
 
 // faults stops a server, goes on, kills it and starts it again, and compares the
 // results of a collector.
-func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
+func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, healthy string) {
 	t.Helper()
 	t.Run("E06 stopped by SIGSTOP", func(t *testing.T) {
 		s.signal(t, syscall.SIGSTOP)
@@ -165,7 +165,7 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
 	})
 	t.Run("continued", func(t *testing.T) {
 		s.signal(t, syscall.SIGCONT)
-		a.sees(t, name, "", well)
+		a.sees(t, name, "", healthy)
 	})
 	t.Run("E04 killed", func(t *testing.T) {
 		s.kill()
@@ -173,7 +173,7 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
 	})
 	t.Run("started again", func(t *testing.T) {
 		s.start(t)
-		a.seesWithin(t, startsWithin, name, "", well)
+		a.seesWithin(t, startsWithin, name, "", healthy)
 	})
 }
 

@@ -150,7 +150,7 @@ func TestTCPRedisTLS(t *testing.T) {
 	})
 	t.Run("no client certificate", func(t *testing.T) { a.sees(t, "missing", "tls", "tls: ") })
 	t.Run("another name", func(t *testing.T) { a.sees(t, "other", "tls", "redis.example") })
-	// Redis waits for the end of what it takes for a line.
+	// Redis waits for the end of the line.
 	t.Run("TLS to a port without", func(t *testing.T) { a.sees(t, "plain", "timeout", "tls handshake") })
 	t.Run("plain text to a port with TLS", func(t *testing.T) { a.sees(t, "clear", "protocol", "protocol: ") })
 }

@@ -42,7 +42,7 @@ func TestTCPMemcached(t *testing.T) {
 	for _, c := range []struct{ name, collector, reason, note string }{
 		{"version", "memcached", "", "memcached " + listen + " VERSION 1."},
 		{"Unix socket", "socket", "", "VERSION 1."},
-		{"wants a login in the text protocol", "strict", "auth", "unauthenticated"},
+		{"requires a login in the text protocol", "strict", "auth", "unauthenticated"},
 		{"SASL waits for more than the text", "sasl", "timeout", "timeout: read answer to version: "},
 		{"SASL accepts a connection", "port", "", "connected"},
 	} {
@@ -227,7 +227,7 @@ func testTCPEtcdAlarm(t *testing.T, program []string, explains bool) {
 	})
 }
 
-// A check of one protocol against the server of another is never well.
+// A check of one protocol against the server of another always fails.
 func TestTCPWrongProtocol(t *testing.T) {
 	dir := shortDirectory(t, "")
 	servers := map[string]string{"redis": address(t), "memcached": address(t), "etcd": address(t), "rsync": address(t), "ovsdb": address(t)}

@@ -135,7 +135,7 @@ func (tl *madeUp) play(samples []evaluator.Sample) {
 	}
 }
 
-// note expects the alerts of a step, holds the verdicts against them, and counts.
+// note expects the alerts of a step, compares the verdicts with them, and counts.
 func (tl *madeUp) note(at time.Duration, s *evaluator.Snapshot) {
 	fired := map[string]bool{}
 	for _, r := range s.Rules {
@@ -167,7 +167,7 @@ func (tl *madeUp) note(at time.Duration, s *evaluator.Snapshot) {
 		}
 	}
 	tl.fired = fired
-	tl.holdVerdicts(at, s)
+	tl.compareVerdicts(at, s)
 }
 
 func (tl *madeUp) results(expr string, at time.Duration) []evaluator.Sample {
@@ -178,10 +178,10 @@ func (tl *madeUp) results(expr string, at time.Duration) []evaluator.Sample {
 	return found
 }
 
-// holdVerdicts derives the verdicts from the alerts alone and compares them, unless an
-// obeyed rule of the state is unknown: a critical one that fires fails the state, one that only
-// warns does not.
-func (tl *madeUp) holdVerdicts(at time.Duration, s *evaluator.Snapshot) {
+// compareVerdicts derives the verdicts from the alerts alone and compares them, unless an
+// obeyed rule of the state is unknown: a critical one that fires fails the state, one that
+// only warns does not.
+func (tl *madeUp) compareVerdicts(at time.Duration, s *evaluator.Snapshot) {
 	type view struct{ obeyed, unknown, critical, warning int }
 	views := map[string]*view{evaluator.Ready: {}, evaluator.Alive: {}}
 	for _, r := range s.Rules {
@@ -216,15 +216,15 @@ func (tl *madeUp) holdVerdicts(at time.Duration, s *evaluator.Snapshot) {
 		return evaluator.Pass, true
 	}
 	alive, known := want(evaluator.Alive)
-	tl.holdVerdict(at, s, evaluator.Alive, alive, known)
+	tl.compareVerdict(at, s, evaluator.Alive, alive, known)
 	ready, readyKnown := want(evaluator.Ready)
 	if known && alive == evaluator.Fail {
 		ready = evaluator.Fail // not alive is not ready
 	}
-	tl.holdVerdict(at, s, evaluator.Ready, ready, known && readyKnown)
+	tl.compareVerdict(at, s, evaluator.Ready, ready, known && readyKnown)
 }
 
-func (tl *madeUp) holdVerdict(at time.Duration, s *evaluator.Snapshot, state string, want evaluator.Verdict, known bool) {
+func (tl *madeUp) compareVerdict(at time.Duration, s *evaluator.Snapshot, state string, want evaluator.Verdict, known bool) {
 	if !known {
 		return
 	}
@@ -333,7 +333,7 @@ func playFile(t *testing.T, r *rand.Rand, met map[string]int) {
 	for name, got := range map[string]ran{"promtool": promtoolTests(t, path), "vitals": vitalsTests(t, path)} {
 		for _, test := range bad.Tests {
 			if got.passed() || !strings.Contains(got.output, test.Name) {
-				t.Errorf("%s finds nothing wrong with %s, although an expectation was changed:\n%.4000s", name, test.Name, got.output)
+				t.Errorf("%s passes %s, although an expectation was changed:\n%.4000s", name, test.Name, got.output)
 			}
 		}
 	}

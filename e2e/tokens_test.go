@@ -38,7 +38,7 @@ func TestRevokedToken(t *testing.T) {
 		t.Fatal("no token is held before the fault")
 	}
 	broken(t, "openstack", "tokens-revoked")
-	await(t, "a new token works", 2*round+slack, func() error {
+	await(t, "a new token works", 2*collectionTime+slack, func() error {
 		now, err := vitals.metrics()
 		if err != nil {
 			return err

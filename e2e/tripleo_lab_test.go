@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// tripleoWithin bounds what shows with the next rounds of the profile's collectors, which
-// look every 10 s, and with the "for" of its rules.
+// tripleoWithin bounds what shows with the next collections of the profile, every 10 s,
+// and with the "for" of its rules.
 const tripleoWithin = time.Minute
 
 // tripleoLab is a container of TripleO: files below a directory, a link in the place of

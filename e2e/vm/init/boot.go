@@ -18,7 +18,7 @@ const (
 	// results is the serial line for the results of the tests. The kernel
 	// logs on the first one.
 	results = "/dev/ttyS1"
-	// tests is the program of the tests. They run beside their source's data.
+	// tests is the program of the tests. They run in the folder of their data.
 	tests, testsDirectory = "/e2e.test", "/vitals/e2e"
 )
 
@@ -50,7 +50,7 @@ func prepare() error {
 	if err := os.Mkdir("/dev/shm", 0o777); err != nil {
 		return err
 	}
-	// A link of the kind veth is left to the test that looks for it in vain.
+	// The module of the kind veth is loaded by a test that needs it absent at first.
 	for _, m := range []struct{ name, parameters string }{
 		{"llc", ""}, {"stp", ""}, {"bridge", ""}, {"dummy", "numdummies=0"}, {"brd", "rd_nr=2 rd_size=131072"},
 	} {
