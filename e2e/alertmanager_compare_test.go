@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// probeLook is one look at the readiness probe.
-type probeLook struct {
+// probeResult is one result of the readiness probe.
+type probeResult struct {
 	at time.Time
 	ok bool
 }
 
-// enoughLooks is how many looks at trouble make a comparison worth its name.
-const enoughLooks = 10
+// enoughSamples is how many failing samples a comparison needs.
+const enoughSamples = 10
 
-// probeWatch looks at the readiness probe each second.
+// probeWatch queries the readiness probe each second.
 type probeWatch struct {
 	stop func()
 	mu   sync.Mutex
-	seen []probeLook
+	seen []probeResult
 }
 
-// watchProbe begins to look, and ends with the test at the latest.
+// watchProbe starts the queries, which end with the test at the latest.
 func watchProbe(t *testing.T, d daemon) *probeWatch {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -43,7 +43,7 @@ func watchProbe(t *testing.T, d daemon) *probeWatch {
 		for ctx.Err() == nil {
 			if status, _, err := d.get("/ready"); err == nil {
 				w.mu.Lock()
-				w.seen = append(w.seen, probeLook{time.Now(), status == http.StatusOK})
+				w.seen = append(w.seen, probeResult{time.Now(), status == http.StatusOK})
 				w.mu.Unlock()
 			}
 			select {
@@ -56,13 +56,13 @@ func watchProbe(t *testing.T, d daemon) *probeWatch {
 	return w
 }
 
-// failing says what is missing for that many looks at a probe that fails.
+// failing returns an error while the probe has failed less often than that.
 func (w *probeWatch) failing(enough int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	failed := 0
-	for _, look := range w.seen {
-		if !look.ok {
+	for _, result := range w.seen {
+		if !result.ok {
 			failed++
 		}
 	}
@@ -72,8 +72,8 @@ func (w *probeWatch) failing(enough int) error {
 	return nil
 }
 
-// all ends the looking, and returns what was seen.
-func (w *probeWatch) all() []probeLook {
+// all ends the requests and returns their results.
+func (w *probeWatch) all() []probeResult {
 	w.stop()
 	return w.seen
 }
@@ -81,7 +81,7 @@ func (w *probeWatch) all() []probeLook {
 // timeline is what a query returned in each second; the labels of a series in JSON are its name.
 type timeline map[string]map[int64]bool
 
-// over asks Prometheus for the seconds at which each series was there.
+// over queries the seconds at which each series existed in Prometheus.
 func over(t *testing.T, p *program, query string, begin, end time.Time) timeline {
 	t.Helper()
 	status, body, err := p.get("/api/v1/query_range?" + url.Values{
@@ -113,7 +113,7 @@ func over(t *testing.T, p *program, query string, begin, end time.Time) timeline
 	return all
 }
 
-// about says whether a series was there at some second no further from at than lag.
+// about reports whether a series existed at some second within lag of at.
 func (l timeline) about(name string, at int64) bool {
 	for d := -int64(lag / time.Second); d <= int64(lag/time.Second); d++ {
 		if l[name][at+d] {
@@ -126,7 +126,7 @@ func (l timeline) about(name string, at int64) bool {
 // compareOverTime holds, second by second, the status of every rule as Prometheus scraped
 // it against the state that Prometheus gives the alert of the same file, and the answer of
 // the probe against whether a critical alert of ready fires there.
-func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLook, begin, end time.Time) {
+func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeResult, begin, end time.Time) {
 	t.Helper()
 	from, to := begin.Add(-lag), end.Add(lag)
 	status := over(t, p, `label_replace(vitals_rule_status{job="vitals",state!=""} == 1, "is", "$1", "status", "(.+)")`, from, to)
@@ -144,28 +144,28 @@ func compareOverTime(t *testing.T, p *program, rules ruleFile, probes []probeLoo
 					troubled++
 				}
 				if status[name+ours][at] && !alerts.about(name+their, at) {
-					t.Errorf("at %d Vitals says %s of %s, and Prometheus does not say %s within %s", at, ours, a.Name, their, lag)
+					t.Errorf("at %d Vitals has the status %s for %s, and Prometheus does not have %s within %s", at, ours, a.Name, their, lag)
 				}
 				if alerts[name+their][at] && !status.about(name+ours, at) {
-					t.Errorf("at %d Prometheus says %s of %s, and Vitals does not say %s within %s", at, their, a.Name, ours, lag)
+					t.Errorf("at %d Prometheus has the state %s for %s, and Vitals does not have %s within %s", at, their, a.Name, ours, lag)
 				}
 			}
 		}
 	}
 	failed := 0
-	for _, look := range probes {
-		if look.at.Before(begin) || look.at.After(end) {
+	for _, result := range probes {
+		if result.at.Before(begin) || result.at.After(end) {
 			continue
 		}
-		if !look.ok {
+		if !result.ok {
 			failed++
 		}
-		if look.ok && !quiet.about("/ready/", look.at.Unix()) || !look.ok && !firing.about("//", look.at.Unix()) {
-			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus within %s says so", look.at.Unix(), look.ok, lag)
+		if result.ok && !quiet.about("/ready/", result.at.Unix()) || !result.ok && !firing.about("//", result.at.Unix()) {
+			t.Errorf("at %d the probe passes: %t, and no alert of Prometheus agrees within %s", result.at.Unix(), result.ok, lag)
 		}
 	}
-	if troubled < 2*enoughLooks || failed < enoughLooks || failed == len(probes) {
-		t.Errorf("of %d looks at rules %d were at trouble, and of %d at the probe %d; want enough of both", seconds, troubled, len(probes), failed)
+	if troubled < 2*enoughSamples || failed < enoughSamples || failed == len(probes) {
+		t.Errorf("of %d samples of rules %d were not ok, and of %d requests to the probe %d failed; want enough of both", seconds, troubled, len(probes), failed)
 	}
-	t.Logf("agreed over %s: %d looks at rules, %d at the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))
+	t.Logf("agreed over %s: %d samples of rules, %d requests to the probe", end.Sub(begin).Round(time.Second), seconds, len(probes))
 }

@@ -85,8 +85,9 @@ func newWebhook(t *testing.T) *webhook {
 	return w
 }
 
-// told says when the webhook first heard of an alert in that status, and false if it has not.
-func (w *webhook) told(alert, status string) (time.Time, bool) {
+// first returns when the webhook first received an alert in that status, and false if it
+// has not.
+func (w *webhook) first(alert, status string) (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, n := range w.received {
@@ -142,7 +143,7 @@ func beneath(dir string) []string {
 	return append(namespaces, "sh", "-euc", `mount -t tmpfs none /usr/share; cp -r "$0" /usr/share/; exec "$@"`, dir)
 }
 
-// ready says whether Prometheus or Alertmanager is.
+// ready reports whether Prometheus or Alertmanager is ready.
 func (p *program) ready() error {
 	status, _, err := p.get("/-/ready")
 	if err == nil && status != http.StatusOK {
@@ -152,7 +153,7 @@ func (p *program) ready() error {
 }
 
 // startAlerting runs Prometheus on a rule file and on the alerts about Vitals; it scrapes
-// the daemon and tells Alertmanager.
+// the daemon and notifies Alertmanager.
 func startAlerting(t *testing.T, d daemon, rules ruleFile, alertmanager *program) *program {
 	t.Helper()
 	template, err := os.ReadFile("testdata/prometheus-alerting.yml")
@@ -186,7 +187,7 @@ type heldAlert struct {
 	}
 }
 
-// heldAlerts asks Alertmanager for all alerts that it holds, by name and instance.
+// heldAlerts queries all alerts that Alertmanager holds, by name and instance.
 func heldAlerts(p *program) (map[string]heldAlert, error) {
 	status, body, err := p.get("/api/v2/alerts")
 	if err != nil {
@@ -206,8 +207,8 @@ func heldAlerts(p *program) (map[string]heldAlert, error) {
 	return held, nil
 }
 
-// inhibited says what is wrong if an alert of an instance is not held back by one of its
-// causes, of which the first is active. Where several fire, Alertmanager names any of them.
+// inhibited returns an error if an alert of an instance is not inhibited by one of its
+// causes, of which the first is active. If several fire, Alertmanager names any of them.
 func inhibited(p *program, instance, consequence string, causes ...string) error {
 	held, err := heldAlerts(p)
 	if err != nil {

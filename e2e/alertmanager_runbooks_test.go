@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestRunbooksSilence runs what the runbooks say about silence against a real
-// Alertmanager: each command makes a silence of the alert whose page it is.
+// TestRunbooksSilence runs the silence commands of the runbooks against a real
+// Alertmanager: each command silences the alert that its page describes.
 func TestRunbooksSilence(t *testing.T) {
 	pages, err := filepath.Glob("../docs/runbooks/Vitals*.md")
 	if err != nil || len(pages) == 0 {

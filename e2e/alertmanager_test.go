@@ -22,13 +22,13 @@ const (
 	// alertWait is how long Alertmanager waits for more alerts before it sends the first,
 	// and between two notifications: longer than a cause may fire after its consequence.
 	alertWait = 10 * time.Second
-	// lag is by how much what Prometheus says of an alert may differ in time from what
-	// Vitals says of the rule: a scrape, and an evaluation when the condition begins and
-	// another when "for" is over, and a machine that does other things as well.
+	// lag is the longest time between a status in Vitals and the state of the same alert in
+	// Prometheus: one scrape, one evaluation when the condition begins, one more when "for"
+	// is over, and the delays of a busy machine.
 	lag = 8 * time.Second
 )
 
-// tool runs promtool or amtool, which must find nothing to complain about.
+// tool runs promtool or amtool, which must succeed.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(prometheusTool(t, name), args...)
@@ -37,8 +37,8 @@ func tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// TestAlertFilesAreGood has Prometheus' and Alertmanager's own tools look at what is in
-// dashboards/alerts/.
+// TestAlertFilesAreGood checks the files of dashboards/alerts/ with the tools of Prometheus
+// and Alertmanager.
 func TestAlertFilesAreGood(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { tool(t, "promtool", "check", "rules", "--lint=all", "--lint-fatal", alertsFile) })
 	t.Run("unit tests", func(t *testing.T) { tool(t, "promtool", "test", "rules", alertTestsFile) })
@@ -70,8 +70,8 @@ func TestAlertFilesAreGood(t *testing.T) {
 	})
 }
 
-// TestAlertmanagerInhibits gives a real Alertmanager alerts and looks which of them the
-// shipped inhibitions hold back.
+// TestAlertmanagerInhibits sends alerts to a real Alertmanager and checks which of them
+// the shipped inhibitions hold back.
 func TestAlertmanagerInhibits(t *testing.T) {
 	tests := []struct {
 		name string
@@ -83,7 +83,7 @@ func TestAlertmanagerInhibits(t *testing.T) {
 	}{
 		{"a dead Vitals holds everything back", []string{"VitalsDown//critical", "KeystoneDown/ready/critical", "VitalsFlapping/ready/warning"}, map[string]string{"KeystoneDown": "VitalsDown", "VitalsFlapping": "VitalsDown"}},
 		{"not alive is not ready", []string{"VitalsNotAlive/alive/critical", "VitalsNotReady/ready/critical", "KeystoneDown/ready/critical"}, map[string]string{"VitalsNotReady": "VitalsNotAlive", "KeystoneDown": "VitalsNotAlive"}},
-		{"a rule of alive as well", []string{"ComponentDead/alive/critical", "ComponentNotReady/ready/critical"}, map[string]string{"ComponentNotReady": "ComponentDead"}},
+		{"a rule of alive", []string{"ComponentDead/alive/critical", "ComponentNotReady/ready/critical"}, map[string]string{"ComponentNotReady": "ComponentDead"}},
 		{"a rule of alive that warns holds nothing back", []string{"MemoryGrowsToLimit/alive/warning", "KeystoneDown/ready/critical"}, nil},
 		{"a cause holds its consequences back", []string{"KeystoneDown/ready/critical", "NeutronDown/ready/critical", "QuotaLow/ready/warning", "KubernetesDown/ready/critical"}, map[string]string{"NeutronDown": "KeystoneDown", "QuotaLow": "KeystoneDown NeutronDown"}},
 		{"a consequence holds no cause back", []string{"NeutronDown/ready/critical", "KubernetesDown/ready/critical"}, nil},
@@ -169,19 +169,19 @@ func TestFaultReachesWebhook(t *testing.T) {
 	await(t, "some time passes while healthy", 3*lag, func() error { return until(begin.Add(lag)) })
 
 	heal := broken(t, "openstack", "keystone-stopped")
-	expect("pending", round+slack, map[string]string{"KeystoneDown": "pending"})
-	expect("firing", hold+round+2*slack, map[string]string{"KeystoneDown": "firing", "NeutronDown": "firing", "VitalsNotReady": "pending"})
-	await(t, "the webhook hears of it", alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "firing") })
+	expect("pending", collectionTime+slack, map[string]string{"KeystoneDown": "pending"})
+	expect("firing", hold+collectionTime+2*slack, map[string]string{"KeystoneDown": "firing", "NeutronDown": "firing", "VitalsNotReady": "pending"})
+	await(t, "the webhook receives it", alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "firing") })
 	await(t, "the consequence is held back", 2*slack, func() error { return inhibited(alertmanager, instance, "NeutronDown", "KeystoneDown") })
 	for _, quiet := range []string{"NeutronDown", "VitalsNotReady", "VitalsDown"} {
-		if at, ok := hook.told(quiet, "firing"); ok {
-			t.Errorf("the webhook heard of %s at %s, want nothing of it", quiet, at)
+		if at, ok := hook.first(quiet, "firing"); ok {
+			t.Errorf("the webhook received %s at %s, want no notification", quiet, at)
 		}
 	}
-	await(t, "the probe fails for some time", 3*enoughLooks*time.Second, func() error { return probes.failing(enoughLooks) })
+	await(t, "the probe fails for some time", 3*enoughSamples*time.Second, func() error { return probes.failing(enoughSamples) })
 	heal()
-	expect("over", round+3*slack, map[string]string{"KeystoneDown": "inactive", "NeutronDown": "inactive", "VitalsNotReady": "inactive"})
-	await(t, "the webhook hears that it is over", 2*alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "resolved") })
+	expect("over", collectionTime+3*slack, map[string]string{"KeystoneDown": "inactive", "NeutronDown": "inactive", "VitalsNotReady": "inactive"})
+	await(t, "the webhook receives that it is over", 2*alertWait+2*slack, func() error { return hook.wants("KeystoneDown", "resolved") })
 	compareOverTime(t, prometheus, rules, probes.all(), begin, time.Now().Add(-lag))
 }
 
@@ -192,15 +192,16 @@ func until(at time.Time) error {
 	return nil
 }
 
-// wants says what is wrong if the webhook has not heard of an alert in that status.
+// wants returns an error if the webhook has not received an alert in that status.
 func (w *webhook) wants(alert, status string) error {
-	if _, ok := w.told(alert, status); !ok {
-		return fmt.Errorf("it has not heard of %s as %s", alert, status)
+	if _, ok := w.first(alert, status); !ok {
+		return fmt.Errorf("it has not received %s as %s", alert, status)
 	}
 	return nil
 }
 
-// quiet says which alerts are not inactive, of at least more than those of the rule file.
+// quiet returns an error for each alert that is not inactive. There have to be more alerts
+// than the rule file has.
 func quiet(p *program, rules int) error {
 	all, err := promAlerts(p)
 	if err != nil {
@@ -208,7 +209,7 @@ func quiet(p *program, rules int) error {
 	}
 	var problems []error
 	if len(all) <= rules {
-		problems = append(problems, fmt.Errorf("prometheus has %d alerts, want those about Vitals beside the %d of the rule file", len(all), rules))
+		problems = append(problems, fmt.Errorf("prometheus has %d alerts, want those about Vitals in addition to the %d of the rule file", len(all), rules))
 	}
 	for _, a := range all {
 		if a.State != "inactive" || a.LastError != "" {
@@ -218,7 +219,7 @@ func quiet(p *program, rules int) error {
 	return errors.Join(problems...)
 }
 
-// alertsAre says which alerts are not in the wanted state in Prometheus.
+// alertsAre returns an error for each alert that is not in the wanted state in Prometheus.
 func alertsAre(p *program, want map[string]string) error {
 	all, err := promAlerts(p)
 	if err != nil {

@@ -44,8 +44,8 @@ func newAPIServer(t *testing.T, state string, dial func(ctx context.Context, net
 	return apiServer{"https://127.0.0.1:" + port, &http.Client{Transport: transport, Timeout: 10 * time.Second}}
 }
 
-// ask sends a request, with YAML or nothing, and returns status and body.
-func (a apiServer) ask(method, path, text string) (int, []byte, error) {
+// send sends a request, with YAML or nothing, and returns status and body.
+func (a apiServer) send(method, path, text string) (int, []byte, error) {
 	req, err := http.NewRequest(method, a.url+path, strings.NewReader(text))
 	if err != nil {
 		return 0, nil, err
@@ -62,7 +62,7 @@ func (a apiServer) ask(method, path, text string) (int, []byte, error) {
 
 // get reads an object into a value.
 func (a apiServer) get(path string, into any) error {
-	status, body, err := a.ask(http.MethodGet, path, "")
+	status, body, err := a.send(http.MethodGet, path, "")
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (a apiServer) get(path string, into any) error {
 // create makes an object, which has to be without a mistake.
 func (a apiServer) create(t *testing.T, path, text string) {
 	t.Helper()
-	if status, body, err := a.ask(http.MethodPost, path+"?fieldValidation=Strict", text); err != nil || status != http.StatusCreated {
+	if status, body, err := a.send(http.MethodPost, path+"?fieldValidation=Strict", text); err != nil || status != http.StatusCreated {
 		t.Fatalf("POST %s = %d %s, %v, want 201\n%s", path, status, body, err, text)
 	}
 }
 
-// identity is what says where an object is made.
+// identity holds the fields that determine the path of an object.
 type identity struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string
@@ -133,7 +133,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	}
 }
 
-// accepts posts an object as it stands, and with a field that nobody knows.
+// accepts posts an object unchanged, and again with an unknown field.
 func (a apiServer) accepts(t *testing.T, o identity, text string) {
 	t.Helper()
 	path, err := a.collection(o)
@@ -141,13 +141,13 @@ func (a apiServer) accepts(t *testing.T, o identity, text string) {
 		t.Fatal(err)
 	}
 	const dry = "?dryRun=All&fieldValidation=Strict"
-	if status, body, err := a.ask(http.MethodPost, path+dry, text); err != nil || status != http.StatusCreated {
+	if status, body, err := a.send(http.MethodPost, path+dry, text); err != nil || status != http.StatusCreated {
 		t.Errorf("POST %s = %d %s, %v, want 201", path, status, body, err)
 	}
-	if status, body, err := a.ask(http.MethodPost, path+dry, text+"\nnowhere: {}\n"); err != nil || status != http.StatusBadRequest || !strings.Contains(string(body), `unknown field \"nowhere\"`) {
+	if status, body, err := a.send(http.MethodPost, path+dry, text+"\nnowhere: {}\n"); err != nil || status != http.StatusBadRequest || !strings.Contains(string(body), `unknown field \"nowhere\"`) {
 		t.Errorf("POST %s with an unknown field = %d %s, %v, want 400", path, status, body, err)
 	}
-	if status, body, err := a.ask(http.MethodGet, path+"/"+o.Metadata.Name, ""); err != nil || status != http.StatusNotFound {
+	if status, body, err := a.send(http.MethodGet, path+"/"+o.Metadata.Name, ""); err != nil || status != http.StatusNotFound {
 		t.Errorf("GET %s/%s after the dry run = %d %s, %v, want 404", path, o.Metadata.Name, status, body, err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // answersWithin is how long the browser may take for one command.
 const answersWithin = 20 * time.Second
 
-// browser is Chromium without a window. It speaks the DevTools protocol over two pipes:
+// browser is Chromium without a window. It is controlled by the DevTools protocol over two pipes:
 // JSON objects, each with a NUL byte behind it
 // (https://chromedevtools.github.io/devtools-protocol/, --remote-debugging-pipe).
 type browser struct {
@@ -52,8 +52,8 @@ func startBrowser(t *testing.T) *browser {
 		"--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run",
 		"--user-data-dir="+shortDirectory(t, ""), "about:blank")
 	cmd.ExtraFiles = []*os.File{toBrowser, fromBrowser} // 3 and 4, as the protocol has it
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: install it with e2e/install.sh browser", err)
 	}
@@ -69,7 +69,7 @@ func startBrowser(t *testing.T) *browser {
 		kill.Stop()
 		reading.Wait()
 		if err != nil {
-			t.Errorf("chromium: %v, want it to leave by itself:\n%s", err, said.String())
+			t.Errorf("chromium: %v, want it to exit on its own:\n%s", err, output.String())
 		}
 	})
 	return b
@@ -88,7 +88,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// read hands out what the browser says until it ends.
+// read delivers the messages of the browser until it ends.
 func (b *browser) read(events io.Reader) {
 	in := bufio.NewReader(events)
 	for {
@@ -244,8 +244,7 @@ func (p *tab) picture(t *testing.T, name string) {
 	}
 }
 
-// noteLocked keeps what a test wants to know: requests, and whatever the page or the
-// browser complains about.
+// noteLocked keeps what tests check: requests, and the errors of the page and the browser.
 func (p *tab) noteLocked(m message) {
 	var e struct {
 		Type    string

@@ -82,7 +82,7 @@ func (h *hog) kill() {
 }
 
 // startCgroup runs Vitals with a collector of this configuration and the documented
-// rules, without their patience.
+// rules, without their "for".
 func startCgroup(t *testing.T, bin, config string) daemon {
 	t.Helper()
 	dir := shortDirectory(t, "")
@@ -106,7 +106,7 @@ func (m metrics) memoryAbout(name string, want float64) error {
 	return nil
 }
 
-// memoryFails checks that the reason of a failure is known, and that no usage is.
+// memoryFails checks that the reason of a failure is exported, and that the usage is absent.
 func (m metrics) memoryFails(reason string) error {
 	err := m.want(1, "vitals_cgroup_failure", "cgroup", "memory", "reason", reason)
 	if got, ok := m[series("vitals_cgroup_memory_usage_bytes", "cgroup", "memory")]; ok {
@@ -163,7 +163,7 @@ func TestCgroupGrowsPastTheLimit(t *testing.T) {
 		return errors.Join(err, m.memoryAbout("vitals_cgroup_memory_usage_bytes", 112), d.want("/alive", http.StatusServiceUnavailable))
 	})
 	p.kill()
-	d.awaitMemory(t, "well again", func(m metrics) error {
+	d.awaitMemory(t, "below the limit again", func(m metrics) error {
 		return errors.Join(m.memoryAbout("vitals_cgroup_memory_working_set_bytes", 0), d.want("/alive", http.StatusOK))
 	})
 }
@@ -189,7 +189,7 @@ func TestCgroupRemoved(t *testing.T) {
 }
 
 // TestCgroupOOMKill lets the kernel kill processes that use more than the kernel's limit.
-// Nothing judges that but the rule that warns of it.
+// Only a warning depends on that.
 func TestCgroupOOMKill(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)

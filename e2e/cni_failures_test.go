@@ -14,7 +14,7 @@ import (
 // the CNI daemon has it by default.
 const addFailures = 3
 
-// cniServer is the server of the CNI daemon, and what the health manager knows of it.
+// cniServer is the server of the CNI daemon, with the state that the health manager has of it.
 type cniServer struct {
 	*cniManager
 	*part
@@ -22,11 +22,11 @@ type cniServer struct {
 	counted map[string]float64
 }
 
-// add lets requests end and waits until each of them is known.
+// add lets requests end and waits until each of them is counted.
 func (s *cniServer) add(t *testing.T, n int, result, class, counted string, inRow float64) {
 	t.Helper()
 	for range n {
-		s.say(t, "add", result, class)
+		s.send(t, "add", result, class)
 	}
 	s.counted[counted] += float64(n)
 	await(t, fmt.Sprintf("%d requests: %s %s", n, result, class), cniWithin, func() error {
@@ -48,7 +48,7 @@ func TestCNIAddFailures(t *testing.T) {
 			components := strings.Replace(way.components, "watcher, ", "", 1)
 			m := startCNI(t, cniOptions{collectors: "components: {components: {" + components + "}}"})
 			s := &cniServer{m, newPart(t, "server", nil, m.environment("server", way.name)...), map[string]float64{}}
-			await(t, "well", cniWithin, m.healthy)
+			await(t, "healthy", cniWithin, m.healthy)
 			if err := m.has(addFailures, "vitals_component_consecutive_failures_limit", "event", "cni_add"); err != nil {
 				t.Error(err)
 			}
@@ -70,7 +70,7 @@ func TestCNIAddFailures(t *testing.T) {
 			s.add(t, 1, "success", "", "success", 0)
 			await(t, "a success", partFlips, m.healthy)
 
-			s.add(t, addFailures+1, "failure", "what-nobody-foresaw", "failure", addFailures+1)
+			s.add(t, addFailures+1, "failure", "unforeseen", "failure", addFailures+1)
 			await(t, "too many again", partFlips, func() error { return m.state("alive", "CNIAddFailing failing: ") })
 			s.kill(t)
 			s.start(t)

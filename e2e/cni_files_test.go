@@ -13,7 +13,7 @@ import (
 func TestCNIConfiguration(t *testing.T) {
 	t.Parallel()
 	m := startCNI(t, cniOptions{})
-	await(t, "well", cniWithin, m.healthy)
+	await(t, "healthy", cniWithin, m.healthy)
 	m.staysAlive(t)
 	truncate := func(size int64) func(string) error { return func(path string) error { return os.Truncate(path, size) } }
 	for _, f := range []struct {

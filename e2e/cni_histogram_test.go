@@ -22,7 +22,7 @@ type scrapedServer struct {
 func (s *scrapedServer) add(t *testing.T, n int, result, class string) {
 	t.Helper()
 	for range n {
-		s.say(t, "add", result, class)
+		s.send(t, "add", result, class)
 	}
 	answer, count := "True", &s.failures
 	if result == "success" {
@@ -39,9 +39,9 @@ func (s *scrapedServer) add(t *testing.T, n int, result, class string) {
 	})
 }
 
-// TestCNIAddFailuresScraped is the same sequence with a daemon that reports nothing: all
-// that is known are the counts of the histogram that it exports. Of what is excused, they
-// tell only those that took as long as a timeout does.
+// TestCNIAddFailuresScraped is the same sequence with a daemon that reports nothing: only
+// the counts of its exported histogram are available. Of the excused failures, they show
+// only those that took as long as a timeout.
 func TestCNIAddFailuresScraped(t *testing.T) {
 	t.Parallel()
 	exporter := address(t)
@@ -52,7 +52,7 @@ func TestCNIAddFailuresScraped(t *testing.T) {
 	m := startCNI(t, cniOptions{collectors: `cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}`})
 	s := &scrapedServer{cniManager: m, part: newPart(t, "server", nil, append(m.environment("server", "silent"), "CNI_EXPORTER_PORT="+port)...)}
 	tooMany := func() error { return m.state("alive", "CNIAddFailingByHistogram failing: ") }
-	await(t, "well before the first request", cniWithin, m.healthy)
+	await(t, "healthy before the first request", cniWithin, m.healthy)
 	s.add(t, addFailures, "failure", "internal")
 	s.add(t, 1, "success", "")
 	s.add(t, addFailures, "failure", "internal")

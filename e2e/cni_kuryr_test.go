@@ -64,9 +64,9 @@ func (c cniConf) limit(t *testing.T, max string) {
 	}
 }
 
-// TestCNIKuryrConf runs the profile as it is shipped, with a kuryr.conf and what flags
-// say. The port, the limit and the Kubernetes API are those of the file, and follow it.
-// The memory that counts is that of the cgroup in which Vitals itself runs.
+// TestCNIKuryrConf runs the profile as it is shipped, with a kuryr.conf and with flags.
+// The port, the limit and the Kubernetes API come from the file, and follow its changes.
+// The measured memory is that of the cgroup in which Vitals itself runs.
 func TestCNIKuryrConf(t *testing.T) {
 	t.Parallel()
 	where := address(t)
@@ -81,7 +81,7 @@ func TestCNIKuryrConf(t *testing.T) {
 	m.daemon = daemon{launch(t, where, append(c.inside(), os.Getenv("VITALS_BIN"), "run", "--profile=kuryr-cni",
 		"--kuryr.conf="+conf.path(), "--set=interfaces=lo", "--set=shared_booleans=watcher:"+filepath.Join(m.dir, "watcher")+":3s",
 		"--web.unix-socket=", "--web.shutdown-delay=0s", "--config.poll-interval=1s")...)}
-	await(t, "it listens where kuryr.conf says", cniWithin, func() error { return m.want("/alive", http.StatusOK) })
+	await(t, "it listens on the port of kuryr.conf", cniWithin, func() error { return m.want("/alive", http.StatusOK) })
 	limited := func(mebibytes float64) error {
 		return m.has(mebibytes*mebibyte, "vitals_memory_limit_bytes", "cgroup", "memory")
 	}
@@ -101,7 +101,7 @@ func TestCNIKuryrConf(t *testing.T) {
 		return m.state("alive")
 	})
 	watcher := newPart(t, "watcher", nil, m.environment("watcher", "boolean")...)
-	await(t, "what the flags say is looked at", shippedWithin, func() error {
+	await(t, "the settings of the flags are checked", shippedWithin, func() error {
 		return errors.Join(m.has(1, "vitals_component_alive", "component", "watcher"), m.has(1, "vitals_netlink_interface_present", "netlink", "netlink", "interface", "lo"))
 	})
 	watcher.signal(t, syscall.SIGSTOP)

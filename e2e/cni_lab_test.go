@@ -21,15 +21,14 @@ import (
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
-// cniWithin bounds what shows with the next round of a collector: a second of interval,
-// a second of "for", a second of evaluation, and what a machine that does other things
-// as well may add.
+// cniWithin bounds what shows with the next collection: a second of interval, a second of
+// "for", a second of evaluation, and the delays of a busy machine.
 const cniWithin = time.Minute
 
 // cniConfig is what Kuryr leaves in /etc/cni/net.d for the container runtime.
 const cniConfig = `{"name": "kuryr", "cniVersion": "0.3.1", "plugins": [{"type": "kuryr-cni", "kuryr_conf": "/etc/kuryr/kuryr.conf"}]}`
 
-// cniPlaces puts into the manager's directory what the profile looks for on the node.
+// cniPlaces has the paths of the profile's files in the manager's directory.
 const cniPlaces = `
 kubernetes: {kubernetes: {kubeconfig: DIR/kubeconfig}}
 cni-config: {file: {path: DIR/10-kuryr.conflist}}
@@ -38,8 +37,8 @@ kuryr-conf: {file: {path: DIR/kuryr.conf}}
 `
 
 // cniManager is the health manager of a CNI daemon: Vitals with the profile kuryr-cni,
-// which has a node to itself. Only the pace differs from what is shipped: the collectors
-// measure every second and the rules wait for one, where they wait at all.
+// alone on a node. Only the intervals differ from the shipped profile: the collectors
+// measure every second, and every "for" is a second.
 type cniManager struct {
 	daemon
 	// dir holds the profile's files, the sockets and the shared booleans.
@@ -48,7 +47,7 @@ type cniManager struct {
 	cloud *fakes.Cloud
 }
 
-// cniOptions say what of the profile differs.
+// cniOptions are the differences from the profile.
 type cniOptions struct {
 	// collectors is YAML that is laid over the profile's collectors, by their names. DIR
 	// is the manager's directory.
@@ -197,8 +196,8 @@ func (m *cniManager) run(t *testing.T, before ...string) {
 	await(t, "the health manager listens", cniWithin, func() error { return m.want("/alive", http.StatusOK) })
 }
 
-// state says whether a probe answers 200 and "ok" or, where there are words, 500 and a
-// line with each of them.
+// state returns an error unless a probe answers 200 and "ok" or, if there are words, 500
+// and a line with each of them.
 func (m *cniManager) state(name string, words ...string) error {
 	status, body, err := m.get("/" + name)
 	if err != nil {
@@ -218,7 +217,7 @@ func (m *cniManager) state(name string, words ...string) error {
 	return nil
 }
 
-// healthy is a manager that finds nothing wrong.
+// healthy returns an error unless all states of the manager pass.
 func (m *cniManager) healthy() error { return errors.Join(m.state("alive"), m.state("ready")) }
 
 // has compares one series, as metrics.want does.

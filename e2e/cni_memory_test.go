@@ -18,9 +18,8 @@ const (
 	memoryLimit, memoryKernelLimit = 64, 128
 
 	mebibyte = 1 << 20
-	// memoryTrend is how far the forecast looks back in these tests. As shipped it is
-	// half an hour; the time that it looks ahead is twice as long, and measurements have
-	// to reach back a third of it.
+	// memoryTrend is the range of the forecast in these tests. As shipped it is half an
+	// hour; it predicts twice as far ahead, and measurements have to cover a third of it.
 	memoryTrend = 15 * time.Second
 )
 
@@ -65,8 +64,8 @@ func (c memoryCgroup) inside() []string {
 	return []string{"sh", "-e", "-c", `echo $$ >"$0/cgroup.procs"; exec "$@"`, string(c)}
 }
 
-// uses compares the working set in MiB with its bounds. What the interpreter of the
-// process takes comes on top of what it was told to take.
+// uses compares the working set in MiB with its bounds. The memory of
+// the interpreter adds to the memory that the process was sent to allocate.
 func (m *cniManager) uses(least, most float64) error {
 	got, err := m.metrics()
 	if err != nil {
@@ -101,22 +100,22 @@ func startMemory(t *testing.T, c memoryCgroup) *cniManager {
 	})
 }
 
-// TestCNIMemory lets a real process in a real cgroup grow. The file cache is no matter,
-// the forecast warns while all is well, the limit fails liveness, and the end of the
-// process is the cure.
+// TestCNIMemory lets a real process in a real cgroup grow. The file cache does
+// not count, the forecast warns before the limit is exceeded, the limit fails liveness, and
+// the end of the process heals it.
 func TestCNIMemory(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)
 	c.limit(t, memoryKernelLimit)
 	m := startMemory(t, c)
 	p := newPart(t, "grow", c.inside())
-	p.say(t, "10")
+	p.send(t, "10")
 	await(t, "steady", cniWithin, func() error {
 		return errors.Join(m.healthy(), m.uses(10, 40), m.has(memoryLimit*mebibyte, "vitals_memory_limit_bytes", "cgroup", "memory"),
 			m.has(memoryKernelLimit*mebibyte, "vitals_cgroup_memory_limit_bytes", "cgroup", "memory"))
 	})
 	cached := filepath.Join(shortDirectory(t, "/var/tmp"), "cached")
-	p.say(t, "cache", "80", cached)
+	p.send(t, "cache", "80", cached)
 	await(t, "the file cache", cniWithin, func() error {
 		got, err := m.metrics()
 		usage := got[series("vitals_cgroup_memory_usage_bytes", "cgroup", "memory")] / mebibyte
@@ -133,7 +132,7 @@ func TestCNIMemory(t *testing.T) {
 	grown := 10
 	took := await(t, "the forecast warns", 4*memoryTrend, func() error {
 		if grown < memoryLimit-20 {
-			p.say(t, "1")
+			p.send(t, "1")
 			grown++
 		}
 		return m.rule("MemoryGrowsToLimit", "alive", "failing")
@@ -143,7 +142,7 @@ func TestCNIMemory(t *testing.T) {
 	}
 	t.Logf("warned %s after the growth began, with %d of %d MiB", took.Round(100*time.Millisecond), grown, memoryLimit)
 
-	p.say(t, strconv.Itoa(memoryLimit-grown+5))
+	p.send(t, strconv.Itoa(memoryLimit-grown+5))
 	took = await(t, "the limit is exceeded", cniWithin, func() error {
 		return errors.Join(m.state("alive", "MemoryLimitExceeded failing: "), m.state("ready", "not alive"), m.uses(memoryLimit, memoryKernelLimit))
 	})
@@ -160,11 +159,11 @@ func TestCNIMemoryOutOf(t *testing.T) {
 	c.limit(t, memoryKernelLimit)
 	m := startMemory(t, c)
 	p := newPart(t, "grow", c.inside())
-	p.say(t, "10")
+	p.send(t, "10")
 	await(t, "steady", cniWithin, func() error {
 		return errors.Join(m.healthy(), m.uses(10, 40), m.has(0, "vitals_cgroup_memory_oom_kills_total", "cgroup", "memory"))
 	})
-	p.say(t, strconv.Itoa(2*memoryKernelLimit))
+	p.send(t, strconv.Itoa(2*memoryKernelLimit))
 	if err := p.cmd.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the process that wants too much: %v, want it to be killed", err)
 	}
@@ -174,8 +173,8 @@ func TestCNIMemoryOutOf(t *testing.T) {
 	})
 }
 
-// TestCNIMemoryCgroupRemoved removes the cgroup under the collector: what is not known
-// restarts nothing, and who set a limit is warned.
+// TestCNIMemoryCgroupRemoved removes the measured cgroup: an unknown usage restarts
+// nothing, and a rule warns if there is a limit.
 func TestCNIMemoryCgroupRemoved(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)

@@ -18,21 +18,21 @@ const (
 	// partDeadline is the silence after which a part counts as dead. Each gives a sign
 	// of life every 0.3 seconds.
 	partDeadline = 8 * time.Second
-	// partFlips bounds what takes effect at once: the parts' 0.3 seconds, a look at the
-	// file of a shared boolean, the rule's second, the evaluation's, and what a machine
-	// that does other things as well may add.
+	// partFlips bounds what takes effect at once: the parts' 0.3 seconds, a read of the
+	// file of a shared boolean, the rule's second, the evaluation's, and the delays
+	// of a busy machine.
 	partFlips = 30 * time.Second
 )
 
-// cniWay is one way by which the parts tell the health manager how they are.
+// cniWay is one way by which the parts report their health to the health manager.
 type cniWay struct {
 	name string
 	// components is the configuration of the collector.
 	components string
-	// sick and silent are the reasons that are shown of a part that says it is dead, and
-	// of one that says nothing.
+	// sick and silent are the reasons that are shown for a part that reports that it is
+	// dead, and for one that reports nothing.
 	sick, silent string
-	// readiness is set where the parts say that they are ready, too.
+	// readiness is set if the parts report their readiness, too.
 	readiness bool
 }
 
@@ -45,8 +45,8 @@ func cniWays() []cniWay {
 	}
 }
 
-// cniDaemon is the process model of the CNI daemon: the health manager, and beside it
-// the two parts that report to it.
+// cniDaemon is the process model of the CNI daemon: the health manager, and the two
+// parts that report to it.
 type cniDaemon struct {
 	*cniManager
 	way             cniWay
@@ -62,7 +62,7 @@ func startDaemon(t *testing.T, way cniWay, more ...string) *cniDaemon {
 		newPart(t, "server", nil, append(m.environment("server", way.name), more...)...)}
 }
 
-// environment tells a part how to report.
+// environment is how a part has to report.
 func (m *cniManager) environment(part, way string) []string {
 	return []string{
 		"VITALS_NAME=kuryr-" + part, "VITALS_COMPONENT=" + part, "VITALS_WAY=" + way,
@@ -72,8 +72,8 @@ func (m *cniManager) environment(part, way string) []string {
 	}
 }
 
-// await waits until the API, the gauges and both probes say the same: the parts in dead
-// are dead for the reason, all others are well.
+// await waits until the API, the gauges and both probes agree: the parts in dead are
+// dead for the reason, all others are healthy.
 func (d *cniDaemon) await(t *testing.T, what string, within time.Duration, reason string, dead ...*part) time.Duration {
 	t.Helper()
 	took := await(t, what, within, func() error { return d.shows(reason, dead) })
@@ -92,23 +92,23 @@ func (d *cniDaemon) shows(reason string, dead []*part) error {
 	}
 	var problems []error
 	for _, p := range []*part{d.watcher, d.server} {
-		well, because := 1.0, ""
+		alive, because := 1.0, ""
 		if slices.Contains(dead, p) {
-			well, because = 0, reason
+			alive, because = 0, reason
 		}
-		if c := reported[p.name]; !strings.HasPrefix(c.Reason, because) || c.Alive == nil || *c.Alive != (well == 1) {
-			problems = append(problems, fmt.Errorf("API: %s is alive: %s for the reason %q, want %g, %q", p.name, shown(c.Alive), c.Reason, well, because))
+		if c := reported[p.name]; !strings.HasPrefix(c.Reason, because) || c.Alive == nil || *c.Alive != (alive == 1) {
+			problems = append(problems, fmt.Errorf("API: %s is alive: %s for the reason %q, want %g, %q", p.name, shown(c.Alive), c.Reason, alive, because))
 		}
-		problems = append(problems, got.want(well, "vitals_component_alive", "component", p.name))
+		problems = append(problems, got.want(alive, "vitals_component_alive", "component", p.name))
 		if d.way.readiness {
-			problems = append(problems, got.want(well, "vitals_component_ready", "component", p.name))
+			problems = append(problems, got.want(alive, "vitals_component_ready", "component", p.name))
 		}
 	}
 	return errors.Join(append(problems, d.probes(dead))...)
 }
 
-// probes compares both of them. What is dead is not ready either, also where nobody has
-// said anything about readiness.
+// probes compares both of them. What is dead is not ready either, even if no part has
+// reported its readiness.
 func (d *cniDaemon) probes(dead []*part) error {
 	if len(dead) == 0 {
 		return d.healthy()
@@ -130,7 +130,7 @@ type component struct {
 	Alive, Ready *bool
 }
 
-// components asks the API for the components, by their names.
+// components queries the components from the API, by their names.
 func (m *cniManager) components() (map[string]component, error) {
 	_, body, err := m.get("/api/v1/status")
 	if err != nil {
@@ -148,15 +148,15 @@ func (m *cniManager) components() (map[string]component, error) {
 }
 
 // TestCNIProcessModel flips, hangs, kills and restarts each of two processes that report
-// to a third, in every way in which they can. The verdict follows, says which of them it
-// is and why, and recovers; the other one is never blamed.
+// to a third, in every way in which they can. The verdict follows, names the process and
+// the reason, and recovers; the other process is never blamed.
 func TestCNIProcessModel(t *testing.T) {
 	t.Parallel()
 	for _, way := range cniWays() {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			d := startDaemon(t, way)
-			d.await(t, "both are well", cniWithin, "")
+			d.await(t, "both are healthy", cniWithin, "")
 			for _, p := range []*part{d.watcher, d.server} {
 				d.flipped(t, p)
 				d.hung(t, p)
@@ -173,14 +173,14 @@ func TestCNIProcessModel(t *testing.T) {
 	}
 }
 
-// flipped lets a part say that it is dead, and take it back.
+// flipped lets a part report that it is dead, and then that it is alive.
 func (d *cniDaemon) flipped(t *testing.T, p *part) {
 	t.Helper()
 	for range 2 {
-		p.say(t, "dead")
-		d.await(t, p.name+" says that it is dead", partFlips, d.way.sick, p)
-		p.say(t, "alive")
-		d.await(t, p.name+" says that it is alive", partFlips, "")
+		p.send(t, "dead")
+		d.await(t, p.name+" reports that it is dead", partFlips, d.way.sick, p)
+		p.send(t, "alive")
+		d.await(t, p.name+" reports that it is alive", partFlips, "")
 	}
 }
 
@@ -196,41 +196,41 @@ func (d *cniDaemon) hung(t *testing.T, p *part) {
 	d.await(t, p.name+" goes on", partFlips, "")
 }
 
-// killed ends a part that was well, and one that had said it was dead: its last word
-// does not outlive its return.
+// killed ends a part that was healthy, and one that had reported that it was dead: its
+// last report does not outlive its return.
 func (d *cniDaemon) killed(t *testing.T, p *part) {
 	t.Helper()
 	p.kill(t)
 	d.await(t, p.name+" is killed", partDeadline+partFlips, d.way.silent, p)
 	p.start(t)
 	d.await(t, p.name+" is back", partFlips, "")
-	p.say(t, "dead")
-	d.await(t, p.name+" says that it is dead", partFlips, d.way.sick, p)
+	p.send(t, "dead")
+	d.await(t, p.name+" reports that it is dead", partFlips, d.way.sick, p)
 	p.kill(t)
 	p.start(t)
-	d.await(t, p.name+" is back and well", partFlips, "")
+	d.await(t, p.name+" is back and healthy", partFlips, "")
 }
 
-// TestCNIHealthManagerRestarts kills the health manager itself. The one that takes its
-// place finds the sockets and booleans of the last, and knows of a part what was said
-// after its start: nothing is made up, and nothing is lost that a part repeats.
+// TestCNIHealthManagerRestarts kills the health manager itself. Its
+// successor finds the sockets and booleans of the former, and has the reports since its own
+// start: no report is invented, and none is lost that a part repeats.
 func TestCNIHealthManagerRestarts(t *testing.T) {
 	t.Parallel()
 	for _, way := range cniWays() {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			d := startDaemon(t, way)
-			d.await(t, "both are well", cniWithin, "")
-			d.watcher.say(t, "dead")
-			d.await(t, "the watcher says that it is dead", partFlips, way.sick, d.watcher)
+			d.await(t, "both are healthy", cniWithin, "")
+			d.watcher.send(t, "dead")
+			d.await(t, "the watcher reports that it is dead", partFlips, way.sick, d.watcher)
 			if err := d.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			_ = d.cmd.Wait() // it was killed
 			d.run(t)
-			d.await(t, "the next one knows that the watcher is dead", partFlips, way.sick, d.watcher)
-			d.watcher.say(t, "alive")
-			d.await(t, "both are well again", partFlips, "")
+			d.await(t, "the next one shows that the watcher is dead", partFlips, way.sick, d.watcher)
+			d.watcher.send(t, "alive")
+			d.await(t, "both are healthy again", partFlips, "")
 		})
 	}
 }

@@ -36,7 +36,7 @@ func (n namespace) ip(t *testing.T, args ...string) {
 	ip(t, append([]string{"-netns", string(n)}, args...)...)
 }
 
-// inOrder says whether netlink works, and lists that many links.
+// inOrder returns an error unless netlink works and lists that many links.
 func (m *cniManager) inOrder(links float64) error {
 	return errors.Join(m.healthy(), m.has(1, "vitals_netlink_up", "netlink", "netlink"), m.has(links, "vitals_netlink_links", "netlink", "netlink"))
 }

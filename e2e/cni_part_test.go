@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// part is a process beside the health manager: one of the programs of testdata/cni. It
+// part is a process that reports to the health manager: one of the programs of testdata/cni. It
 // obeys the lines of its standard input and ends with it.
 type part struct {
 	// name is that of the component, and of its program.
@@ -58,8 +58,8 @@ func (p *part) start(t *testing.T) {
 	p.cmd, p.stdin = cmd, stdin
 }
 
-// say sends a line to the process.
-func (p *part) say(t *testing.T, words ...string) {
+// send sends a line to the process.
+func (p *part) send(t *testing.T, words ...string) {
 	t.Helper()
 	if _, err := fmt.Fprintln(p.stdin, strings.Join(words, " ")); err != nil {
 		t.Fatalf("%s: %v", p.name, err)
@@ -74,7 +74,7 @@ func (p *part) signal(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// kill ends the process at once, so that it can say nothing more.
+// kill ends the process at once, so that it reports nothing more.
 func (p *part) kill(t *testing.T) {
 	t.Helper()
 	p.signal(t, syscall.SIGKILL)
@@ -82,7 +82,7 @@ func (p *part) kill(t *testing.T) {
 	p.cmd = nil
 }
 
-// end lets the process leave by itself. It may not have failed meanwhile.
+// end lets the process exit. It may not have failed meanwhile.
 func (p *part) end(t *testing.T) {
 	if p.cmd == nil {
 		return

@@ -18,7 +18,7 @@ func netAdminDropped() map[string][]string {
 	}
 }
 
-// netAdmin says whether the process has NET_ADMIN in all sets in which root has it.
+// netAdmin checks whether the process has NET_ADMIN in all sets in which root has it.
 func (m *cniManager) netAdmin(has float64) error {
 	var problems []error
 	for _, set := range []string{"effective", "permitted", "bounding"} {
@@ -59,9 +59,9 @@ func (m *cniManager) process(want float64, name string) error {
 	return m.has(want, "vitals_process_"+name, "process", "daemon")
 }
 
-// TestCNIDaemonProcess looks at the CNI daemon from outside: its rights, its memory and
-// whether it runs at all. It is killed, comes back without NET_ADMIN, and comes back as it
-// should be; who runs it restarts it, so liveness has no part in that.
+// TestCNIDaemonProcess measures the CNI daemon from outside: its rights, its memory and
+// whether it runs at all. It is killed, comes back without NET_ADMIN, and comes back with
+// it. Its supervisor restarts it, so liveness does not depend on that.
 func TestCNIDaemonProcess(t *testing.T) {
 	t.Parallel()
 	c := newMemoryCgroup(t)
@@ -99,8 +99,8 @@ daemon: {process: {name: %[1]s}}
 	p.kill(t)
 	p.before = c.inside()
 	p.start(t)
-	await(t, "it is back as it should be", cniWithin, runs(2))
+	await(t, "it is healthy again", cniWithin, runs(2))
 
-	p.say(t, "zombie")
-	await(t, "it has a child that nobody waits for", cniWithin, func() error { return m.process(1, "zombie_children") })
+	p.send(t, "zombie")
+	await(t, "it has a zombie child", cniWithin, func() error { return m.process(1, "zombie_children") })
 }

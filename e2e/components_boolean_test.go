@@ -13,7 +13,7 @@ import (
 )
 
 // booleanWithin is how soon a boolean that was flipped shows in the probe, in one half of
-// the cases at least: the machine does other things as well.
+// the cases at least: the machine is busy.
 const booleanWithin = time.Second
 
 // aliveBoolean starts a process that maps the boolean as the documentation shows and
@@ -66,8 +66,8 @@ func (p *parts) flipped(t *testing.T, status int) time.Duration {
 	return time.Since(begin)
 }
 
-// TestComponentsSharedBoolean flips a byte that another process has mapped. It says
-// nothing about readiness, which another report adds.
+// TestComponentsSharedBoolean flips a byte that another process has mapped. It has
+// no readiness, which another report adds.
 func TestComponentsSharedBoolean(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(shortDirectory(t, "/dev/shm"), "kuryr-watcher")
@@ -77,9 +77,9 @@ func TestComponentsSharedBoolean(t *testing.T) {
 	p.await(t, "unknown while there is no boolean", componentSlack, missing)
 
 	set := p.aliveBoolean(t, file)
-	p.await(t, "alive, and not known to be ready", componentSlack, health{alive: new(true), readyFails: "ComponentNotReady unknown: no data for vitals_component_ready"})
+	p.await(t, "alive, with unknown readiness", componentSlack, health{alive: new(true), readyFails: "ComponentNotReady unknown: no data for vitals_component_ready"})
 	p.curl(t, "http://localhost", `{"ready":true}`, "--unix-socket", p.dir+"/vitals.sock")
-	p.await(t, "well", componentSlack, wellReported)
+	p.await(t, "healthy", componentSlack, wellReported)
 
 	var all []time.Duration
 	for range 5 {

@@ -27,12 +27,12 @@ const (
 	componentToken = "test-token-of-components"
 	// componentPage is the documentation whose commands are run.
 	componentPage = "../collectors/components/README.md"
-	// componentFiles is where the programs and rules that the page shows lie.
-	componentFiles = "../collectors/testdata/components"
+	// componentFiles is the folder of the programs and rules that the page shows.
+	componentFiles = "../collectors/components/testdata"
 )
 
-// parts is a daemon that judges components by the documented rules, without their
-// patience. Its directory stands for the /run/vitals of the documentation.
+// parts is a daemon that evaluates the documented rules about components, without their
+// "for". Its directory replaces the /run/vitals of the documentation.
 type parts struct {
 	daemon
 	dir string
@@ -100,8 +100,8 @@ func (p *parts) shell(t *testing.T, commands string) {
 	p.run(t, "sh", "-e", "-c", strings.ReplaceAll(commands, "/run/vitals", p.dir))
 }
 
-// health is what everybody can see of the component watcher and of the two states. A
-// nil pointer is unknown.
+// health is the visible state of the component watcher and of the two states. A nil
+// pointer is unknown.
 type health struct {
 	alive, ready *bool
 	// reason is in the component's reason; empty is not compared.
@@ -126,7 +126,7 @@ func deadFor(reason string) health {
 		readyFails: "ComponentNotReady failing: Component watcher is not ready."}
 }
 
-// await waits until the API, the gauges and both probes say the same.
+// await waits until the API, the gauges and both probes agree.
 func (p *parts) await(t *testing.T, what string, within time.Duration, want health) time.Duration {
 	t.Helper()
 	return await(t, what, within, func() error {
@@ -170,7 +170,7 @@ func shown(b *bool) string {
 	return fmt.Sprint(*b)
 }
 
-// gauge compares one of the component's gauges, which is absent while nothing is known.
+// gauge compares one of the component's gauges, which is absent while the value is unknown.
 func (p *parts) gauge(name string, want *bool) error {
 	m, err := p.metrics()
 	if err != nil {
@@ -183,7 +183,7 @@ func (p *parts) gauge(name string, want *bool) error {
 	return nil
 }
 
-// probe compares a state's status, and looks for the rule that makes it fail.
+// probe compares a state's status, and the line of the rule that makes it fail.
 func (p *parts) probe(state, fails string) error {
 	status, body, err := p.get("/" + state + "?verbose")
 	if err != nil {
@@ -202,8 +202,8 @@ func (p *parts) probe(state, fails string) error {
 // way is one way to report. Its functions report for the component watcher.
 type way struct {
 	name string
-	// well runs what the documentation shows.
-	well func(*testing.T, *parts)
+	// healthy runs what the documentation shows.
+	healthy func(*testing.T, *parts)
 	// notReady and dead give a reason.
 	notReady, dead func(t *testing.T, p *parts, reason string)
 }
@@ -278,19 +278,19 @@ func TestComponentsReport(t *testing.T) {
 			t.Parallel()
 			p := startParts(t, watcherExpected)
 			p.await(t, "unknown before the first report", componentSlack, neverReported)
-			w.well(t, p)
-			p.await(t, "well", componentSlack, wellReported)
+			w.healthy(t, p)
+			p.await(t, "healthy", componentSlack, wellReported)
 			w.notReady(t, p, "subnet is full")
 			p.await(t, "not ready", componentSlack, notReadyFor("subnet is full"))
-			w.well(t, p)
+			w.healthy(t, p)
 			p.await(t, "ready again", componentSlack, wellReported)
 			w.dead(t, p, "queue is stuck")
 			p.await(t, "dead", componentSlack, deadFor("queue is stuck"))
-			w.well(t, p)
+			w.healthy(t, p)
 			p.await(t, "alive again", componentSlack, wellReported)
 			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for 8s"))
-			t.Logf("dead %s after it was seen well (deadline: %s)", took.Round(100*time.Millisecond), componentDeadline)
-			w.well(t, p)
+			t.Logf("dead %s after it was seen healthy (deadline: %s)", took.Round(100*time.Millisecond), componentDeadline)
+			w.healthy(t, p)
 			p.await(t, "alive after silence", componentSlack, wellReported)
 		})
 	}
@@ -309,12 +309,12 @@ func (p *parts) beat(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// TestComponentsKilled kills a component's process, which then can say nothing.
+// TestComponentsKilled kills a component's process, which then reports nothing.
 func TestComponentsKilled(t *testing.T) {
 	t.Parallel()
 	p := startParts(t, watcherExpected)
 	process := p.beat(t)
-	p.await(t, "well", componentSlack, wellReported)
+	p.await(t, "healthy", componentSlack, wellReported)
 	until := time.Now().Add(2 * componentDeadline)
 	await(t, "two deadlines pass", 3*componentDeadline+componentSlack, func() error {
 		if err := errors.Join(p.want("/alive", http.StatusOK), p.want("/ready", http.StatusOK)); err != nil {
@@ -336,7 +336,7 @@ func TestComponentsKilled(t *testing.T) {
 		}
 		process = p.beat(t)
 		back := p.await(t, "back", componentSlack, wellReported)
-		t.Logf("dead %s after it was killed, well %s after it was back", took.Round(100*time.Millisecond), back.Round(100*time.Millisecond))
+		t.Logf("dead %s after it was killed, healthy %s after it was back", took.Round(100*time.Millisecond), back.Round(100*time.Millisecond))
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// pollEvery is the pause between two looks at a program that is expected to change.
+// pollEvery is the pause between two checks of a program that is expected to change.
 const pollEvery = 200 * time.Millisecond
 
 // program is a process that a test owns.
@@ -31,13 +31,13 @@ type program struct {
 	url string
 	log string
 	cmd *exec.Cmd
-	// patience is how long one answer may take; 0 is 30 seconds.
-	patience time.Duration
+	// timeout is how long one answer may take; 0 is 30 seconds.
+	timeout time.Duration
 }
 
-// address returns a loopback address that nothing listens on. Its port is below those
-// that Linux gives to whoever asks for any, see ip_local_port_range in ip(7): until a
-// program listens on it, no connection and no other test gets it by chance.
+// address returns a loopback address that nothing listens on. Its port is below
+// the ephemeral ports of Linux, see ip_local_port_range in ip(7): until a program listens
+// on it, no connection and no other test gets it by chance.
 func address(t *testing.T) string {
 	t.Helper()
 	return addressOf(t, "127.0.0.1")
@@ -83,14 +83,14 @@ func launch(t *testing.T, address string, command ...string) *program {
 	return p
 }
 
-// stop asks the program to leave and kills it when it does not within a minute.
+// stop sends SIGTERM to the program and kills it if it does not exit within a minute.
 func (p *program) stop(t *testing.T) {
 	t.Helper()
 	if p.cmd.ProcessState != nil {
 		return // the test has ended it
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Errorf("%s ended by itself: %v\n%s", p.cmd.Path, p.cmd.Wait(), p.tail())
+		t.Errorf("%s ended too early: %v\n%s", p.cmd.Path, p.cmd.Wait(), p.tail())
 		return
 	}
 	kill := time.AfterFunc(time.Minute, func() { _ = p.cmd.Process.Kill() })
@@ -111,7 +111,7 @@ func (p *program) tail() string {
 
 // get returns the status and the body of one answer.
 func (p *program) get(path string) (int, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.patience, 30*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(p.timeout, 30*time.Second))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *program) get(path string) (int, string, error) {
 	return res.StatusCode, string(body), err
 }
 
-// await polls until check finds nothing wrong and returns how long that took. The test
+// await polls until check returns no error and returns how long that took. The test
 // ends when the time is over.
 func await(t *testing.T, what string, within time.Duration, check func() error) time.Duration {
 	t.Helper()
@@ -194,8 +194,8 @@ func (d daemon) awaitHealthy(t *testing.T) {
 	await(t, "healthy before the fault", time.Minute, func() error { return d.want("/ready", http.StatusOK) })
 }
 
-// staysAlive asks the liveness probe all through the test and reports every answer that
-// would restart the workload.
+// staysAlive queries the liveness probe all through the test and reports every answer
+// that would restart the workload.
 func (d daemon) staysAlive(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -223,7 +223,7 @@ func (d daemon) staysAlive(t *testing.T) {
 	})
 }
 
-// keepsSecrets looks for credentials in all that the daemon shows.
+// keepsSecrets searches all output of the daemon for credentials.
 func (d daemon) keepsSecrets(t *testing.T) {
 	t.Helper()
 	shown := map[string]string{}

@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// dashboardsWithin is how long the first scrapes and the patience of the rules may take
-// until everything that can answer does.
+// dashboardsWithin is how long the first scrapes and the "for" of the rules may take until
+// every query that can have a result has one.
 const dashboardsWithin = 90 * time.Second
 
 // dashboardQuery is one query of a panel or an annotation.
 type dashboardQuery struct {
 	// file is the dashboard's, and what the title with the query's letter.
 	file, what, expr string
-	// instant asks for one moment, as stats and tables do.
+	// instant queries one moment, as stats and tables do.
 	instant bool
 }
 
@@ -47,7 +47,7 @@ func unanswered() map[string]string {
 	}
 }
 
-// whileBroken are the titles of what shows nothing while all is well.
+// whileBroken are the titles of panels that are empty while all is healthy.
 func whileBroken() []string {
 	return []string{
 		"Firing alerts", "Rules that are not ok now", "The same alert in Prometheus",
@@ -55,10 +55,10 @@ func whileBroken() []string {
 	}
 }
 
-// TestDashboardsAnswer asks a Prometheus that scrapes the controller's Vitals and that of
-// a CNI daemon everything that the dashboards ask for, as "vitals generate dashboards"
-// writes them, those of the controller's own rules included: while all is well, and what
-// shows faults while Keystone is stopped.
+// TestDashboardsAnswer sends all queries of the dashboards to a Prometheus that scrapes the
+// controller's Vitals and that of a CNI daemon. "vitals generate dashboards" writes the
+// dashboards, with one of the controller's own rules. Panels that show faults are queried
+// while Keystone is stopped, all others while all is healthy.
 func TestDashboardsAnswer(t *testing.T) {
 	controller, shipped := startVitals(t), shippedRules(t)
 	controller.awaitHealthy(t)
@@ -95,7 +95,7 @@ func awaitAnswers(t *testing.T, p *program, left []dashboardQuery) {
 			}
 			if n == 0 {
 				silent = append(silent, q)
-				problems = append(problems, fmt.Errorf("%s, %s finds nothing: %s", q.file, q.what, q.expr))
+				problems = append(problems, fmt.Errorf("%s, %s has no result: %s", q.file, q.what, q.expr))
 			}
 		}
 		left = silent
@@ -120,9 +120,9 @@ netlink: {netlink: {interfaces: [lo]}}
 memory: {cgroup: {limit: 512MiB}}
 `})
 	server := newPart(t, "server", nil, append(m.environment("server", "http"), "CNI_EXPORTER_PORT="+port)...)
-	await(t, "well", cniWithin, m.healthy)
-	server.say(t, "add", "success")
-	server.say(t, "add", "failure", "netlink")
+	await(t, "healthy", cniWithin, m.healthy)
+	server.send(t, "add", "success")
+	server.send(t, "add", "failure", "netlink")
 	return m
 }
 
@@ -200,14 +200,14 @@ func generatedQueries(t *testing.T, rules string) []dashboardQuery {
 	return all
 }
 
-// chosen replaces the variables of Grafana, as somebody chose them who looks for a rule
-// of all jobs and instances within the last minute.
+// chosen replaces the variables of Grafana: one rule, all jobs and instances, the last
+// minute.
 func chosen(expr string) string {
 	return strings.NewReplacer("$__rate_interval", "10s", "$__range", "60s", "$job", ".+", "$instance", ".+",
 		"$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", "KeystoneDown").Replace(expr)
 }
 
-// seriesOf asks Prometheus and returns the number of series in its answer.
+// seriesOf queries Prometheus and returns the number of series in its answer.
 func seriesOf(p *program, q dashboardQuery) (int, error) {
 	now := time.Now()
 	path := "/api/v1/query?query=" + url.QueryEscape(q.expr)

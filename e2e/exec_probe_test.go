@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probes builds the exec probe beside a copy of the program, where every user can run
+// probes builds the exec probe and copies the program next to it, where every user can run
 // them, as in an image.
 func probes(t *testing.T) (dir string) {
 	t.Helper()
@@ -53,7 +53,7 @@ func probed(t *testing.T, cmd *exec.Cmd) (string, int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// A user who may not use the socket is told so, with a code of its own.
+// A user who may not use the socket gets an error with an exit code of its own.
 func TestExecProbeE82Forbidden(t *testing.T) {
 	probe := filepath.Join(probes(t), "healthcheck")
 	socket := socketDaemon(t, fmt.Sprintf("--web.unix-socket-group=%d", groupID))
@@ -185,7 +185,7 @@ func TestExecProbeE35NoChildren(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	// Orphans of other tests are not to wait for this process to ask for their end.
+	// Orphans of other tests are not to become zombies of this process.
 	t.Cleanup(func() {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
 			t.Error(err)

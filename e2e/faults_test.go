@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// round is the longest interval of a collector together with its timeout, as
+	// collectionTime is the longest interval of a collector together with its timeout, as
 	// testdata/vitals.yml sets them.
-	round = 6 * time.Second
-	// slack is for what a test cannot know: the evaluation's own second, the poll, and a
-	// machine that does other things as well.
+	collectionTime = 6 * time.Second
+	// slack is for the second between two evaluations, the poll, and the delays of a busy
+	// machine.
 	slack = 20 * time.Second
 )
 
-// fault is one row of the failure table: what is broken, and what must come of it.
+// fault is one row of the failure table: the broken part and the expected consequences.
 type fault struct {
 	// stack and name are the script and the fault of it.
 	stack, name string
@@ -30,7 +30,7 @@ type fault struct {
 	reasons    []string
 	// rule is the one that fails.
 	rule string
-	// series are values that show besides.
+	// series are further values of the metrics while the fault lasts.
 	series map[string]float64
 	// settle is how long the broken program itself needs until the fault shows, or until
 	// it is gone.
@@ -75,7 +75,7 @@ var faults = []fault{
 }
 
 // TestFaults breaks one thing at a time and heals it. Each fault has to show, within a
-// round and the rule's for, in the reason gauge, in the rule and in the verdict; it may
+// collection and the rule's for, in the reason gauge, in the rule and in the verdict; it may
 // show in nothing else; and all of it has to pass when the fault is healed.
 func TestFaults(t *testing.T) {
 	vitals, rules := startVitals(t), shippedRules(t)
@@ -85,16 +85,16 @@ func TestFaults(t *testing.T) {
 			vitals.awaitHealthy(t)
 			vitals.staysAlive(t)
 			heal := broken(t, f.stack, f.name)
-			took := await(t, "the fault shows", round+time.Duration(rule.For)+f.settle+slack, func() error { return f.shows(vitals) })
+			took := await(t, "the fault shows", collectionTime+time.Duration(rule.For)+f.settle+slack, func() error { return f.shows(vitals) })
 			t.Logf("not ready %s after the fault (for: %s)", took.Round(100*time.Millisecond), rule.For)
 			heal()
-			took = await(t, "the fault has passed", round+time.Duration(rule.KeepFiringFor)+f.settle+slack, func() error { return f.passed(vitals) })
+			took = await(t, "the fault has passed", collectionTime+time.Duration(rule.KeepFiringFor)+f.settle+slack, func() error { return f.passed(vitals) })
 			t.Logf("ready %s after the cure", took.Round(100*time.Millisecond))
 		})
 	}
 }
 
-// shows says what is missing of the fault's consequences.
+// shows returns an error for each consequence of the fault that is missing.
 func (f fault) shows(d daemon) error {
 	m, err := d.metrics()
 	if err != nil {
@@ -116,7 +116,7 @@ func (f fault) shows(d daemon) error {
 	return errors.Join(problems...)
 }
 
-// reason says whether exactly one of the expected reasons is set.
+// reason returns an error unless exactly one of the expected reasons is set.
 func (f fault) reason(m metrics) error {
 	var got []string
 	for key, v := range m {
@@ -131,8 +131,8 @@ func (f fault) reason(m metrics) error {
 	return nil
 }
 
-// spared says whether the fault hurts a dependency that it must not hurt. Only Neutron
-// needs another one: it checks every token at Keystone.
+// spared returns an error if the fault affects a dependency that it must not affect. Only
+// Neutron needs another one: it checks every token at Keystone.
 func (f fault) spared(m metrics) error {
 	var problems []error
 	for _, other := range []string{"keystone", "neutron", "kubernetes"} {
@@ -143,7 +143,7 @@ func (f fault) spared(m metrics) error {
 	return errors.Join(problems...)
 }
 
-// probe says whether the readiness probe fails and names the rule.
+// probe returns an error unless the readiness probe fails and names the rule.
 func (f fault) probe(d daemon) error {
 	status, body, err := d.get("/ready?verbose")
 	if err != nil {
@@ -158,7 +158,7 @@ func (f fault) probe(d daemon) error {
 	return err
 }
 
-// passed says what is left of the fault.
+// passed returns an error for each trace that is left of the fault.
 func (f fault) passed(d daemon) error {
 	m, err := d.metrics()
 	if err != nil {

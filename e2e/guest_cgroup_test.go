@@ -57,7 +57,7 @@ func (c controlGroup) remove(t *testing.T) {
 	})
 }
 
-// whole says that everything could be measured of a cgroup.
+// whole returns an error unless everything was measured of a cgroup.
 func whole(m metrics, name string) error {
 	if err := m.wantFailure("", "vitals_cgroup_failure", "cgroup", name); err != nil {
 		return err
@@ -124,7 +124,7 @@ func TestGuestCgroupByPathAndProcess(t *testing.T) {
 }
 
 // A pod has a cgroup namespace: its cgroup is the root of all that it sees. One that
-// looks at a process of the host has the host's mount as well.
+// measures a process of the host has the host's mount as well.
 func TestGuestCgroupOfPod(t *testing.T) {
 	newCgroup(t, "pods")
 	newCgroup(t, "pods/pod").set(t, "memory.max", "500M")
@@ -167,7 +167,7 @@ func TestGuestCgroupOutOfMemory(t *testing.T) {
 	c.set(t, "memory.swap.max", "0")
 	d := vitalsAs(t, "", "name: memory, cgroup: {path: /small}", documentedRules(t, "cgroup"))
 	d.staysAlive(t)
-	d.awaits(t, "nobody is killed yet", func(m metrics) error {
+	d.awaits(t, "no process is killed yet", func(m metrics) error {
 		return errors.Join(whole(m, "memory"), m.want(0, "vitals_cgroup_memory_oom_kills_total", "cgroup", "memory"), m.wantRule("ok", "MemoryKilled", "ready"))
 	})
 	for kills := 1.0; kills <= 2; kills++ {

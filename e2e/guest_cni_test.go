@@ -24,7 +24,7 @@ daemon: {process: {name: kuryr-daemon}}
 		rules: []string{"[30m]", "[15s]", ", 3600)", ", 30)", "[20m] offset 10m", "[10s] offset 5s"},
 		more:  "kuryr-cni-memory",
 	})
-	m.patience = guestSlack
+	m.timeout = guestSlack
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of vitals:\n%s", m.tail())

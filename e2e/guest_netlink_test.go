@@ -59,7 +59,7 @@ func wantOrAbsent(m metrics, want float64, name string) error {
 	return m.want(want, name, "netlink", "host", "interface", "br-int")
 }
 
-// onlyFails says that of these rules of ready no other fails.
+// onlyFails returns an error if another one of these rules of ready fails.
 func onlyFails(m metrics, failing string, rules ...string) error {
 	var errs []error
 	for _, rule := range rules {
@@ -78,19 +78,19 @@ func statusFor(rule string) int {
 	return http.StatusInternalServerError
 }
 
-// listed says that so many links were listed.
+// listed returns an error unless so many links were listed.
 func listed(m metrics, name string, links float64) error {
 	return errors.Join(m.want(1, "vitals_netlink_up", "netlink", name), m.wantFailure("", "vitals_netlink_failure", "netlink", name),
 		m.wantBetween(0, 5, "vitals_netlink_latency_seconds", "netlink", name), m.want(links, "vitals_netlink_links", "netlink", name))
 }
 
-// wrote says that a link could be made and deleted.
+// wrote returns an error unless a link was made and deleted.
 func wrote(m metrics, name string) error {
 	return errors.Join(m.want(1, "vitals_netlink_write_up", "netlink", name), m.wantFailure("", "vitals_netlink_write_failure", "netlink", name),
 		m.wantBetween(0, 1, "vitals_netlink_write_latency_seconds", "netlink", name))
 }
 
-// wroteNot says that no link could be made, and why.
+// wroteNot returns an error unless no link could be made, for this reason.
 func wroteNot(m metrics, name, reason string) error {
 	return errors.Join(m.want(0, "vitals_netlink_write_up", "netlink", name), m.wantFailure(reason, "vitals_netlink_write_failure", "netlink", name),
 		m.wantAbsent("vitals_netlink_write_latency_seconds", "netlink", name))
@@ -115,16 +115,16 @@ func TestGuestNetlinkWrite(t *testing.T) {
 		})
 		t.Log(m.about("latency"))
 		initRuns(t, "load", "veth")
-		d.awaits(t, "the kernel knows veth", func(m metrics) error {
+		d.awaits(t, "the kernel has veth", func(m metrics) error {
 			return errors.Join(wrote(m, "dummy"), wrote(m, "bridge"), wrote(m, "sandbox"))
 		})
 	})
-	// Each round lists the links first, so it sees what the one before left.
+	// Each collection lists the links first, so it finds what the former left.
 	d := vitalsAs(t, "", "name: after, netlink: {netns: /run/netns/vitals, write_test: dummy}", "")
 	d.awaits(t, "no link is left", func(m metrics) error { return errors.Join(listed(m, "after", 1), wrote(m, "after")) })
 }
 
-// Listing is free to everybody; the rest takes capabilities.
+// Listing needs no capability; the rest needs some.
 func TestGuestNetlinkOfUser(t *testing.T) {
 	initRuns(t, "netns", "/run/netns/other")
 	const config = `
@@ -206,9 +206,9 @@ func TestGuestNetlinkThousands(t *testing.T) {
 	}
 }
 
-// While links come and go, the kernel says of a list that it may not be whole, and it is
-// asked again a few times. A list is right or there is none, and that the node is busy is
-// no reason to restart anything.
+// While links come and go, the kernel marks a list that may be incomplete, and Vitals
+// queries it again a few times. A list is complete or there is none, and a busy node is no
+// reason for a restart.
 func TestGuestNetlinkChanging(t *testing.T) {
 	const links = 1001
 	initRuns(t, "netns", "/run/netns/changing")
@@ -221,7 +221,7 @@ func TestGuestNetlinkChanging(t *testing.T) {
 	}
 	until := time.Now().Add(10 * time.Second)
 	seen := map[string]int{}
-	d.awaits(t, "a few rounds", func(m metrics) error {
+	d.awaits(t, "a few collections", func(m metrics) error {
 		right := errors.Join(m.wantFailure("", "vitals_netlink_failure", "netlink", "host"), m.wantBetween(links, links+4, "vitals_netlink_links", "netlink", "host"))
 		switch {
 		case right == nil:

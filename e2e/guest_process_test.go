@@ -82,7 +82,7 @@ func TestGuestProcessHidden(t *testing.T) {
 		name, who string
 		up        float64
 	}{
-		{"everybody sees everything", "uid=1000", 1},
+		{"all users see everything", "uid=1000", 1},
 		{"the content is hidden", "uid=1000 hidepid=noaccess", -1},
 		{"the process is hidden", "uid=1000 hidepid=invisible", -1},
 		{"the process is hidden from all that may not trace it", "uid=1000 hidepid=ptraceable", -1},
@@ -113,7 +113,7 @@ func TestGuestProcessHidden(t *testing.T) {
 }
 
 // The four sets of a process, as they are in a pod with the capability, without it, and
-// for a user whom it was given.
+// for a user who has it.
 func TestGuestCapability(t *testing.T) {
 	for _, tt := range []struct {
 		name, who                               string
@@ -147,7 +147,7 @@ func wantSets(m metrics, name string, effective, permitted, bounding, ambient fl
 	return errors.Join(errs...)
 }
 
-// Vitals may have what the daemon that it looks at lacks.
+// Vitals may have a capability that the measured daemon lacks.
 func TestGuestCapabilityOfDaemon(t *testing.T) {
 	d := vitalsAs(t, "", "name: net-admin, capability: {capabilities: [NET_ADMIN], process: {name: kuryr-daemon}}", documentedRules(t, "capability"))
 	d.staysAlive(t)

@@ -34,8 +34,8 @@ func TestGuestCgroupOfAnotherContainer(t *testing.T) {
 	})
 }
 
-// With the host's mount the container beside is found without a right: the way to it is
-// hidden, and its name is not. Another one is called the same.
+// With the host's mount another container of the pod is found without a capability: its
+// path is hidden, and its name is not. A container of another pod has the same name.
 func TestGuestCgroupOfContainerBeside(t *testing.T) {
 	for _, name := range []string{"kubepods", "kubepods/burst", "kubepods/burst/pod1", "kubepods/guaranteed", "kubepods/guaranteed/pod2"} {
 		newCgroup(t, name)
@@ -58,11 +58,11 @@ func TestGuestCgroupOfContainerBeside(t *testing.T) {
 			m.want(100*mebibyte, "vitals_cgroup_memory_limit_bytes", "cgroup", "namesake"))
 	})
 	w.kill()
-	d.awaits(t, "the container beside has ended", func(m metrics) error {
+	d.awaits(t, "the other container has ended", func(m metrics) error {
 		return errors.Join(whole(m, "own"), whole(m, "namesake"), m.wantFailure("process", "vitals_cgroup_failure", "cgroup", "daemon"))
 	})
 	holds(t, "kuryr-daemon", "cgroup=kubepods/guaranteed/pod2/workload pod", "hold", "20")
-	d.awaits(t, "the container beside has been restarted", func(m metrics) error {
+	d.awaits(t, "the other container has been restarted", func(m metrics) error {
 		return errors.Join(whole(m, "daemon"), m.wantBetween(20*mebibyte, 35*mebibyte, "vitals_cgroup_memory_usage_bytes", "cgroup", "daemon"))
 	})
 }

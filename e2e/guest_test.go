@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// The tests that begin with TestGuest run in the virtual machine of TestVM, as root and
-// with nobody else there. They change what the machine has.
+// The tests that begin with TestGuest run in the virtual machine of TestVM, as root and with
+// no other users. They change the machine.
 
 const (
-	// guestInit is the program whose verbs make what the tests look at.
+	// guestInit is the program whose verbs make what the tests check.
 	guestInit = "/init"
 	// guestSlack is what a machine without KVM, on a busy host, may need for what happens
 	// at once.
@@ -38,8 +38,8 @@ func onlyInGuest(t *testing.T) {
 }
 
 // vitalsAs runs Vitals in the machine: who is what "init as" calls a person, with a blank
-// between two words. It evaluates twice a second, and collects as often where the
-// collector's line does not say otherwise.
+// between two words. It evaluates twice a second, and collects as often unless the
+// collector's line has another interval.
 func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 	t.Helper()
 	onlyInGuest(t)
@@ -66,7 +66,7 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 	command := slices.Concat([]string{guestInit, "as"}, strings.Fields(who), []string{"--", os.Getenv("VITALS_BIN"), "run",
 		"--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.listen-address=" + listen, "--web.shutdown-delay=0s"})
 	d := daemon{launch(t, listen, command...)}
-	d.patience = guestSlack
+	d.timeout = guestSlack
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of vitals:\n%s", d.tail())
@@ -77,10 +77,10 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 }
 
 // documentedRules returns the rules that the documentation of a kind shows, without
-// their patience.
+// their "for".
 func documentedRules(t *testing.T, kind string) string {
 	t.Helper()
-	rules := read(t, filepath.Join("..", "collectors", "testdata", kind, "rules.yml"))
+	rules := read(t, filepath.Join("..", "collectors", kind, "testdata", "rules.yml"))
 	return regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(rules, "")
 }
 
@@ -133,7 +133,7 @@ func (m metrics) wantBetween(low, high float64, name string, pairs ...string) er
 	return nil
 }
 
-// wantAbsent looks for a series that must not be there.
+// wantAbsent checks that there is no such series.
 func (m metrics) wantAbsent(name string, pairs ...string) error {
 	key := series(name, pairs...)
 	if got, ok := m[key]; ok {
@@ -169,7 +169,7 @@ func initRuns(t *testing.T, args ...string) {
 	}
 }
 
-// worker is a process that does what init's verbs say, under a name of its own.
+// worker is a process that executes a verb of init, under a name of its own.
 type worker struct {
 	*exec.Cmd
 	// waiting is closed when its work is done, ended when it has ended.
@@ -219,7 +219,7 @@ func holds(t *testing.T, name, who string, args ...string) *worker {
 	return w
 }
 
-// kill ends the worker, which may have ended by itself.
+// kill ends the worker, which may have ended already.
 func (w *worker) kill() {
 	_ = w.Process.Kill()
 	<-w.ended

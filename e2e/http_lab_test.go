@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// httpNoHost is a name that no resolver knows and none is asked for: a label has at most
-// 63 bytes (RFC 1035, section 2.3.4).
+// httpNoHost is a name that cannot be resolved, without a query: a label has at most 63
+// bytes (RFC 1035, section 2.3.4).
 const httpNoHost = "x234567890123456789012345678901234567890123456789012345678901234.example"
 
 // apache is a real Apache with one process, which a test may stop and start again.
@@ -135,11 +135,11 @@ func address6(t *testing.T) string {
 	return addressOf(t, "::1")
 }
 
-// httpAsking is a Vitals whose collectors ask over HTTP.
+// httpAsking is a Vitals with collectors of the kind http.
 type httpAsking struct{ tcpAsking }
 
 // httpAsk runs Vitals with a collector of the kind http for each block, all of which have to
-// be well for ready.
+// succeed for ready.
 func httpAsk(t *testing.T, blocks map[string]string) httpAsking {
 	t.Helper()
 	config := httpConfigure(t, blocks)

@@ -64,7 +64,7 @@ func TestHTTPUnreachable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := m[series("vitals_collector_duration_seconds", "collector", "apache")]; took < 0.4 || took > 0.4+tcpWithin.Seconds() {
-			t.Errorf("the round took %v s, want the timeout, 0.4 s", took)
+			t.Errorf("the collection took %v s, want the timeout, 0.4 s", took)
 		}
 	})
 	t.Run("continued", func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestHTTPEndpoint(t *testing.T) {
 			t.Errorf("the certificate expires in %s, want 23h", left)
 		}
 	})
-	t.Run("E08 with a certificate that nobody trusts", func(t *testing.T) { v.sees(t, "untrusted", "tls", "000 "+a.secured) })
+	t.Run("E08 with an untrusted certificate", func(t *testing.T) { v.sees(t, "untrusted", "tls", "000 "+a.secured) })
 	t.Run("E09 virtual host is missing", func(t *testing.T) {
 		v.sees(t, "keystone", "missing_endpoint", "000 find endpoint: "+missing+": there is no such file")
 	})
@@ -133,7 +133,7 @@ func TestHTTPExpectations(t *testing.T) {
 		"large":   "url: '" + a.url + "/large', body_size_limit: 1kB",
 		"bounded": "url: '" + a.url + "/large', body_size_limit: 1kB, expect: {body: a}",
 		"private": "url: '" + a.url + "/private/index', basic_auth: {username: vitals, password_file: " + password + "}",
-		"nobody":  "url: '" + a.url + "/private/index'",
+		"login":   "url: '" + a.url + "/private/index'",
 		"clear":   "url: 'http://" + a.secured + "/'",
 		"secured": "url: 'https://" + a.address + "/'",
 	})
@@ -144,7 +144,7 @@ func TestHTTPExpectations(t *testing.T) {
 		{"larger than the limit", "large", "", "200 "},
 		{"larger than the limit where something is expected", "bounded", "protocol", "200 "},
 		{"with a password", "private", "", "200 "},
-		{"without a password", "nobody", "auth", "401 "},
+		{"without a password", "login", "auth", "401 "},
 		{"plain HTTP to a port with TLS", "clear", "client_error", "400 "},
 		{"TLS to a port without it", "secured", "tls", "000 "},
 	} {
@@ -153,8 +153,8 @@ func TestHTTPExpectations(t *testing.T) {
 	v.awaits(t, 1000, "vitals_http_response_size_bytes", "dependency", "large")
 }
 
-// The environment has a proxy. Go asks loopback without it in any case, so the name is
-// one that only a proxy takes.
+// The environment has a proxy. Go connects to loopback without it in any case, so
+// the name is one that only a proxy accepts.
 func TestHTTPProxy(t *testing.T) {
 	a := startApache(t)
 	t.Setenv("http_proxy", a.url)
@@ -169,7 +169,7 @@ func TestHTTPProxy(t *testing.T) {
 	t.Run("E03 500 with no_proxy", func(t *testing.T) { v.sees(t, "broken", "server_error", "500 "+a.address) })
 }
 
-// One look prints what a container's check prints, and ends with its code.
+// One evaluation prints what a container's check prints, and ends with its code.
 func TestHTTPOnce(t *testing.T) {
 	a := startApache(t)
 	closed := address(t)

@@ -29,7 +29,7 @@ packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl 
 services=(supervisor redis-server memcached mariadb-server rabbitmq-server etcd-server apache2 openssh-server rsync
     openvswitch-switch podman runc)
 
-# What looks at the page. Chromium draws no letter without a font.
+# The browser for the page. Chromium draws no letter without a font.
 browser=(chromium fonts-dejavu-core)
 
 apt() {
@@ -72,7 +72,7 @@ install_browser() { install_debian "${browser[@]}"; }
 
 install_services() { install_debian "${services[@]}"; }
 
-# unpack DIRECTORY PACKAGE PROGRAM unpacks a package beside the others of the directory
+# unpack DIRECTORY PACKAGE PROGRAM unpacks a package into the directory of the others
 # unless its program is there.
 unpack() {
     local to=$cache/$1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A node of Kubernetes: a real kubelet with containerd, beside an API server and an etcd
+# A node of Kubernetes: a real kubelet with containerd, an API server and an etcd
 # of its own, without a scheduler and without a registry.
 #
 #   kubelet.sh start          starts the node, which is called e2e
@@ -7,7 +7,7 @@
 #   kubelet.sh ctr ARG...     runs containerd's client, as in: ctr images import FILE
 #
 # The node has namespaces of its own for PIDs, mounts and the network: every port is
-# free there, nobody else sees what it mounts or writes below /run and /var, and all of
+# free there, no other process sees what it mounts or writes below /run and /var, and all of
 # it ends with its first process. State lies in $VITALS_E2E_STATE/kubelet. The programs
 # come from install.sh.
 set -euo pipefail
@@ -113,7 +113,7 @@ start() {
     "${node[@]}" "$here/kubernetes.sh" start
     start_containerd
     start_kubelet
-    say "the node e2e is ready"
+    progress "the node e2e is ready"
 }
 
 # stop ends the first process, with which the kernel ends all others, and waits for that.

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// node is a real kubelet beside an API server of its own, in namespaces of their own.
+// node is a real kubelet and an API server, in namespaces of their own.
 type node struct {
 	apiServer
 	// state is the directory for the scripts, and network the node's namespace.
@@ -89,7 +89,7 @@ func processesIn(space string) []string {
 	return found
 }
 
-// command is one that knows where the node's state is.
+// command prepares a command with the path of the node's state.
 func (n *node) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), stateVariable+"="+n.state)
@@ -104,9 +104,9 @@ func (n *node) ctr(t *testing.T, args ...string) {
 	}
 }
 
-// there opens something in the node's network, where it stays whoever uses it. The
-// thread comes back from there: it may be the first one, which cannot end, and whose
-// network is taken for that of the process. One that cannot come back is given up.
+// there opens something in the node's network, to which it belongs in every thread. The
+// thread returns to its own network: it may be the first one, which cannot end, and whose
+// network counts as that of the process. A thread that cannot return is ended.
 func there[T any](network string, open func() (T, error)) (T, error) {
 	type result struct {
 		opened T
@@ -151,7 +151,7 @@ func (n *node) dial(ctx context.Context, network, address string) (net.Conn, err
 	return there(n.network, func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, network, address) })
 }
 
-// listen takes connections on an address of the node, and closes them, until somebody
+// listen takes connections on an address of the node, and closes them, until the test
 // closes the listener.
 func (n *node) listen(t *testing.T, address string) net.Listener {
 	t.Helper()
@@ -168,8 +168,8 @@ func (n *node) listen(t *testing.T, address string) net.Listener {
 	return l
 }
 
-// exampleImages gives the node the images of deploy/container and of deploy, built as
-// their files say, except that no compiler runs in an image for it. The service is one
+// exampleImages gives the node the images of deploy/container and of deploy, built by
+// their files, except that no compiler runs in an image. The service is one
 // of a static program.
 func (n *node) exampleImages(t *testing.T) {
 	t.Helper()
@@ -202,14 +202,14 @@ func (n *node) exampleImages(t *testing.T) {
 	n.ctr(t, "images", "import", archive)
 }
 
-// container is what the API says of one.
+// container is the status of a container in the API.
 type container struct {
 	Name, ContainerID string
 	RestartCount      int
 	Ready, Started    bool
 }
 
-// pod is what the API says of a pod.
+// pod is the status of a pod in the API.
 type pod struct {
 	Status struct {
 		PodIP             string
@@ -242,8 +242,8 @@ func (n *node) pod(name string) (p pod, err error) {
 	return p, n.get("/api/v1/namespaces/default/pods/"+name, &p)
 }
 
-// event fails unless the kubelet has told such an event of the pod. It tells 25 warnings
-// of a pod, and then one in five minutes.
+// event returns an error unless the kubelet has sent such an event of the pod. It sends 25
+// warnings of a pod, and then one in five minutes.
 func (n *node) event(pod, reason, text string) error {
 	var events struct {
 		Items []struct{ Reason, Message string }
@@ -251,18 +251,18 @@ func (n *node) event(pod, reason, text string) error {
 	if err := n.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.name="+pod, &events); err != nil {
 		return err
 	}
-	var said []string
+	var seen []string
 	for _, e := range events.Items {
 		if e.Reason == reason && strings.Contains(e.Message, text) {
 			return nil
 		}
-		said = append(said, e.Reason+": "+e.Message)
+		seen = append(seen, e.Reason+": "+e.Message)
 	}
-	return fmt.Errorf("events are %q, want %s with %q", said, reason, text)
+	return fmt.Errorf("events are %q, want %s with %q", seen, reason, text)
 }
 
-// told sends a request into the node's network, which has to be accepted.
-func (n *node) told(t *testing.T, method, url string) {
+// send sends a request into the node's network, which has to be accepted.
+func (n *node) send(t *testing.T, method, url string) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DialContext: n.dial, DisableKeepAlives: true}}
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)

@@ -35,7 +35,7 @@ groups:
         labels: {state: alive, severity: critical}
         annotations: {summary: The service does not answer.}
 `
-	// podWithin is longer than two periods of a probe, a rule's patience and a restart.
+	// podWithin is longer than two periods of a probe, the "for" of a rule and a restart.
 	podWithin = 30 * time.Second
 	// liveness is the time between two liveness probes of the example, and podSlack how
 	// late one may be.
@@ -121,7 +121,7 @@ func TestKubeletExecProbe(t *testing.T) {
 	e.becomes(t, "without its database, the pod is not ready", "False", 0, 2, func() error {
 		return e.event("keystone", "Unhealthy", "Readiness probe failed: failing 1 DatabaseDown failing: The database does not answer. (value 0, since ")
 	})
-	await(t, "liveness was asked", podWithin, func() error {
+	await(t, "liveness was probed", podWithin, func() error {
 		if err := e.is("False", 0, 2); err != nil || e.event("keystone", "Unhealthy", "Liveness probe failed: failing ") == nil {
 			t.Fatalf("without its database: %v, and liveness may have failed", err)
 		}
@@ -137,7 +137,7 @@ func TestKubeletExecProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.told(t, http.MethodPost, "http://"+p.Status.PodIP+":5000/break")
+	e.send(t, http.MethodPost, "http://"+p.Status.PodIP+":5000/break")
 	took := e.becomes(t, "the service is restarted", "True", 1, 2, func() error {
 		return errors.Join(
 			e.event("keystone", "Unhealthy", "Liveness probe failed: failing 1 ServiceDown failing: The service does not answer. (value 0, since "),

@@ -78,7 +78,7 @@ start_apiserver() {
 
 await_apiserver() { await 120 kube-apiserver api "$server/readyz"; }
 
-# kill_apiserver does not ask: on a polite signal the server waits for open watches.
+# kill_apiserver uses SIGKILL: on SIGTERM the server waits for open watches.
 kill_apiserver() { end kube-apiserver KILL; }
 
 restart_apiserver() {
@@ -117,7 +117,7 @@ start() {
     make_crd kuryrports KuryrPort
     make_crd kuryrloadbalancers KuryrLoadBalancer
     make_crd kuryrnetworkpolicies KuryrNetworkPolicy
-    say "Kubernetes answers at $server"
+    progress "Kubernetes answers at $server"
 }
 
 stop() {

@@ -1,11 +1,11 @@
-# Shared by the scripts beside it, which source it: messages, and processes that are
+# Shared by the scripts of this folder, which source it: messages, and processes that are
 # tracked by files under $state/run. Callers set `set -euo pipefail` and $state.
 
-# say prints one line of progress with the seconds since the script began.
-say() { printf '%-10s %4ss  %s\n' "${0##*/}" "$SECONDS" "$*" >&2; }
+# progress prints one line of progress with the seconds since the script began.
+progress() { printf '%-10s %4ss  %s\n' "${0##*/}" "$SECONDS" "$*" >&2; }
 
 die() {
-    say "error: $*"
+    progress "error: $*"
     exit 1
 }
 
@@ -73,7 +73,7 @@ await() {
     local until=$((SECONDS + $1)) name=$2
     shift 2
     until "$@" >/dev/null 2>&1; do
-        running "$name" || die "$name ended by itself (is its port taken?); see $state/log/$name.log"
+        running "$name" || die "$name ended too early (is its port taken?); see $state/log/$name.log"
         [ "$SECONDS" -lt "$until" ] || die "$name does not answer; see $state/log/$name.log"
         sleep 0.2
     done

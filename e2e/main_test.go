@@ -1,8 +1,8 @@
 //go:build e2e
 
-// Package e2e_test holds Vitals against a real Keystone, Neutron, Kubernetes API server
-// and Prometheus, and against the programs with which components report. The script run
-// starts the services; the tests break them one fault at a time. What the kernel tells is
+// Package e2e_test tests Vitals with a real Keystone, Neutron, Kubernetes API server and
+// Prometheus, and with the programs with which components report. The script run starts
+// the services; the tests break them one fault at a time. Interfaces of the kernel are
 // tested in a virtual machine, which has the kernel of most nodes.
 package e2e_test
 
@@ -17,7 +17,7 @@ import (
 // stateVariable names the directory of the stacks.
 const stateVariable = "VITALS_E2E_STATE"
 
-// environment is what the script run hands over.
+// environment is what the script run exports.
 type environment struct {
 	// state is the directory of the stacks: configurations, logs, process ids.
 	state string

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// ownedDirectory makes a directory of a user whom a Debian package brings.
+// ownedDirectory makes a directory of a user that a Debian package creates.
 func ownedDirectory(t *testing.T, name string) string {
 	t.Helper()
 	owner, err := user.Lookup(name)
@@ -68,8 +68,8 @@ func (m mariadb) try(sql string) error {
 	return nil
 }
 
-// say runs statements as root.
-func (m mariadb) say(t *testing.T, sql string) {
+// execute runs statements as root.
+func (m mariadb) execute(t *testing.T, sql string) {
 	t.Helper()
 	if err := m.try(sql); err != nil {
 		t.Fatal(err)
@@ -90,11 +90,11 @@ func TestTCPMySQL(t *testing.T) {
 	}
 	write("test-password")
 	m := mariadbServer(t, listen, "--ssl-ca="+certificates+"/ca.pem", "--ssl-cert="+certificates+"/cert.pem", "--ssl-key="+certificates+"/key.pem")
-	m.say(t, `CREATE DATABASE nova; CREATE DATABASE keystone;
+	m.execute(t, `CREATE DATABASE nova; CREATE DATABASE keystone;
 		CREATE USER vitals@'%' IDENTIFIED BY 'test-password'; GRANT SELECT ON nova.* TO vitals@'%';
 		CREATE USER empty@'%'; CREATE USER secure@'%' IDENTIFIED BY 'test-password' REQUIRE SSL; CREATE USER mutual@'%' IDENTIFIED BY 'test-password' REQUIRE X509;
 		CREATE USER locked@'%' IDENTIFIED BY 'test-password' ACCOUNT LOCK; CREATE USER expired@'%' IDENTIFIED BY 'test-password' PASSWORD EXPIRE;
-		CREATE USER elsewhere@'10.1.2.3' IDENTIFIED BY 'test-password'; CREATE USER nobody@localhost IDENTIFIED VIA unix_socket`)
+		CREATE USER elsewhere@'10.1.2.3' IDENTIFIED BY 'test-password'; CREATE USER stranger@localhost IDENTIFIED VIA unix_socket`)
 	const password = ", password: test-password"
 	server := func(more string) string { return "address: '" + listen + "', protocol: mysql, " + more }
 	socket := func(more string) string { return "address: 'unix:" + m.socket() + "', protocol: mysql" + more }
@@ -106,7 +106,7 @@ func TestTCPMySQL(t *testing.T) {
 		"empty":     server("username: empty"),
 		"own":       socket(""),
 		"socket":    socket(", username: vitals" + password),
-		"other":     socket(", username: nobody"),
+		"other":     socket(", username: stranger"),
 		"wrong":     server("username: vitals, password: test-password-wrong"),
 		"none":      server("username: vitals"),
 		"unknown":   server("username: unknown" + password),
@@ -128,7 +128,7 @@ func TestTCPMySQL(t *testing.T) {
 		{"no password", "empty", "", mariadbWell},
 		{"own user by the Unix socket", "own", "", "mysql unix:" + m.socket() + " 10."},
 		{"password over the Unix socket", "socket", "", mariadbWell},
-		{"another user by the Unix socket", "other", "auth", "auth: login: error 1698: Access denied for user 'nobody'@'localhost'"},
+		{"another user by the Unix socket", "other", "auth", "auth: login: error 1698: Access denied for user 'stranger'@'localhost'"},
 		{"wrong password", "wrong", "auth", "auth: login: error 1045: Access denied for user 'vitals'@'127.0.0.1' (using password: YES)"},
 		{"password missing", "none", "auth", "(using password: NO)"},
 		{"unknown user", "unknown", "auth", "auth: login: error 1045: Access denied for user 'unknown'@'127.0.0.1'"},
@@ -174,7 +174,7 @@ func (a tcpAsking) measures(t *testing.T, want string) {
 func (a tcpAsking) anotherRound(t *testing.T, name string) {
 	t.Helper()
 	before := math.NaN()
-	await(t, name+" is asked again", tcpWithin, func() error {
+	await(t, name+" is checked again", tcpWithin, func() error {
 		m, err := a.metrics()
 		if err != nil {
 			return err
@@ -190,11 +190,11 @@ func (a tcpAsking) anotherRound(t *testing.T, name string) {
 	})
 }
 
-// A server without TLS is not told the password of one that should have it.
+// A server without TLS does not get the password if the configuration requires TLS.
 func TestTCPMySQLWithoutTLS(t *testing.T) {
 	listen := address(t)
 	m := mariadbServer(t, listen, "--max-connections=10", "--connect-timeout=600")
-	m.say(t, "CREATE USER vitals@'%' IDENTIFIED BY 'test-password'")
+	m.execute(t, "CREATE USER vitals@'%' IDENTIFIED BY 'test-password'")
 	block := "address: '" + listen + "', protocol: mysql, username: vitals, password: test-password"
 	a := tcpAsk(t, map[string]string{"mysql": block, "tls": block + ", tls: {insecure_skip_verify: true}"})
 	t.Run("TLS to a server without", func(t *testing.T) { a.sees(t, "tls", "tls", "tls: login: the server does no TLS") })
@@ -215,7 +215,7 @@ func TestTCPMySQLWithoutTLS(t *testing.T) {
 		a.sees(t, "mysql", "", mariadbWell)
 	})
 	t.Run("no connection is left or aborted", func(t *testing.T) {
-		m.say(t, "FLUSH STATUS")
+		m.execute(t, "FLUSH STATUS")
 		a.anotherRound(t, "mysql")
 		out, err := exec.Command("mariadb", "--no-defaults", "--socket="+m.socket(), "-N", "-e", "SHOW GLOBAL STATUS LIKE 'Aborted_clients'").Output()
 		if got := strings.Fields(string(out)); err != nil || len(got) != 2 || got[1] != "0" {
@@ -228,7 +228,7 @@ func TestTCPMySQLWithoutTLS(t *testing.T) {
 	})
 }
 
-// The states of a node that clustercheck tells apart, on a cluster of one node.
+// The states of a node that clustercheck distinguishes, on a cluster of one node.
 func TestTCPMySQLGalera(t *testing.T) {
 	listen, group, transfer := address(t), address(t), address(t)
 	m := mariadbServer(t, listen, "--wsrep-on=ON", "--wsrep-provider=/usr/lib/galera/libgalera_smm.so", "--wsrep-cluster-address=gcomm://",
@@ -242,21 +242,21 @@ func TestTCPMySQLGalera(t *testing.T) {
 		a.measures(t, readOnly+"0\n")
 	})
 	t.Run("donor", func(t *testing.T) {
-		m.say(t, "SET GLOBAL wsrep_desync=ON")
+		m.execute(t, "SET GLOBAL wsrep_desync=ON")
 		a.sees(t, "node", "", "Donor/Desynced")
 		a.measures(t, state+"2\n")
-		m.say(t, "SET GLOBAL wsrep_desync=OFF")
+		m.execute(t, "SET GLOBAL wsrep_desync=OFF")
 		a.measures(t, state+"4\n")
 	})
 	t.Run("read-only", func(t *testing.T) {
-		m.say(t, "SET GLOBAL read_only=ON")
+		m.execute(t, "SET GLOBAL read_only=ON")
 		a.measures(t, readOnly+"1\n")
-		m.say(t, "SET GLOBAL read_only=OFF")
+		m.execute(t, "SET GLOBAL read_only=OFF")
 		a.measures(t, readOnly+"0\n")
 	})
-	// A node that serves nobody answers SELECT 1 all the same: its state says it.
+	// A node that serves no client still answers SELECT 1: its state shows the failure.
 	t.Run("cut off from the cluster", func(t *testing.T) {
-		go func() { _ = m.try("SET GLOBAL wsrep_cluster_address='gcomm://127.0.0.1:1'") }() // takes as long as it looks for others
+		go func() { _ = m.try("SET GLOBAL wsrep_cluster_address='gcomm://127.0.0.1:1'") }() // takes until its search for other nodes ends
 		a.sees(t, "node", "", "Initialized")
 		a.measures(t, state+"0\n")
 	})

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// netlinkRules is where the rules lie that the documentation shows.
+	// netlinkRules is the file of the rules that the documentation shows.
 	netlinkRules = "../collectors/netlink/testdata/rules.yml"
 	// netlinkSlack is the longest until a change of the kernel shows: an interval, a
-	// timeout, and a machine that does other things as well.
+	// timeout, and the delays of a busy machine.
 	netlinkSlack = 30 * time.Second
 )
 
-// netlinkLab is a network namespace and a Vitals that looks into it, with a fresh and
-// with a held socket, and makes links there. It judges by the documented rules, without
-// their patience.
+// netlinkLab is a network namespace and a Vitals that lists its links, with a fresh and
+// with a held socket, and makes links there. It evaluates the documented rules, without
+// their "for".
 type netlinkLab struct {
 	daemon
 	// netns is the namespace's name.
@@ -98,23 +98,22 @@ func (l *netlinkLab) links(t *testing.T) string {
 	return strings.Join(names, " ")
 }
 
-// netlinkSight is what everybody can see of the namespace.
+// netlinkSight is the visible state of the namespace.
 type netlinkSight struct {
 	// reason is why links cannot be listed; empty: they can.
 	reason string
 	// write is why no link can be made; empty: it can.
 	write string
 	// bridge and uplink are "up", "down" (administratively), "idle" (no carrier) or
-	// "gone"; empty: nobody knows.
+	// "gone"; empty: unknown.
 	bridge, uplink string
 	// rules are those that fail.
 	rules []string
 }
 
-var netlinkWell = netlinkSight{bridge: "up", uplink: "up"}
+var netlinkHealthy = netlinkSight{bridge: "up", uplink: "up"}
 
-// await waits until all collectors and the probes say the same, with alive never
-// failing.
+// await waits until all collectors and the probes agree. Alive never fails.
 func (l *netlinkLab) await(t *testing.T, what string, want netlinkSight) {
 	t.Helper()
 	took := await(t, what, netlinkSlack, func() error {
@@ -163,24 +162,24 @@ func (m metrics) netlink(prefix, name, reason string) error {
 
 // link compares what is seen of a link.
 func (m metrics) link(name, link, want string) error {
-	said := ""
+	seen := ""
 	for _, part := range []string{"present", "up", "running"} {
 		if v, ok := m[series("vitals_netlink_interface_"+part, "netlink", name, "interface", link)]; ok {
-			said += fmt.Sprintf(" %s=%g", part, v)
+			seen += fmt.Sprintf(" %s=%g", part, v)
 		}
 	}
 	wanted := map[string]string{
 		"": "", "gone": " present=0", "up": " present=1 up=1 running=1",
 		"down": " present=1 up=0 running=0", "idle": " present=1 up=1 running=0",
 	}[want]
-	if said != wanted {
-		return fmt.Errorf("%s sees of %s:%s, want:%s", name, link, said, wanted)
+	if seen != wanted {
+		return fmt.Errorf("%s sees of %s:%s, want:%s", name, link, seen, wanted)
 	}
 	return nil
 }
 
-// staysHome looks for threads of the daemon that did not come back from the namespace,
-// and for descriptors that nobody closes.
+// staysHome searches for threads of the daemon that did not come back from the namespace,
+// and for descriptors that leak.
 func (l *netlinkLab) staysHome(t *testing.T) {
 	t.Helper()
 	process := fmt.Sprintf("/proc/%d", l.cmd.Process.Pid)
@@ -216,7 +215,7 @@ func (l *netlinkLab) staysHome(t *testing.T) {
 func TestNetlinkInterfaces(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	down := []string{"BridgeDown"}
 	steps := []struct {
 		what string
@@ -224,15 +223,15 @@ func TestNetlinkInterfaces(t *testing.T) {
 		want netlinkSight
 	}{
 		{"bridge down", []string{"link", "set", "br-int", "down"}, netlinkSight{bridge: "down", uplink: "up", rules: down}},
-		{"bridge up", []string{"link", "set", "br-int", "up"}, netlinkWell},
+		{"bridge up", []string{"link", "set", "br-int", "up"}, netlinkHealthy},
 		{"no carrier", []string{"link", "set", "peer0", "down"}, netlinkSight{bridge: "idle", uplink: "down", rules: down}},
-		{"carrier", []string{"link", "set", "peer0", "up"}, netlinkWell},
+		{"carrier", []string{"link", "set", "peer0", "up"}, netlinkHealthy},
 		{"altname gone", []string{"link", "property", "del", "dev", "peer0", "altname", "uplink"}, netlinkSight{bridge: "up", uplink: "gone"}},
-		{"altname back", []string{"link", "property", "add", "dev", "peer0", "altname", "uplink"}, netlinkWell},
+		{"altname back", []string{"link", "property", "add", "dev", "peer0", "altname", "uplink"}, netlinkHealthy},
 		{"bridge gone", []string{"link", "del", "br-int"}, netlinkSight{bridge: "gone", uplink: "up", rules: []string{"BridgeMissing"}}},
-		{"bridge back, without a port", []string{"link", "add", "br-int", "up", "type", "bridge"}, netlinkWell},
+		{"bridge back, without a port", []string{"link", "add", "br-int", "up", "type", "bridge"}, netlinkHealthy},
 		{"with a port that is down", []string{"link", "set", "port0", "down", "master", "br-int"}, netlinkSight{bridge: "idle", uplink: "idle", rules: down}},
-		{"with a port that is up", []string{"link", "set", "port0", "up"}, netlinkWell},
+		{"with a port that is up", []string{"link", "set", "port0", "up"}, netlinkHealthy},
 	}
 	for _, s := range steps {
 		l.ip(t, s.do...)
@@ -246,8 +245,8 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
 	gone := netlinkSight{reason: "namespace", rules: []string{"NetlinkBroken"}}
-	// says waits until the error of every collector has a text in it.
-	says := func(text string) {
+	// failWith waits until the error of every collector contains a text.
+	failWith := func(text string) {
 		t.Helper()
 		await(t, text, netlinkSlack, func() error {
 			_, body, err := l.get("/api/v1/status")
@@ -257,37 +256,37 @@ func TestNetlinkNamespaceDeleted(t *testing.T) {
 			return err
 		})
 	}
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	for range 2 {
 		ip(t, "netns", "del", l.netns)
-		says("no such file or directory")
+		failWith("no such file or directory")
 		l.await(t, "namespace deleted", gone)
 		path := filepath.Join("/run/netns", l.netns)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		says("invalid argument")
+		failWith("invalid argument")
 		l.await(t, "an ordinary file in its place", gone)
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 		l.create(t)
-		l.await(t, "another namespace of that name", netlinkWell)
+		l.await(t, "another namespace of that name", netlinkHealthy)
 	}
-	// Replaced between two rounds: nobody sees it gone, and a held socket would go on
-	// showing the bridge.
+	// Replaced between two collections: none fails, and a held socket would still list the
+	// bridge.
 	ip(t, "netns", "del", l.netns)
 	ip(t, "netns", "add", l.netns)
 	l.await(t, "replaced by an empty one", netlinkSight{bridge: "gone", uplink: "gone", rules: []string{"BridgeMissing"}})
 	l.staysHome(t)
 }
 
-// TestNetlinkWriteTest looks for traces of the write test, and for those of one that was
+// TestNetlinkWriteTest searches for traces of the write test, and for those of one that was
 // killed.
 func TestNetlinkWriteTest(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t)
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	for _, name := range []string{"vitals", "vitals-0", "vitals-deadbee", "vitals-DEADBEEF"} {
 		l.ip(t, "link", "add", name, "type", "bridge")
 	}
@@ -300,7 +299,7 @@ func TestNetlinkWriteTest(t *testing.T) {
 		}
 		return nil
 	})
-	l.await(t, "well", netlinkWell)
+	l.await(t, "healthy", netlinkHealthy)
 	l.staysHome(t)
 }
 
@@ -319,7 +318,7 @@ func TestNetlinkManyLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.ip(t, "-batch", batch)
-	l.await(t, "the last link is seen", netlinkWell)
+	l.await(t, "the last link is seen", netlinkHealthy)
 	await(t, "all links are counted", netlinkSlack, func() error {
 		m, err := l.metrics()
 		if err != nil {
@@ -329,9 +328,9 @@ func TestNetlinkManyLinks(t *testing.T) {
 	})
 }
 
-// TestNetlinkForbidden takes the capabilities away: without CAP_SYS_ADMIN nobody enters
-// another namespace. The own one can be listed by everybody, and changed by nobody
-// without CAP_NET_ADMIN.
+// TestNetlinkForbidden takes the capabilities away: without CAP_SYS_ADMIN no
+// process enters another namespace. Its own one can be listed by every process, and changed
+// only with CAP_NET_ADMIN.
 func TestNetlinkForbidden(t *testing.T) {
 	t.Parallel()
 	l := startNetlink(t, "setpriv", "--bounding-set=-sys_admin")

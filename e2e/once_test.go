@@ -28,7 +28,7 @@ func once(t *testing.T) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// TestOnce judges without a daemon. A configuration error would be code 3.
+// TestOnce evaluates without a daemon. A configuration error would be code 3.
 func TestOnce(t *testing.T) {
 	startVitals(t).awaitHealthy(t)
 	if code, out := once(t); code != 0 {
@@ -37,7 +37,7 @@ func TestOnce(t *testing.T) {
 	broken(t, "openstack", "keystone-stopped")
 	code, out := once(t)
 	if code == 0 || code == 3 {
-		t.Errorf("vitals once ready = %d with Keystone stopped, want a code that says failing", code)
+		t.Errorf("vitals once ready = %d with Keystone stopped, want the code of a failing state", code)
 	}
 	if !strings.Contains(out, "KeystoneDown") {
 		t.Errorf("vitals once ready does not name KeystoneDown:\n%s", out)

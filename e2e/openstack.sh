@@ -66,7 +66,7 @@ make() {
 }
 
 # uwsgi's workers have one thread each, because sqlite and threads do not go together
-# here, and it closes a connection after one answer, so it must say so.
+# here, and it closes a connection after one answer, so it must announce that.
 start_keystone() {
     running keystone && return
     spawn keystone env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 \
@@ -96,7 +96,7 @@ start() {
     await_keystone
     await_neutron
     cloud provision
-    say "Keystone answers at $KEYSTONE_URL, Neutron at $NEUTRON_URL"
+    progress "Keystone answers at $KEYSTONE_URL, Neutron at $NEUTRON_URL"
 }
 
 stop() {

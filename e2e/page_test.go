@@ -24,7 +24,7 @@ type demo struct {
 	page *tab
 }
 
-// openDemo starts the demo, waits until all is well, and opens the page with what is
+// openDemo starts the demo, waits until it is ready, and opens the page with what is
 // behind the # of its address.
 func openDemo(t *testing.T, hash string) demo {
 	t.Helper()
@@ -65,17 +65,17 @@ func (d demo) shows(t *testing.T, selector string, want ...string) {
 	})
 }
 
-// silent fails if the browser complained of anything, or asked anybody but the daemon.
+// silent fails if the browser logged an error, or sent a request to anything but the daemon.
 func (d demo) silent(t *testing.T) {
 	t.Helper()
 	requests, complaints := d.page.noted()
 	for _, url := range requests {
 		if !strings.HasPrefix(url, d.url+"/") {
-			t.Errorf("the page asked for %s, want nothing but %s/...", url, d.url)
+			t.Errorf("the page requested %s, want nothing but %s/...", url, d.url)
 		}
 	}
 	if len(requests) < 8 {
-		t.Errorf("the page asked for %q, want its files and the status at least", requests)
+		t.Errorf("the page requested %q, want its files and the status at least", requests)
 	}
 	if len(complaints) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(complaints, "\n"))
@@ -156,7 +156,7 @@ func TestPageFollowsFaults(t *testing.T) {
 	t.Parallel()
 	d := openDemo(t, "")
 	if text := d.page.text(t, "#why"); text != "" {
-		t.Errorf("the page explains without being asked: %q", text)
+		t.Errorf("the page explains a state that is not selected: %q", text)
 	}
 	d.page.prefer(t, "prefers-color-scheme", "dark")
 	d.page.picture(t, "dark-healthy")
@@ -219,8 +219,7 @@ func (d demo) rule(t *testing.T) {
 	}
 }
 
-// A page whose daemon is gone says so, and no green remains that could be taken for
-// the truth.
+// A page whose daemon is gone shows that, and no outdated verdict remains green.
 func TestPageWithoutDaemon(t *testing.T) {
 	t.Parallel()
 	d := openDemo(t, "#why=alive")

@@ -66,9 +66,9 @@ type podmanHealth struct {
 	}
 }
 
-// check runs the container's health check and returns what podman then knows.
+// check runs the container's health check and returns the state in podman.
 func (p podman) check(name string) (podmanHealth, error) {
-	_, _ = p.run("healthcheck", "run", name) // its code is in the log as well
+	_, _ = p.run("healthcheck", "run", name) // its code is in the log, too
 	out, err := p.run("inspect", name, "--format={{json .State.Health}}")
 	if err != nil {
 		return podmanHealth{}, err
@@ -77,7 +77,7 @@ func (p podman) check(name string) (podmanHealth, error) {
 	return h, json.Unmarshal([]byte(out), &h)
 }
 
-// awaitHealth checks until the container is in the state, and its last check said text.
+// awaitHealth checks until the container is in the state, and the output of its last check contains text.
 func (p podman) awaitHealth(t *testing.T, name, status string, code int, text string) {
 	t.Helper()
 	await(t, name+" is "+status, time.Minute, func() error {
@@ -129,8 +129,8 @@ func (p podman) checkedImage(t *testing.T) string {
 }
 
 // A container of an image without anything but the two programs goes healthy,
-// unhealthy and healthy again: with Vitals inside, and with checks that are on their
-// own. It runs as nobody, reads only, and has no right at all.
+// unhealthy and healthy again: with Vitals inside, and with checks without a
+// daemon. It runs as an ordinary user, read-only, and without capabilities.
 func TestPodman(t *testing.T) {
 	p := newPodman(t)
 	image := p.checkedImage(t)
@@ -155,14 +155,14 @@ func TestPodman(t *testing.T) {
 		p.roundTrip(t, "daemon", filepath.Join(work, "done"))
 	})
 	t.Run("standalone", func(t *testing.T) {
-		// The workload knows nothing of Vitals; the demo is one that lasts.
+		// The workload does not report to Vitals; the demo is one that lasts.
 		args := append(slices.Clone(volumes), "--", "/usr/local/bin/vitals", "demo", "--web.listen-address="+address(t), "--web.unix-socket=")
 		p.start(t, "standalone", image, args...)
 		p.roundTrip(t, "standalone", filepath.Join(work, "done"))
 	})
 }
 
-// roundTrip breaks and heals what the container's check looks at.
+// roundTrip breaks and heals what the container's check tests.
 func (p podman) roundTrip(t *testing.T, name, done string) {
 	t.Helper()
 	p.awaitHealth(t, name, "unhealthy", 1, "WorkNotDone failing: The work is not done. (value 0")

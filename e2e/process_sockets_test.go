@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// processWithin bounds what shows with the next rounds of a collector.
+// processWithin bounds what shows with the next collections.
 const processWithin = time.Minute
 
-// holder is a process that holds the sockets that a test tells it to hold.
+// holder is a process that holds the sockets that a test orders.
 type holder struct {
 	// name is what none but its command line has: the last part of its script's path.
-	name string
-	t    *testing.T
-	cmd  *exec.Cmd
-	tell io.WriteCloser
-	says *bufio.Reader
+	name   string
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
 }
 
-// newHolder starts one behind the command, if there is any. It ends with the test.
+// newHolder starts one by the command, if there is any. It ends with the test.
 func newHolder(t *testing.T, before ...string) *holder {
 	t.Helper()
 	dir := shortDirectory(t, "")
@@ -41,46 +41,46 @@ func newHolder(t *testing.T, before ...string) *holder {
 	command := append(before, "/usr/bin/python3", script)
 	h.cmd = exec.Command(command[0], command[1:]...)
 	h.cmd.Stderr = os.Stderr
-	tell, errIn := h.cmd.StdinPipe()
-	says, errOut := h.cmd.StdoutPipe()
+	stdin, errIn := h.cmd.StdinPipe()
+	stdout, errOut := h.cmd.StdoutPipe()
 	if err := errors.Join(errIn, errOut, h.cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	h.tell, h.says = tell, bufio.NewReader(says)
+	h.stdin, h.stdout = stdin, bufio.NewReader(stdout)
 	t.Cleanup(h.end)
-	h.hears("started")
+	h.expect("started")
 	return h
 }
 
-// end closes its stdin, at which it leaves.
+// end closes its stdin, so that it exits, and waits.
 func (h *holder) end() {
-	_ = h.tell.Close()
+	_ = h.stdin.Close()
 	_ = h.cmd.Wait()
 }
 
-func (h *holder) hears(want string) {
+func (h *holder) expect(want string) {
 	h.t.Helper()
-	if line, err := h.says.ReadString('\n'); err != nil || line != want+"\n" {
-		h.t.Fatalf("%s said %q, %v, want %q", h.name, line, err, want)
+	if line, err := h.stdout.ReadString('\n'); err != nil || line != want+"\n" {
+		h.t.Fatalf("%s printed %q, %v, want %q", h.name, line, err, want)
 	}
 }
 
 // do has it do something: see testdata/process/client.py.
 func (h *holder) do(command ...string) {
 	h.t.Helper()
-	if _, err := io.WriteString(h.tell, strings.Join(command, " ")+"\n"); err != nil {
+	if _, err := io.WriteString(h.stdin, strings.Join(command, " ")+"\n"); err != nil {
 		h.t.Fatal(err)
 	}
-	h.hears("done")
+	h.expect("done")
 }
 
-// processLook is a Vitals that looks at processes and judges by the documented rules,
-// without their patience. The collectors have the names that the rules know.
-type processLook struct{ daemon }
+// processVitals is a Vitals that measures processes and evaluates the documented rules,
+// without their "for". The collectors have the names that the rules use.
+type processVitals struct{ daemon }
 
-// lookAtProcesses runs Vitals with the collectors, a line each, behind the command if
+// measureProcesses runs Vitals with the collectors, a line each, by the command if
 // there is any.
-func lookAtProcesses(t *testing.T, collectors string, before ...string) processLook {
+func measureProcesses(t *testing.T, collectors string, before ...string) processVitals {
 	t.Helper()
 	dir := shortDirectory(t, "")
 	rules := regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAllString(read(t, "../collectors/process/testdata/rules.yml"), "")
@@ -95,12 +95,11 @@ func lookAtProcesses(t *testing.T, collectors string, before ...string) processL
 	if err := os.WriteFile(bin, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return processLook{runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)}
+	return processVitals{runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)}
 }
 
-// sees waits until a rule has a status, and the collector that it is about notes something
-// of the kind.
-func (l processLook) sees(t *testing.T, what, rule, status, collector, note string) {
+// sees waits until a rule has a status, and the note of its collector matches.
+func (l processVitals) sees(t *testing.T, what, rule, status, collector, note string) {
 	t.Helper()
 	await(t, what, processWithin, func() error {
 		m, err := l.metrics()
@@ -112,14 +111,14 @@ func (l processLook) sees(t *testing.T, what, rule, status, collector, note stri
 		}
 		got, errNote := l.note(collector)
 		if !regexp.MustCompile(note).MatchString(got) {
-			errNote = errors.Join(errNote, fmt.Errorf("%s notes %q, want %s", collector, got, note))
+			errNote = errors.Join(errNote, fmt.Errorf("%s has the note %q, want %s", collector, got, note))
 		}
 		return errors.Join(err, errNote)
 	})
 }
 
-// note returns what a collector saw in its last round.
-func (l processLook) note(collector string) (string, error) {
+// note returns the note of a collector's last collection.
+func (l processVitals) note(collector string) (string, error) {
 	_, status, err := l.get("/api/v1/status")
 	if err != nil {
 		return "", err
@@ -136,8 +135,8 @@ func (l processLook) note(collector string) (string, error) {
 	return "", errors.Join(err, fmt.Errorf("there is no collector %s", collector))
 }
 
-// The states of a client of a real server, as the health of nova-conductor is told by its
-// connection to a message broker.
+// The states of a client of a real server, as the health of nova-conductor is its connection
+// to a message broker.
 func TestProcessConnections(t *testing.T) {
 	listen, other, dir := address(t), address(t), shortDirectory(t, "")
 	port := tcpPort(t, listen)
@@ -146,7 +145,7 @@ func TestProcessConnections(t *testing.T) {
 	gone := newHolder(t)
 	gone.end()
 	client, deaf := newHolder(t), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: daemon, process: {argument: %s, connections: [%s]}", client.name, port, gone.name, port))
+	l := measureProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: daemon, process: {argument: %s, connections: [%s]}", client.name, port, gone.name, port))
 	const rule = "ConductorNotConnected"
 	step := func(name, status, note string, do func()) {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +170,7 @@ func TestProcessConnections(t *testing.T) {
 		deaf.do("deaf", "127.0.0.1", port)
 		client.do("connect", "127.0.0.1", port)
 	})
-	step("E14 somebody's TIME_WAIT", "failing", `no connection \(and \d+ time_wait of anybody\)`, func() {
+	step("E14 TIME_WAIT of another process", "failing", `no connection \(and \d+ time_wait of anybody\)`, func() {
 		client.do("forget")
 		deaf.do("forget")
 		server.start(t)
@@ -180,7 +179,7 @@ func TestProcessConnections(t *testing.T) {
 	step("E11 connected again", "ok", "1 established", func() { client.do("connect", "127.0.0.1", port) })
 }
 
-// TestProcessListens looks at the daemons that swift and nova wait for.
+// TestProcessListens measures the daemons that swift and nova depend on.
 func TestProcessListens(t *testing.T) {
 	t.Run("E20 rsync", func(t *testing.T) {
 		listen, dir := address(t), shortDirectory(t, "")
@@ -190,7 +189,7 @@ func TestProcessListens(t *testing.T) {
 		rsync := func(port string) *tcpServer {
 			return tcpServe(t, "/usr/bin/rsync", "--daemon", "--no-detach", "--address=127.0.0.1", "--port="+port, "--config="+config)
 		}
-		l := lookAtProcesses(t, "name: rsync, process: {argument: --config="+config+", listen: ["+port+"]}")
+		l := measureProcesses(t, "name: rsync, process: {argument: --config="+config+", listen: ["+port+"]}")
 		const rule = "RsyncDoesNotListen"
 		l.sees(t, "rsync does not run", rule, "unknown", "rsync", "no process of .* expected TCP listening on "+port)
 		elsewhere := rsync(tcpPort(t, address(t)))
@@ -213,7 +212,7 @@ func TestProcessListens(t *testing.T) {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // where it separates its privileges
 			t.Fatal(err)
 		}
-		l := lookAtProcesses(t, "name: rsync, process: {pid_file: "+pid+", listen: ["+port+"]}\nname: other, process: {name: python3, listen: ["+port+"]}")
+		l := measureProcesses(t, "name: rsync, process: {pid_file: "+pid+", listen: ["+port+"]}\nname: other, process: {name: python3, listen: ["+port+"]}")
 		l.sees(t, "sshd does not run", "RsyncDoesNotListen", "unknown", "rsync", "read PID file: .* expected TCP listening on "+port)
 		newHolder(t)
 		server := tcpServe(t, "/usr/sbin/sshd", "-D", "-e", "-f", "/dev/null", "-h", key, "-o", "PidFile="+pid, "-o", "ListenAddress="+listen)
@@ -225,12 +224,12 @@ func TestProcessListens(t *testing.T) {
 	})
 }
 
-// TestProcessUDPAndUnixSockets looks at sockets without connections.
+// TestProcessUDPAndUnixSockets measures sockets without connections.
 func TestProcessUDPAndUnixSockets(t *testing.T) {
 	dir := shortDirectory(t, "")
 	port, path := tcpPort(t, address(t)), filepath.Join(dir, "virtlogd-sock")
 	process, other := newHolder(t), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: rsync, process: {argument: %s, udp: [%s]}\nname: virtlogd, process: {argument: %s, unix_sockets: [%s]}", process.name, port, process.name, path))
+	l := measureProcesses(t, fmt.Sprintf("name: rsync, process: {argument: %s, udp: [%s]}\nname: virtlogd, process: {argument: %s, unix_sockets: [%s]}", process.name, port, process.name, path))
 	step := func(name, rule, status, collector, note string, do func()) {
 		t.Run(name, func(t *testing.T) { do(); l.sees(t, name, rule, status, collector, note) })
 	}
@@ -249,7 +248,7 @@ func TestProcessUDPAndUnixSockets(t *testing.T) {
 }
 
 // TestProcessOfAnotherNamespace has the same port in two network namespaces: each process
-// is looked for in its own.
+// is measured in its own.
 func TestProcessOfAnotherNamespace(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("network namespaces need root")
@@ -261,7 +260,7 @@ func TestProcessOfAnotherNamespace(t *testing.T) {
 	port := tcpPort(t, listen)
 	redisServer(t, listen, shortDirectory(t, ""), "--save", "")
 	client, neighbour, server := newHolder(t, within...), newHolder(t), newHolder(t, within...)
-	l := lookAtProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: rsync, process: {argument: %s, listen: [%s]}", client.name, port, server.name, port))
+	l := measureProcesses(t, fmt.Sprintf("name: conductor, process: {argument: %s, connections: [%s]}\nname: rsync, process: {argument: %s, listen: [%s]}", client.name, port, server.name, port))
 	neighbour.do("connect", "127.0.0.1", port)
 	neighbour.do("listen", "127.0.0.2", port)
 	l.sees(t, "E16 a neighbour is connected outside", "ConductorNotConnected", "failing", "conductor", "port "+port+": no connection")
@@ -287,7 +286,7 @@ func TestProcessOfAnotherPIDNamespace(t *testing.T) {
 	}
 	own := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}
 	contained, host := newHolder(t, own...), newHolder(t)
-	l := lookAtProcesses(t, fmt.Sprintf("name: daemon, process: {argument: %[1]s, listen: [1]}\nname: conductor, process: {argument: %[1]s, pid_namespace: any, listen: [1]}\nname: rsync, process: {argument: %[2]s, listen: [1]}", contained.name, host.name))
+	l := measureProcesses(t, fmt.Sprintf("name: daemon, process: {argument: %[1]s, listen: [1]}\nname: conductor, process: {argument: %[1]s, pid_namespace: any, listen: [1]}\nname: rsync, process: {argument: %[2]s, listen: [1]}", contained.name, host.name))
 	// unshare itself has the name among its arguments, and is in the namespace of Vitals.
 	await(t, "processes of both namespaces", processWithin, func() error {
 		m, err := l.metrics()
@@ -302,8 +301,8 @@ func TestProcessOfAnotherPIDNamespace(t *testing.T) {
 	}
 }
 
-// onceForProcess runs a command that asks Vitals once for a process, with its files in the
-// directory.
+// onceForProcess runs a command that runs "vitals once" for a process, with the files in
+// the directory.
 func onceForProcess(t *testing.T, dir, selector string, command ...string) (out string, code int) {
 	t.Helper()
 	write(t, filepath.Join(dir, "rules.yml"), "groups: [{name: g, rules: [{alert: Gone, expr: vitals_process_up == 0, labels: {state: ready}}]}]\n")

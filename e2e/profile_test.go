@@ -61,7 +61,7 @@ func TestProfileReadsKuryrConf(t *testing.T) {
 		t.Error(err)
 	}
 	heal := broken(t, "openstack", "neutron-stopped")
-	await(t, "the profile says that Neutron is down", time.Minute, func() error { return answers(p, "/ready", 500, "NeutronDown failing") })
+	await(t, "the profile shows that Neutron is down", time.Minute, func() error { return answers(p, "/ready", 500, "NeutronDown failing") })
 	if err := answers(p, "/alive", 200, "ok"); err != nil {
 		t.Error(err)
 	}

@@ -45,13 +45,13 @@ func startPrometheus(t *testing.T, d daemon, rules ruleFile) *program {
 }
 
 // promAlert is an alerting rule as Prometheus' API shows it. An empty LastError means
-// that the last evaluation went well.
+// that the last evaluation succeeded.
 type promAlert struct {
 	Name, State, LastError string
 	Labels                 map[string]string
 }
 
-// promAlerts asks Prometheus for all alerting rules.
+// promAlerts queries all alerting rules of Prometheus.
 func promAlerts(p *program) ([]promAlert, error) {
 	status, body, err := p.get("/api/v1/rules?type=alert")
 	if err != nil {
@@ -75,7 +75,7 @@ func promAlerts(p *program) ([]promAlert, error) {
 	return all, nil
 }
 
-// agree says on which rules Vitals and Prometheus differ.
+// agree returns an error for each rule on which Vitals and Prometheus differ.
 func agree(d daemon, p *program, rules int) error {
 	m, err := d.metrics()
 	if err != nil {
@@ -92,14 +92,14 @@ func agree(d daemon, p *program, rules int) error {
 	for _, a := range theirs {
 		ours := m.statusOf(a.Name, a.Labels["state"])
 		if want := alertStates[ours]; a.State != want || a.LastError != "" {
-			problems = append(problems, fmt.Errorf("rule %s (%s): vitals says %q, prometheus says %q %s", a.Name, a.Labels["state"], ours, a.State, a.LastError))
+			problems = append(problems, fmt.Errorf("rule %s (%s): %q in Vitals, %q in Prometheus %s", a.Name, a.Labels["state"], ours, a.State, a.LastError))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// TestPrometheusAgrees holds every rule's status against the alert of the same file in
-// a Prometheus that scrapes the daemon: healthy, with Keystone stopped, and after that.
+// TestPrometheusAgrees compares every rule's status with the alert of the same file in a
+// Prometheus that scrapes the daemon: healthy, with Keystone stopped, and after that.
 func TestPrometheusAgrees(t *testing.T) {
 	vitals, rules := startVitals(t), shippedRules(t)
 	keystone := rules.readiness(t, "KeystoneDown")
@@ -109,7 +109,7 @@ func TestPrometheusAgrees(t *testing.T) {
 	// agreesOn waits until both agree on all rules, with this status of the one.
 	agreesOn := func(what, status string) {
 		t.Helper()
-		within := round + time.Duration(keystone.For) + time.Duration(keystone.KeepFiringFor) + 3*slack
+		within := collectionTime + time.Duration(keystone.For) + time.Duration(keystone.KeepFiringFor) + 3*slack
 		await(t, what, within, func() error {
 			m, err := vitals.metrics()
 			if err != nil {
@@ -128,7 +128,7 @@ func TestPrometheusAgrees(t *testing.T) {
 	agreesOn("agrees after the cure", "ok")
 }
 
-// promtool runs the tool, which must find nothing to complain about.
+// promtool runs the tool, which must succeed.
 func promtool(t *testing.T, input string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(env(t).prometheus, "promtool"), args...)

@@ -53,7 +53,7 @@ func (r rabbit) command(command ...string) []string {
 	return append(r.environment[:len(r.environment):len(r.environment)], command...)
 }
 
-// ctl runs rabbitmqctl and returns what it says.
+// ctl runs rabbitmqctl and returns its output.
 func (r rabbit) ctl(t *testing.T, args ...string) string {
 	t.Helper()
 	command := r.command(append([]string{"/usr/lib/rabbitmq/bin/rabbitmqctl"}, args...)...)
@@ -129,7 +129,7 @@ func TestTCPRabbitMQ(t *testing.T) {
 		a.sees(t, "guest", "", rabbitWell)
 	})
 	a.faults(t, r.tcpServer, "guest", rabbitWell)
-	t.Run("told to stop", func(t *testing.T) {
+	t.Run("stopped by rabbitmqctl", func(t *testing.T) {
 		r.ctl(t, "stop")
 		a.sees(t, "guest", "refused", "connection refused")
 	})

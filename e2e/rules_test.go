@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// alert is what the tests need to know of a rule.
+// alert has the fields of a rule that the tests need.
 type alert struct {
 	Name          string            `yaml:"alert"`
 	For           model.Duration    `yaml:"for"`

@@ -17,7 +17,7 @@ import (
 // ruleTests is where the test files are that vitals test rules is tested with.
 const ruleTests = "../internal/ruletest/testdata"
 
-// strip removes from a test file what promtool does not know.
+// strip removes the keys of a test file that promtool does not have.
 func strip(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var doc yaml.Node
@@ -85,7 +85,7 @@ func vitalsTests(t *testing.T, file string) ran {
 	return runTests(t, os.Getenv("VITALS_BIN"), "--state=gold", file)
 }
 
-// The tests of the shipped rules pass in promtool as well, as far as it knows them.
+// The tests of the shipped rules pass in promtool, too, without the keys of Vitals.
 func TestShippedRuleTestsPassInPromtool(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../rules")); err != nil {
@@ -103,9 +103,9 @@ func TestShippedRuleTestsPassInPromtool(t *testing.T) {
 	}
 }
 
-// TestRuleTestsAgreeWithPromtool runs every test file through both, without what
-// promtool does not know: both pass, or neither does. Files say in their first line
-// where the two differ on purpose, and which need a newer promtool than Debian's.
+// TestRuleTestsAgreeWithPromtool runs every test file through both, without the
+// keys of Vitals: both pass, or neither does. The first line of a file names a difference
+// on purpose, or a newer promtool than Debian's.
 func TestRuleTestsAgreeWithPromtool(t *testing.T) {
 	files, err := filepath.Glob(ruleTests + "/*.yml")
 	if err != nil {
@@ -142,7 +142,7 @@ func TestRuleTestsAgreeWithPromtool(t *testing.T) {
 	}
 }
 
-// A file that has what only Vitals knows is refused by promtool and not passed over.
+// A file with keys of Vitals is refused by promtool, and the keys are not ignored.
 func TestPromtoolRefusesStateTests(t *testing.T) {
 	file := filepath.Join(ruleTests, "states.yml")
 	theirs := promtoolTests(t, file)

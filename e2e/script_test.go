@@ -57,19 +57,19 @@ collectors:
 			return m.want(3, "vitals_script_exit_code", "script", name)
 		})
 	}
-	// A look may meet a script that runs, and a daemon is a zombie for 1.5 s. Something left
-	// behind would be there in all of them.
+	// A sample may contain a script that runs, and a daemon is a zombie for 1.5 s. A process
+	// left behind would be in all samples.
 	seen := map[string]int{}
-	const looks = 40
-	for range looks {
+	const samples = 40
+	for range samples {
 		for _, child := range childrenOf(t, cmd.Process.Pid) {
 			seen[child]++
 		}
 		<-time.After(150 * time.Millisecond)
 	}
 	for child, times := range seen {
-		if times > looks/2 {
-			t.Errorf("process %s was a child of Vitals in %d of %d looks, want none to stay", child, times, looks)
+		if times > samples/2 {
+			t.Errorf("process %s was a child of Vitals in %d of %d samples, want none to stay", child, times, samples)
 		}
 	}
 }

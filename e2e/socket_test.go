@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Users and groups that nobody else on the machine has.
+// Users and groups that do not exist on the machine.
 const (
 	strangerID = 64001
 	writerID   = 64002
@@ -81,7 +81,7 @@ func socketDaemon(t *testing.T, flags ...string) (socket string) {
 	return socket
 }
 
-// Everybody may probe over a socket that is open to all, and some may write.
+// All users may probe over a socket with mode 0666, and some may write.
 func TestSocketWriters(t *testing.T) {
 	socket := socketDaemon(t, "--web.unix-socket-mode=0666", fmt.Sprintf("--web.unix-socket-group=%d", groupID), fmt.Sprintf("--web.unix-socket-writer=%d", writerID))
 	many := make([]uint32, 100) // more than the first question has room for
@@ -101,7 +101,7 @@ func TestSocketWriters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := tt.user.curl(t, socket, "GET", "/alive", ""); got != "ok 200" {
-				t.Errorf("GET /alive = %q, want 200: everybody may probe", got)
+				t.Errorf("GET /alive = %q, want 200: all users may probe", got)
 			}
 			for request, want := range map[string]string{
 				"PUT /api/v1/components/watcher": " 204",

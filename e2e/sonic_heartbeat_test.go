@@ -42,18 +42,18 @@ command=/bin/sh -c "while :; do test -e DIR/stuck || printf '<!--XSUPERVISOR:BEG
 stdout_capture_maxbytes=1KB
 `)
 	s.reach(t, "start", "EXITED", "orchagent", "RUNNING", "vitals", "RUNNING", "vitals-listener", "RUNNING")
-	well := sonicAnswer{0, []string{"ok 0"}}
-	b.await(t, well, "--state=alive")
-	b.await(t, well)
-	t.Run("E60 silent for longer than it may be", func(t *testing.T) {
+	healthy := sonicAnswer{0, []string{"ok 0"}}
+	b.await(t, healthy, "--state=alive")
+	b.await(t, healthy)
+	t.Run("E60 silent for longer than the deadline", func(t *testing.T) {
 		write(t, filepath.Join(s.dir, "stuck"), "")
 		stuck := sonicAnswer{113, []string{"HeartbeatLost", "orchagent is stuck"}}
 		// A program has two minutes from when supervisord started it.
-		await(t, "alive fails", 2*time.Minute+supervisorWithin, func() error { return stuck.check(b.ask(t, "--state=alive")) })
+		await(t, "alive fails", 2*time.Minute+supervisorWithin, func() error { return stuck.check(b.probe(t, "--state=alive")) })
 		if err := os.Remove(filepath.Join(s.dir, "stuck")); err != nil {
 			t.Fatal(err)
 		}
-		b.await(t, well, "--state=alive")
+		b.await(t, healthy, "--state=alive")
 		write(t, filepath.Join(s.dir, "stuck"), "")
 		s.ended(t, time.Minute)
 		await(t, "nothing is left of supervisord", supervisorWithin, func() error {

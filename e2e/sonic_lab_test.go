@@ -34,8 +34,8 @@ type sonicBox struct {
 	set map[string]string
 }
 
-// newSonicBox makes a container. It has no hook, and no file of critical programs in
-// which anything is said.
+// newSonicBox makes a container. It has no hook, and its file of critical programs is
+// empty.
 func newSonicBox(t *testing.T, image sonicImage, supervisor string, set map[string]string) *sonicBox {
 	t.Helper()
 	b := &sonicBox{image, shortDirectory(t, ""), map[string]string{"socket": supervisor}}
@@ -59,16 +59,16 @@ func (b *sonicBox) run(t *testing.T) daemon {
 	return daemon{launch(t, listen, args...)}
 }
 
-// ask calls the probe by SONiC's name. It asks the daemon, and waits longer than it would
-// by itself: the machine does other things as well.
-func (b *sonicBox) ask(t *testing.T, flags ...string) (string, int) {
+// probe calls the probe by SONiC's name. It queries the daemon, with a longer timeout than
+// the default: the machine is busy.
+func (b *sonicBox) probe(t *testing.T, flags ...string) (string, int) {
 	t.Helper()
 	flags = append([]string{"--socket=" + b.socket(), "--timeout=20s"}, flags...)
 	return probed(t, exec.CommandContext(t.Context(), filepath.Join(b.image.dir, "readiness_probe.sh"), flags...))
 }
 
-// askAlone calls the probe where there is no daemon, with the profile in the environment.
-func (b *sonicBox) askAlone(t *testing.T, flags ...string) (string, int) {
+// probeAlone calls the probe where there is no daemon, with the profile in the environment.
+func (b *sonicBox) probeAlone(t *testing.T, flags ...string) (string, int) {
 	t.Helper()
 	flags = append([]string{"--socket=" + filepath.Join(b.dir, "none.sock"), "--timeout=20s"}, flags...)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(b.image.dir, "readiness_probe.sh"), flags...)
@@ -81,13 +81,13 @@ func (b *sonicBox) askAlone(t *testing.T, flags ...string) (string, int) {
 
 // sonicAnswer is what the probe answers: a code, and words of its first line.
 type sonicAnswer struct {
-	code int
-	says []string
+	code  int
+	words []string
 }
 
 func (a sonicAnswer) check(out string, code int) error {
 	first, _, _ := strings.Cut(out, "\n")
-	for _, words := range append(a.says, fmt.Sprintf(" %d ", a.code)) {
+	for _, words := range append(a.words, fmt.Sprintf(" %d ", a.code)) {
 		if !strings.Contains(first, words) {
 			return fmt.Errorf("readiness_probe.sh = %d without %q:\n%s", code, words, out)
 		}
@@ -101,13 +101,13 @@ func (a sonicAnswer) check(out string, code int) error {
 // await waits until the daemon's answer is this one.
 func (b *sonicBox) await(t *testing.T, a sonicAnswer, flags ...string) {
 	t.Helper()
-	await(t, fmt.Sprintf("the probe answers %d", a.code), supervisorWithin, func() error { return a.check(b.ask(t, flags...)) })
+	await(t, fmt.Sprintf("the probe answers %d", a.code), supervisorWithin, func() error { return a.check(b.probe(t, flags...)) })
 }
 
 // both checks that the probe answers so with a daemon and without.
 func (b *sonicBox) both(t *testing.T, a sonicAnswer) {
 	t.Helper()
-	if err := a.check(b.askAlone(t)); err != nil {
+	if err := a.check(b.probeAlone(t)); err != nil {
 		t.Errorf("without a daemon: %v", err)
 	}
 	b.run(t)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestSonicStart is table by table what SONiC's own probe says of the program start, and
-// what this one says.
+// TestSonicStart compares, row by row, the result of SONiC's own probe for the program
+// start with the result of this one.
 func TestSonicStart(t *testing.T) {
 	image := newSonicImage(t)
 	program := func(command string, more ...string) string {
@@ -54,7 +54,7 @@ func TestSonicStart(t *testing.T) {
 	}
 }
 
-// TestSonicSupervisor tells apart why supervisord does not tell.
+// TestSonicSupervisor distinguishes the reasons why supervisord returns no states.
 func TestSonicSupervisor(t *testing.T) {
 	image := newSonicImage(t)
 	unreachable := func(reason string) sonicAnswer {
@@ -84,7 +84,7 @@ func TestSonicSupervisor(t *testing.T) {
 			}
 		}, unreachable("timeout")},
 		"E44 SHUTDOWN": {fmt.Sprintf(stubborn, 60), nil, func(t *testing.T, s *supervised) {
-			await(t, "the program does not listen to signals", supervisorWithin, func() error {
+			await(t, "the program ignores signals", supervisorWithin, func() error {
 				_, err := os.Stat(filepath.Join(s.dir, "stubborn"))
 				return err
 			})
@@ -104,7 +104,7 @@ func TestSonicSupervisor(t *testing.T) {
 	}
 }
 
-// TestSonicHook runs hooks beside a start program that has finished.
+// TestSonicHook runs hooks with a start program that has finished.
 func TestSonicHook(t *testing.T) {
 	image := newSonicImage(t)
 	s := supervise(t, "[program:start]\ncommand=/bin/true\nstartsecs=0\nautorestart=false\n")
@@ -153,7 +153,7 @@ func TestSonicHook(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.askAlone(t, "--timeout=3s")); err != nil {
+		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.probeAlone(t, "--timeout=3s")); err != nil {
 			t.Errorf("without a daemon: %v", err)
 		}
 		if took := time.Since(begin); took > 30*time.Second {
@@ -215,18 +215,18 @@ autostart=false
 			if set != nil {
 				failing, other, passes = other, failing, sonicAnswer{0, []string{"CriticalProgramDown"}}
 			}
-			well := func(t *testing.T) {
+			healthy := func(t *testing.T) {
 				t.Helper()
 				b.await(t, sonicAnswer{0, []string{"ok"}}, failing)
 				b.await(t, sonicAnswer{0, []string{"ok"}}, other)
 			}
-			well(t)
+			healthy(t)
 			t.Run("E53 ends as expected", func(t *testing.T) {
 				s.control("signal", "USR1", "snmpd")
 				s.reach(t, "snmpd", "EXITED")
 				b.await(t, sonicAnswer{0, []string{"snmpd EXITED 3"}}, failing)
 				s.control("start", "snmpd")
-				well(t)
+				healthy(t)
 			})
 			t.Run("E54 ends unexpectedly", func(t *testing.T) {
 				s.control("signal", "KILL", "snmpd")
@@ -235,7 +235,7 @@ autostart=false
 			})
 			t.Run("E57 runs again", func(t *testing.T) {
 				s.control("start", "snmpd")
-				well(t)
+				healthy(t)
 			})
 			t.Run("E56 is FATAL", func(t *testing.T) {
 				s.control("start", "looping")
@@ -265,13 +265,13 @@ func TestSonicUpgrade(t *testing.T) {
 		}
 	})
 	t.Run("E51 ready in the end", func(t *testing.T) {
-		timer := time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(s.dir, "handed-over"), nil, 0o600) }) // or the wait ends in vain
+		timer := time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(s.dir, "handed-over"), nil, 0o600) }) // or the wait times out
 		defer timer.Stop()
 		out, code := probed(t, wait("1m"))
 		if code != 0 || !strings.Contains(out, "failing 2 StartNotFinished") || !strings.Contains(out, "\nok 0 ready: ") {
 			t.Errorf("vitals wait = %d, want 0 after it has failed:\n%s", code, out)
 		}
-		if err := (sonicAnswer{0, []string{"start EXITED 0"}}).check(b.ask(t)); err != nil {
+		if err := (sonicAnswer{0, []string{"start EXITED 0"}}).check(b.probe(t)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// supervisorCritical are programs that end when a file says with which status. supervisord
-// starts none of them again by itself.
+// supervisorCritical are programs that end with the status that a file contains.
+// supervisord restarts none of them.
 const supervisorCritical = `
 [program:snmpd]
 command=/bin/sh -c "while [ ! -e DIR/snmpd ]; do sleep 0.1; done; exit $(cat DIR/snmpd)"
@@ -93,7 +93,7 @@ func (c *critical) again(t *testing.T, program, name string) {
 func TestSupervisorCritical(t *testing.T) {
 	c := watchCritical(t, "program:snmpd\n\ngroup:dhcp-relay\n")
 	// "none" is named by the configuration, and unknown to supervisord.
-	c.state(t, "ready", http.StatusServiceUnavailable, "CriticalProgramUnknown failing: supervisord does not know none")
+	c.state(t, "ready", http.StatusServiceUnavailable, "CriticalProgramUnknown failing: supervisord ", " none.")
 	c.state(t, "alive", http.StatusOK)
 
 	t.Run("E53 ends as supervisord expects", func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestSupervisorCritical(t *testing.T) {
 					m.want(1, "vitals_supervisor_process_critical", "supervisor", "supervisord", "group", "loop", "program", "loop"))
 			}
 		}
-		await(t, "the broken file is told", supervisorWithin, failed(1))
-		c.state(t, "ready", http.StatusServiceUnavailable, "SupervisorSilent failing: supervisord does not tell how the programs are: critical_file.")
+		await(t, "the broken file is reported", supervisorWithin, failed(1))
+		c.state(t, "ready", http.StatusServiceUnavailable, "SupervisorSilent failing: supervisord does not ", ": critical_file.")
 		write(t, c.file, "program:loop\n")
 		await(t, "the file is good again", supervisorWithin, failed(0))
 	})
@@ -147,7 +147,7 @@ func TestSupervisorCritical(t *testing.T) {
 		await(t, "no program is critical", supervisorWithin, func() error {
 			_, body, err := c.get("/api/v1/status")
 			if err == nil && !strings.Contains(body, "no critical program") {
-				err = errors.New("the status does not say so")
+				err = errors.New("the status does not contain the note")
 			}
 			return err
 		})
@@ -159,7 +159,7 @@ func TestSupervisorCritical(t *testing.T) {
 // configuration.
 func TestSupervisorCriticalFileMistakes(t *testing.T) {
 	file := filepath.Join(shortDirectory(t, ""), "critical_processes")
-	for name, tt := range map[string]struct{ content, says string }{
+	for name, tt := range map[string]struct{ content, want string }{
 		"E58 no colon":    {"program:snmpd\nsnmpd\n", file + ":2: "},
 		"E58 unknown key": {"service:snmpd\n", file + ":1: "},
 		"E58 no name":     {"\nprogram:\n", file + ":2: "},
@@ -167,8 +167,8 @@ func TestSupervisorCriticalFileMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, tt.content)
 			code, out := onceOf(t, "ready", "critical_file: "+file, strings.NewReplacer())
-			if code != 3 || !strings.Contains(out, tt.says) {
-				t.Errorf("vitals once ready = %d, want 3 and the place %s:\n%s", code, tt.says, out)
+			if code != 3 || !strings.Contains(out, tt.want) {
+				t.Errorf("vitals once ready = %d, want 3 and the place %s:\n%s", code, tt.want, out)
 			}
 		})
 	}

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// supervisorWithin bounds what shows with the next round of a collector, on a machine
-// that does other things as well.
+// supervisorWithin bounds what shows with the next collection, on a busy machine.
 const supervisorWithin = time.Minute
 
 // supervised is a supervisord that a test owns.
@@ -120,7 +119,7 @@ func sessionOf(t *testing.T, session int) []int {
 	return pids
 }
 
-// ended waits until supervisord has ended by itself.
+// ended waits until supervisord has ended.
 func (s *supervised) ended(t *testing.T, within time.Duration) {
 	t.Helper()
 	done := make(chan error, 1)

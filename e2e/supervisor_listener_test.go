@@ -16,8 +16,8 @@ import (
 )
 
 // supervisorHeart is a program whose heart beats until a file stops it, one whose heart beats
-// once, and one whose heart never does. What the first says is three characters shorter than
-// it has bytes, so that two lines of it are left over when supervisord's length is taken.
+// once, and one whose heart never does. The text of the first has three characters less than
+// bytes, so that two of its lines remain if supervisord's length is used.
 const supervisorHeart = `
 [program:beats]
 command=/bin/sh -c "while :; do test -e DIR/stuck || printf '<!--XSUPERVISOR:BEGIN-->grüüün\nzu<!--XSUPERVISOR:END-->'; sleep 0.5; done"
@@ -30,7 +30,7 @@ command=/bin/sleep 1000
 stdout_capture_maxbytes=1KB
 `
 
-// supervisorAlive are rules as the page of the listener shows them, with less patience.
+// supervisorAlive are rules as the page of the listener shows them, with shorter durations.
 const supervisorAlive = `
 groups:
   - name: liveness
@@ -43,7 +43,7 @@ groups:
         expr: vitals_component_reported == 0
         for: GRACE
         labels: {state: alive, severity: critical}
-        annotations: {summary: '{{ $labels.component }} has never said anything.'}
+        annotations: {summary: '{{ $labels.component }} has never sent anything.'}
 `
 
 // underSupervisord is Vitals with its listener, run by a supervisord as the shipped
@@ -53,8 +53,8 @@ type underSupervisord struct {
 	*supervised
 }
 
-// superviseVitals runs the shipped configuration, whose texts may be replaced. Beside paths
-// it is as it stands.
+// superviseVitals runs the shipped configuration, whose texts may be replaced. Otherwise
+// it is unchanged.
 func superviseVitals(t *testing.T, grace string, replace ...string) *underSupervisord {
 	t.Helper()
 	listen, dir := address(t), shortDirectory(t, "")
@@ -87,7 +87,7 @@ func (u *underSupervisord) listener(t *testing.T) (int, string) {
 	return pid, read(t, filepath.Join(u.dir, "vitals-listener.err"))
 }
 
-// component waits for what is known of one.
+// component waits for the state of one.
 func (u *underSupervisord) component(t *testing.T, name string, reported, alive float64) {
 	t.Helper()
 	await(t, "component "+name, supervisorWithin, func() error {
@@ -110,7 +110,7 @@ func TestSupervisorHeartbeats(t *testing.T) {
 	u.component(t, "endless", 1, 1)
 	t.Run("a length in characters is no error", func(t *testing.T) {
 		if _, log := u.listener(t); strings.Contains(log, "cannot parse events") {
-			t.Errorf("the listener says:\n%s", log)
+			t.Errorf("the log of the listener:\n%s", log)
 		}
 	})
 	t.Run("E61 never seen, within its grace", func(t *testing.T) {
@@ -119,10 +119,10 @@ func TestSupervisorHeartbeats(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("E60 silent, told once, and beating again", func(t *testing.T) {
+	t.Run("E60 silent, logged once, and beating again", func(t *testing.T) {
 		write(t, filepath.Join(u.dir, "stuck"), "")
 		u.component(t, "beats", 1, 0)
-		await(t, "the listener tells of it", time.Minute, func() error {
+		await(t, "the listener logs the failure", time.Minute, func() error {
 			if _, log := u.listener(t); !strings.Contains(log, "alive fails") {
 				return errors.New(log)
 			}
@@ -132,14 +132,14 @@ func TestSupervisorHeartbeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.component(t, "beats", 1, 1)
-		await(t, "the listener tells that it is over", time.Minute, func() error {
+		await(t, "the listener logs the end", time.Minute, func() error {
 			if _, log := u.listener(t); !strings.Contains(log, "alive is ok again") {
 				return errors.New(log)
 			}
 			return nil
 		})
 		if _, log := u.listener(t); strings.Count(log, "alive fails") != 1 || !strings.Contains(log, "beats is stuck") {
-			t.Errorf("the listener says, want once that beats is stuck:\n%s", log)
+			t.Errorf("the log of the listener, want once that beats is stuck:\n%s", log)
 		}
 	})
 	t.Run("E62 silent without a deadline", func(t *testing.T) { u.component(t, "endless", 1, 1) })
@@ -164,10 +164,10 @@ func TestSupervisorTerminates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		grace string
 		fail  func(t *testing.T, u *underSupervisord)
-		says  string
+		want  string
 	}{
 		"E60 silent":     {"1h", func(t *testing.T, u *underSupervisord) { write(t, filepath.Join(u.dir, "stuck"), "") }, "beats is stuck"},
-		"E61 never seen": {"2s", func(*testing.T, *underSupervisord) {}, "mute has never said anything"},
+		"E61 never seen": {"2s", func(*testing.T, *underSupervisord) {}, "mute has never sent anything"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,8 +175,8 @@ func TestSupervisorTerminates(t *testing.T) {
 			u.component(t, "beats", 1, 1)
 			tt.fail(t, u)
 			u.ended(t, time.Minute)
-			if log := read(t, filepath.Join(u.dir, "vitals-listener.err")); !strings.Contains(log, "terminating supervisord") || !strings.Contains(log, tt.says) {
-				t.Errorf("the listener says, want why:\n%s", log)
+			if log := read(t, filepath.Join(u.dir, "vitals-listener.err")); !strings.Contains(log, "terminating supervisord") || !strings.Contains(log, tt.want) {
+				t.Errorf("the log of the listener, want the reason:\n%s", log)
 			}
 			if left := sessionOf(t, u.cmd.Process.Pid); len(left) > 0 {
 				t.Errorf("processes %v are left of supervisord, want none", left)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// systemdWithin bounds what systemd does, and what then shows with the next rounds.
+// systemdWithin bounds what systemd does, and what then shows with the next collections.
 const systemdWithin = time.Minute
 
 // booted is a systemd that is the first process of namespaces of its own, with a D-Bus
@@ -88,8 +88,8 @@ func boot(t *testing.T, units map[string]string) *booted {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
-			said, _ := os.ReadFile(log.Name())
-			t.Logf("systemd said:\n%s", said)
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("log of systemd:\n%s", text)
 		}
 	})
 	await(t, "systemd has booted", systemdWithin, func() error {

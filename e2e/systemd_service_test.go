@@ -28,8 +28,8 @@ const serviceRules = `groups: [{name: g, rules: [
   {alert: Bad, expr: 'vitals_file_exists == 1', labels: {state: ready}},
   {alert: CollectorFails, expr: 'vitals_collector_success == 0', labels: {state: ready}}]}]`
 
-// serviceWell is the status of a Vitals that finds all well.
-const serviceWell = "ready pass, alive pass"
+// serviceHealthy is the status of a Vitals whose states pass.
+const serviceHealthy = "ready pass, alive pass"
 
 // vitalsService installs the shipped unit, with other files, a port and short times.
 func vitalsService(t *testing.T) (b *booted, d daemon) {
@@ -42,7 +42,7 @@ func vitalsService(t *testing.T) (b *booted, d daemon) {
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("vitals said:\n%s", read(t, filepath.Join(b.dir, "vitals.log")))
+			t.Logf("log of vitals:\n%s", read(t, filepath.Join(b.dir, "vitals.log")))
 		}
 	})
 	binary, err := os.ReadFile(os.Getenv("VITALS_BIN"))
@@ -69,13 +69,13 @@ func (b *booted) shows(t *testing.T, within time.Duration, want map[string]strin
 
 func TestSystemdService(t *testing.T) {
 	b, d := vitalsService(t)
-	const well, bad = serviceWell, "ready fail (Bad), alive pass"
+	const good, bad = serviceHealthy, "ready fail (Bad), alive pass"
 	t.Run("start returns once it is ready", func(t *testing.T) {
 		b.ctl(t, "start", "vitals.service")
 		if err := d.want("/started", http.StatusOK); err != nil {
 			t.Error(err)
 		}
-		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "StatusText": well, "WatchdogUSec": "2s", "NRestarts": "0"})
+		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "StatusText": good, "WatchdogUSec": "2s", "NRestarts": "0"})
 	})
 	t.Run("the verdict is the status", func(t *testing.T) {
 		marker := filepath.Join(b.dir, "bad")
@@ -86,7 +86,7 @@ func TestSystemdService(t *testing.T) {
 		if err := os.Remove(marker); err != nil {
 			t.Fatal(err)
 		}
-		b.shows(t, systemdWithin, map[string]string{"StatusText": well})
+		b.shows(t, systemdWithin, map[string]string{"StatusText": good})
 	})
 	t.Run("reload returns once it is over", func(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(b.dir, "rules.yml"), []byte(strings.ReplaceAll(serviceRules, "Bad", "Worse")), 0o644); err != nil {
@@ -112,17 +112,17 @@ func TestSystemdService(t *testing.T) {
 func TestSystemdServiceEnds(t *testing.T) {
 	b, _ := vitalsService(t)
 	b.ctl(t, "start", "vitals.service")
-	beside := askSystemd(t, b.bus(), nil, "vitals.service")
+	observer := askSystemd(t, b.bus(), nil, "vitals.service")
 	t.Run("stopped by SIGSTOP, and started again by the watchdog", func(t *testing.T) {
 		before := b.show(t, "vitals.service", "MainPID")
 		b.signal(t, "vitals.service", syscall.SIGSTOP)
-		beside.seesUnit(t, "vitals.service", "loaded", "activating", "watchdog")
-		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "NRestarts": "1", "StatusText": serviceWell})
+		observer.seesUnit(t, "vitals.service", "loaded", "activating", "watchdog")
+		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "NRestarts": "1", "StatusText": serviceHealthy})
 		if after := b.show(t, "vitals.service", "MainPID"); after == before {
 			t.Errorf("MainPID = %s before and after, want another process", after)
 		}
 		await(t, "the kind systemd sees it", systemdWithin, func() error {
-			m, err := beside.metrics()
+			m, err := observer.metrics()
 			if err != nil {
 				return err
 			}
@@ -132,7 +132,7 @@ func TestSystemdServiceEnds(t *testing.T) {
 	})
 	t.Run("killed", func(t *testing.T) {
 		b.signal(t, "vitals.service", syscall.SIGKILL)
-		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "NRestarts": "2", "StatusText": serviceWell})
+		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "NRestarts": "2", "StatusText": serviceHealthy})
 	})
 	t.Run("stop", func(t *testing.T) {
 		b.ctl(t, "stop", "vitals.service")

@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// tcpWithin bounds what shows with the next rounds of a collector.
+// tcpWithin bounds what shows with the next collections.
 const tcpWithin = time.Minute
 
 // startsWithin bounds how long the slowest server takes to start.
@@ -79,11 +79,11 @@ func (s *tcpServer) kill() {
 	_ = s.cmd.Wait()
 }
 
-// tcpAsking is a Vitals whose collectors ask servers.
+// tcpAsking is a Vitals with collectors of the kind tcp.
 type tcpAsking struct{ daemon }
 
 // tcpAsk runs Vitals with a collector of the kind tcp for each block, all of which have to
-// be well for ready.
+// succeed for ready.
 func tcpAsk(t *testing.T, blocks map[string]string) tcpAsking {
 	t.Helper()
 	dir := shortDirectory(t, "")
@@ -101,7 +101,7 @@ func tcpAsk(t *testing.T, blocks map[string]string) tcpAsking {
 	return tcpAsking{runVitals(t, os.Getenv("VITALS_BIN"), filepath.Join(dir, "vitals.yml"), dir)}
 }
 
-// outcome is the reason why the last round of a collector failed, "" if it did not, and
+// outcome is the reason why the last collection failed, "" if it did not, and
 // its note.
 func (a tcpAsking) outcome(name string) (reason, note string, err error) {
 	_, metrics, err := a.get("/metrics")
@@ -111,7 +111,7 @@ func (a tcpAsking) outcome(name string) (reason, note string, err error) {
 	switch before, _, failed := strings.Cut(metrics, `"} 1`+"\n"); {
 	case strings.Contains(metrics, fmt.Sprintf("vitals_dependency_up{dependency=%q} 1\n", name)):
 	case !strings.Contains(metrics, fmt.Sprintf("vitals_dependency_up{dependency=%q} 0\n", name)):
-		return "", "", fmt.Errorf("%s has not been asked", name)
+		return "", "", fmt.Errorf("%s has not been checked", name)
 	default:
 		prefix := fmt.Sprintf("vitals_dependency_failure{dependency=%q,reason=\"", name)
 		for ; failed && reason == ""; before, metrics, failed = strings.Cut(metrics, `"} 1`+"\n") {
@@ -155,9 +155,9 @@ func (a tcpAsking) seesWithin(t *testing.T, within time.Duration, name, reason, 
 	})
 }
 
-// faults stops a server, goes on, kills it and starts it again, and compares what
-// a collector says.
-func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
+// faults stops a server, goes on, kills it and starts it again, and compares the
+// results of a collector.
+func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, healthy string) {
 	t.Helper()
 	t.Run("E06 stopped by SIGSTOP", func(t *testing.T) {
 		s.signal(t, syscall.SIGSTOP)
@@ -165,7 +165,7 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
 	})
 	t.Run("continued", func(t *testing.T) {
 		s.signal(t, syscall.SIGCONT)
-		a.sees(t, name, "", well)
+		a.sees(t, name, "", healthy)
 	})
 	t.Run("E04 killed", func(t *testing.T) {
 		s.kill()
@@ -173,7 +173,7 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, well string) {
 	})
 	t.Run("started again", func(t *testing.T) {
 		s.start(t)
-		a.seesWithin(t, startsWithin, name, "", well)
+		a.seesWithin(t, startsWithin, name, "", healthy)
 	})
 }
 

@@ -85,7 +85,7 @@ func TestTCPRedisPassword(t *testing.T) {
 		"wrong":   "address: '" + listen + "', protocol: redis, password: test-password-wrong",
 		"user":    "address: '" + listen + "', protocol: redis, username: vitals, password: test-password-2",
 		"mute":    "address: '" + listen + "', protocol: redis, username: mute, password: test-password-3",
-		"unknown": "address: '" + listen + "', protocol: redis, username: nobody, password: test-password-2",
+		"unknown": "address: '" + listen + "', protocol: redis, username: stranger, password: test-password-2",
 	})
 	for _, c := range []struct{ name, collector, reason, note string }{
 		{"E28 NOAUTH", "without", "auth", "auth: answer to PING: NOAUTH Authentication required."},
@@ -97,7 +97,7 @@ func TestTCPRedisPassword(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { a.sees(t, c.collector, c.reason, c.note) })
 	}
-	t.Run("E28 the note says why not ready", func(t *testing.T) {
+	t.Run("E28 the note has the reason", func(t *testing.T) {
 		a := tcpAsk(t, map[string]string{"without": "address: '" + listen + "', protocol: redis"})
 		a.sees(t, "without", "auth", "NOAUTH")
 		await(t, "ready fails", tcpWithin, func() error {
@@ -150,7 +150,7 @@ func TestTCPRedisTLS(t *testing.T) {
 	})
 	t.Run("no client certificate", func(t *testing.T) { a.sees(t, "missing", "tls", "tls: ") })
 	t.Run("another name", func(t *testing.T) { a.sees(t, "other", "tls", "redis.example") })
-	// Redis waits for the end of what it takes for a line.
+	// Redis waits for the end of the line.
 	t.Run("TLS to a port without", func(t *testing.T) { a.sees(t, "plain", "timeout", "tls handshake") })
 	t.Run("plain text to a port with TLS", func(t *testing.T) { a.sees(t, "clear", "protocol", "protocol: ") })
 }

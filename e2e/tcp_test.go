@@ -42,7 +42,7 @@ func TestTCPMemcached(t *testing.T) {
 	for _, c := range []struct{ name, collector, reason, note string }{
 		{"version", "memcached", "", "memcached " + listen + " VERSION 1."},
 		{"Unix socket", "socket", "", "VERSION 1."},
-		{"wants a login in the text protocol", "strict", "auth", "unauthenticated"},
+		{"requires a login in the text protocol", "strict", "auth", "unauthenticated"},
 		{"SASL waits for more than the text", "sasl", "timeout", "timeout: read answer to version: "},
 		{"SASL accepts a connection", "port", "", "connected"},
 	} {
@@ -127,7 +127,7 @@ func TestTCPOVSDB(t *testing.T) {
 const debianEtcd = "/usr/bin/etcd"
 
 // etcds are Debian's etcd, and the newer one on which the API server runs: they do not
-// tell the same of what is wrong.
+// report the same about failures.
 func etcds(t *testing.T) map[string][]string {
 	t.Helper()
 	return map[string][]string{"3.4": {debianEtcd}, "3.6": {newEtcd(t), "--unsafe-no-fsync"}}
@@ -156,15 +156,15 @@ func TestTCPEtcd(t *testing.T) {
 	}
 }
 
-// etcdReason is how a note ends that says why etcd is not healthy: newer releases tell.
-func etcdReason(tells bool, reason string) string {
-	if !tells {
+// etcdReason is the end of a note about an unhealthy etcd: newer releases give a reason.
+func etcdReason(explains bool, reason string) string {
+	if !explains {
 		return "health is false with status 503"
 	}
 	return `health is false with status 503, reason "` + reason + `"`
 }
 
-func testTCPEtcd(t *testing.T, program []string, tells bool) {
+func testTCPEtcd(t *testing.T, program []string, explains bool) {
 	dir := shortDirectory(t, "")
 	tcpCertificates(t, dir)
 	clients, peers, cluster := make([]string, 3), make([]string, 3), make([]string, 3)
@@ -181,17 +181,17 @@ func testTCPEtcd(t *testing.T, program []string, tells bool) {
 	}
 	own := ", cert_file: " + dir + "/cert.pem, key_file: " + dir + "/key.pem"
 	a := tcpAsk(t, map[string]string{
-		"etcd":   "address: '" + clients[0] + "', protocol: etcd, tls: {ca_file: " + dir + "/ca.pem" + own + "}",
-		"nobody": "address: '" + clients[0] + "', protocol: etcd, tls: {ca_file: " + dir + "/ca.pem}",
-		"clear":  "address: '" + clients[0] + "', protocol: etcd",
+		"etcd":  "address: '" + clients[0] + "', protocol: etcd, tls: {ca_file: " + dir + "/ca.pem" + own + "}",
+		"login": "address: '" + clients[0] + "', protocol: etcd, tls: {ca_file: " + dir + "/ca.pem}",
+		"clear": "address: '" + clients[0] + "', protocol: etcd",
 	})
 	t.Run("health is true", func(t *testing.T) { a.sees(t, "etcd", "", "etcd "+clients[0]+" health is true") })
-	t.Run("no client certificate", func(t *testing.T) { a.sees(t, "nobody", "tls", "tls: ") })
+	t.Run("no client certificate", func(t *testing.T) { a.sees(t, "login", "tls", "tls: ") })
 	t.Run("plain text to a port with TLS", func(t *testing.T) { a.sees(t, "clear", "protocol", "protocol: ") })
 	t.Run("no quorum", func(t *testing.T) {
 		members[1].kill()
 		members[2].kill()
-		a.sees(t, "etcd", "server_error", etcdReason(tells, "RAFT NO LEADER"))
+		a.sees(t, "etcd", "server_error", etcdReason(explains, "RAFT NO LEADER"))
 	})
 	t.Run("quorum again", func(t *testing.T) {
 		members[1].start(t)
@@ -212,7 +212,7 @@ func TestTCPEtcdAlarm(t *testing.T) {
 	}
 }
 
-func testTCPEtcdAlarm(t *testing.T, program []string, tells bool) {
+func testTCPEtcdAlarm(t *testing.T, program []string, explains bool) {
 	client, peer, dir := address(t), address(t), shortDirectory(t, "")
 	tcpServe(t, append(slices.Clip(program), "--name=m0", "--data-dir="+dir+"/m0", "--logger=zap", "--log-level=error", "--quota-backend-bytes=1048576",
 		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client, "--listen-peer-urls=http://"+peer,
@@ -223,11 +223,11 @@ func testTCPEtcdAlarm(t *testing.T, program []string, tells bool) {
 		// A key, in base64, and a value that the quota has no room for.
 		body := `{"key":"YQ==","value":"` + strings.Repeat("QUJD", 400_000) + `"}`
 		tcpSay(t, "tcp", client, fmt.Sprintf("POST /v3/kv/put HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body), "database space exceeded")
-		a.sees(t, "etcd", "server_error", etcdReason(tells, "ALARM NOSPACE"))
+		a.sees(t, "etcd", "server_error", etcdReason(explains, "ALARM NOSPACE"))
 	})
 }
 
-// A check of one protocol against the server of another is never well.
+// A check of one protocol against the server of another always fails.
 func TestTCPWrongProtocol(t *testing.T) {
 	dir := shortDirectory(t, "")
 	servers := map[string]string{"redis": address(t), "memcached": address(t), "etcd": address(t), "rsync": address(t), "ovsdb": address(t)}

@@ -131,11 +131,11 @@ func (tl *madeUp) play(samples []evaluator.Sample) {
 		tl.note(at, snapshot)
 	}
 	for range 4 {
-		tl.ask()
+		tl.expression()
 	}
 }
 
-// note expects the alerts of a step, holds the verdicts against them, and counts.
+// note expects the alerts of a step, compares the verdicts with them, and counts.
 func (tl *madeUp) note(at time.Duration, s *evaluator.Snapshot) {
 	fired := map[string]bool{}
 	for _, r := range s.Rules {
@@ -167,7 +167,7 @@ func (tl *madeUp) note(at time.Duration, s *evaluator.Snapshot) {
 		}
 	}
 	tl.fired = fired
-	tl.holdVerdicts(at, s)
+	tl.compareVerdicts(at, s)
 }
 
 func (tl *madeUp) results(expr string, at time.Duration) []evaluator.Sample {
@@ -178,10 +178,10 @@ func (tl *madeUp) results(expr string, at time.Duration) []evaluator.Sample {
 	return found
 }
 
-// holdVerdicts says from the alerts alone what the verdicts must be, where no obeyed
-// rule of the state is unknown: a critical one that fires fails the state, one that only
-// warns does not.
-func (tl *madeUp) holdVerdicts(at time.Duration, s *evaluator.Snapshot) {
+// compareVerdicts derives the verdicts from the alerts alone and compares them, unless an
+// obeyed rule of the state is unknown: a critical one that fires fails the state, one that
+// only warns does not.
+func (tl *madeUp) compareVerdicts(at time.Duration, s *evaluator.Snapshot) {
 	type view struct{ obeyed, unknown, critical, warning int }
 	views := map[string]*view{evaluator.Ready: {}, evaluator.Alive: {}}
 	for _, r := range s.Rules {
@@ -216,15 +216,15 @@ func (tl *madeUp) holdVerdicts(at time.Duration, s *evaluator.Snapshot) {
 		return evaluator.Pass, true
 	}
 	alive, known := want(evaluator.Alive)
-	tl.holdVerdict(at, s, evaluator.Alive, alive, known)
+	tl.compareVerdict(at, s, evaluator.Alive, alive, known)
 	ready, readyKnown := want(evaluator.Ready)
 	if known && alive == evaluator.Fail {
 		ready = evaluator.Fail // not alive is not ready
 	}
-	tl.holdVerdict(at, s, evaluator.Ready, ready, known && readyKnown)
+	tl.compareVerdict(at, s, evaluator.Ready, ready, known && readyKnown)
 }
 
-func (tl *madeUp) holdVerdict(at time.Duration, s *evaluator.Snapshot, state string, want evaluator.Verdict, known bool) {
+func (tl *madeUp) compareVerdict(at time.Duration, s *evaluator.Snapshot, state string, want evaluator.Verdict, known bool) {
 	if !known {
 		return
 	}
@@ -235,12 +235,12 @@ func (tl *madeUp) holdVerdict(at time.Duration, s *evaluator.Snapshot, state str
 	tl.met[state+" "+want.String()]++
 }
 
-// ask expects the result of an expression at some time, also between two steps.
-func (tl *madeUp) ask() {
+// expression expects the result of an expression at some time, also between two steps.
+func (tl *madeUp) expression() {
 	at := time.Duration(tl.random.Int64N(int64(timelineSteps-1)*tl.step.Milliseconds()))*time.Millisecond + time.Millisecond
 	expr := pick(tl.random, "ALERTS", "ALERTS_FOR_STATE", "sum:late", "sum:a", "count(a)", randomExpr(tl.random, int(tl.step.Seconds())))
 	if strings.Contains(expr, "time()") {
-		return // what is asked between two steps is no whole number
+		return // its value between two steps is no whole number
 	}
 	expect := exprExpectation{Expr: expr, EvalTime: model.Duration(at).String()}
 	for _, s := range tl.results(expr, at) {
@@ -274,7 +274,7 @@ func (tl *madeUp) spoiled() timelineTest {
 
 // TestTimelinesAgreeWithPromtool plays random timelines in a simulation, writes every
 // alert that fires in every step, and some results, into test files, and has promtool
-// find the same. With one expectation changed, promtool must say so of every timeline.
+// check them. With one expectation changed, promtool must fail for every timeline.
 func TestTimelinesAgreeWithPromtool(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -333,7 +333,7 @@ func playFile(t *testing.T, r *rand.Rand, met map[string]int) {
 	for name, got := range map[string]ran{"promtool": promtoolTests(t, path), "vitals": vitalsTests(t, path)} {
 		for _, test := range bad.Tests {
 			if got.passed() || !strings.Contains(got.output, test.Name) {
-				t.Errorf("%s finds nothing wrong with %s, although an expectation was changed:\n%.4000s", name, test.Name, got.output)
+				t.Errorf("%s passes %s, although an expectation was changed:\n%.4000s", name, test.Name, got.output)
 			}
 		}
 	}

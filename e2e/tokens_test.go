@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// dependenciesUp says which dependencies are down.
+// dependenciesUp returns an error for each dependency that is down.
 func dependenciesUp(m metrics, names ...string) error {
 	var problems []error
 	for _, name := range names {
@@ -38,7 +38,7 @@ func TestRevokedToken(t *testing.T) {
 		t.Fatal("no token is held before the fault")
 	}
 	broken(t, "openstack", "tokens-revoked")
-	await(t, "a new token works", 2*round+slack, func() error {
+	await(t, "a new token works", 2*collectionTime+slack, func() error {
 		now, err := vitals.metrics()
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func TestRevokedToken(t *testing.T) {
 }
 
 // TestShortLivedTokens lets tokens end after 15 seconds: each has to be replaced before
-// that, so that nothing is ever asked with a token that has ended.
+// that, so that no request has an expired token.
 func TestShortLivedTokens(t *testing.T) {
 	broken(t, "openstack", "tokens-short-lived")
 	vitals := startVitals(t)

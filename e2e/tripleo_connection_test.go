@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// novaConductor is a service that connects to a broker and does no more. It says what it
-// is in its command line, as every service of OpenStack does. Further addresses are
-// connected to and left at once.
+// novaConductor is a service that connects to a broker and does no more. Its name is
+// in its command line, as for every service of OpenStack. It connects to further addresses
+// and closes those connections at once.
 const novaConductor = `import socket, sys, time
 def connect(address):
     host, port = address.rsplit(":", 1)
@@ -65,7 +65,7 @@ func broker(t *testing.T, keep bool) string {
 	return l.Addr().String()
 }
 
-// fullBroker listens and accepts nobody any more: who connects goes on trying.
+// fullBroker listens and accepts no more connections: a client stays in SYN_SENT.
 func fullBroker(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -92,7 +92,7 @@ func fullBroker(t *testing.T) string {
 	return address
 }
 
-// What a connection to RabbitMQ has to be, for a service that is told its port.
+// What a connection to RabbitMQ has to be, for a service whose port is given.
 func TestTripleoConnections(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// tripleoWithin bounds what shows with the next rounds of the profile's collectors, which
-// look every 10 s, and with the "for" of its rules.
+// tripleoWithin bounds what shows with the next collections of the profile, every 10 s,
+// and with the "for" of its rules.
 const tripleoWithin = time.Minute
 
 // tripleoLab is a container of TripleO: files below a directory, a link in the place of
@@ -74,8 +74,8 @@ func (l *tripleoLab) serve(t *testing.T, service string, settings ...string) dae
 	return d
 }
 
-// ask calls /openstack/healthcheck, which asks the daemon.
-func (l *tripleoLab) ask(t *testing.T) (out string, code int) {
+// check calls /openstack/healthcheck, which queries the daemon.
+func (l *tripleoLab) check(t *testing.T) (out string, code int) {
 	t.Helper()
 	return probed(t, exec.Command(l.probe, "--socket="+l.socket()))
 }
@@ -90,17 +90,17 @@ func (l *tripleoLab) alone(t *testing.T, service string, arguments ...string) (o
 	return probed(t, cmd)
 }
 
-// ends waits until the check ends with a code and says what is expected, with and without
+// ends waits until the check ends with a code and prints the expected line, with and without
 // a daemon.
 func (l *tripleoLab) ends(t *testing.T, service string, arguments []string, code int, line string) {
 	t.Helper()
 	want := regexp.MustCompile(line)
-	for name, ask := range map[string]func() (string, int){
-		"beside a daemon": func() (string, int) { return l.ask(t) },
-		"alone":           func() (string, int) { return l.alone(t, service, arguments...) },
+	for name, check := range map[string]func() (string, int){
+		"with a daemon": func() (string, int) { return l.check(t) },
+		"alone":         func() (string, int) { return l.alone(t, service, arguments...) },
 	} {
 		await(t, "the check "+name, tripleoWithin, func() error {
-			if out, got := ask(); got != code || !want.MatchString(out) {
+			if out, got := check(); got != code || !want.MatchString(out) {
 				return fmt.Errorf("healthcheck = %d %q, want %d %s", got, out, code, line)
 			}
 			return nil

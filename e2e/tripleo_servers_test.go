@@ -35,7 +35,7 @@ func TestTripleoMemcached(t *testing.T) {
 	t.Parallel()
 	listen := address(t)
 	lab := newTripleoLab(t, map[string]string{"etc/sysconfig/memcached": fmt.Sprintf("PORT=%q\nOPTIONS=\"-l 127.0.0.1 -U 0\"\n", tcpPort(t, listen))})
-	server := tcpServe(t, "/usr/bin/memcached", "-l", "127.0.0.1", "-p", tcpPort(t, listen), "-U", "0", "-u", "nobody")
+	server := tcpServe(t, "/usr/bin/memcached", "-l", "127.0.0.1", "-p", tcpPort(t, listen), "-U", "0", "-u", "memcache")
 	lab.serve(t, "memcached")
 	t.Run("E28 the version", func(t *testing.T) {
 		lab.ends(t, "memcached", nil, 0, "^ok 0 ready: .*memcached: memcached "+listen)
@@ -86,7 +86,7 @@ func TestTripleoMariaDB(t *testing.T) {
 		lab.ends(t, "mariadb", nil, 0, "^ok 0 ready: .*mysql: mysql unix:.*"+mariadbWell)
 	})
 	t.Run("E02 the login is refused", func(t *testing.T) {
-		lab.write(t, "root/.my.cnf", "[client]\nuser=nobody\npassword=test-password\n")
+		lab.write(t, "root/.my.cnf", "[client]\nuser=stranger\npassword=test-password\n")
 		lab.ends(t, "mariadb", nil, 1, "^failing 1 DatabaseDown failing: mysql does not answer as it should: auth")
 		lab.write(t, "root/.my.cnf", "[client]\nuser=root\n")
 		lab.ends(t, "mariadb", nil, 0, "^ok 0 ready: ")

@@ -68,7 +68,7 @@ func TestTripleoKeystone(t *testing.T) {
 	})
 }
 
-// An API with TLS shows a certificate that somebody trusts, or is not asked.
+// The certificate of an API with TLS is verified, unless verification is disabled.
 func TestTripleoTLS(t *testing.T) {
 	listen := address(t)
 	lab := newTripleoLab(t, nil)
@@ -82,9 +82,9 @@ func TestTripleoTLS(t *testing.T) {
 		code    int
 		line    string
 	}{
-		{"E08 an authority that nobody trusts", "tls=verify", 1, "as it should: tls"},
+		{"E08 an unknown authority", "tls=verify", 1, "as it should: tls"},
 		{"E08 an authority that is named", "ca_file=" + lab.dir + "/ca.pem", 0, "; placement-api: 200 "},
-		{"E08 nobody is verified", "tls=skip", 0, "; placement-api: 200 "},
+		{"E08 no verification", "tls=skip", 0, "; placement-api: 200 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			name, value, _ := strings.Cut(c.setting, "=")
@@ -99,13 +99,13 @@ func TestTripleoTLS(t *testing.T) {
 	}
 }
 
-// Checks that are disabled are seen by all who ask.
+// Disabled checks are visible in every answer.
 func TestTripleoE33Disabled(t *testing.T) {
 	t.Parallel()
 	lab := newTripleoLab(t, nil)
 	d := lab.serve(t, "keystone", "disabled=pass")
 	await(t, "the check passes with a warning", tripleoWithin, func() error {
-		out, code := lab.ask(t)
+		out, code := lab.check(t)
 		if code != 0 || !strings.HasPrefix(out, "warning 0 ChecksDisabled failing: The checks of this container are disabled") {
 			return fmt.Errorf("healthcheck = %d %q, want 0 and a warning", code, out)
 		}

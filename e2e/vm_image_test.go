@@ -43,9 +43,10 @@ func writeImage(t *testing.T, to, kernel, initProgram, testProgram string) {
 	for _, module := range []string{"net/llc/llc", "net/802/stp", "net/bridge/bridge", "drivers/net/dummy", "drivers/net/veth", "drivers/block/brd"} {
 		i.copy("modules/"+path.Base(module)+".ko", match(t, filepath.Join(kernel, "lib/modules/*/kernel", module+".ko")))
 	}
-	for _, data := range []string{"collectors/testdata", "rules/builtin"} {
-		i.tree("vitals/"+data, filepath.Join("..", data))
+	for _, kind := range []string{"capability", "cgroup", "netlink", "process"} {
+		i.tree("vitals/collectors/"+kind+"/testdata", filepath.Join("../collectors", kind, "testdata"))
 	}
+	i.tree("vitals/rules/builtin", "../rules/builtin")
 	i.directory("tmp")
 	i.directory("vitals/e2e")
 	i.entry("TRAILER!!!", 0, 0, 0, nil)

@@ -92,7 +92,7 @@ func (m *machine) tests(t *testing.T) []string {
 	return strings.Fields(string(out))
 }
 
-// finding is what is known of one test of the guest.
+// finding is the result of one test of the guest.
 type finding struct {
 	result string
 	output strings.Builder

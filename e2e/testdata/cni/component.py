@@ -1,6 +1,6 @@
 """How the parts of the CNI daemon report their health; watcher.py and server.py import it.
 
-VITALS_WAY says how: by a shared boolean, by systemd-notify, or by HTTP on the Unix
+VITALS_WAY is the way: by a shared boolean, by systemd-notify, or by HTTP on the Unix
 socket. A report that does not arrive is made up for by the next one.
 """
 import http.client
@@ -71,7 +71,7 @@ class Http:
             if answer.status >= 300:
                 raise RuntimeError(answer.read().decode())
         except OSError:
-            pass  # nobody listens at the moment
+            pass  # no process listens at the moment
         finally:
             connection.close()
 
@@ -86,7 +86,7 @@ class Http:
 
 
 class Silent:
-    """No report at all, as a daemon that knows nothing of Vitals."""
+    """No report at all, as a daemon without support for Vitals."""
 
     def report(self, alive):
         pass

@@ -1,4 +1,4 @@
-"""A process that takes memory as the lines of standard input say.
+"""A process that takes memory by the lines of its standard input.
 
 "N" takes N MiB more; "cache N FILE" writes a file of N MiB, which the kernel caches.
 """

@@ -1,6 +1,6 @@
-"""A process that holds the sockets it is told to hold, one command a line on stdin.
+"""A process that holds sockets by command, one command a line on stdin.
 
-connect HOST PORT asks for a connection and does not wait for it; mapped PORT does so with
+connect HOST PORT requests a connection and does not wait for it; mapped PORT does so with
 a socket of IPv6 for IPv4. deaf HOST PORT listens, accepts nothing and has no room for a
 second client. listen HOST PORT, udp HOST PORT and unix PATH open sockets for others.
 forget closes all of them.

@@ -40,7 +40,7 @@ type person struct {
 // none is no capability.
 const none = ^uintptr(0)
 
-// as becomes somebody and then the command.
+// as changes the identity of the process and executes the command.
 func as(args []string) error {
 	i := slices.Index(args, "--")
 	if i < 0 || i == len(args)-1 {
@@ -93,7 +93,7 @@ func parsePerson(args []string) (person, error) {
 	return who, nil
 }
 
-// capability knows those that tests name.
+// capability returns the number of a capability that tests name.
 func capability(name string) (uintptr, error) {
 	switch name {
 	case "NET_ADMIN":

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// results is the serial line on which the tests say what they found. The kernel
-	// talks on the first one.
+	// results is the serial line for the results of the tests. The kernel
+	// logs on the first one.
 	results = "/dev/ttyS1"
-	// tests is the program of the tests. They run beside their source's data.
+	// tests is the program of the tests. They run in the folder of their data.
 	tests, testsDirectory = "/e2e.test", "/vitals/e2e"
 )
 
 // boot prepares the machine, runs the tests, and switches the machine off. Process 1 has
-// nobody to return an error to: what goes wrong is on the console, and the tests that did
-// not run are missed by who reads the results.
+// no parent to return an error to: failures are on the console, and tests that did not run
+// are missing in the results.
 func boot(console io.Writer) {
 	err := prepare()
 	if err == nil {
@@ -50,7 +50,7 @@ func prepare() error {
 	if err := os.Mkdir("/dev/shm", 0o777); err != nil {
 		return err
 	}
-	// A link of the kind veth is left to the test that looks for it in vain.
+	// The module of the kind veth is loaded by a test that needs it absent at first.
 	for _, m := range []struct{ name, parameters string }{
 		{"llc", ""}, {"stp", ""}, {"bridge", ""}, {"dummy", "numdummies=0"}, {"brd", "rd_nr=2 rd_size=131072"},
 	} {

@@ -2,13 +2,13 @@
 
 // Command init is the first program of the virtual machine in which end-to-end tests
 // run. As process 1 it prepares the machine, runs the tests, and switches the machine
-// off; started again with a verb, it is one of the processes that the tests look at:
+// off; started again with a verb, it is one of the processes that the tests check:
 //
-//	init as [KEY=VALUE...] -- COMMAND...   runs a command as somebody else, see person
+//	init as [KEY=VALUE...] -- COMMAND...   runs a command with another identity, see person
 //	init hold [MIB]                        holds memory, and waits
 //	init grow MIB SECONDS                  takes so much memory, evenly, in so long, and waits
 //	init read FILE                         reads a file through the page cache, and waits
-//	init zombies N                         has N children that nobody waits for, and waits
+//	init zombies N                         has N zombie children, and waits
 //	init load MODULE                       loads a module of the kernel
 //	init netns FILE                        makes a network namespace
 //	init links TYPE PREFIX N               makes links
