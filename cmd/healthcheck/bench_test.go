@@ -26,7 +26,7 @@ const containers = 70
 
 // BenchmarkProbe runs, side by side, what answers whether a container is well: this
 // program, the same rules without a daemon, a script of curl and awk, and supervisorctl.
-// "floor" is what the kernel takes for a process that does nothing. CPU time is that of
+// "floor" is the time that the kernel needs for a process that does nothing. CPU time is that of
 // the process and of all that it starts; a daemon's is not in it.
 func BenchmarkProbe(b *testing.B) {
 	dir, err := os.MkdirTemp("", "probe") // b.TempDir() is too long for a socket

@@ -169,7 +169,7 @@ func TestStandalone(t *testing.T) {
 	}
 }
 
-func TestReplaceSaysWhatIsMissing(t *testing.T) {
+func TestReplaceNamesWhatIsMissing(t *testing.T) {
 	if err := replace([]string{filepath.Join(t.TempDir(), "vitals")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("replace() = %v, want %v", err, os.ErrNotExist)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// eventsLab judges the components of a configuration by the example rules of their
-// documentation. It belongs into a synctest bubble.
+// eventsLab evaluates the example rules of the documentation of components. Use it in a
+// synctest bubble.
 type eventsLab struct {
 	t     *testing.T
 	parts *components.Collector

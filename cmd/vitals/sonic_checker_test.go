@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/common/promslog"
 )
 
-// checkerRules judge user-defined checkers of SONiC's system health: in ready, and once, at
-// the start, in started.
+// checkerRules fail for user-defined checkers of SONiC's system health: in ready, and in
+// started, which is evaluated until the start succeeds.
 const checkerRules = `groups:
   - name: checkers
     rules:
@@ -88,8 +88,8 @@ func sonicCheckerCases() []struct {
 	objects string
 	success float64
 } {
-	object := func(says ...string) sonicVerdict { return sonicVerdict{120, "ObjectNotOK", says} }
-	checker := func(says ...string) sonicVerdict { return sonicVerdict{120, "CheckerNotOK", says} }
+	object := func(words ...string) sonicVerdict { return sonicVerdict{120, "ObjectNotOK", words} }
+	checker := func(words ...string) sonicVerdict { return sonicVerdict{120, "CheckerNotOK", words} }
 	return []struct {
 		id, name, checker string
 		ready             sonicVerdict

@@ -155,7 +155,7 @@ func TestSonicSwitch(t *testing.T) {
 		id, name string
 		given    func(*testing.T)
 		rule     string // "" where all is well
-		says     string
+		words    string
 	}{
 		{"E65", "a container that FEATURE enables does not run", func(*testing.T) { s.features.set("lldp", "enabled") }, "FeatureNotRunning", "lldp.service does not run"},
 		{"E65", "a container that FEATURE always enables does not run", func(*testing.T) { s.features.set("lldp", "always_enabled") }, "FeatureNotRunning", "lldp.service does not run"},
@@ -180,7 +180,7 @@ func TestSonicSwitch(t *testing.T) {
 		t.Run(c.id+" "+c.name, func(t *testing.T) {
 			s.await(t, "ready", sonicVerdict{})
 			c.given(t)
-			want := sonicVerdict{120, c.rule, []string{c.says}}
+			want := sonicVerdict{120, c.rule, []string{c.words}}
 			if c.rule == "" {
 				want = sonicVerdict{}
 				s.rounds(t, "units", 2)

@@ -46,7 +46,7 @@ func TestSocketRights(t *testing.T) {
 	}
 }
 
-// Whoever may connect may probe; these may write.
+// Every user that may connect may probe. Only these may write.
 func TestWriters(t *testing.T) {
 	w := &writers{own: 1000, users: []uint32{2000, 2001}, group: 3000}
 	for name, tt := range map[string]struct {
