@@ -127,7 +127,7 @@ type sonicVerdict struct {
 	code int
 	// rule is the one that decides, or warns; empty for none.
 	rule string
-	// says lists words that the first line contains.
+	// The first line of the answer contains these words.
 	says []string
 }
 
