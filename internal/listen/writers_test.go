@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/unixsocket"
 )
 
@@ -153,7 +154,7 @@ func TestWritersWithoutPeerCredentials(t *testing.T) {
 }
 
 func TestWritersReadTheGroupOfTheSocket(t *testing.T) {
-	path := filepath.Join(socketDir(t), "s")
+	path := filepath.Join(collectortest.Dir(t), "s")
 	l := newListeners()
 	defer l.Close()
 	if err := l.openSocket(Socket{Path: path, Mode: "0660", Writers: []string{"7"}}); err != nil {
