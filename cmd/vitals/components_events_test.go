@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,14 +28,7 @@ type eventsLab struct {
 
 func startEventsLab(t *testing.T, config *components.Config) *eventsLab {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/components/testdata/rules.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, errs := rules.Parse("rules.yml", text, []string{evaluator.Ready, evaluator.Alive})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
+	file := exampleRules(t, "components")
 	c, err := config.New(collectors.Env{Name: "parts", Logger: discard()})
 	if err != nil {
 		t.Fatal(err)

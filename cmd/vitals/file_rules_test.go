@@ -21,11 +21,10 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// statusForFile collects a file for ten seconds, and returns what the example rule of the
-// documentation shows then. It belongs into a synctest bubble.
-func statusForFile(t *testing.T, name, rule string, config *file.Config) string {
+// exampleRules returns the rules that the documentation of a kind of collectors shows.
+func exampleRules(t *testing.T, kind string) *rules.File {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/file/testdata/rules.yml"))
+	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors", kind, "testdata/rules.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +32,14 @@ func statusForFile(t *testing.T, name, rule string, config *file.Config) string 
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
+	return file
+}
+
+// statusForFile collects a file for ten seconds, and returns what the example rule of the
+// documentation shows then. Use it in a synctest bubble.
+func statusForFile(t *testing.T, name, rule string, config *file.Config) string {
+	t.Helper()
+	file := exampleRules(t, "file")
 	c, err := config.New(collectors.Env{Name: name, Logger: discard()})
 	if err != nil {
 		t.Fatal(err)

@@ -5,11 +5,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/sdnotify/sdnotifytest"
 )
 
 func TestNotifyServiceManager(t *testing.T) {
-	m := sdnotifytest.Listen(t, filepath.Join(shortDir(t), "notify"))
+	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	t.Setenv("WATCHDOG_USEC", "100000")
 	dir, config := markerConfig(t)
 	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=300ms", "--config.poll-interval=0")

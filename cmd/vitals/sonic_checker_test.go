@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/promslog"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // checkerRules fail for user-defined checkers of SONiC's system health: in ready, and in
@@ -30,7 +32,7 @@ const checkerRules = `groups:
 // startCheckers runs two checkers: platform, and other, which is well.
 func startCheckers(t *testing.T, platform string) *sonicLab {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	l := &sonicLab{dir: dir, log: &lines{}, socket: dir + "/v.sock"}
 	l.checker(t, "platform", platform)
 	l.checker(t, "other", "printf 'Other\\nO1:OK\\n'")

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
@@ -44,7 +45,7 @@ const sonicPace = 500 * time.Millisecond
 // startSonicLab runs the profile until the test ends. Of set, DIR is the lab's directory.
 func startSonicLab(t *testing.T, set map[string]string) *sonicLab {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	l := &sonicLab{dir: dir, supervisord: startSupervisord(t, dir), log: &lines{}, socket: filepath.Join(dir, "v.sock")}
 	writeFile(t, l.path("critical_processes"), "program:snmpd\n\ngroup:dhcp\n")
 	l.set = map[string]string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
@@ -80,7 +81,7 @@ type sonicSwitch struct {
 
 func startSonicSwitch(t *testing.T) *sonicSwitch {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	s := &sonicSwitch{&sonicLab{dir: dir, log: &lines{}, socket: dir + "/v.sock"}, &featureTable{states: map[string]string{}}, nil}
 	s.features.serve(t, s.path("redis.sock"))
 	s.units(t, "monit.service", "snmp.service")
