@@ -39,7 +39,7 @@ func comparisonOf(expr parser.Expr) (comparison, bool) {
 	return c, !isNumber(c.value)
 }
 
-// isNumber says whether an expression needs no series.
+// isNumber reports whether an expression selects no series.
 func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr)) == 0 }
 
 // thresholds are the numbers with which shipped rules compare, by the rules' names.

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // The budget of a probe, and what a busy machine may add before the benchmark fails.
@@ -26,14 +28,10 @@ const containers = 70
 
 // BenchmarkProbe runs, side by side, what answers whether a container is well: this
 // program, the same rules without a daemon, a script of curl and awk, and supervisorctl.
-// "floor" is what the kernel takes for a process that does nothing. CPU time is that of
+// "floor" is the time that the kernel needs for a process that does nothing. CPU time is that of
 // the process and of all that it starts; a daemon's is not in it.
 func BenchmarkProbe(b *testing.B) {
-	dir, err := os.MkdirTemp("", "probe") // b.TempDir() is too long for a socket
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := collectortest.Dir(b)
 	for _, p := range probesOf(b, dir) {
 		if _, err := exec.LookPath(p.command[0]); err != nil {
 			b.Logf("%s is not measured: %v", p.name, err)

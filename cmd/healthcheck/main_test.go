@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -18,10 +19,7 @@ import (
 // daemon serves a snapshot on a Unix socket, as the daemon does.
 func daemon(t *testing.T, snap *evaluator.Snapshot) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "hc") // t.TempDir() is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := collectortest.Dir(t)
 	path := filepath.Join(dir, "vitals.sock")
 	ln, err := net.Listen("unix", path)
 	if err != nil {
@@ -36,7 +34,6 @@ func daemon(t *testing.T, snap *evaluator.Snapshot) string {
 	t.Cleanup(func() {
 		_ = web.Close()
 		<-done
-		_ = os.RemoveAll(dir)
 	})
 	return path
 }
@@ -169,7 +166,7 @@ func TestStandalone(t *testing.T) {
 	}
 }
 
-func TestReplaceSaysWhatIsMissing(t *testing.T) {
+func TestReplaceNamesWhatIsMissing(t *testing.T) {
 	if err := replace([]string{filepath.Join(t.TempDir(), "vitals")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("replace() = %v, want %v", err, os.ErrNotExist)
 	}

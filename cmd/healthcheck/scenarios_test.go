@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
@@ -26,11 +27,7 @@ func query(args ...string) (texts [4]string, codes [4]int) {
 // wedged returns a socket that never responds: the kernel accepts, the daemon does not.
 func wedged(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "hc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := collectortest.Dir(t)
 	path := filepath.Join(dir, "s")
 	ln, err := net.Listen("unix", path)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/rulecheck"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // checkCommands declares the commands that check files and start nothing.
@@ -71,7 +72,7 @@ func (p *program) checkConfig(syntaxOnly bool, to *lintreport.Printer) int {
 	}
 	if to.Format == string(lintreport.Text) {
 		fmt.Fprintf(p.stdout, "%s: ok: %s, %s in %s\n", name,
-			count(len(l.Config.Collectors), "collector"), count(config.CountRules(l.Rules), "rule"), count(len(rulecheck.ByFile(l.Rules)), "rule file"))
+			text.Plural(len(l.Config.Collectors), "collector"), text.Plural(config.CountRules(l.Rules), "rule"), text.Plural(len(rulecheck.ByFile(l.Rules)), "rule file"))
 	}
 	return exitOK
 }
@@ -115,12 +116,12 @@ func (p *program) checkRules(paths, states, manifests []string, to *lintreport.P
 		for _, f := range rulecheck.ByFile(run.Chosen()) {
 			in := ""
 			if len(f) > 1 {
-				in = " in " + count(len(f), "document")
+				in = " in " + text.Plural(len(f), "document")
 			}
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, count(config.CountRules(f), "rule"), in, to.Accepted(f[0].Name))
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, text.Plural(config.CountRules(f), "rule"), in, to.Accepted(f[0].Name))
 		}
 		for _, m := range run.Manifests {
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, count(countProbes(m), "probe"), to.Accepted(m.Name))
+			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, text.Plural(countProbes(m), "probe"), to.Accepted(m.Name))
 		}
 	}
 	if failed {
@@ -137,13 +138,6 @@ func countProbes(m *manifest.File) int {
 		}
 	}
 	return n
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // reporter returns a printer of findings as text that fails for warnings.

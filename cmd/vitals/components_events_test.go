@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,8 +20,8 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// eventsLab judges the components of a configuration by the example rules of their
-// documentation. It belongs into a synctest bubble.
+// eventsLab evaluates the example rules of the documentation of components. Use it in a
+// synctest bubble.
 type eventsLab struct {
 	t     *testing.T
 	parts *components.Collector
@@ -32,14 +30,7 @@ type eventsLab struct {
 
 func startEventsLab(t *testing.T, config *components.Config) *eventsLab {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/components/testdata/rules.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, errs := rules.Parse("rules.yml", text, []string{evaluator.Ready, evaluator.Alive})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
+	file := exampleRules(t, "components")
 	c, err := config.New(collectors.Env{Name: "parts", Logger: discard()})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // instance is the program within the test's own process.
@@ -48,7 +50,7 @@ func TestTwoInstancesInOneProcess(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	transport := &http.Transport{DisableKeepAlives: true}
 	configs := [2]string{}
-	notify := shortDir(t)
+	notify := collectortest.Dir(t)
 	for i := range configs {
 		dir := t.TempDir()
 		text := strings.ReplaceAll(markers, "${VITALS_TEST_DIR}", dir)

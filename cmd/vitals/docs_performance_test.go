@@ -20,7 +20,7 @@ func benchmarks(t *testing.T) map[string]string {
 		}
 		data, err := os.ReadFile(path)
 		for _, m := range declared.FindAllStringSubmatch(string(data), -1) {
-			found[m[1]] = string(data)
+			found[m[1]] += string(data)
 		}
 		return err
 	})

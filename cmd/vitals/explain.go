@@ -60,7 +60,7 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
 	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
-	cmd.Flag("url", "Ask at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
+	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
 	p.configFlags(cmd)
 	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of querying the daemon.").IsSetByUser(&e.fileGiven)
 	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of querying the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
@@ -196,8 +196,8 @@ func (p *program) explainOnce(e *explaining) (x *explain.Explanation, err error)
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
-	lookErr := p.withSnapshot(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
+	collectErr := p.withSnapshot(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
 		x, err = explain.New(eval).Explain(ctx, e.state, e.options, time.Now())
 	})
-	return x, errors.Join(lookErr, err)
+	return x, errors.Join(collectErr, err)
 }

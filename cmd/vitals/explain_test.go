@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -62,7 +63,7 @@ func TestExplainAnswers(t *testing.T) {
 				host := web.Listener.Addr().String()
 				address, place := "http://user:s3cret@"+host, "at "+host
 				if way != "--url" {
-					address = filepath.Join(shortDir(t), "s")
+					address = filepath.Join(collectortest.Dir(t), "s")
 					place = "on " + address
 					ln, err := net.Listen("unix", address)
 					if err != nil {

@@ -21,11 +21,10 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// statusForFile collects a file for ten seconds, and returns what the example rule of the
-// documentation shows then. It belongs into a synctest bubble.
-func statusForFile(t *testing.T, name, rule string, config *file.Config) string {
+// exampleRules returns the rules that the documentation of a kind of collectors shows.
+func exampleRules(t *testing.T, kind string) *rules.File {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors/file/testdata/rules.yml"))
+	text, err := os.ReadFile(filepath.Join(docsRoot, "collectors", kind, "testdata/rules.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +32,14 @@ func statusForFile(t *testing.T, name, rule string, config *file.Config) string 
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
+	return file
+}
+
+// statusForFile collects a file for ten seconds, and returns what the example rule of the
+// documentation shows then. Use it in a synctest bubble.
+func statusForFile(t *testing.T, name, rule string, config *file.Config) string {
+	t.Helper()
+	file := exampleRules(t, "file")
 	c, err := config.New(collectors.Env{Name: name, Logger: discard()})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +73,7 @@ type fileScenario struct {
 
 // fileScenarios are all of them. The files are checked for ten seconds.
 func fileScenarios() []fileScenario {
-	aged := func(age time.Duration) func(path string) error {
+	writtenBefore := func(age time.Duration) func(path string) error {
 		return func(path string) error {
 			at := time.Now().Add(-age)
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at))
@@ -83,11 +90,11 @@ func fileScenarios() []fileScenario {
 	missing := func(string) error { return nil }
 	const job = "1 0 * * * nova-manage db purge\n"
 	return []fileScenario{
-		{"E22 young", "heartbeat", "HeartbeatOld", aged(30 * time.Second), "ok"},
-		{"E23 old", "heartbeat", "HeartbeatOld", aged(2 * time.Minute), `failing: The heartbeat was last written 2m \d+s ago\. \[FILE: written 1[23]\ds ago, limit 1m\]`},
+		{"E22 young", "heartbeat", "HeartbeatOld", writtenBefore(30 * time.Second), "ok"},
+		{"E23 old", "heartbeat", "HeartbeatOld", writtenBefore(2 * time.Minute), `failing: The heartbeat was last written 2m \d+s ago\. \[FILE: written 1[23]\ds ago, limit 1m\]`},
 		{"E24 missing", "heartbeat", "HeartbeatMissing", missing, `failing: The heartbeat was never written\. \[FILE: missing\]`},
-		{"E25 in the future", "heartbeat", "HeartbeatInTheFuture", aged(-time.Hour), `failing: The heartbeat was written 59m \d+s in the future, so a clock is wrong, and its age says nothing\. \[FILE: written 35\d\ds in the future, limit 1m\]`},
-		{"E25 its age alone", "heartbeat", "HeartbeatOld", aged(-time.Hour), "ok"},
+		{"E25 in the future", "heartbeat", "HeartbeatInTheFuture", writtenBefore(-time.Hour), `failing: The heartbeat was written 59m \d+s in the future, so a clock is wrong.*\. \[FILE: written 35\d\ds in the future, limit 1m\]`},
+		{"E25 its age alone", "heartbeat", "HeartbeatOld", writtenBefore(-time.Hour), "ok"},
 		{"E26 replication 250 s ago", "recon", "ReplicationOld", recon(250), "ok"},
 		{"E26 replication 301 s ago", "recon", "ReplicationOld", recon(301), `failing: The last replication was 5m \d+s ago, or as far in the future\. \[FILE: replication_last 3[01]\ds ago, limit 5m\]`},
 		{"E26 in the future", "recon", "ReplicationOld", recon(-3600), `failing: The last replication was 59m \d+s ago, .* \[FILE: replication_last 35\d\ds in the future, limit 5m\]`},
@@ -100,12 +107,12 @@ func fileScenarios() []fileScenario {
 		{"E30 no active line", "crontab", "CrontabEmpty", content("# " + job + "MAILTO=root\n"), `failing: The crontab has no active line\. \[FILE: 0 active lines, 1 uncommented\]`},
 		{"E30 missing", "crontab", "CrontabEmpty", missing, `failing: The crontab has no active line\. \[FILE: missing\]`},
 		{"pipe", "log-pipe", "LogPipeMissing", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "ok"},
-		{"file for a pipe", "log-pipe", "LogPipeMissing", content(""), `failing: Nobody can read the log, as its pipe is missing\. \[\]`},
-		{"pipe missing", "log-pipe", "LogPipeMissing", missing, `failing: Nobody can read the log, as its pipe is missing\. \[\]`},
+		{"file for a pipe", "log-pipe", "LogPipeMissing", content(""), `failing: .*pipe is missing\. \[\]`},
+		{"pipe missing", "log-pipe", "LogPipeMissing", missing, `failing: .*pipe is missing\. \[\]`},
 	}
 }
 
-// The scenarios of files and their ages, as the example rules judge them.
+// The scenarios of files and their ages, and the verdicts of the example rules.
 func TestFileRules(t *testing.T) {
 	for _, tt := range fileScenarios() {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/internal/rulecheck"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // output has the flags for the output of generated files.
@@ -112,7 +113,7 @@ func (p *program) put(files []dashboards.File, out *output) int {
 		fmt.Fprintf(p.stdout, "%s: %s\n", path, found[i].result(out.check))
 	}
 	if different > 0 {
-		fmt.Fprintf(p.stderr, "%s not as generated; run the same command without --check to write them\n", count(different, "file"))
+		fmt.Fprintf(p.stderr, "%s not as generated; run the same command without --check to write them\n", text.Plural(different, "file"))
 		return exitFailing
 	}
 	return exitOK

@@ -32,8 +32,8 @@ const (
 	labPace = 400 * time.Millisecond
 	// calmPace is for labs in which nothing changes.
 	calmPace = time.Second
-	// labTimeout is the timeout of every collector: a machine that is busy makes rounds
-	// late, which is not to take evidence away. Configurations have none above their
+	// labTimeout is the timeout of every collector: a machine that is busy collects
+	// late, which must not let evidence expire. Configurations have none above their
 	// interval; the labs only need to collect often.
 	labTimeout = 5 * time.Second
 	// labIdle is how long a watch of a lab may be silent; bookmarks come every labBookmark.

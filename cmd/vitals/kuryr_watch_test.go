@@ -101,7 +101,7 @@ func watchPauses(t *testing.T, l *kuryrLab) {
 		t.Errorf("two watches were tried %d times in %d seconds, want at most %d", got, seconds, most)
 	}
 	connectionsNow, requestsNow := l.cloud.Traffic("kubernetes")
-	// A round makes ten requests, each of which may need a connection of its own.
+	// A collection makes ten requests, each of which may need a new connection.
 	if got, most := connectionsNow-connections, uint64(100*seconds); got > most {
 		t.Errorf("%d connections in %d seconds, want at most %d", got, seconds, most)
 	}

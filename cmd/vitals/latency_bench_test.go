@@ -23,7 +23,7 @@ import (
 // maxReportLatency is the budget from a component's report to the changed probe answer.
 const maxReportLatency = 50 * time.Millisecond
 
-// latencyConfig judges one component that reports in three ways. The interval is
+// latencyConfig has rules for one component that reports in three ways. The interval is
 // long, so that nothing but the report itself can change the answer.
 const latencyConfig = `
 evaluation_interval: 1h

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // markers is a configuration whose rules check files: state ready fails while the
@@ -131,7 +133,7 @@ func TestTakenPort(t *testing.T) {
 	address := taken.Addr().String()
 	_, config := markerConfig(t)
 	for _, flag := range []string{"--web.listen-address=", "--web.listen-address=127.0.0.1:0 --probe.listen-address="} {
-		socket := filepath.Join(shortDir(t), "v.sock")
+		socket := filepath.Join(collectortest.Dir(t), "v.sock")
 		args := append([]string{"run", "--config.file=" + config, "--web.unix-socket=" + socket}, strings.Fields(flag+address)...)
 		p := launch(t, args...)
 		if code := p.exit(); code != 3 {

@@ -29,11 +29,7 @@ func withoutSamples(t *testing.T, dir string, names ...string) string {
 	t.Helper()
 	text := "groups:\n  - name: g\n    rules:\n"
 	for _, name := range names {
-		accepted := ""
-		if name == "Accepted" {
-			accepted = "      # vitals:accept V005 another configuration has it\n"
-		}
-		text += accepted + "      - {alert: " + name + ", expr: 'vitals_file_exists{file=\"" + name + "\"} == 0', labels: {state: ready}}\n"
+		text += "      - {alert: " + name + ", expr: 'vitals_file_exists{file=\"" + name + "\"} == 0', labels: {state: ready}}\n"
 	}
 	write(t, dir, "rules.yml", text)
 	return write(t, dir, "vitals.yml", "rule_files: [rules.yml]\ncollectors: [{name: marker, file: {path: /etc}}]\n")

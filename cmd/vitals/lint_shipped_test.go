@@ -56,8 +56,8 @@ func shippedLoads() []shippedLoad {
 	return all
 }
 
-// Nothing is found in the rules that come with Vitals but what they accept with a reason,
-// whatever the settings of their profile.
+// The shipped rules have no findings other than accepted ones, with every setting of their
+// profile.
 func TestShippedProfilesAreLinted(t *testing.T) {
 	var seen []string
 	for _, s := range shippedLoads() {

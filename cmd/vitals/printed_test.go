@@ -29,7 +29,7 @@ func (f *fullDevice) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Whoever redirects a result into a file learns that it is not in there.
+// A result that cannot be written to its file is an error with an exit code of its own.
 func TestResultThatCannotBePrinted(t *testing.T) {
 	dir := t.TempDir()
 	fine := write(t, dir, "rules.yml", `groups: [{name: g, rules: [{alert: R, expr: vitals_file_exists == 0, for: 30s, labels: {state: ready}, annotations: {summary: Gone., no_data: fail}}]}]`+"\n")
@@ -119,7 +119,7 @@ func TestOnlyAFailedWriteExplainsAPanic(t *testing.T) {
 	}
 }
 
-// A verdict that fails keeps its code, whoever could read the reason.
+// A failing verdict keeps its exit code even if its text cannot be written.
 func TestVerdictThatCannotBePrinted(t *testing.T) {
 	failing := execprobe.Result{Outcome: execprobe.Failing, ExitCode: 12, Text: "R failing"}
 	ok := execprobe.Result{Outcome: execprobe.OK, Text: "ready"}

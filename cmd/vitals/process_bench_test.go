@@ -56,7 +56,7 @@ func startDaemon(b *testing.B, path string, w subject) *daemonProcess {
 	args := []string{"run", "--web.listen-address=" + address, "--web.unix-socket=" + w.socket, "--web.shutdown-delay=0s"}
 	d.cmd = exec.Command(path, append(args, w.args...)...)
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
-	d.cmd.Env = append([]string{}, w.env...) // neither the limits of the Go runtime nor OS_* of whoever runs it
+	d.cmd.Env = append([]string{}, w.env...) // without GOGC, GOMEMLIMIT and OS_* of the calling shell
 	begin := time.Now()
 	if err := d.cmd.Start(); err != nil {
 		b.Fatal(err)

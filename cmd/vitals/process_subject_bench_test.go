@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"gopkg.in/yaml.v3"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
@@ -43,7 +44,7 @@ const nodeProcessors = "GOMAXPROCS=1"
 // shippedSubjects are the profiles that are measured.
 func shippedSubjects(b *testing.B, program string) []subject {
 	const pace = 10 * time.Second // the interval of the collectors
-	socket := filepath.Join(shortDir(b), "v.sock")
+	socket := filepath.Join(collectortest.Dir(b), "v.sock")
 	return []subject{
 		{"kuryr-controller", 32 << 20, []string{"--profile=kuryr-controller", "--kuryr.conf=" + startController(b)}, nil, "", pace},
 		{"kuryr-cni", 30 << 20, []string{"--config.file=" + startNode(b, program, nil)}, []string{nodeProcessors}, socket, pace},

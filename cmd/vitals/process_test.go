@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -122,7 +123,7 @@ func runVitals(t testing.TB, config string, more ...string) *runningVitals {
 
 func runVitalsWith(t testing.TB, inherit *os.File, config string, more ...string) *runningVitals {
 	t.Helper()
-	socket := filepath.Join(shortDir(t), "v.sock")
+	socket := filepath.Join(collectortest.Dir(t), "v.sock")
 	args := []string{"run", "--config.file=" + config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=" + socket}
 	p := launchWith(t, inherit, append(args, more...)...)
 	p.socket = socket
@@ -264,17 +265,6 @@ func overSocket(path string) *http.Transport {
 	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
-}
-
-// shortDir is a temporary directory whose path leaves room for a socket's name.
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // write writes a file below dir and returns its path.

@@ -33,7 +33,7 @@ func secretForms() []any {
 }
 
 // secretsIn are values of a type of the configuration, as YAML has them, of which each
-// holds the canary in another place or form. A new field is among the places by itself.
+// holds the canary in another place or form. New fields are included without a change here.
 func secretsIn(typ reflect.Type, key string) []any {
 	var all []any
 	switch {

@@ -65,7 +65,7 @@ func repeatingLines(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// secretRules name the collectors, so that their notes stand beside the rules.
+// secretRules name the collectors, so that the output of the rules contains their notes.
 const secretRules = `
 groups:
   - name: g

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // soakPace is the interval and the timeout of every collector in the soak: a hundred
@@ -29,7 +31,7 @@ type growth struct {
 // grow. VITALS_BENCH_SOAK is how long; 30 s where it is not set.
 func BenchmarkSoak(b *testing.B) {
 	path, soak := buildProgram(b), durationFrom(b, "VITALS_BENCH_SOAK", 30*time.Second)
-	dir := shortDir(b)
+	dir := collectortest.Dir(b)
 	config := startNode(b, path, func(name string, collector map[string]any) {
 		collector["interval"], collector["timeout"] = soakPace.String(), soakPace.String()
 		if name == "components" {

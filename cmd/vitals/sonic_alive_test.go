@@ -7,15 +7,15 @@ import (
 )
 
 // dead is a container whose liveness fails by that rule: it is not ready either.
-func dead(code int, rule string, says ...string) (ready, alive sonicVerdict) {
-	return sonicVerdict{120, "", []string{"not alive"}}, sonicVerdict{code, rule, says}
+func dead(code int, rule string, words ...string) (ready, alive sonicVerdict) {
+	return sonicVerdict{120, "", []string{"not alive"}}, sonicVerdict{code, rule, words}
 }
 
 // sonicCriticalCases are about critical programs where the container may be restarted.
 func sonicCriticalCases() []sonicCase {
-	down := func(id, name string, m managed, says ...string) sonicCase {
+	down := func(id, name string, m managed, words ...string) sonicCase {
 		c := sonicCase{id: id, name: name, given: tells(m)}
-		c.ready, c.alive = dead(112, "CriticalProgramDown", says...)
+		c.ready, c.alive = dead(112, "CriticalProgramDown", words...)
 		return c
 	}
 	return []sonicCase{
@@ -79,7 +79,7 @@ func TestSonicCriticalPrograms(t *testing.T) {
 
 // sonicNoRestartCases are those with --set auto_restart=disabled.
 func sonicNoRestartCases() []sonicCase {
-	down := func(says ...string) sonicVerdict { return sonicVerdict{112, "CriticalProgramDown", says} }
+	down := func(words ...string) sonicVerdict { return sonicVerdict{112, "CriticalProgramDown", words} }
 	shown := sonicVerdict{0, "CriticalProgramDown", []string{"nothing is to be restarted"}}
 	return []sonicCase{
 		{id: "E55", name: "a critical program exited unexpectedly, with `auto_restart=disabled`", ready: down("snmpd ended unexpectedly"), alive: shown,

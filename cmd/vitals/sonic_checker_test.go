@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/prometheus/common/promslog"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// checkerRules judge user-defined checkers of SONiC's system health: in ready, and once, at
-// the start, in started.
+// checkerRules fail for user-defined checkers of SONiC's system health: in ready, and in
+// started, which is evaluated until the start succeeds.
 const checkerRules = `groups:
   - name: checkers
     rules:
@@ -30,7 +32,7 @@ const checkerRules = `groups:
 // startCheckers runs two checkers: platform, and other, which is well.
 func startCheckers(t *testing.T, platform string) *sonicLab {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	l := &sonicLab{dir: dir, log: &lines{}, socket: dir + "/v.sock"}
 	l.checker(t, "platform", platform)
 	l.checker(t, "other", "printf 'Other\\nO1:OK\\n'")
@@ -88,8 +90,8 @@ func sonicCheckerCases() []struct {
 	objects string
 	success float64
 } {
-	object := func(says ...string) sonicVerdict { return sonicVerdict{120, "ObjectNotOK", says} }
-	checker := func(says ...string) sonicVerdict { return sonicVerdict{120, "CheckerNotOK", says} }
+	object := func(words ...string) sonicVerdict { return sonicVerdict{120, "ObjectNotOK", words} }
+	checker := func(words ...string) sonicVerdict { return sonicVerdict{120, "CheckerNotOK", words} }
 	return []struct {
 		id, name, checker string
 		ready             sonicVerdict

@@ -134,7 +134,7 @@ func TestSonicWithoutADaemon(t *testing.T) {
 		want         sonicVerdict
 	}{
 		{"E80 there is no socket", l.path("none.sock"), sonicVerdict{123, "no daemon", []string{"there is no socket"}}},
-		{"E80 no listener on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"nobody listens"}}},
+		{"E80 no listener on the socket", l.path("dead.sock"), sonicVerdict{123, "no daemon", []string{"no process listens"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.socket, "dead") {
@@ -158,7 +158,7 @@ func TestSonicWithoutADaemon(t *testing.T) {
 }
 
 // Before the first result, the exit code is neither 0 nor the code of a rule.
-func TestSonicBeforeTheFirstLook(t *testing.T) {
+func TestSonicBeforeTheFirstResult(t *testing.T) {
 	l := startSonicLab(t, nil)
 	p := l.program(time.Second)
 	loaded, errs := p.load()

@@ -65,7 +65,7 @@ func TestSonicDocumentationShowsWhatIsTested(t *testing.T) {
 
 var sonicID = regexp.MustCompile(`E\d\d`)
 
-// What is shown by tests of its own is: each of them is there, and names the scenario.
+// Each test in the table of separate tests exists and names its scenario.
 func TestSonicDocumentationNamesTests(t *testing.T) {
 	tests := testsByName(t)
 	for _, row := range sonicTable(t, "### Shown by tests of their own", 4) {
@@ -171,8 +171,8 @@ func TestSonicDocumentationShowsTheRules(t *testing.T) {
 	}
 }
 
-// Where nothing is to be restarted, the same rules feed ready, and alive shows one of them:
-// one look at a state without any rule could not pass.
+// Where nothing is to be restarted, the same rules decide ready, and alive has one of them:
+// a single evaluation of a state without rules cannot pass.
 func TestSonicRulesWithoutRestarts(t *testing.T) {
 	text := func(file string) string {
 		data, err := fs.ReadFile(rules.Shipped(), file+".yml")

@@ -82,8 +82,8 @@ func (h *heartbeats) beat(t *testing.T, program string) {
 	}
 }
 
-// says returns the verdict of alive, and the summary of the rule that decides.
-func (h *heartbeats) says() string {
+// aliveVerdict returns the verdict of alive, and the summary of the rule that decides.
+func (h *heartbeats) aliveVerdict() string {
 	time.Sleep(maxReportLatency)
 	s := h.eval.Snapshot()
 	st, _ := s.State(evaluator.Alive, time.Now())
@@ -166,11 +166,11 @@ func TestSonicHeartbeats(t *testing.T) {
 			playHeartbeats(t, tt.set, func(t *testing.T, h *heartbeats) {
 				h.beat(t, "orchagent")
 				time.Sleep(tt.silent)
-				if got := h.says(); !strings.HasPrefix(got, tt.want) {
+				if got := h.aliveVerdict(); !strings.HasPrefix(got, tt.want) {
 					t.Errorf("alive is %q, want %q", got, tt.want)
 				}
 				h.beat(t, "orchagent")
-				if got := h.says(); got != "pass" {
+				if got := h.aliveVerdict(); got != "pass" {
 					t.Errorf("alive is %q after a heartbeat, want pass", got)
 				}
 			})
@@ -191,15 +191,15 @@ func TestSonicHeartbeatNeverSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			playHeartbeats(t, tt.set, func(t *testing.T, h *heartbeats) {
 				time.Sleep(time.Minute + 55*time.Second)
-				if got := h.says(); got != "pass" {
+				if got := h.aliveVerdict(); got != "pass" {
 					t.Errorf("alive is %q before two minutes are over, want pass", got)
 				}
 				time.Sleep(15 * time.Second)
-				if got := h.says(); got != tt.late {
+				if got := h.aliveVerdict(); got != tt.late {
 					t.Errorf("alive is %q after two minutes, want %q", got, tt.late)
 				}
 				h.beat(t, "orchagent")
-				if got := h.says(); got != "pass" {
+				if got := h.aliveVerdict(); got != "pass" {
 					t.Errorf("alive is %q after a heartbeat, want pass", got)
 				}
 			})
@@ -219,12 +219,12 @@ func TestSonicHeartbeatsAfterReload(t *testing.T) {
 		h.again(t)
 		for _, wait := range []time.Duration{0, 10 * time.Second, time.Minute, 45 * time.Second} {
 			time.Sleep(wait)
-			if got := h.says(); got != "pass" {
+			if got := h.aliveVerdict(); got != "pass" {
 				t.Errorf("alive is %q %s later, want pass", got, wait)
 			}
 		}
 		time.Sleep(15 * time.Second)
-		if got := h.says(); got != neverBeat {
+		if got := h.aliveVerdict(); got != neverBeat {
 			t.Errorf("alive is %q two minutes after the reload, want %q", got, neverBeat)
 		}
 	})
@@ -241,12 +241,12 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 				want = stuck
 			}
 			playHeartbeats(t, nil, func(t *testing.T, h *heartbeats) {
-				become := func(state, says string) {
+				become := func(state, want string) {
 					t.Helper()
 					h.supervisord.become(state)
 					time.Sleep(5 * time.Second)
-					if got := h.says(); !strings.HasPrefix(got, says) {
-						t.Errorf("alive is %q where orchagent is %s, want %q", got, state, says)
+					if got := h.aliveVerdict(); !strings.HasPrefix(got, want) {
+						t.Errorf("alive is %q where orchagent is %s, want %q", got, state, want)
 					}
 				}
 				if beats {
@@ -257,11 +257,11 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 				become("stopped", "pass")
 				become("running", "pass")
 				time.Sleep(time.Minute + 50*time.Second)
-				if got := h.says(); got != "pass" {
+				if got := h.aliveVerdict(); got != "pass" {
 					t.Errorf("alive is %q before two minutes are over, want pass", got)
 				}
 				time.Sleep(10 * time.Second)
-				if got := h.says(); !strings.HasPrefix(got, want) {
+				if got := h.aliveVerdict(); !strings.HasPrefix(got, want) {
 					t.Errorf("alive is %q two minutes after a start, want %q", got, want)
 				}
 				become("exited", "pass")
@@ -270,7 +270,7 @@ func TestSonicHeartbeatsOfWhatRuns(t *testing.T) {
 				become("out", "pass")
 				h.supervisord.become("")
 				time.Sleep(50 * time.Second)
-				if got := h.says(); got != "pass" {
+				if got := h.aliveVerdict(); got != "pass" {
 					t.Errorf("alive is %q before supervisord has answered for a minute, want pass", got)
 				}
 				time.Sleep(10 * time.Second)
@@ -311,8 +311,8 @@ func (l *sonicLab) beat(t *testing.T, program string) {
 	}
 }
 
-// supervisord reports whether a program with heartbeats runs that is not critical. A
-// program that it does not know is no critical one.
+// supervisord reports whether a program that has heartbeats and is not critical runs. A
+// program that supervisord does not list is not critical.
 func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -337,7 +337,7 @@ func TestSonicHeartbeatsOfWhatIsNotCritical(t *testing.T) {
 }
 
 // A heartbeat is a report on the socket, and its age a number. One evaluation without a daemon
-// cannot know of any, and does not report that there are none.
+// receives no heartbeats, and does not report them as missing.
 func TestSonicHeartbeatsOnTheSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

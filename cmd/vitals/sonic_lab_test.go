@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
@@ -33,7 +34,7 @@ type sonicLab struct {
 	log         *lines
 	daemon      *daemon
 	socket      string
-	// before is how often a state had changed before a case.
+	// before is the number of transitions of a state before the case.
 	before uint64
 }
 
@@ -44,7 +45,7 @@ const sonicPace = 500 * time.Millisecond
 // startSonicLab runs the profile until the test ends. Of set, DIR is the lab's directory.
 func startSonicLab(t *testing.T, set map[string]string) *sonicLab {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	l := &sonicLab{dir: dir, supervisord: startSupervisord(t, dir), log: &lines{}, socket: filepath.Join(dir, "v.sock")}
 	writeFile(t, l.path("critical_processes"), "program:snmpd\n\ngroup:dhcp\n")
 	l.set = map[string]string{
@@ -122,12 +123,12 @@ func (l *sonicLab) alone(state string) (code int, text string) {
 	return code, out.String()
 }
 
-// sonicVerdict is what a probe answers of a state.
+// sonicVerdict is the expected answer of a probe of a state.
 type sonicVerdict struct {
 	code int
 	// rule is the one that decides, or warns; empty for none.
 	rule string
-	// says are words in the first line.
+	// The first line of the answer contains these words.
 	says []string
 }
 
@@ -144,7 +145,7 @@ func (v sonicVerdict) differs(code int, text string) string {
 	return ""
 }
 
-// short is the verdict as the documentation has it.
+// short returns the verdict as the documentation writes it.
 func (v sonicVerdict) short() string {
 	switch {
 	case v.rule == "":
@@ -155,8 +156,8 @@ func (v sonicVerdict) short() string {
 	return fmt.Sprintf("%d `%s`", v.code, v.rule)
 }
 
-// sonicCase is a scenario: what is given, and what both ways of asking then answer of
-// ready and of alive. Before and after it all is well again: nothing latches.
+// sonicCase is a scenario: its fault, and the verdicts of ready and alive from the daemon
+// and from a single evaluation. Both states pass before and after it: nothing latches.
 type sonicCase struct {
 	id, name     string
 	given        func(*testing.T, *sonicLab)
@@ -165,7 +166,7 @@ type sonicCase struct {
 	check func(*testing.T, *sonicLab)
 }
 
-// heal makes all well.
+// heal removes all faults.
 func (l *sonicLab) heal(t *testing.T) {
 	t.Helper()
 	l.supervisord.reset()
@@ -180,7 +181,7 @@ func (l *sonicLab) heal(t *testing.T) {
 	writeFile(t, l.path("critical_processes"), "program:snmpd\n\ngroup:dhcp\n")
 }
 
-// await waits until the daemon answers like this.
+// await waits until the daemon answers with the verdict v.
 func (l *sonicLab) await(t *testing.T, state string, v sonicVerdict) {
 	t.Helper()
 	soon(t, func() string { return v.differs(l.probe(state)) })
@@ -206,7 +207,7 @@ func (l *sonicLab) runCases(t *testing.T, cases []sonicCase) {
 			l.await(t, "alive", sonicVerdict{})
 		})
 		if !ok {
-			return // the lab is in no known state
+			return // the state of the lab is undefined
 		}
 	}
 }
@@ -240,12 +241,12 @@ func hook(text string, mode os.FileMode) func(*testing.T, *sonicLab) {
 	}
 }
 
-// tells changes what supervisord reports on one program.
+// The returned function changes what supervisord reports on one program.
 func tells(m managed) func(*testing.T, *sonicLab) {
 	return func(_ *testing.T, l *sonicLab) { l.supervisord.set(m) }
 }
 
-// transitions is how often a state changed.
+// transitions returns how often a state changed.
 func (l *sonicLab) transitions(t *testing.T, state string) uint64 {
 	t.Helper()
 	s := l.daemon.eval.Snapshot()
@@ -256,7 +257,7 @@ func (l *sonicLab) transitions(t *testing.T, state string) uint64 {
 	return st.Transitions
 }
 
-// note is what a collector noted last.
+// note returns the last note of a collector.
 func (l *sonicLab) note(name string) string {
 	for _, c := range l.daemon.eval.Snapshot().Collectors {
 		if c.Name == name {
@@ -266,7 +267,7 @@ func (l *sonicLab) note(name string) string {
 	return ""
 }
 
-// sample is the value of a series, and false where there is none.
+// sample returns the value of a series, and false if there is none.
 func (l *sonicLab) sample(name string, pairs ...string) (float64, bool) {
 	for _, batch := range l.daemon.eval.Snapshot().Batches {
 		for _, s := range batch.Samples {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/common/promslog"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/fakes"
 )
 
@@ -80,7 +81,7 @@ type sonicSwitch struct {
 
 func startSonicSwitch(t *testing.T) *sonicSwitch {
 	t.Helper()
-	dir := shortDir(t)
+	dir := collectortest.Dir(t)
 	s := &sonicSwitch{&sonicLab{dir: dir, log: &lines{}, socket: dir + "/v.sock"}, &featureTable{states: map[string]string{}}, nil}
 	s.features.serve(t, s.path("redis.sock"))
 	s.units(t, "monit.service", "snmp.service")
@@ -155,7 +156,7 @@ func TestSonicSwitch(t *testing.T) {
 		id, name string
 		given    func(*testing.T)
 		rule     string // "" where all is well
-		says     string
+		words    string
 	}{
 		{"E65", "a container that FEATURE enables does not run", func(*testing.T) { s.features.set("lldp", "enabled") }, "FeatureNotRunning", "lldp.service does not run"},
 		{"E65", "a container that FEATURE always enables does not run", func(*testing.T) { s.features.set("lldp", "always_enabled") }, "FeatureNotRunning", "lldp.service does not run"},
@@ -180,7 +181,7 @@ func TestSonicSwitch(t *testing.T) {
 		t.Run(c.id+" "+c.name, func(t *testing.T) {
 			s.await(t, "ready", sonicVerdict{})
 			c.given(t)
-			want := sonicVerdict{120, c.rule, []string{c.says}}
+			want := sonicVerdict{120, c.rule, []string{c.words}}
 			if c.rule == "" {
 				want = sonicVerdict{}
 				s.rounds(t, "units", 2)

@@ -35,7 +35,7 @@ func TestSonicUpgrade(t *testing.T) {
 		l.supervisord.set(managed{"start", "start", stRunning, 0, ""})
 		l.await(t, "ready", startFails("is running"))
 		u := l.upgrade(labPatience)
-		says := func(words string) {
+		waitFor := func(words string) {
 			t.Helper()
 			soon(t, func() string {
 				if text := u.progress.String(); !strings.Contains(text, words) {
@@ -44,11 +44,11 @@ func TestSonicUpgrade(t *testing.T) {
 				return ""
 			})
 		}
-		says("failing 2 StartNotFinished")
+		waitFor("failing 2 StartNotFinished")
 		hook("exit 7", 0o755)(t, l)
 		l.rounds(t, "hook", 2) // one may have begun before
 		l.supervisord.set(managed{"start", "start", stExited, 0, ""})
-		says("failing 7 HookFailed")
+		waitFor("failing 7 HookFailed")
 		hook("exit 0", 0o755)(t, l)
 		if code := <-u.code; code != 0 || !strings.HasPrefix(u.out.String(), "ok 0 ") {
 			t.Errorf("vitals wait = %d %q, want 0 and ok", code, u.out.String())

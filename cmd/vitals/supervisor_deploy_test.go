@@ -31,8 +31,8 @@ func supervisorSections(t *testing.T, text string) map[string]map[string]string 
 	return sections
 }
 
-// What supervisord is to run is what there is: the commands, their flags, and the events
-// that the listener takes.
+// The configuration for supervisord uses existing commands and flags, and the events that
+// the listener handles.
 func TestSupervisorConf(t *testing.T) {
 	sections := supervisorSections(t, readDoc(t, supervisorConf))
 	commands := docCommands(t)

@@ -4,21 +4,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/supervisor"
 )
 
 // exhibitSupervisor is a supervisord that answers as a real one did.
 func exhibitSupervisor(t *testing.T) *supervisor.Config {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "v") // short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := collectortest.Dir(t)
 	socket := filepath.Join(dir, "s.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {

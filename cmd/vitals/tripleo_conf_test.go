@@ -30,7 +30,7 @@ func httpOf(t *testing.T, c *config.Config) (kinds.Config, *httpkind.Config) {
 	return kinds.Config{}, nil
 }
 
-// The variables of TripleO's scripts mean what they meant.
+// The variables of TripleO's scripts keep their meaning.
 func TestTripleoEnvironment(t *testing.T) {
 	type settings struct {
 		agent, note string
@@ -149,8 +149,8 @@ func TestTripleoMistakes(t *testing.T) {
 	}
 }
 
-// Who verifies whom follows from --set, and for servers with files of their own from
-// those.
+// Which certificates are verified follows from --set, and for servers with their own files
+// from those files.
 func TestTripleoTLS(t *testing.T) {
 	const etcd = "ETCD_LISTEN_CLIENT_URLS=https://c0:2379\nETCD_TRUSTED_CA_FILE=/etc/ipa/ca.crt\nETCD_CLIENT_CERT_AUTH=true\nETCD_CERT_FILE=/c\nETCD_KEY_FILE=/k\n"
 	for _, c := range []struct {
@@ -230,7 +230,7 @@ func TestTripleoNoticesItsFiles(t *testing.T) {
 				t.Fatal(errs)
 			}
 			if l.Sources.Changed() {
-				t.Error("the configuration has changed by itself, want it as it was")
+				t.Error("the configuration counts as changed, want unchanged")
 			}
 			lab.write(t, c.file, "port 1\n")
 			if !l.Sources.Changed() {
@@ -262,6 +262,6 @@ func TestTripleoWaitsForNoFile(t *testing.T) {
 		t.Errorf("load() of a pipe = %v, want that it is not a regular file", err)
 	}
 	if l.Sources.Changed() {
-		t.Error("the configuration has changed by itself, want it as it was")
+		t.Error("the configuration counts as changed, want unchanged")
 	}
 }

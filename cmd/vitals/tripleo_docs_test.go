@@ -55,7 +55,7 @@ func TestTripleoDocumentationShowsTheServices(t *testing.T) {
 		for _, f := range s.Rules {
 			files = append(files, "`"+f+"`")
 		}
-		want = append(want, []string{"`" + s.Name + "`", s.Kind, tripleoLooks(s), arguments, strings.Join(files, ", ")})
+		want = append(want, []string{"`" + s.Name + "`", s.Kind, tripleoChecks(s), arguments, strings.Join(files, ", ")})
 	}
 	updateTable(t, "## Services", want)
 	if diff := cmp.Diff(want, tripleoTable(t, "## Services")); diff != "" {
@@ -63,37 +63,37 @@ func TestTripleoDocumentationShowsTheServices(t *testing.T) {
 	}
 }
 
-// tripleoLooks describes the checks of a service.
-func tripleoLooks(s tripleo.Service) string {
-	var looks []string
-	look := func(format string, args ...any) { looks = append(looks, fmt.Sprintf(format, args...)) }
+// tripleoChecks describes the checks of a service.
+func tripleoChecks(s tripleo.Service) string {
+	var checks []string
+	add := func(format string, args ...any) { checks = append(checks, fmt.Sprintf(format, args...)) }
 	list := func(ports []int) string {
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(ports), "[]"), " ", ", ")
 	}
 	for _, p := range s.Processes {
 		switch {
 		case len(p.Connections) > 0:
-			look("`%s` is connected to %s", p.Name, list(p.Connections))
+			add("`%s` is connected to %s", p.Name, list(p.Connections))
 		case len(p.Listen) > 0:
-			look("`%s` listens on %s", p.Name, list(p.Listen))
+			add("`%s` listens on %s", p.Name, list(p.Listen))
 		case len(p.UDP) > 0:
-			look("`%s` has UDP port %s", p.Name, list(p.UDP))
+			add("`%s` has UDP port %s", p.Name, list(p.UDP))
 		case p.UDPFrom != nil:
-			look("`%s` has the UDP port `%s` (%d) of `%s`", p.Name, p.UDPFrom.Option, p.UDPFrom.Default, p.UDPFrom.INI)
+			add("`%s` has the UDP port `%s` (%d) of `%s`", p.Name, p.UDPFrom.Option, p.UDPFrom.Default, p.UDPFrom.INI)
 		default:
-			look("`%s` runs", p.Name)
+			add("`%s` runs", p.Name)
 		}
 	}
 	for _, h := range s.HTTP {
 		switch {
 		case h.VHost != "":
-			look("HTTP of `%s`", path.Base(h.VHost))
+			add("HTTP of `%s`", path.Base(h.VHost))
 		case h.Clustercheck != "":
-			look("HTTP of the socat in `%s`", h.Clustercheck)
+			add("HTTP of the socat in `%s`", h.Clustercheck)
 		case h.Listen != "":
-			look("HTTP at `%s` of `%s` and the port of `%s`", h.Host, h.INI, path.Base(h.Listen))
+			add("HTTP at `%s` of `%s` and the port of `%s`", h.Host, h.INI, path.Base(h.Listen))
 		default:
-			look("HTTP `%s` at `%s`, `%s` (%d) of `%s`", h.Path, h.Host, h.Port, h.DefaultPort, h.INI)
+			add("HTTP `%s` at `%s`, `%s` (%d) of `%s`", h.Path, h.Host, h.Port, h.DefaultPort, h.INI)
 		}
 	}
 	for _, q := range s.Queries {
@@ -102,22 +102,22 @@ func tripleoLooks(s tripleo.Service) string {
 			what = q.Name
 		}
 		if q.Address != "" {
-			look("`%s` on `%s`", what, q.Address)
+			add("`%s` on `%s`", what, q.Address)
 		} else {
-			look("`%s` at the address of `%s`", what, strings.Join(q.Files, "`, `"))
+			add("`%s` at the address of `%s`", what, strings.Join(q.Files, "`, `"))
 		}
 	}
 	for _, f := range s.Files {
 		if f.Crontab {
-			look("a job in `%s`", f.Path)
+			add("a job in `%s`", f.Path)
 		} else {
-			look("`%s` in `%s`, at most `%s` (%d) seconds ago", f.Epoch, f.Path, f.Limit.Option, f.Limit.Default)
+			add("`%s` in `%s`, at most `%s` (%d) seconds ago", f.Epoch, f.Path, f.Limit.Option, f.Limit.Default)
 		}
 	}
 	if s.Arguments == tripleo.Daemon {
-		look("a daemon of libvirt holds its socket in `/run/libvirt`")
+		add("a daemon of libvirt holds its socket in `/run/libvirt`")
 	}
-	return strings.Join(looks, "; ")
+	return strings.Join(checks, "; ")
 }
 
 // The table of rules is that of the shipped files.

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/promslog"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/tripleo"
@@ -43,11 +44,7 @@ type container struct {
 func newContainer(t *testing.T) *container {
 	t.Helper()
 	// The path of a socket is short.
-	dir, err := os.MkdirTemp("", "tripleo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := collectortest.Dir(t)
 	c := &container{dir: dir, ports: map[string]string{"LAST": fmt.Sprint(time.Now().Unix() - 10)}}
 	c.status.Store(http.StatusOK)
 	c.http = serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(c.status.Load())) }))

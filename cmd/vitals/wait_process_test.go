@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -59,7 +60,7 @@ func TestWaitQueries(t *testing.T) {
 				defer web.Close()
 				address := "http://" + web.Listener.Addr().String()
 				if way == "--socket" {
-					address = filepath.Join(shortDir(t), "s")
+					address = filepath.Join(collectortest.Dir(t), "s")
 					ln, err := net.Listen("unix", address)
 					if err != nil {
 						t.Fatal(err)

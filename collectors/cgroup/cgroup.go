@@ -79,9 +79,6 @@ func reasons() []reason {
 	return []reason{missing, forbidden, noController, noProcess, unreadable}
 }
 
-// cgroupError is an error with its reason.
-type cgroupError = collectors.Error[reason]
-
 // reasonOfCgroup is the reason why something could not be measured; nil is no reason.
 // ENODEV is what reading a file of a removed cgroup yields.
 func reasonOfCgroup(err error) reason {

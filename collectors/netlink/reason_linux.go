@@ -10,9 +10,6 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// netlinkError is an error with its reason.
-type netlinkError = collectors.Error[reason]
-
 // reasonOfNetlink is the reason of an error; nil is no reason.
 func reasonOfNetlink(err error) reason {
 	return collectors.ReasonOf(err, classify)

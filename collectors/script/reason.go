@@ -37,9 +37,6 @@ func reasons() []reason {
 	}
 }
 
-// scriptError is an error with its reason.
-type scriptError = collectors.Error[reason]
-
 // reasonOfScript is the reason of an error; nil has none.
 func reasonOfScript(err error) reason {
 	return collectors.ReasonOf(err, func(error) reason { return start })

@@ -169,9 +169,6 @@ func reasons() []reason {
 	}
 }
 
-// supervisorError is an error with its reason.
-type supervisorError = collectors.Error[reason]
-
 // reasonOfSupervisor is the reason of an error; nil has none.
 func reasonOfSupervisor(err error) reason {
 	return collectors.ReasonOf(err, reasonOfSupervisorTransport)

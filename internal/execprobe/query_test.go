@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 const passing = "state ready\nrules 1\nverdict pass\n"
@@ -20,10 +22,7 @@ func reply(status, body string) string { return "HTTP/1.0 " + status + "\r\nX: y
 // serve answers each connection on a new socket with what handle does.
 func serve(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "query") // t.TempDir() is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := collectortest.Dir(t)
 	path := filepath.Join(dir, "s")
 	ln, err := net.Listen("unix", path)
 	if err != nil {
@@ -44,7 +43,6 @@ func serve(t *testing.T, handle func(net.Conn)) string {
 	t.Cleanup(func() {
 		_ = ln.Close()
 		<-done
-		_ = os.RemoveAll(dir)
 	})
 	return path
 }

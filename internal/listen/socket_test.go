@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // newListeners is what listen begins with.
@@ -64,7 +66,7 @@ func TestSocketThatIsThere(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(socketDir(t), "v.sock")
+			path := filepath.Join(collectortest.Dir(t), "v.sock")
 			defer tt.occupy(t, path)()
 			before, _ := os.Lstat(path)
 			l := newListeners()
@@ -113,7 +115,7 @@ func busySocket(t *testing.T, path string) func() {
 // TestSocketOfASuccessorStays is about a process that ends slowly while the next one
 // has begun to listen.
 func TestSocketOfASuccessorStays(t *testing.T) {
-	path := filepath.Join(socketDir(t), "v.sock")
+	path := filepath.Join(collectortest.Dir(t), "v.sock")
 	old, next := newListeners(), newListeners()
 	if err := old.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
 		t.Fatal(err)
@@ -130,17 +132,6 @@ func TestSocketOfASuccessorStays(t *testing.T) {
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("Lstat() after the end = %v, want not exist", err)
 	}
-}
-
-// socketDir is a directory whose path is short enough for a Unix socket.
-func socketDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // write writes a file below dir and returns its path.

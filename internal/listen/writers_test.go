@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/unixsocket"
 )
 
@@ -46,7 +47,7 @@ func TestSocketRights(t *testing.T) {
 	}
 }
 
-// Whoever may connect may probe; these may write.
+// Every user that may connect may probe. Only these may write.
 func TestWriters(t *testing.T) {
 	w := &writers{own: 1000, users: []uint32{2000, 2001}, group: 3000}
 	for name, tt := range map[string]struct {
@@ -153,7 +154,7 @@ func TestWritersWithoutPeerCredentials(t *testing.T) {
 }
 
 func TestWritersReadTheGroupOfTheSocket(t *testing.T) {
-	path := filepath.Join(socketDir(t), "s")
+	path := filepath.Join(collectortest.Dir(t), "s")
 	l := newListeners()
 	defer l.Close()
 	if err := l.openSocket(Socket{Path: path, Mode: "0660", Writers: []string{"7"}}); err != nil {

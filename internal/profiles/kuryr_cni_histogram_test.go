@@ -100,7 +100,7 @@ func TestCNIHistogramBoundsWithoutAFraction(t *testing.T) {
 }
 
 // Without the sums a success still counts; only a daemon that started anew and
-// succeeded as often looks the same as one that did not.
+// succeeded as often equals one that did not.
 func TestCNIHistogramWithoutSums(t *testing.T) {
 	w := newCNIWatch(t, 3, epoch())
 	w.without = "_sum"
@@ -220,7 +220,7 @@ func (m *cniModel) scrape(life uint64, failures, successes int) {
 		m.streak = 0
 	case life == m.life:
 		m.streak += failures - m.failures
-	case m.successes == 0 && failures >= forgiven: // the new life looks the same as the old one
+	case m.successes == 0 && failures >= forgiven: // the new life equals the old one
 		m.streak = failures - forgiven
 	default:
 		m.streak = failures
@@ -261,7 +261,7 @@ func TestCNIHistogramAtRandom(t *testing.T) {
 			if word != "scrape" {
 				continue
 			}
-			model.known = w.knew
+			model.known = w.kept
 			model.scrape(w.lives, failures, successes)
 			if got := w.streak(); got != float64(model.streak) || got > float64(inRow) {
 				t.Fatalf("timeline %d of seed %d: failures in a row %g, want %d of %d:\n%s", timeline, seed, got, model.streak, inRow, strings.Join(script, " "))

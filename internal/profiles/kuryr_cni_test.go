@@ -88,9 +88,9 @@ type cniWatch struct {
 	bounds, without string
 	limit           float64
 	// up is set if the last scrape succeeded, and fresh until the rules are evaluated
-	// after it. counted is their last evaluation after a success; knew is whether that
+	// after it. counted is their last evaluation after a success; kept is whether that
 	// was within five minutes of the last scrape's.
-	up, fresh, knew bool
+	up, fresh, kept bool
 	counted         time.Time
 }
 
@@ -135,7 +135,7 @@ func (w *cniWatch) evaluate() {
 		return
 	}
 	if w.fresh {
-		w.fresh, w.knew = false, w.at.Sub(w.counted) < 5*time.Minute
+		w.fresh, w.kept = false, w.at.Sub(w.counted) < 5*time.Minute
 	}
 	w.counted = w.at
 }

@@ -3,68 +3,17 @@ package sdnotify
 import (
 	"context"
 	"log/slog"
-	"net"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/sdnotify/sdnotifytest"
 )
-
-// manager is the socket of a service manager.
-type manager struct {
-	t    *testing.T
-	conn *net.UnixConn
-}
-
-// listenManager listens as systemd does, and puts the socket into the environment.
-func listenManager(t *testing.T, socket string) *manager {
-	t.Helper()
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	t.Setenv("NOTIFY_SOCKET", socket)
-	return &manager{t, conn}
-}
-
-// next is the next message, or "" after a while without any.
-func (m *manager) next(within time.Duration) string {
-	m.t.Helper()
-	if err := m.conn.SetReadDeadline(time.Now().Add(within)); err != nil {
-		m.t.Fatal(err)
-	}
-	buffer := make([]byte, 4096)
-	n, err := m.conn.Read(buffer)
-	if err != nil {
-		return ""
-	}
-	return string(buffer[:n])
-}
-
-// wants skips heartbeats and wants a message that an expression matches as a whole.
-func (m *manager) wants(expr string) {
-	m.t.Helper()
-	got := m.next(patience)
-	for got == "WATCHDOG=1" {
-		got = m.next(patience)
-	}
-	if !regexp.MustCompile(`^(?:` + expr + `)$`).MatchString(got) {
-		m.t.Fatalf("message = %q, want %s", got, expr)
-	}
-}
-
-// wantsBeat waits for a heartbeat.
-func (m *manager) wantsBeat() {
-	m.t.Helper()
-	eventually(m.t, "a heartbeat", func() bool { return m.next(patience) == "WATCHDOG=1" })
-}
 
 // A process without a service manager, or with the watchdog of another process, sends
 // nothing.
@@ -78,7 +27,7 @@ func TestNotifyWithoutAManager(t *testing.T) {
 	n.Reloading()()
 	n.Stopping()
 
-	listenManager(t, filepath.Join(socketDir(t), "notify"))
+	sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	for name, env := range map[string][2]string{
 		"no watchdog":              {"", ""},
 		"the watchdog of a parent": {"1000000", "1"},
@@ -152,60 +101,60 @@ func runNotifier(t *testing.T, v verdicts) *Notifier {
 // The heartbeat is that of the evaluator, not of the process: systemd ends one whose
 // verdicts are old.
 func TestNotifyStalledEvaluator(t *testing.T) {
-	m := listenManager(t, filepath.Join(socketDir(t), "notify"))
+	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
 	runNotifier(t, stage)
-	m.wants("STATUS=ready pass, alive pass\nREADY=1")
-	m.wantsBeat()
+	m.Want("STATUS=ready pass, alive pass\nREADY=1")
+	m.AwaitHeartbeat()
 	stage.publish(stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass))
-	m.wants(`STATUS=ready fail \(evaluator stalled\), alive fail \(evaluator stalled\)`)
-	if got := m.next(400 * time.Millisecond); got != "" { // 20 heartbeats
+	m.Want(`STATUS=ready fail \(evaluator stalled\), alive fail \(evaluator stalled\)`)
+	if got := m.Next(400 * time.Millisecond); got != "" { // 20 heartbeats
 		t.Errorf("message of a stalled evaluator = %q, want none", got)
 	}
 	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
-	m.wants("STATUS=ready pass, alive pass")
-	m.wantsBeat()
+	m.Want("STATUS=ready pass, alive pass")
+	m.AwaitHeartbeat()
 }
 
 // A lost message is sent again: systemd would end a process that never reports that it is
 // ready.
 func TestNotifyLostMessage(t *testing.T) {
-	socket := filepath.Join(socketDir(t), "notify")
+	socket := filepath.Join(collectortest.Dir(t), "notify")
 	t.Setenv("NOTIFY_SOCKET", socket)
 	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
 	n := runNotifier(t, stage)
-	eventually(t, "a lost message", n.failed.Load)
+	collectortest.Wait(t, "a lost message", n.failed.Load)
 	if n.ready.Load() {
 		t.Error("the notifier is ready although the message was lost")
 	}
-	m := listenManager(t, socket)
+	m := sdnotifytest.Listen(t, socket)
 	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
-	m.wants("STATUS=ready pass, alive pass\nREADY=1")
+	m.Want("STATUS=ready pass, alive pass\nREADY=1")
 }
 
 // A reload before the process is ready is not reported: its end would send READY=1.
 func TestNotifyReadyOnce(t *testing.T) {
-	m := listenManager(t, filepath.Join(socketDir(t), "notify"))
+	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
 	n := runNotifier(t, stage)
-	m.wants("STATUS=ready fail, alive pass")
+	m.Want("STATUS=ready fail, alive pass")
 	n.Reloading()()
 	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Fail))
-	m.wants("READY=1")
+	m.Want("READY=1")
 	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
 	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Warn))
-	m.wants("STATUS=ready warn, alive pass")
+	m.Want("STATUS=ready warn, alive pass")
 }
 
 // The socket may be an abstract one, hang, or be gone: nothing waits for it for long.
 func TestNotifySockets(t *testing.T) {
 	t.Run("abstract", func(t *testing.T) {
-		m := listenManager(t, "@vitals-test-"+filepath.Base(socketDir(t)))
+		m := sdnotifytest.Listen(t, "@vitals-test-"+filepath.Base(collectortest.Dir(t)))
 		New(slog.New(slog.DiscardHandler)).send("A=1", "B=2")
-		m.wants("A=1\nB=2")
+		m.Want("A=1\nB=2")
 	})
 	t.Run("hangs", func(t *testing.T) {
-		listenManager(t, filepath.Join(socketDir(t), "notify"))
+		sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 		n := New(slog.New(slog.DiscardHandler))
 		for i := 0; i < 10_000 && !n.failed.Load(); i++ { // until the queue is full, and the last message given up
 			n.send("STATUS=" + strings.Repeat("x", 4000))
@@ -215,9 +164,9 @@ func TestNotifySockets(t *testing.T) {
 		}
 	})
 	t.Run("gone", func(t *testing.T) {
-		m := listenManager(t, filepath.Join(socketDir(t), "notify"))
+		m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 		n := New(slog.New(slog.DiscardHandler))
-		_ = m.conn.Close()
+		m.Close()
 		if n.send("A=1"); !n.failed.Load() {
 			t.Error("send() to a removed socket succeeded, want it to fail")
 		}
@@ -252,35 +201,5 @@ func TestNotifyStatus(t *testing.T) {
 	})
 	if got := statusLine(snap, time.Now()); len(got) != maxNotifyStatus || !strings.HasSuffix(got, "...") {
 		t.Errorf("statusLine() of 100 rules = %q, %d bytes, want it cut at %d", got, len(got), maxNotifyStatus)
-	}
-}
-
-// socketDir is a directory whose path is short enough for a Unix socket.
-func socketDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-// patience is the time within which everything has happened, on a slow machine too.
-const patience = 2 * time.Minute
-
-// eventually waits until ok returns true.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	for !ok() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("waited %s in vain for: %s", patience, what)
-		case <-ticker.C:
-		}
 	}
 }

@@ -134,10 +134,10 @@ func TestReportsOfAnotherOriginAreRefused(t *testing.T) {
 func TestAnEndlessBodyIsNotRead(t *testing.T) {
 	s, _ := reporting("")
 	for target, length := range map[string]string{
-		"PUT /api/v1/components/watcher": "Content-Length: 10000000",
-		"PUT /api/v1/components/asking":  "Content-Length: 10000000\r\nExpect: 100-continue",
-		"PUT /api/v1/components/chunked": "Transfer-Encoding: chunked",
-		"POST /ready":                    "Content-Length: 10000000",
+		"PUT /api/v1/components/watcher":   "Content-Length: 10000000",
+		"PUT /api/v1/components/expecting": "Content-Length: 10000000\r\nExpect: 100-continue",
+		"PUT /api/v1/components/chunked":   "Transfer-Encoding: chunked",
+		"POST /ready":                      "Content-Length: 10000000",
 	} {
 		t.Run(target, func(t *testing.T) {
 			c, err := net.Dial("tcp", strings.TrimPrefix(serve(t, s.Local(allowAll)), "http://"))

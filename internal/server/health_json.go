@@ -26,7 +26,7 @@ type health struct {
 type healthCheck struct {
 	// Status is pass, warn or fail: the effect of the rule on the state.
 	Status string `json:"status"`
-	// RuleStatus is ok, pending, failing or unknown: what the rule itself says.
+	// RuleStatus is ok, pending, failing or unknown: the status of the rule itself.
 	RuleStatus    string          `json:"ruleStatus"`
 	ObservedValue *explain.Number `json:"observedValue,omitempty"`
 	Threshold     string          `json:"threshold"`

@@ -41,9 +41,9 @@ func servePage(address, show string) int {
 	o.Now = time.Now
 	o.Reload = func() error { return nil }
 	o.Config = func() []byte { return []byte("evaluation_interval: 1s\n") }
-	o.Explain = func(_ context.Context, _ string, wish explain.Options, _ time.Time) (*explain.Explanation, error) {
+	o.Explain = func(_ context.Context, _ string, options explain.Options, _ time.Time) (*explain.Explanation, error) {
 		x := explanation()
-		x.Rules[0].Name, x.Generation = wish.Rule, p.options().Snapshot().Generation
+		x.Rules[0].Name, x.Generation = options.Rule, p.options().Snapshot().Generation
 		return x, nil
 	}
 	yes, no := true, false
@@ -139,12 +139,12 @@ func (f *fakeFaults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r.Method == http.MethodPost {
-		var wish struct{ Dependency, Fault string }
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1024)).Decode(&wish); err != nil {
+		var change struct{ Dependency, Fault string }
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1024)).Decode(&change); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		f.active[wish.Dependency] = wish.Fault
+		f.active[change.Dependency] = change.Fault
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

@@ -40,8 +40,8 @@ func TestStatusWaitsForAnotherGeneration(t *testing.T) {
 		want     uint64
 		waited   time.Duration
 	}{
-		{"no wish to wait", "", time.Second, false, 7, 0},
-		{"another generation than the one that is known", "?wait=3", time.Second, false, 7, 0},
+		{"a query without wait", "", time.Second, false, 7, 0},
+		{"another generation than the current one", "?wait=3", time.Second, false, 7, 0},
 		{"the next one comes", "?wait=7", time.Second, false, 8, time.Second},
 		{"the next one does not come", "?wait=7", 0, false, 7, 4 * time.Second},
 		{"a process that shuts down does not wait", "?wait=7", 0, true, 7, 0},

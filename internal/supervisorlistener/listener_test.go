@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/supervisorevents"
 )
@@ -37,7 +37,7 @@ type listened struct {
 func newListened(t *testing.T) *listened {
 	t.Helper()
 	l := &listened{verdict: execprobe.Verdict{State: "alive", Verdict: "pass", Rules: 1}}
-	socket := filepath.Join(socketDir(t), "v.sock")
+	socket := filepath.Join(collectortest.Dir(t), "v.sock")
 	ln, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
@@ -299,15 +299,4 @@ func TestListenerEndsWithSupervisord(t *testing.T) {
 			}
 		})
 	}
-}
-
-// socketDir is a directory whose path is short enough for a Unix socket.
-func socketDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }

@@ -9,16 +9,14 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // place returns a path for a socket; that of t.TempDir() is too long.
 func place(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "us")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := collectortest.Dir(t)
 	return filepath.Join(dir, "s")
 }
 
