@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,12 +16,75 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kinds"
-	"github.com/vitals-health/vitals/collectors/openstack"
 )
 
-// shownMetrics are metrics in one line each, their labels with all values that can occur;
-// "~" says that the series may vanish.
-func shownMetrics(metrics []collectors.Metric) string {
+var metricUpdate = flag.Bool("update.metrics", false, "rewrite testdata/metrics.txtar of the kinds")
+
+// TestMetrics compares the result of Metrics with testdata/metrics.txtar of each kind. The name
+// of an entry is a kind and its configuration, or the kind only for any configuration.
+func TestMetrics(t *testing.T) {
+	files, err := filepath.Glob("../*/testdata/metrics.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := map[string]int{}
+	for _, name := range files {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, file := range archive.Files {
+			key, block, _ := strings.Cut(file.Name, " ")
+			entries[key]++
+			got := metricsOf(t, key, block)
+			if diff := cmp.Diff(string(file.Data), got); diff != "" && !*metricUpdate {
+				t.Errorf("%s: Metrics() of %q differ (-want +got):\n%s", name, file.Name, diff)
+			}
+			archive.Files[i].Data = []byte(got)
+		}
+		if *metricUpdate {
+			if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, key := range kinds.Names() {
+		if entries[key] < 2 {
+			t.Errorf("testdata/metrics.txtar has %d entries of the kind %s, want one with a configuration and one without", entries[key], key)
+		}
+	}
+}
+
+// metricsOf returns the metrics of a kind with this configuration, or with any if it is empty.
+func metricsOf(t *testing.T, key, block string) string {
+	t.Helper()
+	kind := kinds.New(key)
+	if kind == nil {
+		t.Fatalf("New(%q) = nil, want a kind", key)
+	}
+	name := ""
+	if block != "" {
+		name = "NAME"
+		collectortest.Decode(t, block, kind)
+		if problems := kind.Problems(); problems != nil {
+			t.Errorf("%s %s: Problems() = %v, want none", key, block, problems)
+		}
+		if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
+			t.Errorf("%s %s: Metrics(\"\") depends on the configuration (-any +this):\n%s", key, block, diff)
+		}
+	}
+	metrics := kind.Metrics(name)
+	got := format(metrics)
+	overwrite(metrics)
+	if diff := cmp.Diff(got, format(kind.Metrics(name))); diff != "" {
+		t.Errorf("%s %s: the caller does not own the result of Metrics (-first +second):\n%s", key, block, diff)
+	}
+	return got
+}
+
+// format returns one line for each metric, with its labels and their possible values. "~" means
+// that a series may be absent.
+func format(metrics []collectors.Metric) string {
 	var b strings.Builder
 	for _, m := range metrics {
 		var labels []string
@@ -40,75 +104,20 @@ func shownMetrics(metrics []collectors.Metric) string {
 	return b.String()
 }
 
-var metricUpdate = flag.Bool("update.metrics", false, "rewrite testdata/metrics.txtar")
-
-// TestMetrics holds what each kind says of its metrics beforehand against a file: an
-// entry is the kind and its configuration, or the kind alone for any configuration.
-func TestMetrics(t *testing.T) {
-	const name = "testdata/metrics.txtar"
-	archive, err := txtar.ParseFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for i, file := range archive.Files {
-		key, block, configured := strings.Cut(file.Name, " ")
-		kind := kinds.New(key)
-		if kind == nil {
-			t.Fatalf("%s: AnyKind(%q) = nil, want a kind", name, key)
-		}
-		seen[key]++
-		of := ""
-		if configured {
-			of = "NAME"
-			collectortest.Decode(t, block, kind)
-			if problems := kind.Problems(); problems != nil {
-				t.Errorf("%s: Problems() = %v, want none", file.Name, problems)
+// overwrite changes all values of all labels and deletes the labels.
+func overwrite(metrics []collectors.Metric) {
+	for _, m := range metrics {
+		for label, values := range m.Labels {
+			for i := range values {
+				values[i] = "changed"
 			}
-			if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
-				t.Errorf("%s: Metrics(\"\") depend on the configuration (-any +this):\n%s", file.Name, diff)
-			}
-		}
-		got := shownMetrics(kind.Metrics(of))
-		if diff := cmp.Diff(string(file.Data), got); diff != "" && !*metricUpdate {
-			t.Errorf("Metrics(%q) of %s differ (-want +got):\n%s", of, file.Name, diff)
-		}
-		archive.Files[i].Data = []byte(got)
-	}
-	for _, key := range kinds.Names() {
-		if seen[key] < 2 {
-			t.Errorf("%s has %d entries of the kind %s, want one with a configuration and one without", name, seen[key], key)
-		}
-	}
-	if *metricUpdate {
-		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
+			delete(m.Labels, label)
 		}
 	}
 }
 
-func TestAnyKindOfNoKind(t *testing.T) {
+func TestNewOfAnUnknownKind(t *testing.T) {
 	if got := kinds.New("nothing"); got != nil {
-		t.Errorf("AnyKind() = %v, want nil", got)
-	}
-}
-
-// Nobody's list is shared: what a caller changes is the caller's.
-func TestMetricsBelongToTheCaller(t *testing.T) {
-	c := &openstack.KeystoneConfig{Endpoints: []string{"network"}}
-	first := c.Metrics("keystone")
-	for i := range first {
-		for label, values := range first[i].Labels {
-			for j := range values {
-				values[j] = "changed"
-			}
-			delete(first[i].Labels, label)
-		}
-	}
-	if want := []string{"network"}; !slices.Equal(c.Endpoints, want) {
-		t.Errorf("the configuration has the endpoints %v, want %v", c.Endpoints, want)
-	}
-	if got := shownMetrics(c.Metrics("keystone")); strings.Contains(got, "changed") {
-		t.Errorf("Metrics() = %s, want it without what a caller changed before", got)
+		t.Errorf("New() = %v, want nil", got)
 	}
 }

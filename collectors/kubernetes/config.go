@@ -129,7 +129,7 @@ func (c *Config) serverProblems() []collectors.Problem {
 	u, err := url.Parse(c.Server)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		add("server", "server: expected a URL such as https://host:6443, without user, query or fragment")
-	} else if remote.NoPort(u) {
+	} else if remote.InvalidPort(u) {
 		add("server", "server: port "+u.Port()+" in the URL: expected 1 to 65535")
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {

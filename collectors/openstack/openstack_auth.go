@@ -239,7 +239,7 @@ func authURLProblem(text string) string {
 		return "auth_url has no host: " + expected
 	case u.User != nil:
 		return "auth_url holds a user or a password: expected them in username and password"
-	case remote.NoPort(u):
+	case remote.InvalidPort(u):
 		return fmt.Sprintf("auth_url has the port %s: expected 1 to 65535", u.Port())
 	case u.RawQuery != "" || u.Fragment != "":
 		return "auth_url has a query or a fragment: " + expected
