@@ -42,7 +42,7 @@ type Config struct {
 
 // Kinds lists the kinds. The type of every field is a pointer that implements
 // collectors.Kind, and its YAML key is the kind's name. An entry sets one field. To add a kind,
-// write its package and add its field here.
+// write its folder and add its field here.
 type Kinds struct {
 	Kubernetes *kubernetes.Config        `yaml:"kubernetes,omitempty"`
 	Keystone   *openstack.KeystoneConfig `yaml:"keystone,omitempty"`

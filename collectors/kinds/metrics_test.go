@@ -1,7 +1,6 @@
 package kinds_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -18,15 +17,15 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
-var metricUpdate = flag.Bool("update.metrics", false, "rewrite testdata/metrics.txtar of the kinds")
-
-// TestMetrics compares the result of Metrics with testdata/metrics.txtar of each kind. The name
-// of an entry is a kind and its configuration, or the kind only for any configuration.
+// TestMetrics compares the result of Metrics with testdata/catalog.txtar of each kind. The name
+// of an entry is a kind and its configuration, or the kind only for any configuration. With
+// UPDATE_GOLDEN=1 in the environment, it writes the files first.
 func TestMetrics(t *testing.T) {
-	files, err := filepath.Glob("../*/testdata/metrics.txtar")
+	files, err := filepath.Glob("../*/testdata/catalog.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
+	update := os.Getenv("UPDATE_GOLDEN") != ""
 	entries := map[string]int{}
 	for _, name := range files {
 		archive, err := txtar.ParseFile(name)
@@ -37,20 +36,20 @@ func TestMetrics(t *testing.T) {
 			key, block, _ := strings.Cut(file.Name, " ")
 			entries[key]++
 			got := metricsOf(t, key, block)
-			if diff := cmp.Diff(string(file.Data), got); diff != "" && !*metricUpdate {
+			if update {
+				archive.Files[i].Data = []byte(got)
+			}
+			if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
 				t.Errorf("%s: Metrics() of %q differ (-want +got):\n%s", name, file.Name, diff)
 			}
-			archive.Files[i].Data = []byte(got)
 		}
-		if *metricUpdate {
-			if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if update {
+			collectortest.Write(t, name, string(txtar.Format(archive)))
 		}
 	}
 	for _, key := range kinds.Names() {
 		if entries[key] < 2 {
-			t.Errorf("testdata/metrics.txtar has %d entries of the kind %s, want one with a configuration and one without", entries[key], key)
+			t.Errorf("testdata/catalog.txtar has %d entries of the kind %s, want one with a configuration and one without", entries[key], key)
 		}
 	}
 }
