@@ -21,8 +21,8 @@ type Kind interface {
 	// that a configuration decides are then nil. The caller owns the result. Metrics that
 	// an Exporter forwards are not included.
 	Metrics(name string) []Metric
-	// Uses returns the names of the collectors that this one depends on, such as the
-	// keystone collector whose token a neutron collector shares.
+	// Uses returns the names of the collectors that this one depends on, such as one whose
+	// token it shares.
 	Uses() []string
 }
 

@@ -32,7 +32,7 @@ func TestDependencyFaults(t *testing.T) {
 		faults map[string]http.HandlerFunc
 		want   string
 	}{
-		{"healthy", nil, ""},
+		{"no fault", nil, ""},
 		{"401 everywhere", both(status(401)), "auth"},
 		{"token rejected although readyz is open", map[string]http.HandlerFunc{reviews: status(401)}, "auth"},
 		{"readyz forbidden", map[string]http.HandlerFunc{"/readyz": status(403)}, "forbidden"},

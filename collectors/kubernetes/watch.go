@@ -171,10 +171,10 @@ func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 	return end
 }
 
-// confirmation decides when an accepted watch counts as connected. After a failure of another
-// kind, that is at once. If the server accepted the previous watch and ended it at once, this one
-// has to deliver an event or live for minLifetime; otherwise each attempt at such a server would
-// count as connected for a moment. The caller calls confirm for each event, and stop at the end.
+// confirmation decides when an accepted watch counts as connected: at once, unless the server
+// accepted the previous watch and ended it at once. Then the watch has to deliver an event or live
+// for minLifetime; otherwise each attempt at such a server would count as connected for a moment.
+// The caller calls confirm for each event, and stop at the end.
 func (w *watch) confirmation(opened time.Time, changed func()) (confirm, stop func()) {
 	if !errors.Is(w.snapshot().err, errClosed) {
 		w.succeeded(opened, changed)
