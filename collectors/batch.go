@@ -5,12 +5,13 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// Batch collects the samples of one collection. Its zero value is empty. It is not safe
-// for concurrent use.
+// Batch holds the samples of one collection. Its zero value is empty. It is not safe for
+// concurrent use.
 type Batch struct{ Samples []Sample }
 
-// Set appends a sample of the metric. The values belong to the metric's labels, in the
-// order of their declaration; without a value for the last labels, the series lacks them.
+// Set appends a sample of the metric. The values are those of the metric's labels, in the
+// order of the declaration. With fewer values than labels, the series lacks the last labels;
+// with more, Set panics.
 func (b *Batch) Set(d *Def, value float64, values ...string) {
 	if len(values) > len(d.labels) {
 		panic("internal error: more values than labels of " + d.name)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Error is an error with the reason that is exported for it. R is the closed set of one
-// kind's reasons.
+// Error is an error with a reason, which a collector exports as a label value. R is the
+// closed set of reasons of one kind.
 type Error[R ~string] struct {
 	Reason R
 	Err    error
@@ -17,14 +17,14 @@ func Errorf[R ~string](reason R, format string, args ...any) error {
 	return &Error[R]{reason, fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns the reason of the first Error[R] that err wraps, and "" for nil. It
-// calls classify for an error without a reason.
+// ReasonOf returns the reason of the first Error[R] that err wraps, the result of classify if
+// there is none, and "" for nil.
 func ReasonOf[R ~string](err error, classify func(error) R) R {
 	if err == nil {
 		return ""
 	}
-	if known, ok := errors.AsType[*Error[R]](err); ok {
-		return known.Reason
+	if e, ok := errors.AsType[*Error[R]](err); ok {
+		return e.Reason
 	}
 	return classify(err)
 }

@@ -5,38 +5,38 @@ import (
 	"regexp"
 )
 
-// Kind is the configuration of one kind of collector. A kind with defaults has a
-// method SetDefaults, which is called before the block is decoded into it.
+// Kind is the configuration of one kind of collector. A kind with defaults also has a method
+// SetDefaults, which is called before the block is decoded.
 type Kind interface {
-	// Problems returns every mistake that can be seen without any I/O.
+	// Problems returns every mistake that can be found without I/O.
 	Problems() []Problem
-	// New makes the collector. It does no I/O that may block.
+	// New creates the collector. It does no I/O that may block.
 	New(env Env) (Collector, error)
-	// External says whether what is measured lies outside this host, so that a
-	// restart of the workload cannot cure it.
+	// External reports whether the collector measures something outside of this host,
+	// which a restart of the workload cannot repair.
 	External() bool
-	// Metrics lists what collectors of this configuration export if they have this name,
-	// before anything is measured: so that who reads rules can tell what a selector can
-	// match. Without a name, it is what any configuration of the kind can export; the
-	// values of labels that a configuration decides are then nil. The caller owns the
-	// result. What a collector passes on for others is not in it.
+	// Metrics returns what the collector with this name can export under this
+	// configuration, so that rules can be checked before the first collection. Without a
+	// name, it returns what any configuration of the kind can export; the values of labels
+	// that a configuration decides are then nil. The caller owns the result. Metrics that
+	// an Exporter forwards are not included.
 	Metrics(name string) []Metric
-	// Uses names the collectors that this one takes something from, such as the
-	// keystone collector whose token a neutron collector shares.
+	// Uses returns the names of the collectors that this one depends on, such as one whose
+	// token it shares.
 	Uses() []string
 }
 
 // Problem is a mistake in a configuration.
 type Problem struct {
-	// Path leads from the block that was checked to the mistake, as in
-	// "access[0].verb"; empty means the block itself.
+	// Path leads from the checked block to the mistake, as in "access[0].verb". The empty
+	// path is the block.
 	Path string
-	// Text says what is wrong and what is expected, without the place.
+	// Text describes the mistake and the expected value, without the path.
 	Text string
 }
 
-// NameProblem checks a name that becomes a label and a part of a path: at most 63
-// characters, as Kubernetes limits label values.
+// NameProblem checks a name that becomes a label and a part of a URL path: at most 63
+// characters, the limit of Kubernetes for label values.
 func NameProblem(path, name string) []Problem {
 	if validName.MatchString(name) {
 		return nil
@@ -46,25 +46,24 @@ func NameProblem(path, name string) []Problem {
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?$`)
 
-// SecretFinder is a Kind that decides which of its values are secret where the names
-// of their keys do not.
+// SecretFinder is a Kind with secret values that the names of their keys do not reveal.
 type SecretFinder interface {
 	// SecretValue reports whether the value at a path is secret. The path is relative to
-	// the kind's block, as in Problem, and exact. Where decided is false, the name of the
-	// key decides. It works on a configuration that has nothing but its defaults.
+	// the kind's block, as in Problem. If decided is false, the name of the key decides.
+	// The receiver may be a configuration with defaults only.
 	SecretValue(path string) (secret, decided bool)
 }
 
-// Targeted is a Kind whose configuration names the target, which may be on this host:
-// External depends on it.
+// Targeted is a Kind whose configuration names a target that may be on this host. External
+// then depends on the configuration.
 type Targeted interface{ ConfigurableTarget() }
 
-// Reporting is a Kind whose samples may change at any time and not only at its interval.
+// Reporting is a Kind whose samples may change at any time, not only at its interval.
 type Reporting interface{ ReportsAnytime() }
 
-// Exporter is a Kind that passes on metrics of others, which Metrics does not list.
+// Exporter is a Kind that forwards metrics of another program. Metrics does not list them.
 type Exporter interface {
-	// PassedOn returns the values of the labels that every passed-on series of the
-	// collector with this name has. As in Metrics, an unknown value is nil.
+	// PassedOn returns the labels that every forwarded series of the collector with this
+	// name has, with their possible values. As in Metrics, an unknown value is nil.
 	PassedOn(name string) map[string][]string
 }

@@ -9,15 +9,15 @@ import (
 // hiddenSecret is shown in place of a secret.
 const hiddenSecret = "<secret>"
 
-// Secret is a string that never shows itself: printing, logging or marshalling
-// it in any format gives "<secret>", or nothing while it is empty. Only Value
-// returns it. It decodes like an ordinary string.
+// Secret is a string whose value is never printed: package fmt, loggers and encoders write
+// "<secret>" for it, or nothing if it is empty. Only Value returns it. It is decoded like an
+// ordinary string.
 //
-// Package fmt calls no methods on what it reaches through an unexported field, so
-// a Secret in such a field has to lie behind a pointer.
+// Package fmt calls no methods of values that it reaches through an unexported field. A
+// Secret in such a field must be behind a pointer.
 type Secret string
 
-// Value returns the secret itself.
+// Value returns the secret.
 func (s Secret) Value() string { return string(s) }
 
 // String returns "<secret>", or "" for an empty Secret.
@@ -31,8 +31,8 @@ func (s Secret) String() string {
 // GoString returns what String returns, for the verb %#v.
 func (s Secret) GoString() string { return fmt.Sprintf("%q", s.String()) }
 
-// Format writes what String returns for every verb, also for those that do not
-// fit a string and would print the value in an error note.
+// Format writes what String returns for every verb. For a verb that does not apply to strings,
+// package fmt would print the value in its error text.
 func (s Secret) Format(f fmt.State, verb rune) {
 	text := s.String()
 	if verb == 'q' || verb == 'v' && f.Flag('#') {
@@ -41,7 +41,7 @@ func (s Secret) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, text)
 }
 
-// MarshalText returns what String returns; encoding/json uses it too.
+// MarshalText returns what String returns. Package encoding/json calls it, too.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // MarshalYAML returns what String returns.

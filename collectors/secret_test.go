@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-func TestSecretShowsItselfNowhere(t *testing.T) {
+func TestSecretIsNeverPrinted(t *testing.T) {
 	const value = "correct-horse"
 	s := collectors.Secret(value)
 	holder := struct {
@@ -55,7 +55,7 @@ func TestSecretDecodesLikeAString(t *testing.T) {
 	}
 }
 
-func TestEmptySecretShowsThatItIsEmpty(t *testing.T) {
+func TestEmptySecretIsPrintedAsEmpty(t *testing.T) {
 	var s collectors.Secret
 	if s.String() != "" || s.GoString() != `""` {
 		t.Errorf("String(), GoString() = %q, %q, want nothing", s.String(), s.GoString())

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes. In a configuration it is written as a whole number
-// with a unit, such as 10MiB, or without one, in bytes.
+// Size is a number of bytes. A configuration has it as a whole number with a unit, such as
+// 10MiB, or without a unit for bytes.
 type Size int64
 
-// ParseSize reads a size: a whole number and one of B, KiB, MiB and GiB (powers of
-// 1024) or kB, MB and GB (powers of 1000).
+// ParseSize parses a whole number with one of the units B, KiB, MiB and GiB (powers of 1024)
+// or kB, MB and GB (powers of 1000).
 func ParseSize(text string) (Size, error) {
 	digits := strings.TrimRight(text, "BiKMGk")
 	unit, ok := sizeUnit(text[len(digits):])
@@ -23,7 +23,7 @@ func ParseSize(text string) (Size, error) {
 	return Size(n * unit), nil
 }
 
-// String prints the size in the largest unit of which it is a whole number.
+// String formats the size in the largest binary unit that gives a whole number.
 func (s Size) String() string {
 	for _, unit := range []string{"GiB", "MiB", "KiB"} {
 		if n, _ := sizeUnit(unit); s != 0 && int64(s)%n == 0 {
@@ -33,7 +33,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10) + "B"
 }
 
-// UnmarshalYAML reads the size from a scalar.
+// UnmarshalYAML parses a scalar with ParseSize.
 func (s *Size) UnmarshalYAML(unmarshal func(any) error) error {
 	var text string
 	if err := unmarshal(&text); err != nil {
@@ -47,10 +47,10 @@ func (s *Size) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
-// MarshalYAML writes the size as String prints it.
+// MarshalYAML returns what String returns.
 func (s Size) MarshalYAML() (any, error) { return s.String(), nil }
 
-// sizeUnit returns the number of bytes that a unit stands for.
+// sizeUnit returns the number of bytes of a unit.
 func sizeUnit(unit string) (int64, bool) {
 	switch unit {
 	case "", "B":

@@ -1,4 +1,5 @@
-// Package collectortest holds what tests of several kinds of collectors share.
+// Package collectortest has helpers for the tests of collectors: configuration, collections,
+// golden files of metrics, certificates and servers.
 package collectortest
 
 import (
@@ -32,13 +33,13 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Patience is how long tests wait for what happens in another goroutine.
+// Patience limits the time that a test waits for another goroutine.
 const Patience = 10 * time.Second
 
-// Brief is the first deadline of what lasts until its deadline.
+// Brief is the first timeout of Outlast.
 const Brief = 150 * time.Millisecond
 
-// Decode reads a configuration block as the program does: defaults first, then
+// Decode decodes a configuration block like the program: it sets the defaults, then decodes
 // strictly.
 func Decode(t testing.TB, text string, into collectors.Kind) {
 	t.Helper()
@@ -52,7 +53,7 @@ func Decode(t testing.TB, text string, into collectors.Kind) {
 	}
 }
 
-// New makes the collector of a configuration block without mistakes.
+// New creates the collector of a valid configuration block.
 func New(t testing.TB, name, text string, kind collectors.Kind) collectors.Collector {
 	t.Helper()
 	Decode(t, text, kind)
@@ -66,7 +67,7 @@ func New(t testing.TB, name, text string, kind collectors.Kind) collectors.Colle
 	return c
 }
 
-// Problems renders the mistakes of a configuration block, one a line.
+// Problems returns the mistakes of a configuration block, one per line, sorted.
 func Problems(t testing.TB, text string, kind collectors.Kind) string {
 	t.Helper()
 	Decode(t, text, kind)
@@ -78,13 +79,13 @@ func Problems(t testing.TB, text string, kind collectors.Kind) string {
 	return strings.Join(lines, "\n")
 }
 
-// Collect collects once with a deadline.
+// Collect runs one collection with the timeout Patience.
 func Collect(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
 	t.Helper()
 	return CollectWithin(t, c, Patience)
 }
 
-// CollectWithin collects once with this timeout.
+// CollectWithin runs one collection with this timeout.
 func CollectWithin(t testing.TB, c collectors.Collector, timeout time.Duration) ([]collectors.Sample, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -92,8 +93,8 @@ func CollectWithin(t testing.TB, c collectors.Collector, timeout time.Duration) 
 	return c.Collect(ctx)
 }
 
-// Outlast collects from somebody who goes on until the deadline, with ever longer ones
-// until the round has come as far as reached says: on a busy machine, that takes its time.
+// Outlast tests a collection that lasts until its deadline. It repeats the collection with longer
+// timeouts until reached returns true, because a busy machine may need more time to get there.
 func Outlast(t testing.TB, c collectors.Collector, reached func([]collectors.Sample, error) bool) ([]collectors.Sample, error) {
 	t.Helper()
 	for timeout := Brief; ; timeout *= 2 {
@@ -108,13 +109,13 @@ func Outlast(t testing.TB, c collectors.Collector, reached func([]collectors.Sam
 	}
 }
 
-// ErrorSays is true for a round that ended with an error of this text.
-func ErrorSays(text string) func([]collectors.Sample, error) bool {
+// ErrorContains returns a condition for Outlast: the collection returned an error with this text.
+func ErrorContains(text string) func([]collectors.Sample, error) bool {
 	return func(_ []collectors.Sample, err error) bool { return err != nil && strings.Contains(err.Error(), text) }
 }
 
-// Exposition renders samples in the text format, in the order of the metrics'
-// descriptions; a metric without one comes last, so that a golden file shows it.
+// Exposition formats samples in the text format, in the order of the metrics' descriptions.
+// Metrics without a description come last, so that a golden file reveals them.
 func Exposition(samples []collectors.Sample, descs []collectors.Desc) string {
 	var out bytes.Buffer
 	left := slices.Clone(samples)
@@ -166,8 +167,8 @@ func Sample(s collectors.Sample) string {
 	return line + "\n"
 }
 
-// Golden compares an exposition with a file of testdata, and checks the conventions for
-// metrics. With UPDATE_GOLDEN=1 in the environment it writes the file.
+// Golden compares an exposition with a file in testdata and runs promlint on it. With
+// UPDATE_GOLDEN=1 in the environment, it writes the file first.
 func Golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -187,7 +188,7 @@ func Golden(t *testing.T, file, got string) {
 	}
 }
 
-// Value returns the value of one series, written as name{label="value"}.
+// Value returns the value of a series in the notation name{label="value"}.
 func Value(samples []collectors.Sample, series string) (float64, bool) {
 	for _, s := range samples {
 		if line := Sample(s); strings.HasPrefix(line, series+" ") {
@@ -197,7 +198,7 @@ func Value(samples []collectors.Sample, series string) (float64, bool) {
 	return 0, false
 }
 
-// Wait waits until a condition holds.
+// Wait waits until a condition holds, at most for Patience.
 func Wait(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(2 * time.Millisecond)
@@ -207,31 +208,31 @@ func Wait(t testing.TB, what string, holds func() bool) {
 		select {
 		case <-ticker.C:
 		case <-patience:
-			t.Fatalf("waited %s in vain for: %s", Patience, what)
+			t.Fatalf("not reached within %s: %s", Patience, what)
 		}
 	}
 }
 
-// Run runs a collector until the function it returns is called, which waits
-// for Run to return. The channel gets an element whenever a round is asked for.
-func Run(t testing.TB, c collectors.Collector) (stop func(), rounds <-chan struct{}) {
+// Run runs a collector until the caller calls stop, which waits for the collector to return. The
+// channel receives an element for each requested collection.
+func Run(t testing.TB, c collectors.Collector) (stop func(), requests <-chan struct{}) {
 	t.Helper()
-	asked := make(chan struct{}, 1000)
+	requested := make(chan struct{}, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		c.(collectors.Runner).Run(ctx, func() {
 			select {
-			case asked <- struct{}{}:
+			case requested <- struct{}{}:
 			default:
 			}
 		})
 	}()
-	return func() { cancel(); <-done }, asked
+	return func() { cancel(); <-done }, requested
 }
 
-// Dir makes a directory whose name is short enough for sockets.
+// Dir creates a temporary directory with a path that is short enough for Unix sockets.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v")
@@ -242,7 +243,7 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Write writes a file that only its owner can read.
+// Write writes a file with mode 0600.
 func Write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -257,7 +258,7 @@ func Sorted(lines string) string {
 	return strings.Join(all, "\n")
 }
 
-// Note is what a collector says of its last round.
+// Note returns the note of a collector.
 func Note(c collectors.Collector) string { return c.(collectors.Noter).Note() }
 
 // Read returns the content of a file.
@@ -270,8 +271,7 @@ func Read(t testing.TB, path string) string {
 	return string(data)
 }
 
-// Certificate makes a certificate that is its own authority, and writes it and
-// its key.
+// Certificate creates a self-signed certificate and writes it and its key to files.
 func Certificate(t *testing.T, name string, until time.Time) (cert tls.Certificate, certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -280,7 +280,7 @@ func Certificate(t *testing.T, name string, until time.Time) (cert tls.Certifica
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
-		NotBefore: until.Add(-48 * time.Hour), NotAfter: until,
+		NotBefore: time.Unix(0, 0), NotAfter: until,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{name},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
@@ -305,7 +305,7 @@ func Certificate(t *testing.T, name string, until time.Time) (cert tls.Certifica
 	return cert, certFile, keyFile
 }
 
-// Serve starts an HTTP server, which ends with the test.
+// Serve starts an HTTP server that is closed at the end of the test.
 func Serve(t testing.TB, handle http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(handle)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// CPU is the processor time that the process has used.
+// CPU returns the user and system CPU time that the process has used.
 func CPU(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

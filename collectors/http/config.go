@@ -143,7 +143,7 @@ func (c *Config) urlProblems() []collectors.Problem {
 		return []collectors.Problem{{Path: "url", Text: "expected a URL such as http://127.0.0.1:5000/v3/"}}
 	case u.User != nil:
 		return []collectors.Problem{{Path: "url", Text: "credentials in the URL: expected them in basic_auth"}}
-	case remote.NoPort(u):
+	case remote.InvalidPort(u):
 		return []collectors.Problem{{Path: "url", Text: fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	address, err := netip.ParseAddr(u.Hostname())
@@ -165,7 +165,7 @@ func (c *Config) requestProblems() []collectors.Problem {
 		problems = append(problems, collectors.Problem{Path: "body_file", Text: "body_file beside body: expected one of them"})
 	}
 	if c.BodyFile != "" {
-		problems = append(problems, remote.PathProblem("body_file", c.BodyFile)...)
+		problems = append(problems, remote.SecretPathProblem("body_file", c.BodyFile)...)
 	}
 	return problems
 }

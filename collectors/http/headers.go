@@ -51,7 +51,7 @@ func (c *Config) headerProblems() []collectors.Problem {
 	for _, header := range slices.Sorted(maps.Keys(c.HeaderFiles)) {
 		path := fmt.Sprintf("header_files[%q]", header)
 		name(path, "header_files", header)
-		problems = append(problems, remote.PathProblem(path, c.HeaderFiles[header])...)
+		problems = append(problems, remote.SecretPathProblem(path, c.HeaderFiles[header])...)
 	}
 	return problems
 }

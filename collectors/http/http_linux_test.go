@@ -50,7 +50,7 @@ func TestDeadlineWhileConnecting(t *testing.T) {
 	address := fullPort(t)
 	c := localHTTP(t, "http://"+address+"/", "")
 	start := time.Now()
-	samples, err := collectortest.Outlast(t, c, collectortest.ErrorSays("in the phase connect"))
+	samples, err := collectortest.Outlast(t, c, collectortest.ErrorContains("in the phase connect"))
 	if took := time.Since(start); took < collectortest.Brief {
 		t.Errorf("Collect() took %s, want the deadline, %s", took, collectortest.Brief)
 	}

@@ -249,7 +249,7 @@ func TestDeadline(t *testing.T) {
 			host, stop := serveConn(t, tt.serve)
 			c := localHTTP(t, strings.Replace(tt.url, "HOST", host, 1), "")
 			start := time.Now()
-			samples, err := collectortest.Outlast(t, c, collectortest.ErrorSays("in the phase "+tt.phase))
+			samples, err := collectortest.Outlast(t, c, collectortest.ErrorContains("in the phase "+tt.phase))
 			if took := time.Since(start); took < collectortest.Brief {
 				t.Errorf("Collect() took %s, want the deadline, %s", took, collectortest.Brief)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// shown are the files that the pages of the kinds show: their programs and rules.
+// shown returns the files that the pages of the kinds include: programs and rules.
 func shown(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -27,13 +27,13 @@ func shown(t *testing.T) []string {
 	return files
 }
 
-// What the documentation shows is what is tested.
-func TestDocumentationShowsTheFilesThatAreTested(t *testing.T) {
+// The pages include the tested files, unchanged.
+func TestPagesIncludeTheTestedFiles(t *testing.T) {
 	language := map[string]string{".py": "python", ".yml": "yaml"}
 	for _, file := range shown(t) {
 		page := filepath.Join(filepath.Dir(filepath.Dir(file)), "README.md")
 		if !strings.Contains(collectortest.Read(t, page), "```"+language[filepath.Ext(file)]+"\n"+collectortest.Read(t, file)+"```\n") {
-			t.Errorf("%s does not show %s as it is", page, file)
+			t.Errorf("%s does not include %s unchanged", page, file)
 		}
 	}
 }

@@ -27,23 +27,23 @@ import (
 	"github.com/vitals-health/vitals/collectors/tcp"
 )
 
-// Config is one entry of the configuration's list of collectors: what all kinds
-// share, and exactly one kind.
+// Config is one entry of the configuration's list of collectors: the keys that all kinds share,
+// and exactly one kind.
 type Config struct {
-	// Name becomes the label dependency or component, so it is unique.
+	// Name is the value of the label dependency or component. It is unique.
 	Name string `yaml:"name"`
-	// Interval between two rounds; 10 s where it is not set.
+	// Interval is the time between two collections; default 10 s.
 	Interval model.Duration `yaml:"interval,omitempty"`
-	// Timeout of one round, at most the interval; where it is not set 5 s, or a
-	// shorter interval.
+	// Timeout limits one collection. It is at most the interval; default 5 s, or the
+	// interval if that is shorter.
 	Timeout model.Duration `yaml:"timeout,omitempty"`
 
 	Kinds `yaml:",inline"`
 }
 
-// Kinds holds the configuration of the one kind that an entry is of: every field
-// is a pointer to a type whose pointer is a Kind, and its yaml key is the kind's
-// name. To add a kind, write its folder and add its field here.
+// Kinds lists the kinds. The type of every field is a pointer that implements
+// collectors.Kind, and its YAML key is the kind's name. An entry sets one field. To add a kind,
+// write its folder and add its field here.
 type Kinds struct {
 	Kubernetes *kubernetes.Config        `yaml:"kubernetes,omitempty"`
 	Keystone   *openstack.KeystoneConfig `yaml:"keystone,omitempty"`
@@ -63,14 +63,14 @@ type Kinds struct {
 	Script     *script.Config            `yaml:"script,omitempty"`
 }
 
-// SetDefaults sets what an entry has before it is decoded.
+// SetDefaults sets the defaults of an entry, before it is decoded.
 func (c *Config) SetDefaults() {
 	c.Interval = model.Duration(10 * time.Second)
 	c.Timeout = model.Duration(5 * time.Second)
 }
 
-// Kind returns the one kind that is set and its key. Without exactly one, the
-// kind is nil.
+// Kind returns the kind of the entry and its key. It returns nil unless exactly one field is
+// set.
 func (k *Kinds) Kind() (string, collectors.Kind) {
 	set := k.set()
 	if len(set) != 1 {
@@ -89,8 +89,8 @@ func Names() []string {
 	return names
 }
 
-// New returns a configuration of the kind with this key that has nothing but its
-// defaults, for Metrics without a name. It returns nil if there is no such kind.
+// New returns a configuration with defaults only, of the kind with this key, for Metrics without
+// a name. It returns nil for an unknown key.
 func New(name string) collectors.Kind {
 	for f := range reflect.TypeFor[Kinds]().Fields() {
 		if key(f) != name {
@@ -105,6 +105,7 @@ func New(name string) collectors.Kind {
 	return nil
 }
 
+// set returns the fields that are set.
 func (k *Kinds) set() []reflect.StructField {
 	var set []reflect.StructField
 	v := reflect.ValueOf(k).Elem()
@@ -116,12 +117,13 @@ func (k *Kinds) set() []reflect.StructField {
 	return set
 }
 
+// key returns the YAML key of a field.
 func key(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	return name
 }
 
-// Problems returns every mistake in the entry, its kind's included.
+// Problems returns every mistake in the entry, with those of its kind.
 func (c *Config) Problems() []collectors.Problem {
 	problems := collectors.NameProblem("name", c.Name)
 	if c.Interval <= 0 {

@@ -15,12 +15,75 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kinds"
-	"github.com/vitals-health/vitals/collectors/openstack"
 )
 
-// shownMetrics are metrics in one line each, their labels with all values that can occur;
-// "~" says that the series may vanish.
-func shownMetrics(metrics []collectors.Metric) string {
+// TestMetrics compares the result of Metrics with testdata/catalog.txtar of each kind. The name
+// of an entry is a kind and its configuration, or the kind only for any configuration. With
+// UPDATE_GOLDEN=1 in the environment, it writes the files first.
+func TestMetrics(t *testing.T) {
+	files, err := filepath.Glob("../*/testdata/catalog.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := os.Getenv("UPDATE_GOLDEN") != ""
+	entries := map[string]int{}
+	for _, name := range files {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, file := range archive.Files {
+			key, block, _ := strings.Cut(file.Name, " ")
+			entries[key]++
+			got := metricsOf(t, key, block)
+			if update {
+				archive.Files[i].Data = []byte(got)
+			}
+			if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
+				t.Errorf("%s: Metrics() of %q differ (-want +got):\n%s", name, file.Name, diff)
+			}
+		}
+		if update {
+			collectortest.Write(t, name, string(txtar.Format(archive)))
+		}
+	}
+	for _, key := range kinds.Names() {
+		if entries[key] < 2 {
+			t.Errorf("testdata/catalog.txtar has %d entries of the kind %s, want one with a configuration and one without", entries[key], key)
+		}
+	}
+}
+
+// metricsOf returns the metrics of a kind with this configuration, or with any if it is empty.
+func metricsOf(t *testing.T, key, block string) string {
+	t.Helper()
+	kind := kinds.New(key)
+	if kind == nil {
+		t.Fatalf("New(%q) = nil, want a kind", key)
+	}
+	name := ""
+	if block != "" {
+		name = "NAME"
+		collectortest.Decode(t, block, kind)
+		if problems := kind.Problems(); problems != nil {
+			t.Errorf("%s %s: Problems() = %v, want none", key, block, problems)
+		}
+		if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
+			t.Errorf("%s %s: Metrics(\"\") depends on the configuration (-any +this):\n%s", key, block, diff)
+		}
+	}
+	metrics := kind.Metrics(name)
+	got := format(metrics)
+	overwrite(metrics)
+	if diff := cmp.Diff(got, format(kind.Metrics(name))); diff != "" {
+		t.Errorf("%s %s: the caller does not own the result of Metrics (-first +second):\n%s", key, block, diff)
+	}
+	return got
+}
+
+// format returns one line for each metric, with its labels and their possible values. "~" means
+// that a series may be absent.
+func format(metrics []collectors.Metric) string {
 	var b strings.Builder
 	for _, m := range metrics {
 		var labels []string
@@ -40,84 +103,20 @@ func shownMetrics(metrics []collectors.Metric) string {
 	return b.String()
 }
 
-// TestMetrics compares the metrics that each kind declares with the file catalog.txtar of its
-// folder. An entry is the kind and its configuration, or the kind alone for any configuration.
-// With UPDATE_GOLDEN=1 in the environment it writes the files.
-func TestMetrics(t *testing.T) {
-	names, err := filepath.Glob("../*/testdata/catalog.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]int{}
-	for _, name := range names {
-		archive, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, file := range archive.Files {
-			key, got := declaredMetrics(t, file.Name)
-			seen[key]++
-			if os.Getenv("UPDATE_GOLDEN") != "" {
-				archive.Files[i].Data = []byte(got)
+// overwrite changes all values of all labels and deletes the labels.
+func overwrite(metrics []collectors.Metric) {
+	for _, m := range metrics {
+		for label, values := range m.Labels {
+			for i := range values {
+				values[i] = "changed"
 			}
-			if diff := cmp.Diff(string(archive.Files[i].Data), got); diff != "" {
-				t.Errorf("%s: the metrics of %s differ (-want +got):\n%s", name, file.Name, diff)
-			}
-		}
-		if os.Getenv("UPDATE_GOLDEN") != "" {
-			collectortest.Write(t, name, string(txtar.Format(archive)))
-		}
-	}
-	for _, key := range kinds.Names() {
-		if seen[key] < 2 {
-			t.Errorf("the kind %s has %d entries in a catalog.txtar, want one with a configuration and one without", key, seen[key])
+			delete(m.Labels, label)
 		}
 	}
 }
 
-// declaredMetrics returns the kind of an entry, and its metrics in text.
-func declaredMetrics(t *testing.T, entry string) (key, metrics string) {
-	t.Helper()
-	key, block, configured := strings.Cut(entry, " ")
-	kind := kinds.New(key)
-	if kind == nil {
-		t.Fatalf("New(%q) = nil, want a kind", key)
-	}
-	if !configured {
-		return key, shownMetrics(kind.Metrics(""))
-	}
-	collectortest.Decode(t, block, kind)
-	if problems := kind.Problems(); problems != nil {
-		t.Errorf("%s: Problems() = %v, want none", entry, problems)
-	}
-	if diff := cmp.Diff(kinds.New(key).Metrics(""), kind.Metrics("")); diff != "" {
-		t.Errorf("%s: Metrics(\"\") depends on the configuration (-any +this):\n%s", entry, diff)
-	}
-	return key, shownMetrics(kind.Metrics("NAME"))
-}
-
-func TestAnyKindOfNoKind(t *testing.T) {
+func TestNewOfAnUnknownKind(t *testing.T) {
 	if got := kinds.New("nothing"); got != nil {
-		t.Errorf("AnyKind() = %v, want nil", got)
-	}
-}
-
-// Nobody's list is shared: what a caller changes is the caller's.
-func TestMetricsBelongToTheCaller(t *testing.T) {
-	c := &openstack.KeystoneConfig{Endpoints: []string{"network"}}
-	first := c.Metrics("keystone")
-	for i := range first {
-		for label, values := range first[i].Labels {
-			for j := range values {
-				values[j] = "changed"
-			}
-			delete(first[i].Labels, label)
-		}
-	}
-	if want := []string{"network"}; !slices.Equal(c.Endpoints, want) {
-		t.Errorf("the configuration has the endpoints %v, want %v", c.Endpoints, want)
-	}
-	if got := shownMetrics(c.Metrics("keystone")); strings.Contains(got, "changed") {
-		t.Errorf("Metrics() = %s, want it without what a caller changed before", got)
+		t.Errorf("New() = %v, want nil", got)
 	}
 }

@@ -19,11 +19,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// tokenLimit bounds a token file; a service account's token is about 1 KiB.
+// tokenLimit bounds a token file in bytes; the token of a service account has about 1 KiB.
 const tokenLimit = 64 << 10
 
-// restConfig loads how to reach the API server: the kubeconfig, the inline
-// settings, or the pod's service account.
+// restConfig loads the address and the credentials of the API server from the kubeconfig, the
+// inline settings, or the pod's service account.
 func (c *Config) restConfig() (*rest.Config, error) {
 	config, err := c.loadConfig()
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Config) restConfig() (*rest.Config, error) {
 	if config.BearerTokenFile == "" {
 		return config, nil
 	}
-	// client-go would read the file about once a minute and not sooner after a 401.
+	// client-go would read the file about once a minute, and not earlier after a 401.
 	token := &token{path: config.BearerTokenFile}
 	if err := token.refresh(); err != nil {
 		return nil, fmt.Errorf("read token_file: %w", err)
@@ -71,8 +71,8 @@ func (c *Config) loadConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// inlineConfig follows what clientcmd does with a kubeconfig: credentials are not
-// sent unencrypted, except to this host.
+// inlineConfig returns the inline settings. As clientcmd does for a kubeconfig, it does not send
+// credentials unencrypted, except to this host.
 func (c *Config) inlineConfig() *rest.Config {
 	config := &rest.Config{Host: c.Server, TLSClientConfig: rest.TLSClientConfig{
 		CertFile: c.CertFile, KeyFile: c.KeyFile, Insecure: c.InsecureSkipVerify,
@@ -86,7 +86,7 @@ func (c *Config) inlineConfig() *rest.Config {
 	return config
 }
 
-// sendsToken says whether the inline token may travel to the inline server.
+// sendsToken reports whether the inline token may be sent to the inline server.
 func (c *Config) sendsToken() bool {
 	u, err := url.Parse(c.Server)
 	if err != nil {
@@ -96,16 +96,15 @@ func (c *Config) sendsToken() bool {
 	return u.Scheme == "https" || u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// token is a bearer token in a file that somebody else rotates. It is safe
-// for concurrent use.
+// token is a bearer token in a file that another program rotates. It is safe for concurrent use.
 type token struct {
 	path string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards last
 	last string
 }
 
-// refresh reads the file. It keeps the last token if there is none to be read.
+// refresh reads the file. On an error, it keeps the last token.
 func (t *token) refresh() error {
 	f, err := os.Open(t.path)
 	if err != nil {
@@ -118,7 +117,7 @@ func (t *token) refresh() error {
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" {
-		return fmt.Errorf("%q holds no token", t.path)
+		return fmt.Errorf("%q contains no token", t.path)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,10 +125,10 @@ func (t *token) refresh() error {
 	return nil
 }
 
-// current returns the token that the file holds now, or held when it could last
-// be read: a file that is missing for a moment is no reason to be rejected.
+// current returns the token in the file. If the file cannot be read, as during a rotation, it
+// returns the last token.
 func (t *token) current() string {
-	_ = t.refresh() // what is wrong with the file shows as a 401, once the last token has expired
+	_ = t.refresh() // after a lasting error, the API server will respond with 401
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last
@@ -148,12 +147,11 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(req)
 }
 
-// WrappedRoundTripper leads client-go to the transport that holds the connections.
+// WrappedRoundTripper returns the next transport, for client-go to close its idle connections.
 func (t *tokenTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// certificateExpiry returns when the client certificate of config expires, and
-// zero where there is none or it cannot be read. A file is read each time, because
-// client-go follows its rotation as well.
+// certificateExpiry returns when the client certificate of config expires, and zero if it is
+// missing or unreadable. It reads the file at each call, because client-go reloads it, too.
 func certificateExpiry(config *rest.Config) time.Time {
 	data := config.CertData
 	if len(data) == 0 && config.CertFile != "" {

@@ -7,27 +7,19 @@ import (
 	"net/http"
 )
 
-// ready asks whether the API server is ready. /healthz is asked only where
-// /readyz does not exist, which is before Kubernetes 1.16.
+// ready requests the readiness of the API server. It requests /healthz only if /readyz does not
+// exist, before Kubernetes 1.16.
 // Source: kubernetes.io/docs/reference/using-api/health-checks.
-func (c *client) ready(ctx context.Context) (answer, error) {
-	answer, err := c.ask(ctx, request{path: "/readyz", accept: "*/*"})
-	if answer.status != http.StatusNotFound {
-		return answer, asked("get /readyz", err)
+func (c *client) ready(ctx context.Context) (response, error) {
+	response, err := c.do(ctx, request{path: "/readyz", accept: "*/*"})
+	if response.status != http.StatusNotFound {
+		return response, withOperation("get /readyz", err)
 	}
-	answer, err = c.ask(ctx, request{path: "/healthz", accept: "*/*"})
-	return answer, asked("get /healthz", err)
+	response, err = c.do(ctx, request{path: "/healthz", accept: "*/*"})
+	return response, withOperation("get /healthz", err)
 }
 
-// asked says in an error what was asked; nil stays nil.
-func asked(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// reviewSpec is the question of a SelfSubjectAccessReview.
+// reviewSpec is the spec of a SelfSubjectAccessReview.
 type reviewSpec struct {
 	Resource    *reviewResource `json:"resourceAttributes,omitempty"`
 	NonResource *reviewPath     `json:"nonResourceAttributes,omitempty"`
@@ -45,13 +37,12 @@ type reviewPath struct {
 	Verb string `json:"verb"`
 }
 
-// reviewBody is the request that asks whether the account may do something.
-// Without access, it asks something whose answer does not matter: that there is an
-// answer shows that the credentials are accepted.
+// reviewBody returns the body of an access review. Without access, the review is for a right
+// whose result is not used: any result shows that the credentials are accepted.
 func reviewBody(access *Access) []byte {
 	spec := reviewSpec{NonResource: &reviewPath{Path: "/readyz", Verb: "get"}}
 	if access != nil {
-		resource, _ := parseKubeResource(access.Resource)
+		resource, _ := parseResource(access.Resource)
 		spec = reviewSpec{Resource: &reviewResource{
 			Namespace: access.Namespace, Verb: access.Verb, Group: resource.group, Resource: resource.name,
 		}}
@@ -64,21 +55,21 @@ func reviewBody(access *Access) []byte {
 	return body
 }
 
-// review asks a question that was made with reviewBody. Every authenticated
-// account may ask it (cluster role system:basic-user).
+// review requests an access review with a result of reviewBody. Every authenticated account has
+// the right to do so (cluster role system:basic-user).
 // Source: kubernetes.io/docs/reference/kubernetes-api, SelfSubjectAccessReview v1.
-func (c *client) review(ctx context.Context, question []byte) (bool, error) {
-	answer, err := c.ask(ctx, request{
-		path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", accept: anyJSON, body: question,
+func (c *client) review(ctx context.Context, body []byte) (bool, error) {
+	response, err := c.do(ctx, request{
+		path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", accept: anyJSON, body: body,
 	})
 	if err != nil {
 		return false, err
 	}
-	return parseKubeReview(answer.body)
+	return parseReview(response.body)
 }
 
-// parseKubeReview reads the answer to an access review.
-func parseKubeReview(data []byte) (bool, error) {
+// parseReview reports whether an access review allows the access.
+func parseReview(data []byte) (bool, error) {
 	var review struct {
 		Kind   string
 		Status *struct{ Allowed bool }
@@ -92,8 +83,7 @@ func parseKubeReview(data []byte) (bool, error) {
 	return review.Status.Allowed, nil
 }
 
-// definition is what matters of a custom resource definition, or of its
-// metadata alone.
+// definition is the used part of a custom resource definition, or of its metadata only.
 type definition struct {
 	Kind     string
 	Metadata struct {
@@ -105,8 +95,8 @@ type definition struct {
 	}
 }
 
-// parseKubeDefinition reads a custom resource definition in either form.
-func parseKubeDefinition(data []byte) (definition, error) {
+// parseDefinition parses a custom resource definition in either form.
+func parseDefinition(data []byte) (definition, error) {
 	var definition definition
 	if err := json.Unmarshal(data, &definition); err != nil {
 		return definition, malformed(err)
@@ -117,8 +107,8 @@ func parseKubeDefinition(data []byte) (definition, error) {
 	return definition, nil
 }
 
-// established says whether the API server serves the resource. A definition that
-// exists and is not established answers 404 to the workload, as a missing one does.
+// established reports whether the API server serves the resource. For a definition that is not
+// established, it responds with 404, as for a missing one.
 func (d definition) established() bool {
 	for _, condition := range d.Status.Conditions {
 		if condition.Type == "Established" {
@@ -128,16 +118,16 @@ func (d definition) established() bool {
 	return false
 }
 
-// crd follows one custom resource definition from round to round.
+// crd is a custom resource definition with the state of the last check.
 type crd struct {
 	name string
-	// version is the resourceVersion at which present was read.
+	// version is the resourceVersion for which present is valid.
 	version string
 	present bool
 }
 
-// check says whether the definition is there and established. It asks for the
-// metadata, and for the whole object, which can be large, only after a change.
+// check reports whether the definition exists and is established. It gets the metadata, and only
+// after a change the whole object, which can be large.
 func (d *crd) check(ctx context.Context, c *client) (bool, error) {
 	request := request{
 		path:   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + d.name,
@@ -151,7 +141,7 @@ func (d *crd) check(ctx context.Context, c *client) (bool, error) {
 		request.accept = anyJSON
 		definition, err = d.get(ctx, c, request)
 	}
-	if failedWith(err, http.StatusNotFound) {
+	if hasStatus(err, http.StatusNotFound) {
 		d.version = ""
 		return false, nil
 	}
@@ -163,9 +153,9 @@ func (d *crd) check(ctx context.Context, c *client) (bool, error) {
 }
 
 func (d *crd) get(ctx context.Context, c *client, request request) (definition, error) {
-	answer, err := c.ask(ctx, request)
+	response, err := c.do(ctx, request)
 	if err != nil {
 		return definition{}, err
 	}
-	return parseKubeDefinition(answer.body)
+	return parseDefinition(response.body)
 }

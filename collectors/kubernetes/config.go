@@ -14,62 +14,59 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// Config configures the kind kubernetes: one API server, as the
-// workload uses it. Without Kubeconfig and Server, the pod's service account is
-// used.
+// Config is the configuration of the kind kubernetes: one API server, as the workload uses it.
+// Without Kubeconfig and Server, it uses the pod's service account.
 type Config struct {
-	// Kubeconfig is the path of a kubeconfig file; Context picks one of its
-	// contexts, and the file's current context where it is empty.
+	// Kubeconfig is the path of a kubeconfig file. Context selects one of its contexts;
+	// empty means the current context of the file.
 	Kubeconfig string `yaml:"kubeconfig,omitempty"`
 	Context    string `yaml:"context,omitempty"`
 
-	// Server is the URL of an API server that is configured inline, with the
-	// files below. TokenFile is read again for every request, so that a rotated
-	// token is used at once.
+	// Server is the URL of an API server that is configured inline, with the files below.
+	// TokenFile is read for every request, so that a rotated token is used at once.
 	Server    string `yaml:"server,omitempty"`
 	TokenFile string `yaml:"token_file,omitempty"`
 	CAFile    string `yaml:"ca_file,omitempty"`
 	CertFile  string `yaml:"cert_file,omitempty"`
 	KeyFile   string `yaml:"key_file,omitempty"`
-	// InsecureSkipVerify accepts any server certificate; CAFile is then unused.
+	// InsecureSkipVerify accepts any server certificate. CAFile then has no effect.
 	InsecureSkipVerify bool `yaml:"insecure_skip_verify,omitempty"`
 
-	// Watch lists the resources on which a watch is kept open, each as
-	// "resource" or "group/resource".
+	// Watch lists the resources to watch, each as "resource" or "group/resource".
 	Watch []string `yaml:"watch,omitempty"`
-	// WatchIdleTimeout is how long an open watch may stay silent; 90 s where it is
-	// not set, as an API server sends a bookmark about each minute. Then a watch
-	// that has delivered something counts as hung, and any other is opened anew.
+	// WatchIdleTimeout is how long an open watch may be silent. After it, a watch that has
+	// delivered an event counts as hung; any other is opened again. The default is 90 s,
+	// because an API server sends a bookmark about once a minute.
 	WatchIdleTimeout model.Duration `yaml:"watch_idle_timeout,omitempty"`
-	// Access lists what the account has to be allowed to do.
+	// Access lists the rights that the account must have.
 	Access []Access `yaml:"access,omitempty"`
-	// CRDs lists the custom resource definitions that have to be served.
+	// CRDs lists the custom resource definitions that the API server must serve.
 	CRDs []string `yaml:"crds,omitempty"`
 }
 
-// Access is one thing that the account has to be allowed to do.
+// Access is one right of the account.
 type Access struct {
 	// Verb is an API verb, such as list.
 	Verb string `yaml:"verb"`
 	// Resource is "resource" or "group/resource".
 	Resource string `yaml:"resource"`
-	// Namespace limits the question to one namespace; empty means all of them.
+	// Namespace limits the right to one namespace; empty means all namespaces.
 	Namespace string `yaml:"namespace,omitempty"`
 }
 
-// SetDefaults sets what a block has before it is decoded.
+// SetDefaults sets the defaults, before the block is decoded.
 func (c *Config) SetDefaults() {
 	c.WatchIdleTimeout = model.Duration(90 * time.Second)
 }
 
-// External says that an API server is never a part of the workload: restarting
-// the workload cannot cure it, not even where both share a host.
+// External implements collectors.Kind. A restart of the workload cannot repair an API server, even
+// on the same host.
 func (c *Config) External() bool { return true }
 
-// Uses names no other collector.
+// Uses implements collectors.Kind.
 func (c *Config) Uses() []string { return nil }
 
-// Problems returns every mistake that can be seen without reading a file.
+// Problems implements collectors.Kind.
 func (c *Config) Problems() []collectors.Problem {
 	problems := c.serverProblems()
 	if c.WatchIdleTimeout <= 0 {
@@ -78,7 +75,7 @@ func (c *Config) Problems() []collectors.Problem {
 	seen := map[any]bool{}
 	once := func(path string, what any, text string) {
 		if seen[what] {
-			problems = append(problems, collectors.Problem{Path: path, Text: text + " is listed twice: expected each once"})
+			problems = append(problems, collectors.Problem{Path: path, Text: text + " is listed twice: expected it once"})
 		}
 		seen[what] = true
 	}
@@ -102,7 +99,7 @@ func (c *Config) Problems() []collectors.Problem {
 	return problems
 }
 
-// serverProblems checks how the API server is found and what is presented to it.
+// serverProblems checks the address and the credentials.
 func (c *Config) serverProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	add := func(path, text string) { problems = append(problems, collectors.Problem{Path: path, Text: text}) }
@@ -110,7 +107,7 @@ func (c *Config) serverProblems() []collectors.Problem {
 		add("server", "server and kubeconfig are both set: expected at most one of them")
 	}
 	if c.Context != "" && c.Kubeconfig == "" {
-		add("context", fmt.Sprintf("context %q has no kubeconfig: expected kubeconfig beside it", c.Context))
+		add("context", fmt.Sprintf("context %q has no kubeconfig: expected kubeconfig with it", c.Context))
 	}
 	if c.Server == "" {
 		for _, f := range []struct {
@@ -121,7 +118,7 @@ func (c *Config) serverProblems() []collectors.Problem {
 			{"key_file", c.KeyFile != ""}, {"insecure_skip_verify", c.InsecureSkipVerify},
 		} {
 			if f.set {
-				add(f.path, f.path+" is set without server: expected server beside it")
+				add(f.path, f.path+" is set without server: expected server with it")
 			}
 		}
 		return problems
@@ -129,7 +126,7 @@ func (c *Config) serverProblems() []collectors.Problem {
 	u, err := url.Parse(c.Server)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		add("server", "server: expected a URL such as https://host:6443, without user, query or fragment")
-	} else if remote.NoPort(u) {
+	} else if remote.InvalidPort(u) {
 		add("server", "server: port "+u.Port()+" in the URL: expected 1 to 65535")
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {
@@ -138,9 +135,9 @@ func (c *Config) serverProblems() []collectors.Problem {
 	return problems
 }
 
-// kubeVerbs are the verbs of the API and the special verbs of its authorizers.
+// apiVerbs are the verbs of the API and the special verbs of its authorizers.
 // Source: kubernetes.io/docs/reference/access-authn-authz/authorization.
-func kubeVerbs() []string {
+func apiVerbs() []string {
 	return []string{
 		"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
 		"use", "bind", "escalate", "impersonate", "approve", "sign", "attest", "*",
@@ -149,8 +146,8 @@ func kubeVerbs() []string {
 
 func (a Access) problems(path string) []collectors.Problem {
 	var problems []collectors.Problem
-	if !slices.Contains(kubeVerbs(), a.Verb) {
-		problems = append(problems, collectors.Problem{Path: path + ".verb", Text: fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(kubeVerbs(), ", "))})
+	if !slices.Contains(apiVerbs(), a.Verb) {
+		problems = append(problems, collectors.Problem{Path: path + ".verb", Text: fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(apiVerbs(), ", "))})
 	}
 	problems = append(problems, resourceProblems(path+".resource", a.Resource)...)
 	if a.Namespace != "" && !label.MatchString(a.Namespace) {
@@ -166,11 +163,11 @@ var (
 	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 )
 
-// resource is a resource of the API; the core group is the empty one.
+// resource is a resource of the API. The group is empty for the core group.
 type resource struct{ group, name string }
 
-// parseKubeResource reads "resource" or "group/resource".
-func parseKubeResource(s string) (resource, bool) {
+// parseResource parses "resource" or "group/resource".
+func parseResource(s string) (resource, bool) {
 	group, name, grouped := strings.Cut(s, "/")
 	if !grouped {
 		return resource{name: s}, label.MatchString(s)
@@ -179,7 +176,7 @@ func parseKubeResource(s string) (resource, bool) {
 }
 
 func resourceProblems(path, s string) []collectors.Problem {
-	if _, ok := parseKubeResource(s); ok {
+	if _, ok := parseResource(s); ok {
 		return nil
 	}
 	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("resource %q: expected RESOURCE or GROUP/RESOURCE in lower case, such as pods or apps/deployments", s)}}

@@ -20,7 +20,7 @@ func TestConfigMistakes(t *testing.T) {
 		{"everything inline", "{server: 'https://[::1]:6443/k8s', token_file: t, ca_file: c, cert_file: c, key_file: k, watch: [pods, apps/deployments], " +
 			"access: [{verb: list, resource: pods}, {verb: list, resource: pods, namespace: lab}], crds: [kuryrports.openstack.org], watch_idle_timeout: 2m}", nil},
 		{"two servers", "{kubeconfig: f, server: 'https://h'}", []string{"server: both set"}},
-		{"context alone", "{context: c}", []string{"context: expected kubeconfig"}},
+		{"context without kubeconfig", "{context: c}", []string{"context: expected kubeconfig"}},
 		{"files without server", "{token_file: t, ca_file: c, cert_file: c, key_file: k, insecure_skip_verify: true}", []string{
 			"token_file: without server", "ca_file: without server", "cert_file: without server", "key_file: without server", "insecure_skip_verify: without server",
 		}},
@@ -65,7 +65,7 @@ func TestConfigMistakes(t *testing.T) {
 	}
 }
 
-func TestNewNamesTheFileThatIsMissing(t *testing.T) {
+func TestNewReportsTheMissingFile(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	for _, test := range []struct {
 		name string

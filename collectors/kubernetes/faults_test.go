@@ -4,15 +4,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 )
 
-// dropped breaks the connection before anything is answered.
+// dropped closes the connection without a response.
 func dropped(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func TestDependencyFaults(t *testing.T) {
@@ -31,11 +32,11 @@ func TestDependencyFaults(t *testing.T) {
 		faults map[string]http.HandlerFunc
 		want   string
 	}{
-		{"healthy", nil, ""},
+		{"no fault", nil, ""},
 		{"401 everywhere", both(status(401)), "auth"},
 		{"token rejected although readyz is open", map[string]http.HandlerFunc{reviews: status(401)}, "auth"},
 		{"readyz forbidden", map[string]http.HandlerFunc{"/readyz": status(403)}, "forbidden"},
-		{"anonymous may not ask for a review", map[string]http.HandlerFunc{reviews: status(403)}, "forbidden"},
+		{"no right to request a review", map[string]http.HandlerFunc{reviews: status(403)}, "forbidden"},
 		{"no readyz, but healthz", map[string]http.HandlerFunc{"/readyz": status(404), "/healthz": text("ok")}, ""},
 		{"no readyz and unhealthy", map[string]http.HandlerFunc{"/readyz": status(404), "/healthz": status(500)}, "server_error"},
 		{"neither readyz nor healthz", map[string]http.HandlerFunc{"/readyz": status(404)}, "not_found"},
@@ -46,11 +47,11 @@ func TestDependencyFaults(t *testing.T) {
 		{"review is another object", map[string]http.HandlerFunc{reviews: text(`{"kind":"Status"}`)}, "protocol"},
 		{"review without end", map[string]http.HandlerFunc{reviews: text(strings.Repeat(" ", 2<<20))}, "protocol"},
 		{"connection dropped", both(dropped), "protocol"},
-		{"answer after the deadline", both(late), "timeout"},
+		{"response after the deadline", both(late), "timeout"},
 		{"ready in time, review after the deadline", map[string]http.HandlerFunc{reviews: late}, "timeout"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			api := newKubeAPI(t)
+			api := newAPI(t)
 			for path, h := range test.faults {
 				api.fault(path, h)
 			}
@@ -58,7 +59,7 @@ func TestDependencyFaults(t *testing.T) {
 			if test.want == "timeout" {
 				timeout = 300 * time.Millisecond
 			}
-			samples, err := collect(t, kubeNew(t, api.config()), timeout)
+			samples, err := collect(t, newCollector(t, api.config()), timeout)
 			if got := samples.down(t); got != test.want {
 				t.Errorf("reason = %q (error %v), want %q", got, err, test.want)
 			}
@@ -70,12 +71,12 @@ func TestDependencyFaults(t *testing.T) {
 }
 
 func TestErrorNamesTheFailingChecks(t *testing.T) {
-	api := newKubeAPI(t)
+	api := newAPI(t)
 	api.fault("/readyz", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		text("[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n[-]informer-sync failed: reason withheld\nreadyz check failed\n")(w, nil)
 	})
-	_, err := collect(t, kubeNew(t, api.config()), 5*time.Second)
+	_, err := collect(t, newCollector(t, api.config()), 5*time.Second)
 	if want := `get /readyz: status 500: "[-]etcd [-]informer-sync"`; err == nil || err.Error() != want {
 		t.Errorf("Collect() = %v, want %s", err, want)
 	}
@@ -92,15 +93,15 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
-	expired, expiredFile, _ := certificate(t, time.Now().Add(-time.Hour))
-	_, strangerFile, _ := certificate(t, time.Now().Add(time.Hour))
+	expired, expiredFile, _ := collectortest.Certificate(t, "test", time.Now().Add(-time.Hour))
+	_, strangerFile, _ := collectortest.Certificate(t, "test", time.Now().Add(time.Hour))
 	for _, test := range []struct {
 		name, server, ca, want string
 	}{
 		{"refused", "https://" + gone.Addr().String(), "", "refused"},
-		{"black-holed: accepts and stays silent", "https://" + listener.Addr().String(), "", "timeout"},
-		{"certificate has expired", newKubeAPIWith(t, &expired).URL, expiredFile, "tls"},
-		{"certificate of an unknown authority", newKubeAPI(t).URL, strangerFile, "tls"},
+		{"accepted without a response", "https://" + listener.Addr().String(), "", "timeout"},
+		{"certificate has expired", newAPIWith(t, &expired).URL, expiredFile, "tls"},
+		{"certificate of an unknown authority", newAPI(t).URL, strangerFile, "tls"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &kubernetes.Config{Server: test.server, CAFile: test.ca}
@@ -111,59 +112,61 @@ func TestUnreachable(t *testing.T) {
 			if test.want == "timeout" {
 				timeout = 300 * time.Millisecond
 			}
-			samples, err := collect(t, kubeNew(t, c), timeout)
+			samples, err := collect(t, newCollector(t, c), timeout)
 			if got := samples.down(t); got != test.want {
 				t.Errorf("reason = %q (error %v), want %q", got, err, test.want)
 			}
 			for series := range samples {
 				if strings.HasPrefix(series, "vitals_kubernetes_access") || strings.HasPrefix(series, "vitals_kubernetes_crd") ||
 					strings.HasPrefix(series, "vitals_dependency_latency") {
-					t.Errorf("%s is exported, want nothing that was not measured", series)
+					t.Errorf("%s is exported, want no sample without a measurement", series)
 				}
 			}
 			expiry := samples[`vitals_kubernetes_certificate_expiry_timestamp_seconds{dependency="kubernetes"}`]
 			if (expiry > 0) != (test.want == "tls") {
-				t.Errorf("certificate expiry = %v, want it only where a certificate was shown", expiry)
+				t.Errorf("certificate expiry = %v, want it only if the server sent a certificate", expiry)
 			}
 		})
 	}
 }
 
-func TestAsksOnANewConnectionAfterATimeout(t *testing.T) {
-	api := newKubeAPI(t)
+func TestNewConnectionAfterATimeout(t *testing.T) {
+	api := newAPI(t)
 	c := api.config()
 	c.TokenFile = file(t, "token", "secret")
-	k := kubeNew(t, c)
-	var mu sync.Mutex
-	var last string // the client's address of the last request
-	collect := func(answer http.HandlerFunc, timeout time.Duration, want string) string {
+	k := newCollector(t, c)
+	connections := make(chan string, 100)
+	// collectFrom returns the connections of the requests that arrived during a collection.
+	collectFrom := func(handler http.HandlerFunc, timeout time.Duration, want string) []string {
 		t.Helper()
 		api.fault("/readyz", func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			last = r.RemoteAddr
-			mu.Unlock()
-			answer(w, r)
+			connections <- r.RemoteAddr
+			handler(w, r)
 		})
 		if samples, err := collect(t, k, timeout); samples.down(t) != want {
 			t.Errorf("reason = %q (error %v), want %q", samples.down(t), err, want)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		return last
+		var all []string
+		for len(connections) > 0 {
+			all = append(all, <-connections)
+		}
+		return all
 	}
-	const patience = time.Minute
-	first := collect(text("ok"), patience, "")
-	if second := collect(text("ok"), patience, ""); second != first {
-		t.Errorf("second collection came from %s, want the connection of the first, %s", second, first)
+	first := collectFrom(text("ok"), collectortest.Patience, "")
+	if second := collectFrom(text("ok"), collectortest.Patience, ""); len(first) != 1 || !slices.Equal(first, second) {
+		t.Fatalf("two requests came from %v and %v, want the same connection", first, second)
 	}
-	// The transport closes a connection some moments after a request was cancelled, and on
-	// a busy machine a request may arrive after its collection has ended.
-	for begin := time.Now(); collect(api.silent, 500*time.Millisecond, "timeout") == first; {
-		if time.Since(begin) > patience {
-			t.Fatalf("all collections without a response used one connection for %s, want a new one", patience)
+	// The transport closes a connection some moments after the cancelled request. A busy
+	// machine needs longer for a new one.
+	for timeout := 250 * time.Millisecond; ; timeout *= 2 {
+		if slices.ContainsFunc(collectFrom(api.silent, timeout, "timeout"), func(c string) bool { return c != first[0] }) {
+			break
+		}
+		if timeout > collectortest.Patience {
+			t.Fatalf("the requests after a timeout came from %s, want a new connection", first[0])
 		}
 	}
-	collect(text("ok"), patience, "")
+	collectFrom(text("ok"), collectortest.Patience, "")
 }
 
 func TestDefinitions(t *testing.T) {
@@ -175,21 +178,21 @@ func TestDefinitions(t *testing.T) {
 	}{
 		{"established", nil, "1"},
 		{"missing", status(404), "0"},
-		{"there, not established", definition("False"), "0"},
-		{"there, without conditions", text(`{"kind":"CustomResourceDefinition"}`), "0"},
+		{"exists, not established", definition("False"), "0"},
+		{"exists, without conditions", text(`{"kind":"CustomResourceDefinition"}`), "0"},
 		{"forbidden", status(403), "absent"},
 		{"server error", status(503), "absent"},
 		{"garbage", text("{"), "absent"},
 		{"another object", text(`{"kind":"Pod"}`), "absent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			api := newKubeAPI(t)
+			api := newAPI(t)
 			c := api.config()
 			c.CRDs = []string{crd}
 			if test.fault != nil {
 				api.fault(crds+crd, test.fault)
 			}
-			samples, err := collect(t, kubeNew(t, c), 5*time.Second)
+			samples, err := collect(t, newCollector(t, c), 5*time.Second)
 			got := "absent"
 			if v, ok := samples[`vitals_kubernetes_crd_present{crd="`+crd+`",dependency="kubernetes"}`]; ok {
 				got = map[float64]string{0: "0", 1: "1"}[v]
@@ -198,7 +201,7 @@ func TestDefinitions(t *testing.T) {
 				t.Errorf("crd_present = %s (error %v), want %s", got, err, test.want)
 			}
 			if reason := samples.down(t); reason != "" {
-				t.Errorf("reason = %q, want up: a definition is not the API server", reason)
+				t.Errorf("reason = %q, want up: a definition does not affect the API server", reason)
 			}
 		})
 	}
@@ -206,15 +209,15 @@ func TestDefinitions(t *testing.T) {
 
 func TestDefinitionIsReadAgainOnlyAfterAChange(t *testing.T) {
 	const crd = "kuryrports.openstack.org"
-	api := newKubeAPI(t)
+	api := newAPI(t)
 	c := api.config()
 	c.CRDs = []string{crd}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	series := `vitals_kubernetes_crd_present{crd="` + crd + `",dependency="kubernetes"}`
-	count := func() int { return strings.Count(strings.Join(api.asked(), "\n"), crds+crd) }
-	for i, want := range []int{2, 3, 4} { // metadata and object, then the metadata alone
+	count := func() int { return strings.Count(strings.Join(api.requested(), "\n"), crds+crd) }
+	for i, want := range []int{2, 3, 4} { // metadata and object, then the metadata only
 		if samples, _ := collect(t, k, 5*time.Second); samples[series] != 1 || count() != want {
-			t.Errorf("round %d: present = %v after %d requests, want 1 after %d", i, samples[series], count(), want)
+			t.Errorf("collection %d: present = %v after %d requests, want 1 after %d", i, samples[series], count(), want)
 		}
 	}
 	api.fault(crds+crd, definition("False"))
@@ -223,11 +226,11 @@ func TestDefinitionIsReadAgainOnlyAfterAChange(t *testing.T) {
 	}
 }
 
-func TestAccessWithoutAnAnswer(t *testing.T) {
-	api := newKubeAPI(t)
+func TestAccessWithoutAResponse(t *testing.T) {
+	api := newAPI(t)
 	c := api.config()
 	c.Access = []kubernetes.Access{{Verb: "list", Resource: "pods"}}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	const series = `vitals_kubernetes_access_allowed{dependency="kubernetes",resource="pods",verb="list"}`
 	if samples, _ := collect(t, k, 5*time.Second); samples[series] != 1 {
 		t.Errorf("%s = %v, want 1", series, samples[series])
@@ -236,22 +239,22 @@ func TestAccessWithoutAnAnswer(t *testing.T) {
 	if samples, _ := collect(t, k, 5*time.Second); samples.down(t) != "server_error" {
 		t.Errorf("reason = %q, want server_error", samples.down(t))
 	} else if v, ok := samples[series]; ok {
-		t.Errorf("%s = %v, want it absent: there was no answer", series, v)
+		t.Errorf("%s = %v, want it absent without a response", series, v)
 	}
 }
 
 func TestRotatedToken(t *testing.T) {
-	api := newKubeAPI(t)
+	api := newAPI(t)
 	api.accept("first")
 	c := api.config()
 	c.TokenFile = file(t, "token", "first\n")
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	step := func(what, want string) {
 		t.Helper()
 		if samples, err := collect(t, k, 5*time.Second); samples.down(t) != want {
 			t.Errorf("%s: reason = %q (error %v), want %q", what, samples.down(t), err, want)
 		} else if err != nil && strings.Contains(err.Error(), "second") {
-			t.Errorf("%s: the error %q holds the token", what, err)
+			t.Errorf("%s: the error %q contains the token", what, err)
 		}
 	}
 	write := func(token string) {
@@ -262,19 +265,19 @@ func TestRotatedToken(t *testing.T) {
 	}
 	step("first token", "")
 	api.accept("second")
-	step("first token is not valid any more", "auth")
+	step("first token revoked", "auth")
 	write("second")
 	step("second token in the file", "")
 	write("")
-	step("empty file: the last token goes on", "")
+	step("empty file: the last token is used", "")
 	if err := os.Remove(c.TokenFile); err != nil {
 		t.Fatal(err)
 	}
-	step("no file: the last token goes on", "")
+	step("no file: the last token is used", "")
 }
 
 func TestKubeconfig(t *testing.T) {
-	api := newKubeAPI(t)
+	api := newAPI(t)
 	api.accept("secret")
 	path := file(t, "config", `apiVersion: v1
 kind: Config
@@ -292,7 +295,7 @@ contexts:
 		t.Run(test.name, func(t *testing.T) {
 			c := &kubernetes.Config{Kubeconfig: path, Context: test.context}
 			c.SetDefaults()
-			if samples, err := collect(t, kubeNew(t, c), 5*time.Second); samples.down(t) != test.want {
+			if samples, err := collect(t, newCollector(t, c), 5*time.Second); samples.down(t) != test.want {
 				t.Errorf("reason = %q (error %v), want %q", samples.down(t), err, test.want)
 			}
 		})

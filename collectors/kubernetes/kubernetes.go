@@ -1,4 +1,4 @@
-// Package kubernetes measures the Kubernetes API: its answer, open watches, access rights and
+// Package kubernetes measures the Kubernetes API: its readiness, open watches, access rights and
 // custom resource definitions.
 package kubernetes
 
@@ -19,45 +19,43 @@ import (
 )
 
 const (
-	// parallel bounds the requests of one round that run at the same time.
+	// parallel bounds the concurrent requests of one collection.
 	parallel = 4
-	// margin is what a round leaves of its time, so that it reports a time-out
-	// instead of becoming one.
+	// margin is the part of its time that a collection does not use, so that it can still
+	// report a timeout.
 	margin = 200 * time.Millisecond
-	// firstWait is how long the first round waits for the watches, so that the
-	// first verdict is not unknown for want of some milliseconds.
+	// firstWait is how long the first collection waits for the watches, so that the first
+	// evaluation has their samples.
 	firstWait = time.Second
-	// defaultTimeout bounds a round whose context has no deadline.
+	// defaultTimeout bounds a collection whose context has no deadline.
 	defaultTimeout = 5 * time.Second
 )
 
-// collector measures one API server and the account's access to it, and keeps
-// watches open on it.
+// collector measures one API server and the account's access to it, and keeps watches open.
 type collector struct {
 	name   string
 	config *rest.Config
-	// asking and watching have connections of their own, so that a connection
-	// that hangs under a watch does not make the API server look down.
-	asking, watching *client
-	questions        []question
-	crds             []*crd
-	watches          []*watch
-	waited           bool // the first round is over
-	// told is what the last round found out, in short, and silent whether it was
-	// a time-out.
-	told   string
-	silent bool
+	// requests and streams have separate connections: a connection that hangs under a watch
+	// does not delay a request.
+	requests, streams *client
+	reviews           []review
+	crds              []*crd
+	watches           []*watch
+	waited            bool // the first collection is over
+	// lastOutcome summarizes the previous collection; timedOut reports whether it timed out.
+	lastOutcome string
+	timedOut    bool
 }
 
-// question is one access review. The entry is nil for the question that only
-// shows whether the credentials are accepted.
-type question struct {
-	entry *Access
-	body  []byte
+// review is one access review. The access is nil for the review that only verifies the
+// credentials.
+type review struct {
+	access *Access
+	body   []byte
 }
 
-// New makes the collector. It reads the kubeconfig, the certificates and the token;
-// a file that is missing or malformed is an error.
+// New creates the collector. It reads the kubeconfig, the certificates and the token, and
+// returns an error for a file that is missing or malformed.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	config, err := c.restConfig()
 	if err != nil {
@@ -70,93 +68,92 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	if c.Server != "" && c.TokenFile != "" && !c.sendsToken() {
 		logger.Warn("token_file is not used: a token is not sent unencrypted to another host")
 	}
-	k := &collector{name: env.Name, config: config}
-	if k.asking, err = newKubeClient(config); err != nil {
+	made := &collector{name: env.Name, config: config}
+	if made.requests, err = newClient(config); err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	if k.watching, err = newKubeClient(config); err != nil {
+	if made.streams, err = newClient(config); err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
 	for _, a := range c.Access {
-		k.questions = append(k.questions, question{&a, reviewBody(&a)})
+		made.reviews = append(made.reviews, review{&a, reviewBody(&a)})
 	}
-	if len(k.questions) == 0 {
-		k.questions = []question{{body: reviewBody(nil)}}
+	if len(made.reviews) == 0 {
+		made.reviews = []review{{body: reviewBody(nil)}}
 	}
 	for _, name := range c.CRDs {
-		k.crds = append(k.crds, &crd{name: name})
+		made.crds = append(made.crds, &crd{name: name})
 	}
 	for _, resource := range c.Watch {
-		k.watches = append(k.watches, newKubeWatch(k.watching, resource, time.Duration(c.WatchIdleTimeout), logger))
+		made.watches = append(made.watches, newWatch(made.streams, resource, time.Duration(c.WatchIdleTimeout), logger))
 	}
-	return k, nil
+	return made, nil
 }
 
-// Run implements Runner: it keeps the watches open.
-func (k *collector) Run(ctx context.Context, changed func()) {
+// Run implements collectors.Runner. It keeps the watches open.
+func (c *collector) Run(ctx context.Context, changed func()) {
 	var wg sync.WaitGroup
-	for _, w := range k.watches {
+	for _, w := range c.watches {
 		wg.Go(func() { w.run(ctx, changed) })
 	}
 	<-ctx.Done()
 	wg.Wait()
-	k.watching.closeIdle()
-	k.asking.closeIdle()
+	c.streams.closeIdle()
+	c.requests.closeIdle()
 }
 
-// round is what one round found out.
-type round struct {
-	ready    answer
+// result is the result of the requests of one collection.
+type result struct {
+	ready    response
 	readyErr error
-	// allowed and present are in the order of the questions and the CRDs; an
-	// error in the same place says that there is no answer.
+	// allowed and present are in the order of the reviews and the CRDs. They are valid
+	// where the error with the same index is nil.
 	allowed, present       []bool
 	allowedErr, presentErr []error
 }
 
-// Collect implements Collector.
-func (k *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+// Collect implements collectors.Collector.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	ctx, cancel := deadline(ctx)
 	defer cancel()
-	if k.silent {
-		// The same connection may be silent for ever. It is dropped now and not right
-		// after the time-out, when it was still busy with what had been given up.
-		k.asking.closeIdle()
+	if c.timedOut {
+		// The connection may be dead. It is not closed right after the timeout, because the
+		// abandoned requests still used it then.
+		c.requests.closeIdle()
 	}
 	first := time.NewTimer(firstWait)
 	defer first.Stop()
-	round := k.ask(ctx)
-	if !k.waited {
-		k.waited = true
-		k.awaitWatches(ctx, first.C)
+	result := c.query(ctx)
+	if !c.waited {
+		c.waited = true
+		c.awaitWatches(ctx, first.C)
 	}
 	var b collectors.Batch
-	remote.AddDependency(&b, k.name, round.ready.took, round.reason())
-	k.addRound(&b, round)
-	for _, w := range k.watches {
-		addKubeWatch(&b, k.name, w.resource, w.snapshot())
+	remote.AddDependency(&b, c.name, result.ready.took, result.reason())
+	c.addResult(&b, result)
+	for _, w := range c.watches {
+		addWatch(&b, c.name, w.resource, w.snapshot())
 	}
-	k.conclude(round)
-	return b.Samples, k.problems(round)
+	c.remember(result)
+	return b.Samples, c.problems(result)
 }
 
-// conclude draws from a round what concerns the next one.
-func (k *collector) conclude(r *round) {
+// remember keeps what the next collection needs of this one.
+func (c *collector) remember(r *result) {
 	reason := r.reason()
-	k.silent = reason == remote.ReasonTimeout
-	told := fmt.Sprint(reason, r.allowed, r.present)
-	if told != k.told && reason == "" {
-		// The API server has come back, or a right or a definition has. A watch that
-		// is pausing need not wait for what is known already; the interval between
-		// two rounds bounds how often this happens.
-		for _, w := range k.watches {
+	c.timedOut = reason == remote.ReasonTimeout
+	outcome := fmt.Sprint(reason, r.allowed, r.present)
+	if outcome != c.lastOutcome && reason == "" {
+		// The API server, a right or a definition is available again, so a pausing watch
+		// retries now. The interval between collections bounds how often this happens.
+		for _, w := range c.watches {
 			w.retry()
 		}
 	}
-	k.told = told
+	c.lastOutcome = outcome
 }
 
-// deadline bounds a round by a little less than what ctx leaves.
+// deadline returns a context that ends a little before ctx.
 func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := defaultTimeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -165,52 +162,51 @@ func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, left-min(left/5, margin))
 }
 
-// ask sends the requests of a round, some at a time.
-func (k *collector) ask(ctx context.Context) *round {
-	r := &round{
-		allowed: make([]bool, len(k.questions)), allowedErr: make([]error, len(k.questions)),
-		present: make([]bool, len(k.crds)), presentErr: make([]error, len(k.crds)),
+// query sends the requests of a collection.
+func (c *collector) query(ctx context.Context) *result {
+	r := &result{
+		allowed: make([]bool, len(c.reviews)), allowedErr: make([]error, len(c.reviews)),
+		present: make([]bool, len(c.crds)), presentErr: make([]error, len(c.crds)),
 	}
 	var g errgroup.Group
 	g.SetLimit(parallel)
 	g.Go(func() error {
-		r.ready, r.readyErr = k.asking.ready(ctx)
+		r.ready, r.readyErr = c.requests.ready(ctx)
 		return nil
 	})
-	for i, q := range k.questions {
+	for i, review := range c.reviews {
 		g.Go(func() error {
-			r.allowed[i], r.allowedErr[i] = k.asking.review(ctx, q.body)
+			r.allowed[i], r.allowedErr[i] = c.requests.review(ctx, review.body)
 			return nil
 		})
 	}
-	for i, crd := range k.crds {
+	for i, crd := range c.crds {
 		g.Go(func() error {
-			r.present[i], r.presentErr[i] = crd.check(ctx, k.asking)
+			r.present[i], r.presentErr[i] = crd.check(ctx, c.requests)
 			return nil
 		})
 	}
-	_ = g.Wait() // every error is kept in its place
+	_ = g.Wait() // the result holds all errors
 	return r
 }
 
-// reason says why the API server is of no use to the workload. Its readiness is
-// often open to anybody, so that only the reviews show whether the credentials
-// are accepted.
-func (r *round) reason() remote.Reason {
+// reason returns why the workload cannot use the API server, or "". Anonymous users can often
+// read the readiness, so the reviews verify the credentials.
+func (r *result) reason() remote.Reason {
 	if r.readyErr != nil {
-		return reason(r.readyErr)
+		return remote.ReasonOf(r.readyErr)
 	}
 	for _, err := range r.allowedErr {
 		if err != nil {
-			return reason(err)
+			return remote.ReasonOf(err)
 		}
 	}
 	return ""
 }
 
-// awaitWatches waits until every watch has been tried once, unless that takes too long.
-func (k *collector) awaitWatches(ctx context.Context, timeout <-chan time.Time) {
-	for _, w := range k.watches {
+// awaitWatches waits until each watch has had its first attempt, or until the timeout.
+func (c *collector) awaitWatches(ctx context.Context, timeout <-chan time.Time) {
+	for _, w := range c.watches {
 		select {
 		case <-w.tried:
 		case <-timeout:
@@ -221,9 +217,8 @@ func (k *collector) awaitWatches(ctx context.Context, timeout <-chan time.Time) 
 	}
 }
 
-// problems lists what went wrong in the round, shortly: three mistakes tell as
-// much as thirty of the same kind.
-func (k *collector) problems(r *round) error {
+// problems returns the first errors of the collection and the number of the others.
+func (c *collector) problems(r *result) error {
 	const most = 3
 	var texts []string
 	add := func(what string, err error) {
@@ -232,17 +227,17 @@ func (k *collector) problems(r *round) error {
 		}
 	}
 	add("", r.readyErr)
-	for i, q := range k.questions {
+	for i, review := range c.reviews {
 		what := "review access"
-		if q.entry != nil {
-			what = fmt.Sprintf("review access to %s %s", q.entry.Verb, q.entry.Resource)
+		if review.access != nil {
+			what = fmt.Sprintf("review access to %s %s", review.access.Verb, review.access.Resource)
 		}
 		add(what, r.allowedErr[i])
 	}
-	for i, crd := range k.crds {
+	for i, crd := range c.crds {
 		add("get definition "+crd.name, r.presentErr[i])
 	}
-	for _, w := range k.watches {
+	for _, w := range c.watches {
 		add("watch "+w.resource, w.snapshot().err)
 	}
 	if len(texts) == 0 {
@@ -254,7 +249,7 @@ func (k *collector) problems(r *round) error {
 		texts = texts[:most]
 	}
 	text := strings.Join(texts, "; ")
-	if limit := 512 - len(more); len(text) > limit {
+	if limit := collectors.MaxReason - len(more); len(text) > limit {
 		text = strings.ToValidUTF8(text[:limit], "")
 	}
 	return errors.New(text + more)

@@ -1,25 +1,14 @@
 package kubernetes_test
 
 import (
-	"bytes"
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,42 +16,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 )
-
-var update = flag.Bool("update.kubernetes", false, "rewrite testdata/kubernetes.prom")
 
 const (
 	reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 	crds    = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 )
 
-// api is a small API server with faults. It is healthy until a handler is
-// replaced.
+// api is a fake API server. It responds without errors until a handler is replaced.
 type api struct {
 	*httptest.Server
 	ca   string // a file with the certificate authority
 	done chan struct{}
 
 	mu       sync.Mutex // guards what follows
-	token    string     // what an authenticated request must bring; empty accepts all
+	token    string     // the accepted token; empty accepts every request
 	faults   map[string]http.HandlerFunc
 	requests []string
 }
 
-// newKubeAPI starts an API server on loopback that speaks TLS and HTTP/2.
-func newKubeAPI(t *testing.T) *api {
+// newAPI starts an API server with TLS and HTTP/2 on loopback.
+func newAPI(t *testing.T) *api {
 	t.Helper()
-	return newKubeAPIWith(t, nil)
+	return newAPIWith(t, nil)
 }
 
-// newKubeAPIWith starts one that shows another certificate, if one is given.
-func newKubeAPIWith(t *testing.T, cert *tls.Certificate) *api {
+// newAPIWith is newAPI with another certificate, unless it is nil.
+func newAPIWith(t *testing.T, cert *tls.Certificate) *api {
 	t.Helper()
 	a := &api{faults: map[string]http.HandlerFunc{}, done: make(chan struct{})}
 	a.Server = httptest.NewUnstartedServer(a)
@@ -88,7 +73,7 @@ func (a *api) stop() {
 	}
 }
 
-// fault replaces the answer to a path; nil heals it.
+// fault replaces the handler of a path; nil restores it.
 func (a *api) fault(path string, h http.HandlerFunc) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,14 +83,15 @@ func (a *api) fault(path string, h http.HandlerFunc) {
 	}
 }
 
+// accept sets the accepted token.
 func (a *api) accept(token string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.token = token
 }
 
-// asked returns the requests so far, "METHOD path?query" each.
-func (a *api) asked() []string {
+// requested returns the requests so far, each as "METHOD path?query".
+func (a *api) requested() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.requests)
@@ -153,19 +139,19 @@ func (a *api) object(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch sends one bookmark and then nothing until one side goes away.
+// watch sends one bookmark and then nothing until one side closes the connection.
 func (a *api) watch(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"101"}}}`+"\n")
 	a.hold(w, r)
 }
 
-// hold sends the headers, if that has not been done, and stays silent.
+// hold sends the headers, unless they are sent, and nothing more.
 func (a *api) hold(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	a.silent(w, r)
 }
 
-// silent answers nothing at all.
+// silent sends nothing.
 func (a *api) silent(_ http.ResponseWriter, r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -173,7 +159,7 @@ func (a *api) silent(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// status answers with a Status object, as an API server does.
+// status returns a handler that sends a Status object.
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
@@ -185,8 +171,8 @@ func text(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-// definition answers with a custom resource definition, or with its metadata
-// for those who ask for no more.
+// definition returns a handler that sends a custom resource definition, or its metadata if the
+// request accepts them.
 func definition(established string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata;") {
@@ -202,40 +188,8 @@ func definition(established string) http.HandlerFunc {
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	collectortest.Write(t, path, content)
 	return path
-}
-
-// certificate makes a self-signed certificate for 127.0.0.1, and the files of
-// it and of its key.
-func certificate(t *testing.T, notAfter time.Time) (cert tls.Certificate, certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Unix(0, 0), NotAfter: notAfter,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
-	cert, err = tls.X509KeyPair(certPEM, keyPEM)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert, file(t, "tls.crt", string(certPEM)), file(t, "tls.key", string(keyPEM))
 }
 
 // config returns the configuration of a collector for this server.
@@ -246,7 +200,7 @@ func (a *api) config() *kubernetes.Config {
 	return c
 }
 
-func kubeNew(t *testing.T, c *kubernetes.Config) collectors.Collector {
+func newCollector(t *testing.T, c *kubernetes.Config) collectors.Collector {
 	t.Helper()
 	if problems := c.Problems(); len(problems) > 0 {
 		t.Fatalf("Problems() = %v, want none", problems)
@@ -258,35 +212,23 @@ func kubeNew(t *testing.T, c *kubernetes.Config) collectors.Collector {
 	return k
 }
 
-// kubeSamples are the samples of one round by their series in the text format.
-type kubeSamples map[string]float64
+// samplesBySeries has the values of one collection, by series in the text format.
+type samplesBySeries map[string]float64
 
-// collect runs one round that may take as long as timeout.
-func collect(t *testing.T, k collectors.Collector, timeout time.Duration) (kubeSamples, error) {
+// collect runs one collection with this timeout.
+func collect(t *testing.T, k collectors.Collector, timeout time.Duration) (samplesBySeries, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
-	defer cancel()
-	samples, err := k.Collect(ctx)
-	found := kubeSamples{}
+	samples, err := collectortest.CollectWithin(t, k, timeout)
+	found := samplesBySeries{}
 	for _, s := range samples {
-		found[series(s.Labels)] = s.Value
+		series, _, _ := strings.Cut(collectortest.Sample(s), " ")
+		found[series] = s.Value
 	}
 	return found, err
 }
 
-func series(l labels.Labels) string {
-	var pairs []string
-	l.Range(func(l labels.Label) {
-		if l.Name != model.MetricNameLabel {
-			pairs = append(pairs, fmt.Sprintf("%s=%q", l.Name, l.Value))
-		}
-	})
-	return l.Get(model.MetricNameLabel) + "{" + strings.Join(pairs, ",") + "}"
-}
-
-// reason returns the reason whose series of the state set is 1, and "" without one.
-// extra narrows the set down, as in `,resource="pods"`.
-func (s kubeSamples) reason(t *testing.T, metric, labels string) string {
+// reason returns the reason whose series is 1, or "". labels is the start of the label set.
+func (s samplesBySeries) reason(t *testing.T, metric, labels string) string {
 	t.Helper()
 	var reasons []string
 	prefix := metric + "{" + labels + `reason="`
@@ -302,7 +244,8 @@ func (s kubeSamples) reason(t *testing.T, metric, labels string) string {
 	return strings.Join(reasons, " ")
 }
 
-func (s kubeSamples) down(t *testing.T) string {
+// down returns the reason why the dependency is down, or "".
+func (s samplesBySeries) down(t *testing.T) string {
 	t.Helper()
 	reason := s.reason(t, "vitals_dependency_failure", `dependency="kubernetes",`)
 	up, found := s[`vitals_dependency_up{dependency="kubernetes"}`]
@@ -312,32 +255,10 @@ func (s kubeSamples) down(t *testing.T) string {
 	return reason
 }
 
-// render writes samples in the text format, sorted, with their descriptions.
-func render(t *testing.T, descs []collectors.Desc, samples []collectors.Sample) string {
-	t.Helper()
-	lines := map[string][]string{}
-	for _, s := range samples {
-		name := s.Labels.Get(model.MetricNameLabel)
-		lines[name] = append(lines[name], fmt.Sprintf("%s %v\n", series(s.Labels), s.Value))
-	}
-	slices.SortFunc(descs, func(a, b collectors.Desc) int { return strings.Compare(a.Name, b.Name) })
-	var out bytes.Buffer
-	for _, d := range descs {
-		fmt.Fprintf(&out, "# HELP %s %s\n# TYPE %s %s\n", d.Name, d.Help, d.Name, d.Type)
-		slices.Sort(lines[d.Name])
-		out.WriteString(strings.Join(lines[d.Name], ""))
-		delete(lines, d.Name)
-	}
-	for name := range lines {
-		t.Errorf("metric %s is exported and not described", name)
-	}
-	return out.String()
-}
-
 func TestExposition(t *testing.T) {
-	serving, _, _ := certificate(t, time.Date(2070, 1, 2, 3, 4, 5, 0, time.UTC))
-	_, certFile, keyFile := certificate(t, time.Date(2080, 2, 3, 4, 5, 6, 0, time.UTC))
-	api := newKubeAPIWith(t, &serving)
+	serving, _, _ := collectortest.Certificate(t, "server", time.Date(2070, 1, 2, 3, 4, 5, 0, time.UTC))
+	_, certFile, keyFile := collectortest.Certificate(t, "client", time.Date(2080, 2, 3, 4, 5, 6, 0, time.UTC))
+	api := newAPIWith(t, &serving)
 	c := api.config()
 	c.CertFile, c.KeyFile = certFile, keyFile
 	c.Watch = []string{"pods", "apps/deployments"}
@@ -345,10 +266,10 @@ func TestExposition(t *testing.T) {
 		{Verb: "list", Resource: "pods"}, {Verb: "delete", Resource: "pods", Namespace: "lab"}, {Verb: "patch", Resource: "apps/deployments"},
 	}
 	c.CRDs = []string{"kuryrports.openstack.org", "kuryrnetworks.openstack.org"}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	changed, _ := run(t, k)
-	await(t, k, changed, "both watches open", func(s kubeSamples) bool {
-		return s[kubeConnected] == 1 && s[strings.Replace(kubeConnected, "pods", "apps/deployments", 1)] == 1
+	await(t, k, changed, "both watches open", func(s samplesBySeries) bool {
+		return s[connectedSeries] == 1 && s[strings.Replace(connectedSeries, "pods", "apps/deployments", 1)] == 1
 	})
 	samples, err := k.Collect(t.Context())
 	if err != nil {
@@ -363,25 +284,12 @@ func TestExposition(t *testing.T) {
 			samples[i].Value = 0.25
 		case "vitals_kubernetes_watch_last_contact_timestamp_seconds":
 			if age := time.Since(time.UnixMilli(int64(s.Value * 1000))); age < -time.Second || age > time.Minute {
-				t.Errorf("last contact was %s ago, want just now", age)
+				t.Errorf("last contact was %s ago, want less than a minute", age)
 			}
 			samples[i].Value = 1
 		}
 	}
-	got := render(t, k.Describe(), samples)
-	const golden = "testdata/kubernetes.prom"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("exposition differs from %s (-want +got):\n%s", golden, diff)
-	}
+	collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, k.Describe()))
 	for _, d := range k.Describe() {
 		if !model.LegacyValidation.IsValidMetricName(d.Name) || !strings.HasSuffix(d.Help, ".") {
 			t.Errorf("Describe() has %q with help %q, want a valid name and a sentence", d.Name, d.Help)

@@ -5,19 +5,19 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// The metrics of the kind kubernetes.
+// The metrics of the kind.
 var (
 	watchConnectedMetric          = collectors.NewGauge("vitals_kubernetes_watch_connected", "Whether the watch is open (1) or not (0).", "dependency", "resource")
-	watchLastContactMetric        = collectors.NewGauge("vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent something on the watch, in seconds since the epoch.", "dependency", "resource")
-	watchRestartsMetric           = collectors.NewCounter("vitals_kubernetes_watch_restarts_total", "How often the watch was opened, or tried, again.", "dependency", "resource")
+	watchLastContactMetric        = collectors.NewGauge("vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent data on the watch, in seconds since the epoch.", "dependency", "resource")
+	watchRestartsMetric           = collectors.NewCounter("vitals_kubernetes_watch_restarts_total", "Attempts to open the watch after the first.", "dependency", "resource")
 	watchFailureMetric            = collectors.NewGauge("vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", "dependency", "resource", "reason")
-	accessAllowedMetric           = collectors.NewGauge("vitals_kubernetes_access_allowed", "Whether the account may do this (1) or not (0).", "dependency", "verb", "resource", "namespace")
-	crdPresentMetric              = collectors.NewGauge("vitals_kubernetes_crd_present", "Whether the custom resource definition is there and established (1) or not (0).", "dependency", "crd")
+	accessAllowedMetric           = collectors.NewGauge("vitals_kubernetes_access_allowed", "Whether the account has the right (1) or not (0).", "dependency", "verb", "resource", "namespace")
+	crdPresentMetric              = collectors.NewGauge("vitals_kubernetes_crd_present", "Whether the custom resource definition exists and is established (1) or not (0).", "dependency", "crd")
 	certificateExpiryMetric       = collectors.NewGauge("vitals_kubernetes_certificate_expiry_timestamp_seconds", "When the API server's certificate expires, in seconds since the epoch.", "dependency")
 	clientCertificateExpiryMetric = collectors.NewGauge("vitals_kubernetes_client_certificate_expiry_timestamp_seconds", "When the client certificate expires, in seconds since the epoch.", "dependency")
 )
 
-// defs are the metrics of the kind kubernetes.
+// defs returns the metrics of the kind.
 func defs() []*collectors.Def {
 	return append(remote.DependencyDefs(),
 		watchConnectedMetric,
@@ -31,7 +31,7 @@ func defs() []*collectors.Def {
 	)
 }
 
-// Metrics implements Kind.
+// Metrics implements collectors.Kind.
 func (c *Config) Metrics(name string) []collectors.Metric {
 	var verbs, resources, namespaces []string
 	namespaced := false
@@ -44,8 +44,8 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Configured("resource", c.Watch,
 		watchConnectedMetric, watchLastContactMetric,
 		watchRestartsMetric, watchFailureMetric)
-	m.Closed("reason", collectors.Texts(watchReasons()), watchFailureMetric)
-	m.Chosen("verb", collectors.Unique(verbs), kubeVerbs(), accessAllowedMetric)
+	m.Closed("reason", collectors.Texts(failureReasons()), watchFailureMetric)
+	m.Chosen("verb", collectors.Unique(verbs), apiVerbs(), accessAllowedMetric)
 	m.Configured("resource", collectors.Unique(resources), accessAllowedMetric)
 	if namespaced || m.Any {
 		m.Configured("namespace", collectors.Unique(namespaces), accessAllowedMetric)
@@ -53,7 +53,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Configured("crd", c.CRDs, crdPresentMetric)
 	m.Bools(watchConnectedMetric, watchFailureMetric,
 		accessAllowedMetric, crdPresentMetric)
-	// Without TLS, or with a token in place of a certificate, there is none.
+	// They are absent without TLS, or with a token in place of a client certificate.
 	m.Vanishing(certificateExpiryMetric, clientCertificateExpiryMetric)
 	return m.List()
 }

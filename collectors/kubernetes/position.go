@@ -11,22 +11,22 @@ import (
 	"strconv"
 )
 
-// The timeoutSeconds that a watch asks for: at least the first, and a random part
-// up to the second above it, so that watches do not all end together.
+// The timeoutSeconds of a watch: watchSeconds and a random part of at most watchSpread, so that
+// watches do not end at the same time.
 const (
 	watchSeconds = 240
 	watchSpread  = 60
 )
 
-// open finds out where to start and opens the stream of events.
+// open finds the start position and opens the stream of events.
 func (w *watch) open(ctx context.Context) (io.ReadCloser, error) {
 	path, err := w.path(ctx)
 	if err != nil {
-		return nil, asked("discover the version of "+w.target.group, err)
+		return nil, withOperation("discover the version of "+w.target.group, err)
 	}
 	if w.position == "" {
 		if w.position, err = w.list(ctx, path); err != nil {
-			return nil, asked("list", err)
+			return nil, withOperation("list", err)
 		}
 	}
 	res, err := w.client.open(ctx, request{path: path, accept: metadata, query: url.Values{
@@ -40,33 +40,33 @@ func (w *watch) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 	if res.StatusCode != http.StatusOK {
 		defer res.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(res.Body, bodyLimit)) // only makes the error clearer
-		return nil, statusError(res.StatusCode, body)
+		body, _ := io.ReadAll(io.LimitReader(res.Body, bodyLimit)) // an incomplete body only shortens the error
+		return nil, errorOfResponse(res.StatusCode, body)
 	}
 	return res.Body, nil
 }
 
-// path returns where the resource is served. The version of a group is the one
-// that the API server prefers, and is asked for once.
+// path returns the path of the resource, in the preferred version of its group. The version is
+// requested once.
 func (w *watch) path(ctx context.Context) (string, error) {
 	if w.target.group == "" {
 		return "/api/v1/" + w.target.name, nil
 	}
 	prefix := "/apis/" + w.target.group
 	if w.groupVersion == "" {
-		answer, err := w.client.ask(ctx, request{path: prefix, accept: anyJSON})
+		response, err := w.client.do(ctx, request{path: prefix, accept: anyJSON})
 		if err != nil {
 			return "", err
 		}
-		if w.groupVersion, err = parseKubeGroup(answer.body); err != nil {
+		if w.groupVersion, err = parseGroup(response.body); err != nil {
 			return "", err
 		}
 	}
 	return prefix + "/" + w.groupVersion + "/" + w.target.name, nil
 }
 
-// parseKubeGroup reads the preferred version of an APIGroup.
-func parseKubeGroup(data []byte) (string, error) {
+// parseGroup returns the preferred version of an APIGroup.
+func parseGroup(data []byte) (string, error) {
 	var group struct{ PreferredVersion struct{ Version string } }
 	if err := json.Unmarshal(data, &group); err != nil {
 		return "", malformed(err)
@@ -77,20 +77,20 @@ func parseKubeGroup(data []byte) (string, error) {
 	return group.PreferredVersion.Version, nil
 }
 
-// list returns the position at which a watch has to start to miss nothing. One
-// object is asked for, so that the cost does not grow with the cluster.
+// list returns the position at which a watch has to start to receive all events. It requests one
+// object, so the cost does not depend on the size of the cluster.
 func (w *watch) list(ctx context.Context, path string) (string, error) {
-	answer, err := w.client.ask(ctx, request{
+	response, err := w.client.do(ctx, request{
 		path: path, query: url.Values{"limit": {"1"}}, accept: metaList, limit: objectLimit,
 	})
 	if err != nil {
 		return "", err
 	}
-	return parseKubePosition(answer.body)
+	return parsePosition(response.body)
 }
 
-// parseKubePosition reads the resourceVersion of a list.
-func parseKubePosition(data []byte) (string, error) {
+// parsePosition returns the resourceVersion of a list.
+func parsePosition(data []byte) (string, error) {
 	var list struct {
 		Metadata struct{ ResourceVersion string }
 	}

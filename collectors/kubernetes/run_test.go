@@ -16,8 +16,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// run runs a collector's watches until stop, or the end of the test, and
-// passes on its calls for a round.
+// run runs a collector until stop or the end of the test. The channel receives its requests for
+// a collection.
 func run(t *testing.T, k collectors.Collector) (changed <-chan struct{}, stop func()) {
 	t.Helper()
 	calls := make(chan struct{}, 100)
@@ -37,16 +37,15 @@ func run(t *testing.T, k collectors.Collector) (changed <-chan struct{}, stop fu
 		select {
 		case <-done:
 		case <-time.After(10 * time.Second):
-			t.Error("Run() goes on 10 s after its context ended")
+			t.Error("Run() has not returned 10 s after the end of its context")
 		}
 	})
 	t.Cleanup(stop)
 	return calls, stop
 }
 
-// await collects after each call for a round until ok holds, and returns
-// those samples.
-func await(t *testing.T, k collectors.Collector, changed <-chan struct{}, what string, ok func(kubeSamples) bool) (kubeSamples, error) {
+// await collects after each request until ok returns true, and returns those samples.
+func await(t *testing.T, k collectors.Collector, changed <-chan struct{}, what string, ok func(samplesBySeries) bool) (samplesBySeries, error) {
 	t.Helper()
 	deadline := time.After(15 * time.Second)
 	for {
@@ -57,17 +56,17 @@ func await(t *testing.T, k collectors.Collector, changed <-chan struct{}, what s
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatalf("no round showed %s within 15 s; the last one: %v (error %v)", what, samples, err)
+			t.Fatalf("no collection with %s within 15 s; the last one: %v (error %v)", what, samples, err)
 		}
 	}
 }
 
 const (
-	kubeConnected = `vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`
-	pods          = "/api/v1/pods"
+	connectedSeries = `vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`
+	pods            = "/api/v1/pods"
 )
 
-// onWatch breaks the watch and leaves the list alone.
+// onWatch uses the handler for the watch only, not for the list.
 func (a *api) onWatch(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {
@@ -78,7 +77,7 @@ func (a *api) onWatch(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// then writes one text to the stream of a watch and keeps it open.
+// then returns a handler that writes a text to the stream of a watch and keeps it open.
 func (a *api) then(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, text)
@@ -122,28 +121,28 @@ func TestWatchFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			leaks := goleak.IgnoreCurrent()
-			api := newKubeAPI(t)
+			api := newAPI(t)
 			api.fault(pods, test.fault(api))
 			c := api.config()
 			c.Watch = []string{"pods"}
 			if test.want == "hung" {
 				c.WatchIdleTimeout = model.Duration(50 * time.Millisecond)
 			}
-			k := kubeNew(t, c)
+			k := newCollector(t, c)
 			changed, stop := run(t, k)
 			const failure, labels = "vitals_kubernetes_watch_failure", `dependency="kubernetes",`
-			reason := func(s kubeSamples) string {
-				podsOnly := kubeSamples{}
+			reason := func(s samplesBySeries) string {
+				podsOnly := samplesBySeries{}
 				for series, v := range s {
 					podsOnly[strings.TrimSuffix(series, `,resource="pods"}`)] = v
 				}
 				return podsOnly.reason(t, failure, labels)
 			}
-			samples, err := await(t, k, changed, "the reason "+test.want, func(s kubeSamples) bool {
+			samples, err := await(t, k, changed, "the reason "+test.want, func(s samplesBySeries) bool {
 				return reason(s) == test.want && len(s) > 0
 			})
-			if connected, found := samples[kubeConnected]; !found || (connected == 1) != (test.want == "") {
-				t.Errorf("%s = %v (exported: %t), want it to agree with the reason %q", kubeConnected, connected, found, test.want)
+			if connected, found := samples[connectedSeries]; !found || (connected == 1) != (test.want == "") {
+				t.Errorf("%s = %v (exported: %t), want it to agree with the reason %q", connectedSeries, connected, found, test.want)
 			}
 			if (err != nil) != (test.want != "") || err != nil && len(err.Error()) > 512 {
 				t.Errorf("Collect() = %v, want an error of at most 512 bytes only while the watch is not open", err)
@@ -158,8 +157,8 @@ func TestWatchFaults(t *testing.T) {
 	}
 }
 
-func TestWatchGoesOnWhereItWas(t *testing.T) {
-	api := newKubeAPI(t)
+func TestWatchContinuesAtItsPosition(t *testing.T) {
+	api := newAPI(t)
 	cut := make(chan struct{})
 	api.fault(pods, api.onWatch(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"type":"MODIFIED","object":{"metadata":{"resourceVersion":"250"}}}`)
@@ -169,15 +168,15 @@ func TestWatchGoesOnWhereItWas(t *testing.T) {
 	}))
 	c := api.config()
 	c.Watch = []string{"pods"}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	changed, _ := run(t, k)
-	await(t, k, changed, "an open watch", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	await(t, k, changed, "an open watch", func(s samplesBySeries) bool { return s[connectedSeries] == 1 })
 	api.fault(pods, nil)
 	close(cut)
-	await(t, k, changed, "a lost watch", func(s kubeSamples) bool { return s[kubeConnected] == 0 })
-	await(t, k, changed, "an open watch again", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	await(t, k, changed, "a lost watch", func(s samplesBySeries) bool { return s[connectedSeries] == 0 })
+	await(t, k, changed, "an open watch again", func(s samplesBySeries) bool { return s[connectedSeries] == 1 })
 	var watches, lists []string
-	for _, r := range api.asked() {
+	for _, r := range api.requested() {
 		switch {
 		case strings.Contains(r, "watch=1"):
 			watches = append(watches, r)
@@ -189,22 +188,22 @@ func TestWatchGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("requests = %q and %q, want one list and two watches, from 100 and then from 250", lists, watches)
 	}
 	if len(lists) == 1 && lists[0] != "GET /api/v1/pods?limit=1" {
-		t.Errorf("list = %q, want one object asked for", lists[0])
+		t.Errorf("list = %q, want the limit of one object", lists[0])
 	}
 	if len(watches) > 0 && (!strings.Contains(watches[0], "allowWatchBookmarks=true") || !strings.Contains(watches[0], "timeoutSeconds=2") && !strings.Contains(watches[0], "timeoutSeconds=300")) {
 		t.Errorf("watch = %q, want bookmarks and a time-out of 240 to 300 s", watches[0])
 	}
 }
 
-func TestWatchOfAGroupFollowsItsVersion(t *testing.T) {
-	api := newKubeAPI(t)
+func TestWatchUsesTheNewVersionOfItsGroup(t *testing.T) {
+	api := newAPI(t)
 	api.fault("/apis/apps/v1/deployments", status(404))
 	c := api.config()
 	c.Watch = []string{"apps/deployments"}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	changed, _ := run(t, k)
-	series := strings.Replace(kubeConnected, "pods", "apps/deployments", 1)
-	await(t, k, changed, "a failed watch", func(s kubeSamples) bool { v, ok := s[series]; return ok && v == 0 })
+	series := strings.Replace(connectedSeries, "pods", "apps/deployments", 1)
+	await(t, k, changed, "a failed watch", func(s samplesBySeries) bool { v, ok := s[series]; return ok && v == 0 })
 	api.fault("/apis/apps", text(`{"kind":"APIGroup","preferredVersion":{"groupVersion":"apps/v2","version":"v2"}}`))
 	api.fault("/apis/apps/v2/deployments", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("watch") {
@@ -213,17 +212,17 @@ func TestWatchOfAGroupFollowsItsVersion(t *testing.T) {
 		}
 		text(`{"metadata":{"resourceVersion":"1"}}`)(w, r)
 	})
-	await(t, k, changed, "a watch of the new version", func(s kubeSamples) bool { return s[series] == 1 })
+	await(t, k, changed, "a watch of the new version", func(s samplesBySeries) bool { return s[series] == 1 })
 }
 
-// freezer passes bytes on to a server until it freezes: connections stay open
-// and nothing moves any more.
+// freezer is a proxy to a server. After frozen is closed, it forwards nothing and keeps the
+// connections open.
 type freezer struct {
 	net.Listener
 	frozen chan struct{}
 }
 
-func newKubeFreezer(t *testing.T, to string) *freezer {
+func newFreezer(t *testing.T, to string) *freezer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -271,24 +270,24 @@ func TestWatchOnAFrozenConnection(t *testing.T) {
 	// The names and the meaning, seconds, are those of k8s.io/apimachinery/pkg/util/net.
 	t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
 	t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
-	api := newKubeAPI(t)
-	freezer := newKubeFreezer(t, api.Listener.Addr().String())
+	api := newAPI(t)
+	freezer := newFreezer(t, api.Listener.Addr().String())
 	c := api.config()
 	c.Server = "https://" + freezer.Addr().String()
 	c.Watch = []string{"pods"}
-	k := kubeNew(t, c)
+	k := newCollector(t, c)
 	changed, _ := run(t, k)
-	await(t, k, changed, "an open watch", func(s kubeSamples) bool { return s[kubeConnected] == 1 })
+	await(t, k, changed, "an open watch", func(s samplesBySeries) bool { return s[connectedSeries] == 1 })
 	close(freezer.frozen)
 	deadline := time.After(15 * time.Second)
 	for {
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatal("nothing changed within 15 s of the freeze")
+			t.Fatal("no requested collection within 15 s of the freeze")
 		}
 		samples, _ := collect(t, k, 100*time.Millisecond)
-		if samples[kubeConnected] == 1 {
+		if samples[connectedSeries] == 1 {
 			continue
 		}
 		if v := samples[`vitals_kubernetes_watch_failure{dependency="kubernetes",reason="hung",resource="pods"}`]; v != 1 {

@@ -1,52 +1,49 @@
 package kubernetes
 
 import (
-	"time"
-
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// addRound appends what the kind measures beside the dependency itself.
-func (k *collector) addRound(b *collectors.Batch, r *round) {
-	for i, q := range k.questions {
-		if q.entry == nil || r.allowedErr[i] != nil {
+// addResult appends the samples of access rights, definitions and certificates.
+func (c *collector) addResult(b *collectors.Batch, r *result) {
+	for i, review := range c.reviews {
+		if review.access == nil || r.allowedErr[i] != nil {
 			continue
 		}
-		values := []string{k.name, q.entry.Verb, q.entry.Resource}
-		if q.entry.Namespace != "" {
-			values = append(values, q.entry.Namespace)
+		values := []string{c.name, review.access.Verb, review.access.Resource}
+		if review.access.Namespace != "" {
+			values = append(values, review.access.Namespace)
 		}
 		b.Set(accessAllowedMetric, collectors.Number(r.allowed[i]), values...)
 	}
-	for i, crd := range k.crds {
+	for i, crd := range c.crds {
 		if r.presentErr[i] == nil {
-			b.Set(crdPresentMetric, collectors.Number(r.present[i]), k.name, crd.name)
+			b.Set(crdPresentMetric, collectors.Number(r.present[i]), c.name, crd.name)
 		}
 	}
-	addKubeTime(b, certificateExpiryMetric, r.ready.expires, k.name)
-	addKubeTime(b, clientCertificateExpiryMetric, certificateExpiry(k.config), k.name)
+	if at := r.ready.expires; !at.IsZero() {
+		b.Set(certificateExpiryMetric, collectors.EpochSeconds(at), c.name)
+	}
+	if at := certificateExpiry(c.config); !at.IsZero() {
+		b.Set(clientCertificateExpiryMetric, collectors.EpochSeconds(at), c.name)
+	}
 }
 
-// addKubeWatch appends how one watch is doing, once it has been tried.
-func addKubeWatch(b *collectors.Batch, dependency, resource string, s watchState) {
+// addWatch appends the samples of a watch, unless its first attempt has not ended.
+func addWatch(b *collectors.Batch, dependency, resource string, s watchState) {
 	if !s.tried {
 		return
 	}
 	b.Set(watchConnectedMetric, collectors.Number(s.connected), dependency, resource)
-	addKubeTime(b, watchLastContactMetric, s.contact, dependency, resource)
+	if !s.contact.IsZero() {
+		b.Set(watchLastContactMetric, collectors.EpochSeconds(s.contact), dependency, resource)
+	}
 	b.Set(watchRestartsMetric, float64(s.restarts), dependency, resource)
 	reason := watchReason(s.err)
-	for _, r := range watchReasons() {
+	for _, r := range failureReasons() {
 		b.Set(watchFailureMetric, collectors.Number(r == reason), dependency, resource, string(r))
 	}
 }
 
-// addKubeTime appends a moment in seconds since the epoch; the zero time is left out.
-func addKubeTime(b *collectors.Batch, metric *collectors.Def, at time.Time, values ...string) {
-	if !at.IsZero() {
-		b.Set(metric, float64(at.UnixMilli())/1000, values...)
-	}
-}
-
-// Describe implements Collector.
-func (k *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+// Describe implements collectors.Collector.
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,15 +14,12 @@ import (
 )
 
 const (
-	// connectTimeout bounds what comes before the first byte of a watch: the
-	// list that says where to start, and the headers of the watch itself.
+	// connectTimeout bounds the opening of a watch: the list for the start position, and
+	// the headers of the watch.
 	connectTimeout = 10 * time.Second
-	// steady is how long a watch has to live to count as one that worked. The
-	// API server ends a healthy watch after timeoutSeconds, minutes later.
-	steady = 10 * time.Second
-	// The pause after a failed watch, which doubles from the first to the second.
-	firstPause = 500 * time.Millisecond
-	lastPause  = 30 * time.Second
+	// minLifetime is the lifetime from which a watch counts as successful. The API server
+	// ends a successful watch after timeoutSeconds, which is minutes.
+	minLifetime = 10 * time.Second
 )
 
 // The reasons that only a watch has.
@@ -32,91 +28,91 @@ const (
 	reasonHung   remote.Reason = "hung"
 )
 
-// watchReasons returns every reason of vitals_kubernetes_watch_failure.
-func watchReasons() []remote.Reason { return append(remote.Reasons(), reasonClosed, reasonHung) }
+// failureReasons returns every reason of vitals_kubernetes_watch_failure.
+func failureReasons() []remote.Reason { return append(remote.Reasons(), reasonClosed, reasonHung) }
 
 var (
-	errKubeClosed = errors.New("the server ended the watch at once")
-	errKubeHung   = errors.New("nothing received for watch_idle_timeout")
+	errClosed = errors.New("the server ended the watch at once")
+	errHung   = errors.New("nothing received for watch_idle_timeout")
 )
 
-// watch keeps one watch open and knows how it is doing. Its methods are safe
-// for concurrent use, except run.
+// watch keeps one watch open and has its state. Its methods are safe for concurrent use, except
+// run.
 type watch struct {
 	client *client
-	// resource is what the configuration calls target.
+	// resource is the target as in the configuration.
 	resource string
 	target   resource
 	idle     time.Duration
 	logger   *slog.Logger
 
-	// groupVersion is the preferred version of the group, once it is known, and
-	// position the resourceVersion from which to go on. Both belong to run.
+	// groupVersion is the preferred version of the group, and position the
+	// resourceVersion at which the next attempt starts. Both are empty while unknown, and
+	// only run uses them.
 	groupVersion, position string
 
-	// again ends the pause after a failure; it has room for one value.
+	// again ends the pause after a failure. Its buffer has one element.
 	again chan struct{}
-	// tried is closed as soon as the first attempt has succeeded or failed.
+	// tried is closed when the first attempt has succeeded or failed.
 	tried chan struct{}
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards state
 	state watchState
 }
 
-// watchState is how a watch is doing. The zero value is unknown.
+// watchState is the state of a watch. The zero value is unknown.
 type watchState struct {
 	tried     bool
 	connected bool
-	// contact is when the server last sent something; zero if it never did.
+	// contact is when the server last sent data; zero if never.
 	contact time.Time
 	// restarts counts the attempts after the first.
 	restarts int
-	// err is why the watch is not connected; nil while it is.
+	// err is the reason why the watch is not connected, else nil.
 	err error
 }
 
-// watchEnd is how one attempt ended.
+// watchEnd is the result of one attempt.
 type watchEnd struct {
-	// err is nil if the server ended the watch in order.
+	// err is nil if the server ended the watch regularly.
 	err error
-	// lived is how long the watch was open; zero if it never was.
+	// lived is how long the watch was open; zero if it could not be opened.
 	lived time.Duration
-	// delivered says whether anything came through it.
+	// delivered reports whether an event arrived.
 	delivered bool
-	// fresh says whether the watch began at a position that was just listed.
-	fresh bool
+	// listed reports whether the start position came from a list in this attempt.
+	listed bool
 }
 
-// resumable says whether the end is a part of normal operation, so that the watch
-// goes on at once and nothing has failed:
+// resumable reports whether the end is a part of normal operation, so that the next attempt
+// starts without a pause and without a failure:
 //
-//   - the server's own time-out, after a watch that worked;
-//   - a position that the server no longer knows, unless it was just listed;
-//   - silence from the very start. An API server sends bookmarks only for a
-//     resource of which it has seen an event since it started, or, without any,
-//     once etcd reports progress, which is every 10 minutes. Whether such a watch
-//     hangs is found out by opening it anew.
+//   - the server's timeout, after a successful watch;
+//   - a position that the server no longer has, unless it was just listed;
+//   - silence from the start. An API server sends bookmarks only for a resource with an event
+//     since the server started, or when etcd reports progress, every 10 minutes. Opening such
+//     a watch again shows whether it hangs.
 //
-// None of them can become a hot loop: a watch has to live for steady first, and
-// a position cannot be outdated twice.
+// None of them leads to a hot loop: a watch has to live for minLifetime, and a listed position
+// is not outdated.
 func (e watchEnd) resumable() bool {
-	if failedWith(e.err, http.StatusGone) {
-		return !e.fresh || e.lived >= steady
+	if hasStatus(e.err, http.StatusGone) {
+		return !e.listed || e.lived >= minLifetime
 	}
-	quiet := errors.Is(e.err, errKubeHung) && !e.delivered
-	return e.lived >= steady && (e.err == nil || quiet)
+	quiet := errors.Is(e.err, errHung) && !e.delivered
+	return e.lived >= minLifetime && (e.err == nil || quiet)
 }
 
-// newKubeWatch makes a watch on one resource, which does nothing before run.
-func newKubeWatch(client *client, resource string, idle time.Duration, logger *slog.Logger) *watch {
-	target, _ := parseKubeResource(resource) // checked with the configuration
+// newWatch returns a watch on one resource. Call run to open it.
+func newWatch(client *client, resource string, idle time.Duration, logger *slog.Logger) *watch {
+	target, _ := parseResource(resource) // Config.Problems has checked it
 	return &watch{
 		client: client, resource: resource, target: target, idle: idle, logger: logger,
 		again: make(chan struct{}, 1), tried: make(chan struct{}),
 	}
 }
 
-// retry ends the pause of a watch that is not open, or the next one if an attempt
-// is under way: something has changed at the API server, so that it may succeed.
+// retry ends the current or the next pause of a watch that is not open, because the API server
+// has changed and an attempt may succeed.
 func (w *watch) retry() {
 	if w.snapshot().connected {
 		return
@@ -129,37 +125,37 @@ func (w *watch) retry() {
 
 // run keeps the watch open until ctx ends.
 func (w *watch) run(ctx context.Context, changed func()) {
-	var pause kubePause
+	var pause backoff
 	for {
 		end := w.attempt(ctx, changed)
 		if ctx.Err() != nil {
 			return
 		}
-		if end.lived >= steady || end.delivered {
-			pause = kubePause{}
+		if end.lived >= minLifetime || end.delivered {
+			pause = backoff{}
 		}
 		if end.err == nil && !end.resumable() {
-			end.err = errKubeClosed
+			end.err = errClosed
 		}
-		w.forget(end.err)
+		w.reset(end.err)
 		if !end.resumable() {
 			w.failed(end.err, changed)
 			if !pause.wait(ctx, w.again) {
 				return
 			}
-			w.client.closeIdle() // a connection that hangs would serve the next attempt as badly
+			w.client.closeIdle() // the next attempt must not use a connection that hangs
 		}
 		w.update(func(s *watchState) { s.restarts++ })
 	}
 }
 
-// attempt opens the watch and follows it to its end.
+// attempt opens the watch and reads it to its end.
 func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	connecting := time.AfterFunc(connectTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer connecting.Stop()
-	end := watchEnd{fresh: w.position == ""}
+	end := watchEnd{listed: w.position == ""}
 	body, err := w.open(ctx)
 	if err != nil {
 		end.err = err
@@ -168,43 +164,42 @@ func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 	defer body.Close()
 	connecting.Stop()
 	opened := time.Now()
-	proven, stop := w.proving(opened, changed)
+	confirm, stop := w.confirmation(opened, changed)
 	defer stop()
-	end.delivered, end.err = w.follow(ctx, cancel, body, proven)
+	end.delivered, end.err = w.follow(ctx, cancel, body, confirm)
 	end.lived = time.Since(opened)
 	return end
 }
 
-// proving says when an accepted watch counts as connected: at once, unless the one
-// before it was accepted as well and then ended at once. That one shows that being
-// accepted proves nothing, so this one has to deliver something, of which the caller
-// tells proven, or to live for steady. Otherwise a server that ends each watch
-// would seem well for a moment at each attempt. The caller calls stop at the end.
-func (w *watch) proving(opened time.Time, changed func()) (proven, stop func()) {
-	if !errors.Is(w.snapshot().err, errKubeClosed) {
+// confirmation decides when an accepted watch counts as connected: at once, unless the server
+// accepted the previous watch and ended it at once. Then the watch has to deliver an event or live
+// for minLifetime; otherwise each attempt at such a server would count as connected for a moment.
+// The caller calls confirm for each event, and stop at the end.
+func (w *watch) confirmation(opened time.Time, changed func()) (confirm, stop func()) {
+	if !errors.Is(w.snapshot().err, errClosed) {
 		w.succeeded(opened, changed)
 		return func() {}, func() {}
 	}
 	w.update(func(s *watchState) { s.contact = opened })
-	proven = sync.OnceFunc(func() { w.succeeded(time.Now(), changed) })
+	confirm = sync.OnceFunc(func() { w.succeeded(time.Now(), changed) })
 	done := make(chan struct{})
-	timer := time.AfterFunc(steady, func() {
+	timer := time.AfterFunc(minLifetime, func() {
 		defer close(done)
-		proven()
+		confirm()
 	})
-	return proven, func() {
+	return confirm, func() {
 		if !timer.Stop() {
 			<-done
 		}
 	}
 }
 
-// follow reads events until the stream ends or falls silent, and says whether
-// there were any; it calls proven for each.
-func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, proven func()) (delivered bool, err error) {
-	silent := time.AfterFunc(w.idle, func() { cancel(errKubeHung) })
+// follow reads events until the stream ends or is silent for too long. It calls confirm for each
+// event and reports whether there were any.
+func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, confirm func()) (delivered bool, err error) {
+	silent := time.AfterFunc(w.idle, func() { cancel(errHung) })
 	defer silent.Stop()
-	stream := newKubeStream(body)
+	stream := newStream(body)
 	for {
 		event, err := stream.next()
 		if err == io.EOF {
@@ -215,7 +210,7 @@ func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body
 		}
 		silent.Reset(w.idle)
 		delivered = true
-		proven()
+		confirm()
 		if v := event.Object.Metadata.ResourceVersion; v != "" {
 			w.position = v
 		}
@@ -223,24 +218,24 @@ func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body
 	}
 }
 
-// forget drops what an answer, or silence, has put in doubt. After a connection
-// that was lost, the watch goes on where it was.
-func (w *watch) forget(err error) {
-	var failure *failure
-	if errors.As(err, &failure) || errors.Is(err, errKubeHung) {
+// reset clears the position after an error response or silence, and the version after a 404.
+// After a lost connection, the watch continues at its position.
+func (w *watch) reset(err error) {
+	if isResponse(err) || errors.Is(err, errHung) {
 		w.position = ""
 	}
-	if failedWith(err, http.StatusNotFound) {
+	if hasStatus(err, http.StatusNotFound) {
 		w.groupVersion = ""
 	}
 }
 
+// succeeded sets the state of an open watch.
 func (w *watch) succeeded(at time.Time, changed func()) {
 	before := w.update(func(s *watchState) {
 		s.connected, s.contact, s.err = true, at, nil
 	})
 	select {
-	case <-w.again: // was for this attempt
+	case <-w.again: // a retry for this attempt
 	default:
 	}
 	if !before.connected {
@@ -249,6 +244,7 @@ func (w *watch) succeeded(at time.Time, changed func()) {
 	}
 }
 
+// failed sets the state of a failed attempt.
 func (w *watch) failed(err error, changed func()) {
 	before := w.update(func(s *watchState) { s.connected, s.err = false, err })
 	if watchReason(before.err) != watchReason(err) {
@@ -259,7 +255,7 @@ func (w *watch) failed(err error, changed func()) {
 	}
 }
 
-// update changes the state and returns what it was.
+// update changes the state and returns the previous one.
 func (w *watch) update(change func(*watchState)) watchState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -274,42 +270,24 @@ func (w *watch) update(change func(*watchState)) watchState {
 	return before
 }
 
-// snapshot returns how the watch is doing.
+// snapshot returns the state.
 func (w *watch) snapshot() watchState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state
 }
 
-// watchReason classifies the end of a watch; nil is no failure.
+// watchReason returns the reason of a failed attempt, and "" for nil.
 func watchReason(err error) remote.Reason {
 	switch {
-	case errors.Is(err, errKubeClosed):
+	case errors.Is(err, errClosed):
 		return reasonClosed
-	case errors.Is(err, errKubeHung):
+	case errors.Is(err, errHung):
 		return reasonHung
 	case err != nil && strings.Contains(err.Error(), "client connection lost"):
-		// What the HTTP/2 transport says when its ping is not answered: 45 s of
-		// silence by client-go's defaults, so that it mostly comes first.
+		// The error of the HTTP/2 transport after a ping without a response. With
+		// client-go's defaults that is after 45 s of silence.
 		return reasonHung
 	}
-	return reason(err)
-}
-
-// kubePause is the pause between failed attempts. The zero value starts anew.
-type kubePause struct{ length time.Duration }
-
-// wait pauses, twice as long as the last time and with a jitter of a fifth, or
-// until again, and says whether ctx lasted.
-func (p *kubePause) wait(ctx context.Context, again <-chan struct{}) bool {
-	p.length = min(max(2*p.length, firstPause), lastPause)
-	timer := time.NewTimer(p.length*4/5 + rand.N(p.length*2/5))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-again:
-	case <-timer.C:
-	}
-	return true
+	return remote.ReasonOf(err)
 }

@@ -16,12 +16,13 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// script answers the requests of a watch inside a synctest bubble. list and
-// watch count the requests of each sort.
+// script is a fake API server for one watch, without sockets, for synctest. list and watch count
+// the requests.
 type script struct {
 	list, watch atomic.Int32
-	// play plays the nth watch, from 1, into the stream; the stream ends with what
-	// it returns, io.EOF for an end in order. A status other than 0 is answered instead.
+	// play writes the nth watch, from 1, to the stream. The stream ends with the error that
+	// it returns, io.EOF for a regular end. If code returns a status other than 0, the
+	// response has that status and no stream.
 	play func(ctx context.Context, n int32, position string, w io.Writer) error
 	code func(n int32, position string) int
 }
@@ -51,13 +52,13 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 // CloseIdleConnections does nothing: there are no connections.
 func (s *script) CloseIdleConnections() {}
 
-// fakeClient is a client without a network.
+// fakeClient returns a client without a network.
 func fakeClient(transport http.RoundTripper) *client {
 	return &client{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: transport}}
 }
 
-// kubeFor lasts for d and then ends the stream in order.
-func kubeFor(ctx context.Context, d time.Duration) error {
+// streamFor waits for d and then ends the stream regularly.
+func streamFor(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -66,10 +67,10 @@ func kubeFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// watchFor runs a watch against a script for d of the bubble's time and
-// returns it with the number of calls for a round.
+// watchFor runs a watch with a script for d. It returns the watch and the number of requests for
+// a collection.
 func watchFor(s *script, d time.Duration) (*watch, int32) {
-	w := newKubeWatch(fakeClient(s), "pods", 90*time.Second, slog.New(slog.DiscardHandler))
+	w := newWatch(fakeClient(s), "pods", 90*time.Second, slog.New(slog.DiscardHandler))
 	var changed atomic.Int32
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -135,11 +136,11 @@ func TestWatchAttempts(t *testing.T) {
 			lasts: time.Minute, least: 90, most: 150, lists: 1, changed: 300, reason: reasonClosed,
 		},
 		{
-			name: "ended in order by the server's time-out",
+			name: "ended by the server's timeout",
 			script: &script{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
 				for range 4 {
 					_, _ = io.WriteString(w, bookmark)
-					if err := kubeFor(ctx, time.Minute); err != io.EOF {
+					if err := streamFor(ctx, time.Minute); err != io.EOF {
 						return err
 					}
 				}
@@ -180,7 +181,7 @@ func TestWatchAttempts(t *testing.T) {
 				},
 				play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
 					_, _ = io.WriteString(w, bookmark)
-					return kubeFor(ctx, time.Minute)
+					return streamFor(ctx, time.Minute)
 				},
 			},
 			lasts: 10*time.Minute + time.Second, least: 20, most: 22, lists: 11, connected: true, changed: 1,
@@ -188,7 +189,7 @@ func TestWatchAttempts(t *testing.T) {
 		{
 			name: "410 Gone in a watch that worked, as an event",
 			script: &script{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
-				if err := kubeFor(ctx, time.Minute); err != io.EOF {
+				if err := streamFor(ctx, time.Minute); err != io.EOF {
 					return err
 				}
 				_, _ = io.WriteString(w, `{"type":"ERROR","object":{"code":410,"message":"too old resource version"}}`)
@@ -200,7 +201,7 @@ func TestWatchAttempts(t *testing.T) {
 			name: "connection lost each minute",
 			script: &script{play: func(ctx context.Context, _ int32, _ string, w io.Writer) error {
 				_, _ = io.WriteString(w, bookmark)
-				if err := kubeFor(ctx, time.Minute); err != io.EOF {
+				if err := streamFor(ctx, time.Minute); err != io.EOF {
 					return err
 				}
 				return errors.New("connection reset")
@@ -222,7 +223,7 @@ func TestWatchAttempts(t *testing.T) {
 					t.Errorf("connected = %t with reason %q (%v), want %t with %q", state.connected, watchReason(state.err), state.err, test.connected, test.reason)
 				}
 				if changed > test.changed || changed == 0 {
-					t.Errorf("calls for a round = %d, want 1 to %d", changed, test.changed)
+					t.Errorf("requests for a collection = %d, want 1 to %d", changed, test.changed)
 				}
 				if n := int32(state.restarts); n < test.script.watch.Load()-2 || n > test.script.watch.Load() {
 					t.Errorf("restarts = %d after %d watches, want one less", n, test.script.watch.Load())
@@ -232,12 +233,12 @@ func TestWatchAttempts(t *testing.T) {
 	}
 }
 
-// hole accepts a request and never answers it.
-type hole struct{ asked atomic.Int32 }
+// hole is a server that never responds.
+type hole struct{ requests atomic.Int32 }
 
 // RoundTrip implements http.RoundTripper.
 func (h *hole) RoundTrip(req *http.Request) (*http.Response, error) {
-	h.asked.Add(1)
+	h.requests.Add(1)
 	<-req.Context().Done()
 	return nil, req.Context().Err()
 }
@@ -248,7 +249,7 @@ func (h *hole) CloseIdleConnections() {}
 func TestWatchOfABlackHole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hole hole
-		w := newKubeWatch(fakeClient(&hole), "pods", time.Minute, slog.New(slog.DiscardHandler))
+		w := newWatch(fakeClient(&hole), "pods", time.Minute, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		began := time.Now()
@@ -264,7 +265,7 @@ func TestWatchOfABlackHole(t *testing.T) {
 			t.Errorf("reason = %q, want %q", got, remote.ReasonTimeout)
 		}
 		time.Sleep(10*time.Minute - connectTimeout)
-		if n := hole.asked.Load(); n < 14 || n > 26 {
+		if n := hole.requests.Load(); n < 14 || n > 26 {
 			t.Errorf("attempts in 10 min = %d, want 14 to 26: each takes 10 s and a pause", n)
 		}
 		cancel()
@@ -274,7 +275,7 @@ func TestWatchOfABlackHole(t *testing.T) {
 
 func TestPauseDoublesToItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var pause kubePause
+		var pause backoff
 		want := firstPause
 		for range 10 {
 			began := time.Now()
@@ -282,7 +283,7 @@ func TestPauseDoublesToItsLimit(t *testing.T) {
 				t.Fatal("wait() = false, want true while the context lasts")
 			}
 			if took := time.Since(began); took < want*4/5 || took > want*6/5 {
-				t.Errorf("wait() took %s, want %s give or take a fifth", took, want)
+				t.Errorf("wait() took %s, want %s plus or minus a fifth", took, want)
 			}
 			want = min(2*want, lastPause)
 		}

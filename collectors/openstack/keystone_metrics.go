@@ -7,13 +7,13 @@ import (
 
 // The metrics of the kind keystone.
 var (
-	keystoneTokensIssuedMetric    = collectors.NewCounter("vitals_keystone_tokens_issued_total", "Tokens that Keystone has issued to this collector, and to those that share its token, since it started.", "dependency")
+	keystoneTokensIssuedMetric    = collectors.NewCounter("vitals_keystone_tokens_issued_total", "Tokens that Keystone has issued since the start, to this collector and to those that share its token.", "dependency")
 	keystoneTokenExpiryMetric     = collectors.NewGauge("vitals_keystone_token_expiry_timestamp_seconds", "When the held token expires, by Keystone's clock, in seconds since the epoch.", "dependency")
 	keystoneTokenIssuedMetric     = collectors.NewGauge("vitals_keystone_token_issued_timestamp_seconds", "When the held token was issued, by Keystone's clock, in seconds since the epoch.", "dependency")
-	keystoneEndpointPresentMetric = collectors.NewGauge("vitals_keystone_endpoint_present", "Whether the catalog has an endpoint for the service in the region and interface that are used (1) or not (0).", "dependency", "service")
+	keystoneEndpointPresentMetric = collectors.NewGauge("vitals_keystone_endpoint_present", "Whether the catalog has an endpoint of the service in the configured region and interface (1) or not (0).", "dependency", "service")
 )
 
-// keystoneDefs are the metrics of the kind keystone.
+// keystoneDefs returns the metrics of the kind keystone.
 func keystoneDefs() []*collectors.Def {
 	return append(remote.DependencyDefs(),
 		keystoneTokensIssuedMetric,
@@ -23,7 +23,7 @@ func keystoneDefs() []*collectors.Def {
 	)
 }
 
-// Metrics implements Kind.
+// Metrics implements collectors.Kind.
 func (c *KeystoneConfig) Metrics(name string) []collectors.Metric {
 	m := collectors.NewCatalog(keystoneDefs(), "dependency", name)
 	remote.DescribeDependency(m)

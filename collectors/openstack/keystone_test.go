@@ -12,19 +12,19 @@ import (
 )
 
 func TestKeystoneHoldsItsToken(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
-	for range 30 { // Five minutes of rounds every 10 s.
-		if _, err := osCollect(t, k); err != nil {
+	for range 30 { // five minutes of collections every 10 s
+		if _, err := collect(t, k); err != nil {
 			t.Fatal(err)
 		}
 		cloud.pass(10 * time.Second)
 	}
 	issued, validated := cloud.counts()
 	if issued != 1 || validated != 29 {
-		t.Errorf("30 rounds: %d tokens and %d validations, want 1 and 29", issued, validated)
+		t.Errorf("30 collections: %d tokens and %d validations, want 1 and 29", issued, validated)
 	}
-	series, err := osCollect(t, k)
+	series, err := collect(t, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func TestKeystoneHoldsItsToken(t *testing.T) {
 }
 
 func TestKeystoneTokensOfADay(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
-	for range 8640 / 24 { // An hour of rounds every 10 s.
-		if _, err := osCollect(t, k); err != nil {
+	for range 8640 / 24 { // an hour of collections every 10 s
+		if _, err := collect(t, k); err != nil {
 			t.Fatal(err)
 		}
 		cloud.pass(10 * time.Second)
@@ -47,17 +47,17 @@ func TestKeystoneTokensOfADay(t *testing.T) {
 	}
 }
 
-func TestKeystoneRenewsTokensBeforeTheirEnd(t *testing.T) {
+func TestKeystoneRenewsTokensBeforeTheirExpiry(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		life       time.Duration
 		good, late time.Duration
 	}{
-		{"two minutes before the end of an hour", time.Hour, 58 * time.Minute, 58*time.Minute + 2*time.Second},
-		{"a tenth of a life of 100 s", 100 * time.Second, 90 * time.Second, 91 * time.Second},
+		{"two minutes before the expiry after an hour", time.Hour, 58 * time.Minute, 58*time.Minute + 2*time.Second},
+		{"a tenth of a lifetime of 100 s", 100 * time.Second, 90 * time.Second, 91 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cloud := osNewCloud(t)
+			cloud := newFakeCloud(t)
 			cloud.life = test.life
 			k := cloud.newKeystone(func(c *KeystoneConfig) { c.Reauthenticate = 1e18 })
 			for _, at := range []struct {
@@ -65,7 +65,7 @@ func TestKeystoneRenewsTokensBeforeTheirEnd(t *testing.T) {
 				want int
 			}{{0, 1}, {test.good, 1}, {test.late - test.good, 2}} {
 				cloud.pass(at.pass)
-				if _, err := osCollect(t, k); err != nil {
+				if _, err := collect(t, k); err != nil {
 					t.Fatal(err)
 				}
 				if issued, _ := cloud.counts(); issued != at.want {
@@ -76,12 +76,12 @@ func TestKeystoneRenewsTokensBeforeTheirEnd(t *testing.T) {
 	}
 }
 
-func TestKeystoneJudgesTokensByTheLocalClock(t *testing.T) {
-	cloud := osNewCloud(t)
+func TestKeystoneUsesTheLocalClockForTheExpiry(t *testing.T) {
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
 	k.session.now = func() time.Time { return cloud.now().Add(3 * time.Hour) }
 	for range 3 {
-		if _, err := osCollect(t, k); err != nil {
+		if _, err := collect(t, k); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,16 +90,16 @@ func TestKeystoneJudgesTokensByTheLocalClock(t *testing.T) {
 	}
 }
 
-func TestKeystoneReplacesARevokedTokenInTheSameRound(t *testing.T) {
-	cloud := osNewCloud(t)
+func TestKeystoneReplacesARevokedTokenInTheSameCollection(t *testing.T) {
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
-	if _, err := osCollect(t, k); err != nil {
+	if _, err := collect(t, k); err != nil {
 		t.Fatal(err)
 	}
 	cloud.revoke()
-	series, err := osCollect(t, k)
-	if err != nil || osReason(t, series, "keystone") != "" {
-		t.Errorf("after a revocation: reason %q, error %v, want up", osReason(t, series, "keystone"), err)
+	series, err := collect(t, k)
+	if err != nil || downReason(t, series, "keystone") != "" {
+		t.Errorf("after a revocation: reason %q, error %v, want up", downReason(t, series, "keystone"), err)
 	}
 	if issued, validated := cloud.counts(); issued != 2 || validated != 1 {
 		t.Errorf("%d tokens and %d validations, want 2 and 1", issued, validated)
@@ -107,10 +107,10 @@ func TestKeystoneReplacesARevokedTokenInTheSameRound(t *testing.T) {
 }
 
 func TestKeystoneExportsItsCatalog(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	present := func(services ...string) map[string]float64 {
 		k := cloud.newKeystone(func(c *KeystoneConfig) { c.Endpoints = services })
-		series, err := osCollect(t, k)
+		series, err := collect(t, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,16 +132,16 @@ func TestKeystoneExportsItsCatalog(t *testing.T) {
 	}
 }
 
-func TestKeystoneSeesAnEndpointDisappearWithoutANewToken(t *testing.T) {
-	cloud := osNewCloud(t)
+func TestKeystoneDetectsAMissingEndpointWithoutANewToken(t *testing.T) {
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(func(c *KeystoneConfig) { c.Endpoints = []string{"network"} })
 	const key = `vitals_keystone_endpoint_present{dependency="keystone",service="network"}`
 	for _, step := range []struct {
 		endpoints string
 		want      float64
-	}{{osFixture(t, "network_endpoints.json"), 1}, {"[]", 0}, {osFixture(t, "network_endpoints.json"), 1}} {
-		cloud.set(func(c *osCloud) { c.endpoints = step.endpoints })
-		series, err := osCollect(t, k)
+	}{{readFixture(t, "network_endpoints.json"), 1}, {"[]", 0}, {readFixture(t, "network_endpoints.json"), 1}} {
+		cloud.set(func(c *fakeCloud) { c.endpoints = step.endpoints })
+		series, err := collect(t, k)
 		if got, ok := series[key]; err != nil || !ok || got != step.want {
 			t.Errorf("%s = %v, %v (error %v), want %v", key, got, ok, err, step.want)
 		}
@@ -152,13 +152,13 @@ func TestKeystoneSeesAnEndpointDisappearWithoutANewToken(t *testing.T) {
 }
 
 func TestKeystoneExportsNoCatalogWhileItIsDown(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(func(c *KeystoneConfig) { c.Endpoints = []string{"network"} })
-	if _, err := osCollect(t, k); err != nil {
+	if _, err := collect(t, k); err != nil {
 		t.Fatal(err)
 	}
-	cloud.set(func(c *osCloud) { c.atKeystone = osHangsUp })
-	series, err := osCollect(t, k)
+	cloud.set(func(c *fakeCloud) { c.atKeystone = hangUp })
+	series, err := collect(t, k)
 	if err == nil {
 		t.Error("Collect() = nil error, want one")
 	}
@@ -166,43 +166,43 @@ func TestKeystoneExportsNoCatalogWhileItIsDown(t *testing.T) {
 		t.Errorf("vitals_keystone_endpoint_present = %v while Keystone is down, want nothing", got)
 	}
 	if _, ok := series[`vitals_keystone_token_expiry_timestamp_seconds{dependency="keystone"}`]; !ok {
-		t.Error("the expiry of the token still held is not exported")
+		t.Error("the expiry of the held token is not exported")
 	}
 }
 
 func TestKeystoneAddressWithAndWithoutVersion(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	for _, suffix := range []string{"", "/", "/v3", "/v3/", "/v2.0", "/v3.14/"} {
 		k := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = cloud.keystone.URL + suffix })
-		series, err := osCollect(t, k)
-		if reason := osReason(t, series, "keystone"); reason != "" {
+		series, err := collect(t, k)
+		if reason := downReason(t, series, "keystone"); reason != "" {
 			t.Errorf("auth_url ending in %q: reason %q (%v), want up", suffix, reason, err)
 		}
 	}
 }
 
 func TestKeystoneAcceptsApplicationCredentials(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(func(c *KeystoneConfig) {
 		c.Auth = Auth{
-			AuthURL: cloud.keystone.URL, ApplicationCredentialID: "21dced0f", ApplicationCredentialSecret: osPassword,
+			AuthURL: cloud.keystone.URL, ApplicationCredentialID: "21dced0f", ApplicationCredentialSecret: testPassword,
 			Reauthenticate: c.Reauthenticate,
 		}
 	})
-	if _, err := osCollect(t, k); err != nil {
+	if _, err := collect(t, k); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestKeystoneSessionIsSafeForConcurrentUse(t *testing.T) {
-	cloud := osNewCloud(t)
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
 	n := cloud.newNeutron(k, nil)
 	var wg sync.WaitGroup
 	for _, c := range []collectors.Collector{k, n} {
 		wg.Go(func() {
 			for range 20 {
-				if _, err := osCollect(t, c); err != nil {
+				if _, err := collect(t, c); err != nil {
 					t.Error(err)
 				}
 				cloud.pass(time.Minute)
@@ -216,30 +216,30 @@ func TestKeystoneSessionIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-func TestKeystoneConnectionsAreUsedAgain(t *testing.T) {
-	cloud := osNewCloud(t)
+func TestKeystoneReusesConnections(t *testing.T) {
+	cloud := newFakeCloud(t)
 	k := cloud.newKeystone(nil)
 	for range 10 {
-		if _, err := osCollect(t, k); err != nil {
+		if _, err := collect(t, k); err != nil {
 			t.Fatal(err)
 		}
-		cloud.pass(time.Minute) // Two of the rounds log in.
+		cloud.pass(time.Minute) // two of the collections log in
 	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
 	if cloud.connections != 1 {
-		t.Errorf("%d connections in 10 rounds, want 1", cloud.connections)
+		t.Errorf("%d connections in 10 collections, want 1", cloud.connections)
 	}
 }
 
-func TestKeystoneThatClosesEachConnection(t *testing.T) {
-	cloud := osNewCloud(t)
+func TestKeystoneClosesEachConnection(t *testing.T) {
+	cloud := newFakeCloud(t)
 	cloud.keystone.Config.SetKeepAlivesEnabled(false)
 	k := cloud.newKeystone(nil)
 	for range 10 {
-		if _, err := osCollect(t, k); err != nil {
+		if _, err := collect(t, k); err != nil {
 			t.Fatal(err)
 		}
-		cloud.revoke() // So that a login follows a validation at once.
+		cloud.revoke() // a login follows the validation at once
 	}
 }

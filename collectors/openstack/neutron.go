@@ -18,23 +18,22 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// NeutronConfig is the configuration of the kind neutron, which makes an
-// authenticated call that reaches Neutron's database.
+// NeutronConfig is the configuration of the kind neutron. It sends an authenticated request that
+// needs Neutron's database.
 type NeutronConfig struct {
-	// Keystone names a keystone collector whose token is shared. Empty means that
-	// the collector logs in by itself, with the keys beside it.
+	// Keystone is the name of a keystone collector whose token is shared. If it is empty,
+	// the collector logs in with the credentials of this block.
 	Keystone string `yaml:"keystone,omitempty"`
 
 	Auth `yaml:",inline"`
 
-	// Project is the id of the project whose quota is read; empty means the token's.
+	// Project is the id of the project whose quota is read; empty means that of the token.
 	Project string `yaml:"project,omitempty"`
-	// Resources are the quotas that are exported, by Neutron's own names; empty
-	// means all that Neutron itself has.
+	// Resources are the exported quotas, by Neutron's names; empty means neutronResources.
 	Resources []string `yaml:"resources,omitempty"`
-	// Extensions are the aliases of the API extensions whose presence is exported.
+	// Extensions are aliases of API extensions. Their presence is exported.
 	Extensions []string `yaml:"extensions,omitempty"`
-	// Agents are the types of agents that are counted, such as "DHCP agent".
+	// Agents are the types of counted agents, such as "DHCP agent".
 	Agents []string `yaml:"agents,omitempty"`
 }
 
@@ -44,8 +43,8 @@ var (
 	neutronAgent = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ()/_.-]{0,63}$`)
 )
 
-// neutronResources are the quotas of Neutron's core and of the extensions that are
-// part of it, by the names in GET /v2.0/quotas/{project}/details.
+// neutronResources returns the quotas of Neutron's core and of its own extensions, by the names
+// in the response to GET /v2.0/quotas/{project}/details.
 func neutronResources() []string {
 	return []string{
 		"floatingip", "network", "port", "rbac_policy", "router", "security_group",
@@ -53,7 +52,7 @@ func neutronResources() []string {
 	}
 }
 
-// Problems returns every mistake that can be seen without any I/O.
+// Problems implements collectors.Kind.
 func (c *NeutronConfig) Problems() []collectors.Problem {
 	problems := c.problems()
 	if c.Keystone != "" {
@@ -67,7 +66,7 @@ func (c *NeutronConfig) Problems() []collectors.Problem {
 	return append(problems, listProblems("agents", c.Agents, neutronAgent, "a type of agent such as DHCP agent")...)
 }
 
-// sharedProblems names the keys that say how to log in, which a shared token excludes.
+// sharedProblems returns a problem for each key of a login, because a shared token excludes it.
 func (c *NeutronConfig) sharedProblems() []collectors.Problem {
 	keys := c.identityKeys()
 	for key, set := range map[string]bool{
@@ -89,8 +88,8 @@ func (c *NeutronConfig) sharedProblems() []collectors.Problem {
 	return problems
 }
 
-// New reads the credentials, where they are its own, and makes the collector. It
-// talks to nobody.
+// New creates the collector. Without a shared token, it reads the credentials. It does not use
+// the network.
 func (c *NeutronConfig) New(env collectors.Env) (collectors.Collector, error) {
 	n := &neutron{
 		name: env.Name, peer: env.Peer, keystone: c.Keystone, region: c.Region, project: c.Project,
@@ -105,7 +104,7 @@ func (c *NeutronConfig) New(env collectors.Env) (collectors.Collector, error) {
 	if c.Keystone != "" {
 		return n, nil
 	}
-	session, err := newOpenStackSession(c.Auth)
+	session, err := newSession(c.Auth)
 	if err != nil {
 		return nil, fmt.Errorf("neutron: %w", err)
 	}
@@ -113,10 +112,10 @@ func (c *NeutronConfig) New(env collectors.Env) (collectors.Collector, error) {
 	return n, nil
 }
 
-// External says that a restart of the workload cannot cure Neutron.
+// External implements collectors.Kind.
 func (c *NeutronConfig) External() bool { return true }
 
-// Uses names the keystone collector whose token is shared.
+// Uses implements collectors.Kind. It returns the keystone collector whose token is shared.
 func (c *NeutronConfig) Uses() []string {
 	if c.Keystone == "" {
 		return nil
@@ -124,10 +123,11 @@ func (c *NeutronConfig) Uses() []string {
 	return []string{c.Keystone}
 }
 
+// neutron is the collector of the kind neutron.
 type neutron struct {
 	name string
 	peer func(string) collectors.Collector
-	// keystone names the collector whose session is used; empty if own is set.
+	// keystone is the name of the collector whose session is used; empty if own is set.
 	keystone string
 	own      *session
 
@@ -136,14 +136,13 @@ type neutron struct {
 	project                       string
 	resources, extensions, agents []string
 
-	// futile is set while a token issued because Neutron had refused another is
-	// refused as well: then one more would not help, and none is asked for until
-	// Neutron has accepted a token again.
-	futile bool
+	// renewalRejected is true after Neutron rejected a token and also its replacement. A
+	// further token would not help, so none is requested until Neutron accepts one again.
+	renewalRejected bool
 }
 
-// session returns the session to use and whether it belongs to another collector.
-// The peer is looked up in each round, since a reload may replace it.
+// session returns the session to use and whether it belongs to another collector. It looks up
+// the peer in each collection, because a reload may replace it.
 func (n *neutron) session() (s *session, shared bool, err error) {
 	if n.own != nil {
 		return n.own, false, nil
@@ -152,21 +151,21 @@ func (n *neutron) session() (s *session, shared bool, err error) {
 	if n.peer != nil {
 		peer = n.peer(n.keystone)
 	}
-	source, ok := peer.(openStackShared)
+	owner, ok := peer.(*keystone)
 	if !ok {
 		return nil, false, fmt.Errorf("collector %q: expected one of the kind keystone", n.keystone)
 	}
-	return source.openStackSession(), true, nil
+	return owner.session, true, nil
 }
 
-// Collect reads the quota of the project, and then what else is configured. Only
-// the first decides whether Neutron is up.
+// Collect reads the quota of the project, then the configured extensions and agents. Only the
+// quota decides whether Neutron is up.
 func (n *neutron) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	session, shared, err := n.session()
 	if err != nil {
 		return nil, err
 	}
-	r := &neutronRound{n: n, session: session, shared: shared}
+	r := &neutronCollection{n: n, session: session, shared: shared}
 	var b collectors.Batch
 	quotas, took, err := r.measure(ctx)
 	remote.AddDependency(&b, n.name, took, reasonOf(err))
@@ -175,13 +174,13 @@ func (n *neutron) Collect(ctx context.Context) ([]collectors.Sample, error) {
 		err = errors.Join(r.extensions(ctx, &b), r.agents(ctx, &b))
 	}
 	if !shared {
-		_, unread := session.count()
-		err = errors.Join(err, unread)
+		_, reloadErr := session.count()
+		err = errors.Join(err, reloadErr)
 	}
 	return b.Samples, err
 }
 
-// Run closes the connections that are kept between rounds when ctx ends.
+// Run implements collectors.Runner. It closes the idle connections when ctx ends.
 func (n *neutron) Run(ctx context.Context, _ func()) {
 	<-ctx.Done()
 	if n.own != nil {
@@ -189,20 +188,20 @@ func (n *neutron) Run(ctx context.Context, _ func()) {
 	}
 }
 
-// neutronRound is one round: it holds the token, and whether that was replaced.
-type neutronRound struct {
+// neutronCollection is the state of one collection.
+type neutronCollection struct {
 	n       *neutron
 	session *session
 	shared  bool
 	token   *token
-	base    string
-	renewed bool
+	base    string // URL of the API, with a slash at its end
+	renewed bool   // the token was replaced
 }
 
-// measure makes the call that decides: it needs the token to be accepted and the
-// database to answer. The quotas are nil where Neutron has no quota details or the
-// token no project; then one network is listed instead.
-func (r *neutronRound) measure(ctx context.Context) (map[string]neutronQuota, time.Duration, error) {
+// measure sends the request that decides whether Neutron is up: it succeeds if Neutron accepts
+// the token and reaches its database. If Neutron has no quota details or the token no project,
+// it lists one network instead, and the quotas are nil.
+func (r *neutronCollection) measure(ctx context.Context) (map[string]neutronQuota, time.Duration, error) {
 	token, err := r.session.use(ctx, r.shared)
 	if err != nil {
 		return nil, 0, fmt.Errorf("no token for neutron: %w", err)
@@ -211,28 +210,28 @@ func (r *neutronRound) measure(ctx context.Context) (map[string]neutronQuota, ti
 		return nil, 0, err
 	}
 	if project := r.project(); project != "" {
-		var answer neutronQuotas
-		took, err := r.get(ctx, "quotas/"+url.PathEscape(project)+"/details.json", &answer)
+		var response neutronQuotas
+		took, err := r.get(ctx, "quotas/"+url.PathEscape(project)+"/details.json", &response)
 		if reasonOf(err) != remote.ReasonNotFound {
-			return answer.Quota, took, err
+			return response.Quota, took, err
 		}
 	}
-	var answer neutronNetworks
-	took, err := r.get(ctx, "networks?limit=1&fields=id", &answer)
+	var response neutronNetworks
+	took, err := r.get(ctx, "networks?limit=1&fields=id", &response)
 	return nil, took, err
 }
 
-// project is the one whose quota is read.
-func (r *neutronRound) project() string {
+// project returns the id of the project whose quota is read.
+func (r *neutronCollection) project() string {
 	if r.n.project != "" {
 		return r.n.project
 	}
 	return r.token.project
 }
 
-// adopt takes a token and looks Neutron's address up in its catalog. An endpoint
-// may end in the version of the API, as older installations register it.
-func (r *neutronRound) adopt(ctx context.Context, token *token) error {
+// adopt sets the token and looks up Neutron's address in its catalog. In older installations,
+// the endpoint ends in the version of the API.
+func (r *neutronCollection) adopt(ctx context.Context, token *token) error {
 	endpoint, err := token.endpoint(ctx, "network", r.n.region, r.n.side)
 	if err != nil {
 		return newError("find the service network in the catalog", err)
@@ -244,38 +243,39 @@ func (r *neutronRound) adopt(ctx context.Context, token *token) error {
 	return nil
 }
 
-// get makes one GET. A token that Neutron refuses is replaced once in a round.
-func (r *neutronRound) get(ctx context.Context, resource string, into neutronAnswer) (time.Duration, error) {
-	took, err := r.try(ctx, resource, into)
+// get sends a GET request. It replaces a rejected token once per collection.
+func (r *neutronCollection) get(ctx context.Context, resource string, into neutronResponse) (time.Duration, error) {
+	took, err := r.send(ctx, resource, into)
 	if reasonOf(err) != remote.ReasonAuth {
-		r.n.futile = r.n.futile && err != nil
+		r.n.renewalRejected = r.n.renewalRejected && err != nil
 		return took, err
 	}
-	if r.renewed || r.n.futile {
+	if r.renewed || r.n.renewalRejected {
 		return took, err
 	}
 	r.renewed = true
-	token, renewal := r.session.refused(ctx, r.token, r.shared)
+	token, renewal := r.session.replacement(ctx, r.token, r.shared)
 	if renewal != nil {
-		return 0, fmt.Errorf("neutron refuses the token, and there is no new one: %w", renewal)
+		return 0, fmt.Errorf("neutron rejects the token, and a new one was not issued: %w", renewal)
 	}
 	if err := r.adopt(ctx, token); err != nil {
 		return 0, err
 	}
-	took, err = r.try(ctx, resource, into)
-	r.n.futile = reasonOf(err) == remote.ReasonAuth
+	took, err = r.send(ctx, resource, into)
+	r.n.renewalRejected = reasonOf(err) == remote.ReasonAuth
 	return took, err
 }
 
-func (r *neutronRound) try(ctx context.Context, resource string, into neutronAnswer) (time.Duration, error) {
+// send sends a GET request with the current token.
+func (r *neutronCollection) send(ctx context.Context, resource string, into neutronResponse) (time.Duration, error) {
 	op := "get " + r.base + resource
-	_, took, err := callOpenStack(ctx, r.token.login, r.token.id, op, http.MethodGet, r.base+resource, &gophercloud.RequestOpts{
+	_, took, err := call(ctx, r.token.login, r.token.id, op, http.MethodGet, r.base+resource, &gophercloud.RequestOpts{
 		JSONResponse: into, OkCodes: []int{http.StatusOK},
 	})
 	if err != nil {
 		return took, err
 	}
-	if err := into.complete(); err != nil {
+	if err := into.validate(); err != nil {
 		return 0, newError(op, err)
 	}
 	return took, nil

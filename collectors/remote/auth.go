@@ -7,10 +7,10 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// BasicAuth is a user name and where the password is. A nil one is none.
+// BasicAuth is a user name and the path of the password. A nil BasicAuth sends no credentials.
 type BasicAuth struct {
 	Username string `yaml:"username"`
-	// PasswordFile is read at every request, without the white space around its content.
+	// PasswordFile is read for every request. White space around the password is removed.
 	PasswordFile string `yaml:"password_file"`
 }
 
@@ -26,7 +26,7 @@ func (a *BasicAuth) Problems(path string) []collectors.Problem {
 	return append(problems, PathProblem(path+".password_file", a.PasswordFile)...)
 }
 
-// Set puts the credentials, as the file holds them now, into a request.
+// Set reads the password and adds the credentials to a request.
 func (a *BasicAuth) Set(req *http.Request) error {
 	if a == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-// LocalHost says whether a host's name or address means this host: loopback, and the
-// unspecified address, which leads there.
+// LocalHost reports whether a name or address is this host: loopback, or the unspecified
+// address, for which Linux connects to loopback.
 func LocalHost(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -22,19 +22,29 @@ func LocalHost(host string) bool {
 	return err == nil && (addr.Unmap().IsLoopback() || addr.IsUnspecified())
 }
 
-// PathProblem returns the mistake of a path that is not absolute.
+// PathProblem returns a problem if file, the value of the key at path, is not absolute. It does
+// not quote the value of a key whose name is that of a secret.
 func PathProblem(path, file string) []collectors.Problem {
 	switch {
 	case filepath.IsAbs(file):
 		return nil
-	case path == "body_file" || strings.HasPrefix(path, "header_files") || redact.Name(strings.TrimSuffix(path, "_file")):
-		return []collectors.Problem{{Path: path, Text: "expected the absolute path of a file"}} // and got what may be the secret itself
+	case redact.Name(strings.TrimSuffix(path, "_file")):
+		return SecretPathProblem(path, file)
 	}
 	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("path %q: expected an absolute path", file)}}
 }
 
-// ReadClientFile reads a certificate or a secret. It waits for nobody: a FIFO may have no
-// writer, and would hold its collector for ever.
+// SecretPathProblem is PathProblem for the file of a secret. It does not quote the value, which
+// may be the secret in place of its path.
+func SecretPathProblem(path, file string) []collectors.Problem {
+	if filepath.IsAbs(file) {
+		return nil
+	}
+	return []collectors.Problem{{Path: path, Text: "expected the absolute path of a file"}}
+}
+
+// ReadClientFile reads a certificate or a secret of at most 1 MiB. It accepts regular files
+// only: reading a FIFO without a writer would block forever.
 func ReadClientFile(path string) ([]byte, error) {
 	f, err := files.Open(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A certificate or a secret is a regular file, perhaps behind a link, that is not too
-// large: nothing else is waited for, or read in part.
+// Only regular files up to the limit are read, also through a symbolic link. Other files are
+// errors, without blocking and without partial content.
 func TestReadClientFile(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -33,7 +33,7 @@ func TestReadClientFile(t *testing.T) {
 	} {
 		data, err := ReadClientFile(path(name))
 		if len(data) != want.size || (err == nil) != (want.err == "") || err != nil && !strings.Contains(err.Error(), want.err) {
-			t.Errorf("readClientFile(%s) = %d bytes, %v, want %d and %q", name, len(data), err, want.size, want.err)
+			t.Errorf("ReadClientFile(%s) = %d bytes, %v, want %d and %q", name, len(data), err, want.size, want.err)
 		}
 	}
 }

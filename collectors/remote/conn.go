@@ -9,12 +9,12 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Conn is a connection that ends with a collection: no deadline that is set on it is later
-// than that of the collection, and reads fail beyond its limit.
+// Conn is a connection for one collection: its deadlines are never later than that of the
+// collection, and reads fail beyond its limit.
 type Conn struct {
 	net.Conn
 	until time.Time // zero without a deadline
-	limit int64
+	limit int64     // in bytes
 	left  atomic.Int64
 }
 
@@ -29,7 +29,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline implements net.Conn. The end of the round stays the latest.
+// SetDeadline implements net.Conn. A deadline after that of the collection has no effect.
 func (c *Conn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.earlier(t)) }
 
 // SetReadDeadline implements net.Conn, as SetDeadline does.
@@ -45,8 +45,8 @@ func (c *Conn) earlier(t time.Time) time.Time {
 	return t
 }
 
-// Bound returns conn with the deadline of ctx and with a limit of bytes that can be read.
-// Call stop when the collection is over.
+// Bound returns conn with the deadline of ctx and a limit of bytes that can be read. It also
+// ends reads and writes when ctx is cancelled, until the caller calls stop.
 func Bound(ctx context.Context, conn net.Conn, limit int64) (bound *Conn, stop func() bool) {
 	bound = &Conn{Conn: conn, limit: limit}
 	bound.left.Store(limit)

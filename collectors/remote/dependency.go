@@ -1,5 +1,5 @@
-// Package remote holds what clients of other servers share: the reasons of a failure, TLS and
-// credentials, connections with bounds, and the expiry of certificates.
+// Package remote has what the clients of remote servers share: the metrics and reasons of a
+// dependency, TLS and credentials, bounded connections, and the expiry of certificates.
 package remote
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// The metrics that every external collector exports.
+// The metrics of every collector that measures a dependency.
 var (
 	dependencyUpMetric      = collectors.NewGauge("vitals_dependency_up", "Whether the dependency did what the workload needs of it (1) or not (0).", "dependency")
 	dependencyLatencyMetric = collectors.NewGauge("vitals_dependency_latency_seconds", "How long the dependency took to answer the last check that it answered.", "dependency")
 	dependencyFailureMetric = collectors.NewGauge("vitals_dependency_failure", "Why the last check failed: 1 for that reason, 0 for all others.", "dependency", "reason")
 )
 
-// Reason says why a dependency is down. The set is closed, because it is a label.
+// Reason is the class of a failure. The set is closed, because it is a label.
 type Reason string
 
 // The reasons of vitals_dependency_failure. The empty Reason means that nothing failed.
@@ -50,7 +50,7 @@ func Reasons() []Reason {
 	}
 }
 
-// DependencyDefs are the metrics that every external collector exports.
+// DependencyDefs returns the metrics that AddDependency sets.
 func DependencyDefs() []*collectors.Def {
 	return []*collectors.Def{
 		dependencyUpMetric,
@@ -59,15 +59,15 @@ func DependencyDefs() []*collectors.Def {
 	}
 }
 
-// DescribeDependency completes the entries of DependencyDefs.
+// DescribeDependency completes the entries of DependencyDefs in a catalog.
 func DescribeDependency(c *collectors.Catalog) {
 	c.Closed("reason", collectors.Texts(Reasons()), dependencyFailureMetric)
 	c.Bools(dependencyUpMetric, dependencyFailureMetric)
-	c.Vanishing(dependencyLatencyMetric) // there is none without an answer
+	c.Vanishing(dependencyLatencyMetric) // absent without a response
 }
 
-// AddDependency appends the outcome of one check: up unless reason is set. A latency
-// of zero or less was not measured and is left out.
+// AddDependency appends the outcome of one check. An empty reason means up. A latency of zero
+// or less was not measured and is omitted.
 func AddDependency(b *collectors.Batch, name string, latency time.Duration, reason Reason) {
 	b.Set(dependencyUpMetric, collectors.Number(reason == ""), name)
 	if latency > 0 {
@@ -78,8 +78,8 @@ func AddDependency(b *collectors.Batch, name string, latency time.Duration, reas
 	}
 }
 
-// ReasonOfStatus classifies an HTTP status that a dependency answered; 2xx and 3xx
-// are no failure.
+// ReasonOfStatus returns the reason of the status code of an HTTP response, and "" for 2xx and
+// 3xx.
 func ReasonOfStatus(code int) Reason {
 	switch {
 	case code >= 200 && code < 400:
@@ -98,9 +98,8 @@ func ReasonOfStatus(code int) Reason {
 	return ReasonProtocol
 }
 
-// ReasonOfTransport classifies a transport error; nil is no failure. What is none of
-// the known kinds (an empty reply, a truncated or malformed answer) is a
-// protocol error.
+// ReasonOfTransport returns the reason of a transport error, and "" for nil. Any other error,
+// such as an empty, truncated or malformed response, is a protocol error.
 func ReasonOfTransport(err error) Reason {
 	var (
 		dns     *net.DNSError
@@ -126,7 +125,7 @@ func ReasonOfTransport(err error) Reason {
 	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert),
 		errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &host),
 		errors.Is(err, http.ErrSchemeMismatch),
-		errors.As(err, &op) && op.Op == "remote error": // crypto/tls: the other side refused the handshake
+		errors.As(err, &op) && op.Op == "remote error": // crypto/tls: the peer rejected the handshake
 		return ReasonTLS
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, os.ErrNotExist):
 		return ReasonRefused

@@ -20,7 +20,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-func TestReasonOfError(t *testing.T) {
+func TestReasonOfTransport(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("get: %w", &url.Error{Op: "Get", URL: "http://x", Err: err}) }
 	for _, c := range []struct {
 		name  string
@@ -32,8 +32,8 @@ func TestReasonOfError(t *testing.T) {
 		{"the resolver does not answer", wrap(&net.DNSError{IsTimeout: true}), ReasonTimeout},
 		{"deadline of the context", wrap(context.DeadlineExceeded), ReasonTimeout},
 		{"deadline of a connection", wrap(os.ErrDeadlineExceeded), ReasonTimeout},
-		{"the kernel gave up", wrap(syscall.ETIMEDOUT), ReasonTimeout},
-		{"nobody listens", wrap(syscall.ECONNREFUSED), ReasonRefused},
+		{"timeout of the kernel", wrap(syscall.ETIMEDOUT), ReasonTimeout},
+		{"no listener", wrap(syscall.ECONNREFUSED), ReasonRefused},
 		{"no route", wrap(syscall.EHOSTUNREACH), ReasonRefused},
 		{"no socket file", wrap(os.ErrNotExist), ReasonRefused},
 		{"empty reply", wrap(io.EOF), ReasonProtocol},
@@ -43,7 +43,7 @@ func TestReasonOfError(t *testing.T) {
 		{"anything else", errors.New("odd"), ReasonProtocol},
 	} {
 		if got := ReasonOfTransport(c.given); got != c.want {
-			t.Errorf("%s: reasonOfError(%v) = %q, want %q", c.name, c.given, got, c.want)
+			t.Errorf("%s: ReasonOfTransport(%v) = %q, want %q", c.name, c.given, got, c.want)
 		}
 	}
 }
@@ -55,14 +55,14 @@ func TestReasonOfHandshake(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 
-	trusting := server.Client() // has no certificate of its own
+	trusting := server.Client() // it presents no certificate
 	if _, err := trusting.Get(server.URL); ReasonOfTransport(err) != ReasonTLS {
-		t.Errorf("reasonOfError(%v) = %q, want %q: the server wants a certificate", err, ReasonOfTransport(err), ReasonTLS)
+		t.Errorf("ReasonOfTransport(%v) = %q, want %q: the server requires a certificate", err, ReasonOfTransport(err), ReasonTLS)
 	}
-	doubting := &http.Client{Transport: &http.Transport{}}
-	defer doubting.CloseIdleConnections()
-	if _, err := doubting.Get(server.URL); ReasonOfTransport(err) != ReasonTLS {
-		t.Errorf("reasonOfError(%v) = %q, want %q: the authority is unknown", err, ReasonOfTransport(err), ReasonTLS)
+	untrusting := &http.Client{Transport: &http.Transport{}}
+	defer untrusting.CloseIdleConnections()
+	if _, err := untrusting.Get(server.URL); ReasonOfTransport(err) != ReasonTLS {
+		t.Errorf("ReasonOfTransport(%v) = %q, want %q: the authority is unknown", err, ReasonOfTransport(err), ReasonTLS)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestReasonOfStatus(t *testing.T) {
 		404: ReasonNotFound, 409: ReasonClientError, 429: ReasonClientError, 500: ReasonServerError, 503: ReasonServerError,
 	} {
 		if got := ReasonOfStatus(status); got != want {
-			t.Errorf("reasonOfStatus(%d) = %q, want %q", status, got, want)
+			t.Errorf("ReasonOfStatus(%d) = %q, want %q", status, got, want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestDependencyIsAStateSet(t *testing.T) {
 			want["vitals_dependency_failure"+string(r)] = collectors.Number(r == reason)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("dependency(%q) differs (-want +got):\n%s", reason, diff)
+			t.Errorf("AddDependency(%q) differs (-want +got):\n%s", reason, diff)
 		}
 	}
 }

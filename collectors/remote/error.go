@@ -9,10 +9,11 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// ReasonOf returns the reason of a collectors.Error, or else that of a transport error.
+// ReasonOf returns the reason of a collectors.Error that err wraps, or ReasonOfTransport(err).
 func ReasonOf(err error) Reason { return collectors.ReasonOf(err, ReasonOfTransport) }
 
-// WithoutURL takes the URL out of an error of net/http: its query may hold a token.
+// WithoutURL returns the cause of a *url.Error, because the query of a URL may contain a token,
+// and any other error unchanged.
 func WithoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -20,8 +21,8 @@ func WithoutURL(err error) error {
 	return err
 }
 
-// WithoutSecrets returns text, or a note in its place if it holds a secret as it is
-// or as JSON writes it. It comes before any cut, which could leave half a secret.
+// WithoutSecrets returns text, or a placeholder if text contains a secret, verbatim or in JSON's
+// notation. Call it before shortening the text: a cut could leave a part of a secret.
 func WithoutSecrets(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if secret == "" {

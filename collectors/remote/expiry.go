@@ -9,12 +9,13 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// CertificateExpiryMetric is exported by all kinds with TLS.
-var CertificateExpiryMetric = collectors.NewGauge("vitals_tls_certificate_expiry_timestamp_seconds", "When the first of the certificates that the server's depends on expires, in seconds since the epoch.", "dependency")
+// CertificateExpiryMetric is the metric for the result of CertificateExpiry.
+var CertificateExpiryMetric = collectors.NewGauge("vitals_tls_certificate_expiry_timestamp_seconds", "Earliest expiry of the certificates on which trust in the server depends, in seconds since the epoch.", "dependency")
 
-// CertificateExpiry is when a connection's certificates stop being trusted: when the
-// first certificate of the chain expires that lasts longest. Where nothing was verified,
-// all that the server has sent count. Without any, it is zero.
+// CertificateExpiry returns the time until which the server's certificate remains trusted. A
+// chain lasts until the first of its certificates expires; the chain that lasts longest counts.
+// Without verification, it is the earliest expiry of the certificates that the server sent.
+// Without certificates, it is zero.
 func CertificateExpiry(state *tls.ConnectionState) time.Time {
 	var last time.Time
 	for _, chain := range state.VerifiedChains {
@@ -28,7 +29,7 @@ func CertificateExpiry(state *tls.ConnectionState) time.Time {
 	return earliestExpiry(state.PeerCertificates)
 }
 
-// ExpiryOfUnverified is when the certificates expire with which a handshake has failed;
+// ExpiryOfUnverified returns the earliest expiry of the certificates that failed verification;
 // zero for any other error.
 func ExpiryOfUnverified(err error) time.Time {
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {

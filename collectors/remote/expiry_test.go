@@ -26,20 +26,20 @@ func TestCertificateExpiry(t *testing.T) {
 		{"the server's", tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{chain(10, 30, 90)}}, 10},
 		{"an authority's", tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{chain(50, 30, 90)}}, 30},
 		{"the chain that lasts longest", tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{chain(50, 5), chain(50, 40), chain(50, 20)}}, 40},
-		{"what nobody needs does not count", tls.ConnectionState{PeerCertificates: chain(50, 5), VerifiedChains: [][]*x509.Certificate{chain(50, 40)}}, 40},
+		{"a certificate outside of the chain", tls.ConnectionState{PeerCertificates: chain(50, 5), VerifiedChains: [][]*x509.Certificate{chain(50, 40)}}, 40},
 		{"not verified", tls.ConnectionState{PeerCertificates: chain(50, 5)}, 5},
 	}
 	for _, tt := range tests {
 		got := CertificateExpiry(&tt.given)
 		if tt.want == 0 && !got.IsZero() || tt.want != 0 && !got.Equal(time.Unix(int64(tt.want)*86400, 0)) {
-			t.Errorf("%s: certificateExpiry() = %s, want day %d", tt.name, got.UTC(), tt.want)
+			t.Errorf("%s: CertificateExpiry() = %s, want day %d", tt.name, got.UTC(), tt.want)
 		}
 	}
 	refused := fmt.Errorf("get: %w", &tls.CertificateVerificationError{UnverifiedCertificates: chain(3, 2), Err: errors.New("expired")})
 	if got := ExpiryOfUnverified(refused); !got.Equal(time.Unix(2*86400, 0)) {
-		t.Errorf("expiryOfUnverified() = %s, want day 2", got.UTC())
+		t.Errorf("ExpiryOfUnverified() = %s, want day 2", got.UTC())
 	}
 	if got := ExpiryOfUnverified(errors.New("refused")); !got.IsZero() {
-		t.Errorf("expiryOfUnverified() of another error = %s, want none", got)
+		t.Errorf("ExpiryOfUnverified() of another error = %s, want none", got)
 	}
 }

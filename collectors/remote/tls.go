@@ -8,15 +8,15 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// ClientTLS is what a connection with TLS may need. Files are read again when they
-// change. A nil one verifies by the system's certificates.
+// ClientTLS is the configuration of TLS. Changed files are read again. A nil ClientTLS verifies
+// with the system's certificates.
 type ClientTLS struct {
-	// CAFile holds the certificates to trust, in PEM; the system's where it is not set.
+	// CAFile has the trusted certificates in PEM. Without it, those of the system are used.
 	CAFile string `yaml:"ca_file,omitempty"`
-	// CertFile and KeyFile hold the client's own certificate and key, in PEM.
+	// CertFile and KeyFile have the client's certificate and key in PEM.
 	CertFile string `yaml:"cert_file,omitempty"`
 	KeyFile  string `yaml:"key_file,omitempty"`
-	// ServerName is the name in the server's certificate, where it is not the host's.
+	// ServerName is the name in the server's certificate, if it is not the host's name.
 	ServerName         string `yaml:"server_name,omitempty"`
 	InsecureSkipVerify bool   `yaml:"insecure_skip_verify,omitempty"`
 }
@@ -38,7 +38,7 @@ func (t *ClientTLS) Problems(path string) []collectors.Problem {
 	return problems
 }
 
-// Trusted reads the certificates to trust as they are now; without a file, nothing.
+// Trusted reads the trusted certificates. It returns nil without a CAFile.
 func (t *ClientTLS) Trusted() ([]byte, error) {
 	if t == nil || t.CAFile == "" {
 		return nil, nil
@@ -46,8 +46,8 @@ func (t *ClientTLS) Trusted() ([]byte, error) {
 	return ReadClientFile(t.CAFile)
 }
 
-// Config makes the settings of a connection that trusts ca, which trusted has read. The
-// client's own certificate is read at each connection.
+// Config returns the settings of a connection that trusts ca, the result of Trusted. The
+// client's certificate is read for each connection.
 func (t *ClientTLS) Config(ca []byte) (*tls.Config, error) {
 	settings := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t == nil {

@@ -75,7 +75,7 @@ func (c *Config) urlProblems() []collectors.Problem {
 		return []collectors.Problem{{Path: "url", Text: "expected a URL such as http://127.0.0.1:9100/metrics"}}
 	case u.User != nil:
 		return []collectors.Problem{{Path: "url", Text: "credentials in the URL: expected them in basic_auth"}}
-	case remote.NoPort(u):
+	case remote.InvalidPort(u):
 		return []collectors.Problem{{Path: "url", Text: fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (c *Config) targetProblems() []collectors.Problem {
 		return []collectors.Problem{{Path: "url", Text: "a user in the URL: expected username and password instead"}}
 	case err != nil || u.Scheme != "http" || u.Host == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
 		return []collectors.Problem{{Path: "url", Text: "expected an address such as http://127.0.0.1:9001, without a path"}}
-	case remote.NoPort(u):
+	case remote.InvalidPort(u):
 		return []collectors.Problem{{Path: "url", Text: fmt.Sprintf("port %s in the URL: expected 1 to 65535", u.Port())}}
 	}
 	return nil

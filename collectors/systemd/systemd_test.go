@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 			collect := collectortest.Collect
 			if tt.fault == fakes.Silence {
 				collect = func(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
-					return collectortest.Outlast(t, c, collectortest.ErrorSays("ask systemd at "+socket+": "+tt.text))
+					return collectortest.Outlast(t, c, collectortest.ErrorContains("ask systemd at "+socket+": "+tt.text))
 				}
 			}
 			samples, err := collect(t, c)

@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// osEnvironment sets these OS_ variables for the test, and no others.
-func osEnvironment(t *testing.T, variables map[string]string) {
+// setEnvironment sets these OS_ variables and clears all others.
+func setEnvironment(t *testing.T, variables map[string]string) {
 	t.Helper()
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "OS_") {
@@ -43,10 +43,10 @@ func TestConfigProblems(t *testing.T) {
 		{"an application credential by name", "{auth_url: https://k, application_credential_name: a, application_credential_secret: s, username: u, user_domain_id: d}", nil},
 		{"a cloud and a login", "{cloud: c, username: u}", []string{"username: username beside a cloud"}},
 		{"no address", "{username: u, user_domain_name: d, password: p}", []string{"auth_url: no auth_url: expected the address"}},
-		{"an address that is none", "{auth_url: 'http://[::1', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url is not a URL"}},
+		{"an invalid address", "{auth_url: 'http://[::1', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url is not a URL"}},
 		{"an address without a scheme", "{auth_url: 'k:5000', username: u, user_domain_name: d, password: p}", []string{`auth_url: auth_url has the scheme "k"`}},
 		{"an address without a host", "{auth_url: 'http:///v3', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has no host"}},
-		{"an address with a password", "{auth_url: 'http://u:p@k', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url holds a user"}},
+		{"an address with a password", "{auth_url: 'http://u:p@k', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url contains a user"}},
 		{"an address with a port beyond", "{auth_url: 'http://k:50000000', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has the port 50000000: expected 1 to 65535"}},
 		{"an address with a query", "{auth_url: 'http://k?a=b', username: u, user_domain_name: d, password: p}", []string{"auth_url: auth_url has a query"}},
 		{"no user", "{auth_url: http://k, password: p}", []string{"username: username and user_id: expected exactly one"}},
@@ -61,13 +61,13 @@ func TestConfigProblems(t *testing.T) {
 		{"a certificate without its key", "{cert_file: c.pem}", []string{"cert_file: cert_file and key_file"}},
 		{"an unknown interface", "{interface: private}", []string{`interface: interface "private"`}},
 		{"no time between authentications", "{reauthenticate: 0s}", []string{"reauthenticate: reauthenticate 0s"}},
-		{"endpoints", "{endpoints: [network, Network, network]}", []string{`endpoints[1]: endpoints "Network"`, `endpoints[2]: endpoints "network": expected each one only once`}},
+		{"endpoints", "{endpoints: [network, Network, network]}", []string{`endpoints[1]: endpoints "Network"`, `endpoints[2]: endpoints "network": expected it once`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			config := new(KeystoneConfig)
 			config.SetDefaults()
-			osDecode(t, test.yaml, config)
-			osWantProblems(t, config, test.want)
+			decode(t, test.yaml, config)
+			wantProblems(t, config, test.want)
 		})
 	}
 }
@@ -80,7 +80,7 @@ func TestNeutronConfigProblems(t *testing.T) {
 		{"a shared token", "{keystone: ks, region: r, interface: internal, project: abc, agents: [Open vSwitch agent, NIC Switch agent]}", nil},
 		{"a cloud", "{cloud: mycloud}", nil},
 		{"a shared token and a login", "{keystone: ks, cloud: c, password: p, insecure: true}", []string{"cloud: cloud beside keystone", "insecure: ", "password: "}},
-		{"a name that is none", "{keystone: 'a b'}", []string{`keystone: name "a b"`}},
+		{"an invalid name", "{keystone: 'a b'}", []string{`keystone: name "a b"`}},
 		{"a project that is a path", "{project: ../../x}", []string{`project: project "../../x"`}},
 		{"lists", "{keystone: ks, resources: ['a b'], extensions: [trunk, trunk], agents: ['']}", []string{"resources[0]: ", "extensions[1]: ", "agents[0]: "}},
 		{"an unknown interface", "{keystone: ks, interface: x}", []string{"interface: "}},
@@ -88,13 +88,13 @@ func TestNeutronConfigProblems(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			config := new(NeutronConfig)
 			config.SetDefaults()
-			osDecode(t, test.yaml, config)
-			osWantProblems(t, config, test.want)
+			decode(t, test.yaml, config)
+			wantProblems(t, config, test.want)
 		})
 	}
 }
 
-func osDecode(t *testing.T, text string, into any) {
+func decode(t *testing.T, text string, into any) {
 	t.Helper()
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	decoder.KnownFields(true)
@@ -103,8 +103,8 @@ func osDecode(t *testing.T, text string, into any) {
 	}
 }
 
-// osWantProblems compares problems, each as "path: text", with their beginnings.
-func osWantProblems(t *testing.T, kind collectors.Kind, want []string) {
+// wantProblems compares problems, each as "path: text", with prefixes.
+func wantProblems(t *testing.T, kind collectors.Kind, want []string) {
 	t.Helper()
 	problems := kind.Problems()
 	if len(problems) != len(want) {
@@ -117,19 +117,19 @@ func osWantProblems(t *testing.T, kind collectors.Kind, want []string) {
 	}
 }
 
-func TestConfigShowsNoSecrets(t *testing.T) {
+func TestConfigPrintsNoSecrets(t *testing.T) {
 	config := &KeystoneConfig{}
 	config.SetDefaults()
-	osDecode(t, "{auth_url: http://k, username: u, user_domain_name: d, password: "+osPassword+", application_credential_secret: "+osPassword+"}", config)
+	decode(t, "{auth_url: http://k, username: u, user_domain_name: d, password: "+testPassword+", application_credential_secret: "+testPassword+"}", config)
 	for _, shown := range []any{config, *config, struct{ Keystone *KeystoneConfig }{config}, config.Problems()} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-			osNoSecrets(t, "config", fmt.Sprintf(verb, shown))
+			wantNoSecrets(t, "config", fmt.Sprintf(verb, shown))
 		}
 		text, err := yaml.Marshal(shown)
 		if err != nil {
 			t.Fatal(err)
 		}
-		osNoSecrets(t, "yaml", string(text))
+		wantNoSecrets(t, "yaml", string(text))
 	}
 }
 
@@ -210,12 +210,12 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// osClouds writes a clouds.yaml for the cloud, and a secure.yaml with the password.
-func osClouds(t *testing.T, authURL string) (cloudsFile, secureFile string) {
+// writeClouds writes a clouds.yaml, and a secure.yaml with the password.
+func writeClouds(t *testing.T, authURL string) (cloudsFile, secureFile string) {
 	t.Helper()
 	dir := t.TempDir()
 	cloudsFile, secureFile = filepath.Join(dir, "clouds.yaml"), filepath.Join(dir, "secure.yaml")
-	osWrite(t, cloudsFile, `clouds:
+	writeFile(t, cloudsFile, `clouds:
   mine:
     auth: {auth_url: "`+authURL+`", username: healthcheck, user_domain_name: Default, project_name: health, project_domain_name: Default}
     region_name: RegionTwo
@@ -224,11 +224,11 @@ func osClouds(t *testing.T, authURL string) (cloudsFile, secureFile string) {
   incomplete:
     auth: {auth_url: "`+authURL+`", username: healthcheck, project_name: health}
 `)
-	osWrite(t, secureFile, "clouds: {mine: {auth: {password: "+osPassword+"}}}\n")
+	writeFile(t, secureFile, "clouds: {mine: {auth: {password: "+testPassword+"}}}\n")
 	return cloudsFile, secureFile
 }
 
-func osWrite(t *testing.T, file, text string) {
+func writeFile(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -236,28 +236,28 @@ func osWrite(t *testing.T, file, text string) {
 }
 
 func TestCloudsFile(t *testing.T) {
-	cloud := osNewCloud(t)
-	file, _ := osClouds(t, cloud.keystone.URL)
-	osEnvironment(t, nil)
+	cloud := newFakeCloud(t)
+	file, _ := writeClouds(t, cloud.keystone.URL)
+	setEnvironment(t, nil)
 	n := cloud.newNeutron(nil, func(c *NeutronConfig) {
 		c.Auth = Auth{Cloud: "mine", CloudsFile: file}.withDefaults()
 	})
-	osRecovers(t, n, "neutron")
+	wantUp(t, n, "neutron")
 	if calls := cloud.neutronCalls(); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET /two/") {
 		t.Errorf("calls = %v, want one in the region of clouds.yaml", calls)
 	}
 	n = cloud.newNeutron(nil, func(c *NeutronConfig) {
 		c.Auth = Auth{Cloud: "mine", CloudsFile: file, Region: "RegionOne", Interface: "internal"}.withDefaults()
 	})
-	osRecovers(t, n, "neutron")
+	wantUp(t, n, "neutron")
 	if calls := cloud.neutronCalls(); len(calls) != 1 || !strings.HasPrefix(calls[0], "GET /internal/") {
 		t.Errorf("calls = %v, want one in the region and interface of the configuration", calls)
 	}
 }
 
 func TestCloudsFileOfTheEnvironment(t *testing.T) {
-	cloud := osNewCloud(t)
-	file, _ := osClouds(t, cloud.keystone.URL)
+	cloud := newFakeCloud(t)
+	file, _ := writeClouds(t, cloud.keystone.URL)
 	home := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "openstack"), 0o700); err != nil {
 		t.Fatal(err)
@@ -267,23 +267,23 @@ func TestCloudsFileOfTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		osWrite(t, filepath.Join(home, "openstack", name), string(text))
+		writeFile(t, filepath.Join(home, "openstack", name), string(text))
 	}
 	for _, variables := range []map[string]string{
 		{"OS_CLOUD": "mine", "OS_CLIENT_CONFIG_FILE": file},
 		{"OS_CLOUD": "mine", "XDG_CONFIG_HOME": home},
 	} {
-		osEnvironment(t, variables)
+		setEnvironment(t, variables)
 		k := cloud.newKeystone(func(c *KeystoneConfig) { c.Auth = Auth{}.withDefaults() })
-		osRecovers(t, k, "keystone")
+		wantUp(t, k, "keystone")
 	}
 }
 
-func TestCloudsFileThatCannotBeUsed(t *testing.T) {
-	osEnvironment(t, nil)
-	file, secure := osClouds(t, "http://127.0.0.1:1")
+func TestInvalidCloudsFile(t *testing.T) {
+	setEnvironment(t, nil)
+	file, secure := writeClouds(t, "http://127.0.0.1:1")
 	bad := filepath.Join(t.TempDir(), "clouds.yaml")
-	osWrite(t, bad, "clouds:\n  mine: "+osPassword+"\n")
+	writeFile(t, bad, "clouds:\n  mine: "+testPassword+"\n")
 	for _, test := range []struct {
 		name, cloud, file, want string
 	}{
@@ -292,69 +292,69 @@ func TestCloudsFileThatCannotBeUsed(t *testing.T) {
 		{"another cloud", "other", file, `cloud "other" of ` + file},
 		{"no block auth", "authless", file, "has no block auth"},
 		{"no domain and no password", "incomplete", file, "credentials: "},
-		{"not as it should be", "mine", bad, "not valid as clouds.yaml or secure.yaml: line 2"},
+		{"invalid format", "mine", bad, "not valid as clouds.yaml or secure.yaml: line 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := (&KeystoneConfig{Auth: Auth{Cloud: test.cloud, CloudsFile: test.file}.withDefaults()}).New(collectors.Env{})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("New() = %v, want an error that says %q", err, test.want)
+				t.Fatalf("New() = %v, want an error with %q", err, test.want)
 			}
-			osNoSecrets(t, "error", err.Error())
-			if strings.Contains(err.Error(), osPassword[:5]) {
+			wantNoSecrets(t, "error", err.Error())
+			if strings.Contains(err.Error(), testPassword[:5]) {
 				t.Errorf("error quotes the file: %v", err)
 			}
 		})
 	}
-	osWrite(t, secure, "clouds: {mine: "+osPassword+"}\n")
+	writeFile(t, secure, "clouds: {mine: "+testPassword+"}\n")
 	_, err := (&KeystoneConfig{Auth: Auth{Cloud: "mine", CloudsFile: file}.withDefaults()}).New(collectors.Env{})
-	if err == nil || strings.Contains(err.Error(), osPassword[:5]) {
+	if err == nil || strings.Contains(err.Error(), testPassword[:5]) {
 		t.Errorf("New() with a bad secure.yaml = %v, want an error that does not quote it", err)
 	}
 }
 
-func TestNewNeedsNobody(t *testing.T) {
-	osEnvironment(t, nil)
+func TestNewDoesNotUseTheNetwork(t *testing.T) {
+	setEnvironment(t, nil)
 	c := Auth{AuthURL: "http://192.0.2.1:5000", UserID: "u", Password: "p"}.withDefaults()
 	for _, kind := range []collectors.Kind{&KeystoneConfig{Auth: c}, &NeutronConfig{Auth: c}, &NeutronConfig{Keystone: "ks"}} {
 		if _, err := kind.New(collectors.Env{Name: "x"}); err != nil {
-			t.Errorf("New() of a cloud that is out of reach = %v, want no error", err)
+			t.Errorf("New() of an unreachable cloud = %v, want no error", err)
 		}
 	}
 }
 
-func TestRotatedPasswordIsReadAgain(t *testing.T) {
-	cloud := osNewCloud(t)
-	osEnvironment(t, nil)
-	file, secure := osClouds(t, cloud.keystone.URL)
+func TestRotatedPasswordIsReloaded(t *testing.T) {
+	cloud := newFakeCloud(t)
+	setEnvironment(t, nil)
+	file, secure := writeClouds(t, cloud.keystone.URL)
 	k := cloud.newKeystone(func(c *KeystoneConfig) {
 		c.Auth = Auth{Cloud: "mine", CloudsFile: file}.withDefaults()
 	})
-	osRecovers(t, k, "keystone")
+	wantUp(t, k, "keystone")
 
-	// The file changes first: it is read at the next round, and the cloud refuses it.
-	osWrite(t, secure, "clouds: {mine: {auth: {password: the-second-one}}}\n")
-	osFault{want: remote.ReasonAuth, says: "401"}.check(t, k, "keystone")
-	cloud.set(func(c *osCloud) { c.password = "the-second-one" })
-	osRecovers(t, k, "keystone")
+	// The file changes first: the next collection reads it, and the cloud rejects the password.
+	writeFile(t, secure, "clouds: {mine: {auth: {password: the-second-one}}}\n")
+	faultCase{want: remote.ReasonAuth, text: "401"}.check(t, k, "keystone")
+	cloud.set(func(c *fakeCloud) { c.password = "the-second-one" })
+	wantUp(t, k, "keystone")
 
-	// The cloud changes first, and the new file looks like the old one.
+	// The cloud changes first, and the new file has the size and time of the old one.
 	info, err := os.Stat(secure)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud.set(func(c *osCloud) { c.password = "a-third-one..."; clear(c.tokens) })
-	osFault{want: remote.ReasonAuth, says: "401"}.check(t, k, "keystone")
-	osWrite(t, secure, "clouds: {mine: {auth: {password: a-third-one...}}}\n")
+	cloud.set(func(c *fakeCloud) { c.password = "a-third-one..."; clear(c.tokens) })
+	faultCase{want: remote.ReasonAuth, text: "401"}.check(t, k, "keystone")
+	writeFile(t, secure, "clouds: {mine: {auth: {password: a-third-one...}}}\n")
 	if err := os.Chtimes(secure, time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	osRecovers(t, k, "keystone")
+	wantUp(t, k, "keystone")
 }
 
-func TestCloudsFileThatBreaksLater(t *testing.T) {
-	cloud := osNewCloud(t)
-	osEnvironment(t, nil)
-	file, _ := osClouds(t, cloud.keystone.URL)
+func TestCloudsFileThatBecomesInvalid(t *testing.T) {
+	cloud := newFakeCloud(t)
+	setEnvironment(t, nil)
+	file, _ := writeClouds(t, cloud.keystone.URL)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -362,17 +362,17 @@ func TestCloudsFileThatBreaksLater(t *testing.T) {
 	k := cloud.newKeystone(func(c *KeystoneConfig) {
 		c.Auth = Auth{Cloud: "mine", CloudsFile: file}.withDefaults()
 	})
-	osRecovers(t, k, "keystone")
-	osWrite(t, file, "clouds: [")
+	wantUp(t, k, "keystone")
+	writeFile(t, file, "clouds: [")
 	for range 3 {
-		series, err := osCollect(t, k)
-		if got := osReason(t, series, "keystone"); got != "" || err == nil || !strings.Contains(err.Error(), "read the credentials again") {
-			t.Errorf("reason %q, error %v, want up with the last good credentials, and an error that says so", got, err)
+		series, err := collect(t, k)
+		if got := downReason(t, series, "keystone"); got != "" || err == nil || !strings.Contains(err.Error(), "reload the credentials") {
+			t.Errorf("reason %q, error %v, want up with the last good credentials, and an error", got, err)
 		}
 	}
 	if issued, _ := cloud.counts(); issued != 2 {
 		t.Errorf("%d tokens, want 2: one for the change of the file", issued)
 	}
-	osWrite(t, file, string(text))
-	osRecovers(t, k, "keystone")
+	writeFile(t, file, string(text))
+	wantUp(t, k, "keystone")
 }

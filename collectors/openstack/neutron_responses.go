@@ -10,26 +10,26 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// neutronAnswer is the body of one of Neutron's answers.
-type neutronAnswer interface {
-	// complete returns an error if the body is JSON, but not the answer expected.
-	complete() error
+// neutronResponse is the body of a response of Neutron.
+type neutronResponse interface {
+	// validate returns an error if the body is JSON, but not the expected response.
+	validate() error
 }
 
-// neutronQuotas is the answer to GET /v2.0/quotas/{project}/details.json
+// neutronQuotas is the response to GET /v2.0/quotas/{project}/details.json
 // (Networking API v2, "Show quota details for a tenant").
 type neutronQuotas struct {
 	Quota map[string]neutronQuota `json:"quota"`
 }
 
-func (a *neutronQuotas) complete() error {
+func (a *neutronQuotas) validate() error {
 	if a.Quota == nil {
-		return errors.New(`the answer has no "quota"`)
+		return errors.New(`the response has no "quota"`)
 	}
 	return nil
 }
 
-// neutronQuota is the quota of one resource. A negative limit means none.
+// neutronQuota is the quota of one resource. A negative limit means no limit.
 type neutronQuota struct {
 	Limit    quotaNumber `json:"limit"`
 	Used     quotaNumber `json:"used"`
@@ -56,8 +56,8 @@ func (q *quotaNumber) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// addNeutronQuotas appends the quotas of the resources named. A limit is exported only where
-// there is one: the -1 of the API would look like a limit below what is used.
+// addNeutronQuotas appends the quotas of the resources. It omits the limit -1 of the API, which
+// means no limit but is a number below the usage.
 func addNeutronQuotas(b *collectors.Batch, name string, resources []string, quotas map[string]neutronQuota) {
 	for _, resource := range resources {
 		q, ok := quotas[resource]
@@ -80,33 +80,33 @@ func addNeutronQuota(b *collectors.Batch, metric *collectors.Def, q quotaNumber,
 	}
 }
 
-// neutronNetworks is the answer to GET /v2.0/networks. What is in it does not matter.
+// neutronNetworks is the response to GET /v2.0/networks. Its content is not used.
 type neutronNetworks struct {
 	Networks json.RawMessage `json:"networks"`
 }
 
-func (a *neutronNetworks) complete() error {
+func (a *neutronNetworks) validate() error {
 	if !bytes.HasPrefix(a.Networks, []byte("[")) {
-		return errors.New(`the answer has no "networks"`)
+		return errors.New(`the response has no "networks"`)
 	}
 	return nil
 }
 
-// neutronExtensions is the answer to GET /v2.0/extensions.
+// neutronExtensions is the response to GET /v2.0/extensions.
 type neutronExtensions struct {
 	Extensions []struct {
 		Alias string `json:"alias"`
 	} `json:"extensions"`
 }
 
-func (a *neutronExtensions) complete() error {
+func (a *neutronExtensions) validate() error {
 	if a.Extensions == nil {
-		return errors.New(`the answer has no "extensions"`)
+		return errors.New(`the response has no "extensions"`)
 	}
 	return nil
 }
 
-// has says whether the extension with this alias is loaded.
+// has reports whether the extension with this alias is loaded.
 func (a *neutronExtensions) has(alias string) bool {
 	for _, e := range a.Extensions {
 		if e.Alias == alias {
@@ -116,7 +116,7 @@ func (a *neutronExtensions) has(alias string) bool {
 	return false
 }
 
-// neutronAgents is the answer to GET /v2.0/agents.
+// neutronAgents is the response to GET /v2.0/agents.
 type neutronAgents struct {
 	Agents []struct {
 		Type  string `json:"agent_type"`
@@ -127,19 +127,19 @@ type neutronAgents struct {
 	} `json:"agents_links"`
 }
 
-func (a *neutronAgents) complete() error {
+func (a *neutronAgents) validate() error {
 	if a.Agents == nil {
-		return errors.New(`the answer has no "agents"`)
+		return errors.New(`the response has no "agents"`)
 	}
 	for _, link := range a.Links {
 		if link.Rel == "next" {
-			return fmt.Errorf("neutron answers only %d agents at once: its pagination_max_limit is below their number", len(a.Agents))
+			return fmt.Errorf("neutron lists only %d agents at once: its pagination_max_limit is less than their number", len(a.Agents))
 		}
 	}
 	return nil
 }
 
-// count returns how many agents of a type there are, and how many of them live.
+// count returns the number of agents of a type, and of those that are alive.
 func (a *neutronAgents) count(agentType string) (all, alive int) {
 	for _, agent := range a.Agents {
 		if agent.Type != agentType {

@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,22 +9,22 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// auth returns credentials that the cloud accepts.
-func (c *osCloud) auth() Auth {
+// auth returns valid credentials.
+func (c *fakeCloud) auth() Auth {
 	return Auth{
-		AuthURL: c.keystone.URL + "/v3", Username: "healthcheck", UserDomainName: "Default", Password: osPassword,
+		AuthURL: c.keystone.URL + "/v3", Username: "healthcheck", UserDomainName: "Default", Password: testPassword,
 		ProjectName: "health", ProjectDomainName: "Default", Region: "RegionOne", Reauthenticate: model.Duration(5 * time.Minute),
 	}
 }
 
-// newKeystone makes a keystone collector by the cloud's clock.
-func (c *osCloud) newKeystone(change func(*KeystoneConfig)) *keystone {
+// newKeystone returns a keystone collector with the cloud's clock.
+func (c *fakeCloud) newKeystone(change func(*KeystoneConfig)) *keystone {
 	c.t.Helper()
 	config := &KeystoneConfig{Auth: c.auth()}
 	if change != nil {
@@ -44,9 +43,9 @@ func (c *osCloud) newKeystone(change func(*KeystoneConfig)) *keystone {
 	return k
 }
 
-// newNeutron makes a neutron collector that shares the token of peer, or logs in by
-// itself if there is none.
-func (c *osCloud) newNeutron(peer collectors.Collector, change func(*NeutronConfig)) *neutron {
+// newNeutron returns a neutron collector that shares the token of peer. Without a peer, it logs
+// in.
+func (c *fakeCloud) newNeutron(peer collectors.Collector, change func(*NeutronConfig)) *neutron {
 	c.t.Helper()
 	config := &NeutronConfig{Keystone: "keystone"}
 	config.SetDefaults()
@@ -71,10 +70,10 @@ func (c *osCloud) newNeutron(peer collectors.Collector, change func(*NeutronConf
 	return n
 }
 
-func (c *osCloud) adopt(s *session) { s.now = c.now }
+func (c *fakeCloud) adopt(s *session) { s.now = c.now }
 
-// run runs a collector's Run until the test ends, and waits for it.
-func (c *osCloud) run(r collectors.Runner) {
+// run calls Run until the end of the test and waits for it to return.
+func (c *fakeCloud) run(r collectors.Runner) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -87,15 +86,15 @@ func (c *osCloud) run(r collectors.Runner) {
 	})
 }
 
-// osCollect runs one round with a deadline that a healthy round never reaches.
-func osCollect(t *testing.T, c collectors.Collector) (map[string]float64, error) {
+// collect runs one collection with a timeout of 10 s.
+func collect(t *testing.T, c collectors.Collector) (map[string]float64, error) {
 	t.Helper()
-	return osCollectWithin(t, c, 10*time.Second)
+	return collectWithin(t, c, 10*time.Second)
 }
 
-// osCollectWithin runs one round and returns the samples by series. It fails the
-// test if the round outlives its deadline or shows a secret.
-func osCollectWithin(t *testing.T, c collectors.Collector, d time.Duration) (map[string]float64, error) {
+// collectWithin runs one collection and returns the samples by series. It fails the test if the
+// collection exceeds its deadline or reveals a secret.
+func collectWithin(t *testing.T, c collectors.Collector, d time.Duration) (map[string]float64, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
@@ -104,50 +103,40 @@ func osCollectWithin(t *testing.T, c collectors.Collector, d time.Duration) (map
 	if took := time.Since(start); took > d+10*time.Second {
 		t.Errorf("Collect() took %s, want at most its deadline, %s", took, d)
 	}
-	osNoSecrets(t, "collector", fmt.Sprintf("%v %+v %#v %v", c, c, c, samples))
+	wantNoSecrets(t, "collector", fmt.Sprintf("%v %+v %#v %v", c, c, c, samples))
 	if err != nil {
-		osNoSecrets(t, "error", fmt.Sprintf("%v %+v %#v", err, err, err))
+		wantNoSecrets(t, "error", fmt.Sprintf("%v %+v %#v", err, err, err))
 		for line := range strings.Lines(err.Error()) {
 			if len(line) > errorLimit+200 {
 				t.Errorf("error of %d bytes: %s", len(line), line)
 			}
 		}
 	}
-	return osSeries(samples), err
+	return bySeries(samples), err
 }
 
-func osSeries(samples []collectors.Sample) map[string]float64 {
+func bySeries(samples []collectors.Sample) map[string]float64 {
 	series := make(map[string]float64, len(samples))
 	for _, s := range samples {
-		series[osKey(s.Labels)] = s.Value
+		line := collectortest.Sample(s)
+		series[line[:strings.LastIndex(line, " ")]] = s.Value
 	}
 	return series
 }
 
-// osKey writes a series as name{a="b"}.
-func osKey(l labels.Labels) string {
-	var b bytes.Buffer
-	l.Range(func(label labels.Label) {
-		if label.Name != model.MetricNameLabel {
-			fmt.Fprintf(&b, ",%s=%q", label.Name, label.Value)
-		}
-	})
-	return l.Get(model.MetricNameLabel) + "{" + strings.TrimPrefix(b.String(), ",") + "}"
-}
-
-// osNoSecrets fails the test if text holds a password or a token.
-func osNoSecrets(t *testing.T, what, text string) {
+// wantNoSecrets fails the test if text contains a password or a token.
+func wantNoSecrets(t *testing.T, what, text string) {
 	t.Helper()
-	for _, secret := range []string{osPassword, "gAAAAAB"} {
+	for _, secret := range []string{testPassword, "gAAAAAB"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("%s shows the secret %q: %s", what, secret, text)
+			t.Errorf("%s contains the secret %q: %s", what, secret, text)
 		}
 	}
 }
 
-// osReason returns why a dependency is down, or "" if it is up; exactly one of up
-// and the reasons must say so.
-func osReason(t *testing.T, series map[string]float64, dependency string) remote.Reason {
+// downReason returns the reason why a dependency is down, or "". It fails the test unless exactly
+// one of up and the reasons is 1.
+func downReason(t *testing.T, series map[string]float64, dependency string) remote.Reason {
 	t.Helper()
 	up, ok := series[fmt.Sprintf("vitals_dependency_up{dependency=%q}", dependency)]
 	if !ok {

@@ -8,12 +8,11 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// fromEnvironment completes a with the variables that OpenStack's own clients
-// read, if neither a cloud nor a login is given. getenv is os.Getenv.
+// fromEnvironment adds the variables of OpenStack's clients, unless a has a cloud or a login.
+// getenv is os.Getenv.
 //
-// gophercloud's AuthOptionsFromEnv is not used: it knows one domain, OS_DOMAIN_*,
-// for the user and the project, and ignores OS_USER_DOMAIN_* and
-// OS_PROJECT_DOMAIN_*, which are what today's openrc files set.
+// gophercloud's AuthOptionsFromEnv reads only OS_DOMAIN_*, for the user and the project. It ignores
+// OS_USER_DOMAIN_* and OS_PROJECT_DOMAIN_*, which current openrc files set.
 func (a Auth) fromEnvironment(getenv func(string) string) Auth {
 	if a.Cloud != "" || len(a.identityKeys()) > 0 {
 		return a
@@ -45,6 +44,7 @@ func (a Auth) fromEnvironment(getenv func(string) string) Auth {
 	return a
 }
 
+// loginFromEnvironment returns the login of the variables, with the other keys of a.
 func loginFromEnvironment(a Auth, first func(...string) string) Auth {
 	login := Auth{
 		AuthURL:                     first("OS_AUTH_URL"),
@@ -69,8 +69,8 @@ func loginFromEnvironment(a Auth, first func(...string) string) Auth {
 	return login.withoutRedundancy()
 }
 
-// oneDomain falls back to the domain of both user and project, and prefers the id
-// where a variable of each kind is set, as openrc files written by Horizon do.
+// oneDomain uses the common domain of user and project as the default, and prefers the id, because
+// the openrc files of Horizon set both.
 func oneDomain(id, name string, first func(...string) string) (string, string) {
 	if id == "" && name == "" {
 		id, name = first("OS_DOMAIN_ID"), first("OS_DOMAIN_NAME")
@@ -81,8 +81,8 @@ func oneDomain(id, name string, first func(...string) string) (string, string) {
 	return id, name
 }
 
-// withoutRedundancy drops what an id makes superfluous: an openrc file sets names
-// and domains beside ids, and Keystone refuses some of these combinations.
+// withoutRedundancy removes names and domains that an id makes redundant. openrc files set both,
+// and Keystone rejects some of these combinations.
 func (a Auth) withoutRedundancy() Auth {
 	if a.ApplicationCredentialID != "" {
 		a.ApplicationCredentialName, a.Username, a.UserID, a.Password = "", "", "", ""
@@ -105,7 +105,7 @@ func (a Auth) withoutRedundancy() Auth {
 	return a
 }
 
-// flagVariable reads a variable that is a flag.
+// flagVariable parses a Boolean variable.
 func flagVariable(text string) bool {
 	switch strings.ToLower(text) {
 	case "1", "true", "yes", "on":
@@ -114,8 +114,7 @@ func flagVariable(text string) bool {
 	return false
 }
 
-// withDefaults sets what SetDefaults would have set, for a block that was not
-// decoded from YAML.
+// withDefaults sets the defaults of a block that was not decoded from YAML.
 func (a Auth) withDefaults() Auth {
 	if a.Reauthenticate <= 0 {
 		a.Reauthenticate = model.Duration(defaultReauthenticate)

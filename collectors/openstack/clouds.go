@@ -13,12 +13,12 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 )
 
-// loadCloud reads a cloud of clouds.yaml, and of secure.yaml beside it, as
-// gophercloud does: OS_REGION_NAME, OS_INTERFACE, OS_CACERT, OS_CERT and OS_KEY
-// take precedence over the file, and the keys of the configuration over both.
+// loadCloud reads a cloud from clouds.yaml and secure.yaml with gophercloud: OS_REGION_NAME,
+// OS_INTERFACE, OS_CACERT, OS_CERT and OS_KEY take precedence over the files, and the keys of the
+// configuration over both.
 func (s *source) loadCloud(a Auth) (*login, error) {
 	file, err := findClouds(a.CloudsFile, s.getenv)
-	s.watch(file, securePath(file), a.CAFile, a.CertFile, a.KeyFile)
+	s.stamp(file, securePath(file), a.CAFile, a.CertFile, a.KeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -42,16 +42,15 @@ func (s *source) loadCloud(a Auth) (*login, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cloud %q of %s: %w", a.Cloud, file, err)
 	}
-	out, err := newOpenStackLogin(login, endpoint.Region, endpoint.Availability, config, s.dial)
+	out, err := newLogin(login, endpoint.Region, endpoint.Availability, config, s.dial)
 	if err != nil {
 		return nil, fmt.Errorf("cloud %q of %s: %w", a.Cloud, file, err)
 	}
 	return out, nil
 }
 
-// parseClouds is clouds.Parse made safe: a cloud without a block auth makes it
-// panic (v2.15.0), and the errors of its YAML parser quote the file, where a
-// password may be.
+// parseClouds is clouds.Parse without two of its defects (v2.15.0): it panics on a cloud without a
+// block auth, and the errors of its YAML parser quote the file, with the password.
 func parseClouds(options []clouds.ParseOption) (login gophercloud.AuthOptions, endpoint gophercloud.EndpointOpts, config *tls.Config, err error) {
 	defer func() {
 		if recover() != nil {
@@ -67,7 +66,7 @@ func parseClouds(options []clouds.ParseOption) (login gophercloud.AuthOptions, e
 
 var yamlLine = regexp.MustCompile(`\bline (\d{1,9})\b`)
 
-// lineNumbers returns the lines that a YAML error names, as in ": line 3, line 7".
+// lineNumbers returns the line numbers in a YAML error, as in ": line 3, line 7".
 func lineNumbers(text string) string {
 	lines := yamlLine.FindAllString(text, 3)
 	if len(lines) == 0 {
@@ -76,6 +75,7 @@ func lineNumbers(text string) string {
 	return ": " + strings.Join(lines, ", ")
 }
 
+// securePath returns the path of the secure.yaml of a clouds.yaml.
 func securePath(cloudsFile string) string {
 	if cloudsFile == "" {
 		return ""
@@ -83,9 +83,9 @@ func securePath(cloudsFile string) string {
 	return filepath.Join(filepath.Dir(cloudsFile), "secure.yaml")
 }
 
-// findClouds returns the clouds.yaml to read: the one given, or the first that
-// exists in the places where OpenStack's clients look. One that exists and cannot
-// be read is an error, where gophercloud would silently take the next.
+// findClouds returns the clouds.yaml to read: the given one, or the first that exists in the search
+// path of OpenStack's clients. An unreadable one is an error; gophercloud would silently use the
+// next.
 func findClouds(given string, getenv func(string) string) (string, error) {
 	places := []string{given}
 	if given == "" {
@@ -109,8 +109,8 @@ func findClouds(given string, getenv func(string) string) (string, error) {
 	return places[0], fmt.Errorf("no clouds.yaml: expected it at %s", strings.Join(places, " or "))
 }
 
-// cloudsPlaces lists the usual places. A home directory that is not known, as in
-// an empty container, only shortens the list.
+// cloudsPlaces returns the search path. It omits an unknown home directory, as in an empty
+// container.
 func cloudsPlaces(getenv func(string) string) []string {
 	if file := getenv("OS_CLIENT_CONFIG_FILE"); file != "" {
 		return []string{file}

@@ -22,7 +22,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-func TestReasonOfOpenStack(t *testing.T) {
+func TestReasonOf(t *testing.T) {
 	status := func(code int) gophercloud.ErrUnexpectedResponseCode {
 		return gophercloud.ErrUnexpectedResponseCode{Actual: code}
 	}
@@ -45,19 +45,19 @@ func TestReasonOfOpenStack(t *testing.T) {
 		{"500", status(500), remote.ReasonServerError},
 		{"503", status(503), remote.ReasonServerError},
 		{"redirect", status(302), remote.ReasonProtocol},
-		{"success that was not expected", status(204), remote.ReasonProtocol},
-		{"status that is none", status(0), remote.ReasonProtocol},
+		{"unexpected success", status(204), remote.ReasonProtocol},
+		{"status 0", status(0), remote.ReasonProtocol},
 		{"no endpoint, by pointer", &gophercloud.ErrEndpointNotFound{}, remote.ReasonMissingEndpoint},
 		{"no endpoint, by value", gophercloud.ErrEndpointNotFound{}, remote.ReasonMissingEndpoint},
 		{"no endpoint, of package openstack", &openstack.ErrEndpointNotFound{}, remote.ReasonMissingEndpoint},
 		{"no service", gophercloud.ErrServiceNotFound{}, remote.ReasonMissingEndpoint},
 		{"no resource", gophercloud.ErrResourceNotFound{Name: "x"}, remote.ReasonNotFound},
-		{"timeout of gophercloud's own", gophercloud.ErrTimeOut{}, remote.ReasonTimeout},
-		{"re-authentication refused", &gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401), ErrReauth: status(401)}, remote.ReasonAuth},
+		{"timeout of gophercloud", gophercloud.ErrTimeOut{}, remote.ReasonTimeout},
+		{"re-authentication rejected", &gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401), ErrReauth: status(401)}, remote.ReasonAuth},
 		{"re-authentication impossible", &gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401), ErrReauth: refused}, remote.ReasonRefused},
 		{"re-authentication, by value", gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401), ErrReauth: pointer(503)}, remote.ReasonServerError},
-		{"re-authentication without its reason", &gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401)}, remote.ReasonAuth},
-		{"re-authentication without anything", &gophercloud.ErrUnableToReauthenticate{}, remote.ReasonProtocol},
+		{"re-authentication without a cause", &gophercloud.ErrUnableToReauthenticate{ErrOriginal: status(401)}, remote.ReasonAuth},
+		{"re-authentication without errors", &gophercloud.ErrUnableToReauthenticate{}, remote.ReasonProtocol},
 		{"failed after re-authentication", &gophercloud.ErrErrorAfterReauthentication{ErrOriginal: status(500)}, remote.ReasonServerError},
 		{"failed after re-authentication, by value", gophercloud.ErrErrorAfterReauthentication{ErrOriginal: pointer(401)}, remote.ReasonAuth},
 		{"failed after re-authentication, in transport", &gophercloud.ErrErrorAfterReauthentication{ErrOriginal: refused}, remote.ReasonRefused},
@@ -76,8 +76,8 @@ func TestReasonOfOpenStack(t *testing.T) {
 		{"certificate", transport(x509.UnknownAuthorityError{}), remote.ReasonTLS},
 		{"plain HTTP", transport(http.ErrSchemeMismatch), remote.ReasonTLS},
 		{"garbage", &json.SyntaxError{}, remote.ReasonProtocol},
-		{"too large", errOpenStackBody, remote.ReasonProtocol},
-		{"of our own", fmt.Errorf("no token: %w", &collectors.Error[remote.Reason]{Reason: remote.ReasonDNS}), remote.ReasonDNS},
+		{"too large", errBodyTooLarge, remote.ReasonProtocol},
+		{"of this package", fmt.Errorf("no token: %w", &collectors.Error[remote.Reason]{Reason: remote.ReasonDNS}), remote.ReasonDNS},
 		{"unknown", errors.New("something"), remote.ReasonProtocol},
 	} {
 		if got := reasonOf(test.err); got != test.want {
@@ -90,7 +90,7 @@ func TestRemoteMessage(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"keystone", `{"error":{"code":401,"message":"Denied.","title":"Unauthorized"}}`, "Denied."},
 		{"neutron", `{"NeutronError": {"type": "X", "message": "Broken.", "detail": ""}}`, "Broken."},
-		{"neutron of old", `{"NeutronError": "Broken."}`, "Broken."},
+		{"old neutron", `{"NeutronError": "Broken."}`, "Broken."},
 		{"middleware", `{"message": "Gone.", "code": "503 Service Unavailable", "title": "x"}`, "Gone."},
 		{"HTML", "<html><h1>503</h1></html>", ""},
 		{"other JSON", `{"faults": [1, 2]}`, ""},
@@ -103,9 +103,9 @@ func TestRemoteMessage(t *testing.T) {
 	}
 }
 
-func TestErrorsAreBoundedAndCleanAndWithoutSecrets(t *testing.T) {
+func TestErrorsAreBoundedOnOneLineAndWithoutSecrets(t *testing.T) {
 	const secret = `s3cr"et`
-	answer := func(message string) error {
+	response := func(message string) error {
 		body, err := json.Marshal(map[string]any{"error": map[string]any{"message": message}})
 		if err != nil {
 			t.Fatal(err)
@@ -113,17 +113,17 @@ func TestErrorsAreBoundedAndCleanAndWithoutSecrets(t *testing.T) {
 		return gophercloud.ErrUnexpectedResponseCode{Actual: 400, Body: body, ResponseHeader: http.Header{"X-Openstack-Request-Id": {"req-\x1b[31m" + strings.Repeat("x", 900)}}}
 	}
 	for name, err := range map[string]error{
-		"long":                  answer(strings.Repeat("ü", 4000)),
-		"control characters":    answer("a\nb\r\x00\x1b[31m\u0085c"),
-		"the secret":            answer("password " + secret + " is wrong"),
-		"the secret, quoted":    answer(`{"password": "s3cr\"et"}`),
-		"the secret at the cut": answer(strings.Repeat("x", messageLimit-5) + secret),
+		"long":                  response(strings.Repeat("ü", 4000)),
+		"control characters":    response("a\nb\r\x00\x1b[31m\u0085c"),
+		"the secret":            response("password " + secret + " is wrong"),
+		"the secret, quoted":    response(`{"password": "s3cr\"et"}`),
+		"the secret at the cut": response(strings.Repeat("x", messageLimit-5) + secret),
 		"a transport's error":   fmt.Errorf("proxy http://u:%s@proxy: refused", secret),
 		"invalid UTF-8":         errors.New("\xff\xfe" + strings.Repeat("y", 2000)),
 	} {
 		got := newError("authenticate", err, "", secret).Error()
 		if len(got) > errorLimit || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x00\x1b") {
-			t.Errorf("%s: %d bytes, %q, want at most %d, clean and on one line", name, len(got), got, errorLimit)
+			t.Errorf("%s: %d bytes, %q, want at most %d on one line", name, len(got), got, errorLimit)
 		}
 		if strings.Contains(got, "s3cr") {
 			t.Errorf("%s: error = %q, want no secret in it", name, got)

@@ -19,7 +19,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// outage answers 503 to everything while it lasts.
+// outage is an API server that responds with 503 until over is true.
 type outage struct {
 	script
 	over atomic.Bool
@@ -39,7 +39,7 @@ func (o *outage) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// late passes requests on after a while.
+// late forwards requests after a delay.
 type late struct {
 	next  http.RoundTripper
 	after time.Duration
@@ -47,7 +47,7 @@ type late struct {
 
 // RoundTrip implements http.RoundTripper.
 func (l late) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := kubeFor(req.Context(), l.after); err != io.EOF {
+	if err := streamFor(req.Context(), l.after); err != io.EOF {
 		return nil, err
 	}
 	return l.next.RoundTrip(req)
@@ -56,14 +56,14 @@ func (l late) RoundTrip(req *http.Request) (*http.Response, error) {
 // CloseIdleConnections does nothing: there are no connections.
 func (l late) CloseIdleConnections() {}
 
-func TestFirstRound(t *testing.T) {
+func TestFirstCollection(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		late, took time.Duration
 		samples    bool
 	}{
-		{"waits for the first outcome of the watches", 300 * time.Millisecond, 600 * time.Millisecond, true},
-		{"does not wait for ever, and does not guess", 2 * time.Second, firstWait, false},
+		{"waits for the first attempt of the watches", 300 * time.Millisecond, 600 * time.Millisecond, true},
+		{"waits no longer than firstWait, and exports no guess", 2 * time.Second, firstWait, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,11 +73,11 @@ func TestFirstRound(t *testing.T) {
 					<-ctx.Done()
 					return ctx.Err()
 				}
-				watching := fakeClient(late{api, test.late}) // once for the list, once for the watch
+				streams := fakeClient(late{api, test.late}) // once for the list, once for the watch
 				k := &collector{
-					name: "kubernetes", config: &rest.Config{}, asking: fakeClient(api), watching: watching,
-					questions: []question{{body: reviewBody(nil)}},
-					watches:   []*watch{newKubeWatch(watching, "pods", time.Minute, slog.New(slog.DiscardHandler))},
+					name: "kubernetes", config: &rest.Config{}, requests: fakeClient(api), streams: streams,
+					reviews: []review{{body: reviewBody(nil)}},
+					watches: []*watch{newWatch(streams, "pods", time.Minute, slog.New(slog.DiscardHandler))},
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan struct{})
@@ -89,13 +89,13 @@ func TestFirstRound(t *testing.T) {
 					began := time.Now()
 					samples, err := k.Collect(ctx)
 					if took := time.Since(began); took != want || err != nil {
-						t.Errorf("round %d took %s with error %v, want %s without", i, took, err, want)
+						t.Errorf("collection %d took %s with error %v, want %s without an error", i, took, err, want)
 					}
 					exported := slices.ContainsFunc(samples, func(s collectors.Sample) bool {
 						return s.Labels.Get("__name__") == "vitals_kubernetes_watch_connected"
 					})
 					if exported != test.samples {
-						t.Errorf("round %d exports the watch: %t, want %t", i, exported, test.samples)
+						t.Errorf("collection %d exports the watch: %t, want %t", i, exported, test.samples)
 					}
 				}
 				cancel()
@@ -105,12 +105,12 @@ func TestFirstRound(t *testing.T) {
 	}
 }
 
-func TestRoundOfABlackHoleEndsInTime(t *testing.T) {
+func TestCollectionOfABlackHoleEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fakeClient(&hole{})
 		k := &collector{
-			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
-			questions: []question{{body: reviewBody(nil)}}, watches: []*watch{newKubeWatch(client, "pods", time.Minute, slog.New(slog.DiscardHandler))},
+			name: "kubernetes", config: &rest.Config{}, requests: client, streams: client,
+			reviews: []review{{body: reviewBody(nil)}}, watches: []*watch{newWatch(client, "pods", time.Minute, slog.New(slog.DiscardHandler))},
 		}
 		for i := range 10 {
 			k.crds = append(k.crds, &crd{name: fmt.Sprintf("c%d.example.org", i)})
@@ -132,12 +132,12 @@ func TestRoundOfABlackHoleEndsInTime(t *testing.T) {
 			}
 		}
 		if len(samples) != 1+len(remote.Reasons()) {
-			t.Errorf("Collect() gave %d samples, want up and the reasons: nothing else was measured", len(samples))
+			t.Errorf("Collect() returned %d samples, want up and the reasons only", len(samples))
 		}
 	})
 }
 
-func TestWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
+func TestWatchRetriesAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outage := &outage{}
 		outage.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
@@ -145,10 +145,10 @@ func TestWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
 			return ctx.Err()
 		}
 		client := fakeClient(outage)
-		w := newKubeWatch(client, "pods", time.Hour, slog.New(slog.DiscardHandler))
+		w := newWatch(client, "pods", time.Hour, slog.New(slog.DiscardHandler))
 		k := &collector{
-			name: "kubernetes", config: &rest.Config{}, asking: client, watching: client,
-			questions: []question{{body: reviewBody(nil)}}, watches: []*watch{w},
+			name: "kubernetes", config: &rest.Config{}, requests: client, streams: client,
+			reviews: []review{{body: reviewBody(nil)}}, watches: []*watch{w},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -156,21 +156,21 @@ func TestWatchIsTriedAgainWhenTheAPIServerIsBack(t *testing.T) {
 			defer close(done)
 			k.Run(ctx, func() {})
 		}()
-		round := func() {
-			_, _ = k.Collect(ctx) // what it returns is not the point
+		collect := func() {
+			_, _ = k.Collect(ctx) // only the effect on the watch counts
 			synctest.Wait()
 		}
-		for range 60 { // ten minutes: the pauses are half a minute long by now
-			round()
+		for range 60 { // ten minutes: the pauses reach half a minute
+			collect()
 			time.Sleep(10 * time.Second)
 		}
 		if w.snapshot().connected {
 			t.Error("connected = true, want false during the outage")
 		}
 		outage.over.Store(true)
-		round()
+		collect()
 		if !w.snapshot().connected {
-			t.Error("connected = false right after the round that found the API server, want true")
+			t.Error("connected = false after the collection that reached the API server, want true")
 		}
 		cancel()
 		<-done

@@ -7,56 +7,57 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// pause is how long a failed login is remembered for those who can do
-// without a new one or leave it to somebody else: two collectors with one wrong
-// password shall not lock the account twice as fast.
+// pause is how long a failed login prevents another one by a collector that shares the session or
+// still has a token: two collectors with one wrong password should not lock the account twice as
+// fast.
 const pause = 30 * time.Second
 
-// session holds one login at one cloud and the token that it gave. It is
-// safe for concurrent use; no call of it waits longer than its context allows.
+// session holds the login at one cloud and its token. It is safe for concurrent use. Its methods
+// return when their context ends.
 type session struct {
 	source         *source
 	reauthenticate time.Duration
 	now            func() time.Time
 
-	// turn holds one element while somebody logs in, so that nobody else does.
-	turn chan struct{}
+	// loginSlot holds one element during a login, so that logins do not run concurrently.
+	loginSlot chan struct{}
 
 	mu    sync.Mutex // guards what follows
 	login *login
 	token *token
-	// issued counts the tokens that Keystone issued to the session.
+	// issued is the number of tokens that Keystone has issued to the session.
 	issued uint64
-	// attempts counts the logins tried.
+	// attempts is the number of logins, also of failed ones.
 	attempts uint64
-	// failure is why the last login failed, and failedAt when; nil after a success.
+	// failure is the error of the last login, and failedAt its time; nil after a success.
 	failure  error
 	failedAt time.Time
-	// unread is why the credentials could not be read again; nil if they could.
-	unread error
+	// reloadErr is the error of the last reload of the credentials, or nil.
+	reloadErr error
 }
 
-// newOpenStackSession reads the credentials. It talks to nobody.
-func newOpenStackSession(auth Auth) (*session, error) {
+// newSession reads the credentials. It does not use the network.
+func newSession(auth Auth) (*session, error) {
 	auth = auth.withDefaults()
-	source := &source{auth: auth, getenv: os.Getenv, dial: dialOpenStack}
+	source := &source{auth: auth, getenv: os.Getenv, dial: dialTCP}
 	login, err := source.load()
 	if err != nil {
 		return nil, err
 	}
 	return &session{
 		source: source, reauthenticate: time.Duration(auth.Reauthenticate), now: time.Now,
-		turn: make(chan struct{}, 1), login: login,
+		loginSlot: make(chan struct{}, 1), login: login,
 	}, nil
 }
 
-// check proves that Keystone authenticates: it validates the held token, and issues
-// a new one where there is none, where the held one nears its end, has reached the
-// age for a new authentication, stems from credentials that have changed since, or
-// fails validation with an answer. It returns how long the answer took.
+// check verifies that Keystone authenticates. It validates the held token. It logs in instead if
+// there is no token, or the token expires soon, is older than reauthenticate, or was issued for
+// credentials that have changed; and also if Keystone rejects the validation. It returns the
+// latency of the last response.
 func (s *session) check(ctx context.Context) (*token, time.Duration, error) {
 	held, now := s.held(), s.now()
 	if held.expired(now) || s.due(held, now) {
@@ -64,7 +65,7 @@ func (s *session) check(ctx context.Context) (*token, time.Duration, error) {
 		if err != nil || took > 0 {
 			return token, took, err
 		}
-		held = token // Somebody else has just logged in; nothing was measured yet.
+		held = token // from a concurrent login: nothing was measured yet
 	}
 	fresh, took, err := held.validate(ctx)
 	if err == nil {
@@ -73,9 +74,9 @@ func (s *session) check(ctx context.Context) (*token, time.Duration, error) {
 	}
 	switch reasonOf(err) {
 	case remote.ReasonRefused, remote.ReasonTimeout, remote.ReasonDNS, remote.ReasonTLS:
-		return nil, took, err // A login would meet the same.
+		return nil, took, err // a login would fail the same way
 	case remote.ReasonAuth:
-		s.replace(held, nil) // Keystone says that the token is dead.
+		s.replace(held, nil) // the token is invalid
 	}
 	return s.renew(ctx, held)
 }
@@ -103,8 +104,8 @@ func (s *session) use(ctx context.Context, shared bool) (*token, error) {
 	return held, nil
 }
 
-// refused returns another token than the one that a service has refused.
-func (s *session) refused(ctx context.Context, old *token, shared bool) (*token, error) {
+// replacement returns a new token after a service has rejected old.
+func (s *session) replacement(ctx context.Context, old *token, shared bool) (*token, error) {
 	if failure := s.recentFailure(s.now()); shared && failure != nil {
 		return nil, failure
 	}
@@ -112,15 +113,14 @@ func (s *session) refused(ctx context.Context, old *token, shared bool) (*token,
 	return token, err
 }
 
-// renew logs in, unless somebody else did so, or failed to, while this call waited
-// for its turn: then it returns that outcome.
+// renew logs in. If another login ends while this call waits, it returns the outcome of that one.
 func (s *session) renew(ctx context.Context, old *token) (*token, time.Duration, error) {
 	s.mu.Lock()
 	seen := s.attempts
 	s.mu.Unlock()
 	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
+	case s.loginSlot <- struct{}{}:
+		defer func() { <-s.loginSlot }()
 	case <-ctx.Done():
 		return nil, 0, newError("wait for another authentication", ctx.Err())
 	}
@@ -139,7 +139,7 @@ func (s *session) renew(ctx context.Context, old *token) (*token, time.Duration,
 	return token, took, err
 }
 
-// record notes the outcome of a login.
+// record stores the outcome of a login.
 func (s *session) record(token *token, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,12 +152,12 @@ func (s *session) record(token *token, err error) {
 	s.issued++
 }
 
-// credentials returns the login to use, read anew if its files have changed or if
-// the last login failed: the password may have been rotated. What cannot be read
-// leaves the last good login in use. The caller has the turn.
+// credentials returns the login to use. It reads the files again after a change, and after a
+// failed login, because the password may have been rotated. If they cannot be read, it returns
+// the last valid login. The caller holds the loginSlot.
 func (s *session) credentials() *login {
 	s.mu.Lock()
-	again := s.source.files() && (s.failure != nil || s.unread != nil)
+	again := s.source.usesFiles() && (s.failure != nil || s.reloadErr != nil)
 	login := s.login
 	s.mu.Unlock()
 	if !again && !s.source.changed() {
@@ -166,7 +166,7 @@ func (s *session) credentials() *login {
 	fresh, err := s.source.load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unread = err
+	s.reloadErr = err
 	if err == nil {
 		s.login.client.CloseIdleConnections()
 		s.login = fresh
@@ -174,19 +174,19 @@ func (s *session) credentials() *login {
 	return s.login
 }
 
-// due says whether a new authentication is wanted although the token is usable.
+// due reports whether a new authentication is due although the token is valid.
 func (s *session) due(t *token, now time.Time) bool {
-	return now.Sub(t.since) >= s.reauthenticate || t.ending(now) || s.source.changed()
+	return now.Sub(t.since) >= s.reauthenticate || t.expiresSoon(now) || s.source.changed()
 }
 
-// held returns the token; nil if there is none.
+// held returns the token, or nil.
 func (s *session) held() *token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.token
 }
 
-// replace puts fresh in the place of held, unless there is another token by now.
+// replace replaces held by fresh, unless another token has replaced it already.
 func (s *session) replace(held, fresh *token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +195,7 @@ func (s *session) replace(held, fresh *token) {
 	}
 }
 
-// recentFailure returns why the last login failed, if that is not long ago.
+// recentFailure returns the error of the last login during the pause after it, else nil.
 func (s *session) recentFailure(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,26 +205,24 @@ func (s *session) recentFailure(now time.Time) error {
 	return nil
 }
 
-// count returns how many tokens were issued, and why the credentials could not be
-// read again; nil if they could.
-func (s *session) count() (issued uint64, unread error) {
+// count returns the number of issued tokens, and the error of the last reload of the credentials.
+func (s *session) count() (issued uint64, reloadErr error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unread != nil {
-		return s.issued, errors.New(openStackText("read the credentials again: "+s.unread.Error(), errorLimit))
+	if s.reloadErr != nil {
+		return s.issued, errors.New(collectors.OneLine("reload the credentials: "+s.reloadErr.Error(), errorLimit))
 	}
 	return s.issued, nil
 }
 
-// close ends the connections that are kept between rounds.
+// close closes the idle connections.
 func (s *session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.login.client.CloseIdleConnections()
 }
 
-// halfOf returns a context that ends in the middle of the time that ctx has left,
-// so that something else can still be done in the other half.
+// halfOf returns a context with half of the time that ctx has left.
 func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

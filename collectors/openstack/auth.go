@@ -18,23 +18,23 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// defaultReauthenticate is how long a token is held before a new one is asked for:
-// 288 tokens a day where one for each check every 10 s would be 8,640.
+// defaultReauthenticate is the age at which a token is replaced. It leads to 288 tokens a day; a
+// token for each collection every 10 s would be 8,640.
 const defaultReauthenticate = 5 * time.Minute
 
-// Auth says who logs in, where, and how the cloud's services are reached.
-// It is a part of the configuration of every kind that talks to OpenStack.
+// Auth is the part of the configuration that both kinds share: the credentials, Keystone's URL, and
+// how to connect to services.
 //
-// There are three sources: a cloud of clouds.yaml, the keys here, or, where
-// neither is given, the environment (OS_CLOUD, else OS_AUTH_URL and the others).
+// It has three sources: a cloud in clouds.yaml, the keys here, or without both the environment
+// (OS_CLOUD, else OS_AUTH_URL and related variables).
 type Auth struct {
-	// Cloud names an entry of clouds.yaml; secure.yaml beside it is read as well.
+	// Cloud is an entry of clouds.yaml. The secure.yaml in the same folder is read, too.
 	Cloud string `yaml:"cloud,omitempty"`
-	// CloudsFile is the clouds.yaml to read. Empty means OS_CLIENT_CONFIG_FILE or
-	// the usual places: the working directory, ~/.config/openstack, /etc/openstack.
+	// CloudsFile is the clouds.yaml to read. Empty means OS_CLIENT_CONFIG_FILE, or the search
+	// path: the working directory, ~/.config/openstack, /etc/openstack.
 	CloudsFile string `yaml:"clouds_file,omitempty"`
 
-	// AuthURL is Keystone's address, with or without its version.
+	// AuthURL is Keystone's URL, with or without the version of the API.
 	AuthURL           string            `yaml:"auth_url,omitempty"`
 	Username          string            `yaml:"username,omitempty"`
 	UserID            string            `yaml:"user_id,omitempty"`
@@ -50,33 +50,32 @@ type Auth struct {
 	ApplicationCredentialName   string            `yaml:"application_credential_name,omitempty"`
 	ApplicationCredentialSecret collectors.Secret `yaml:"application_credential_secret,omitempty"`
 
-	// Region chooses among the catalog's endpoints; empty means any region.
+	// Region selects endpoints of the catalog; empty means any region.
 	Region string `yaml:"region,omitempty"`
-	// Interface chooses among them too: public, internal or admin; empty means public.
+	// Interface selects endpoints: public, internal or admin; empty means public.
 	Interface string `yaml:"interface,omitempty"`
-	// CAFile holds the certificates, in PEM, that servers are checked against.
+	// CAFile has the trusted certificates, in PEM.
 	CAFile string `yaml:"ca_file,omitempty"`
-	// CertFile and KeyFile are the client's certificate and its key, in PEM.
+	// CertFile and KeyFile have the client's certificate and its key, in PEM.
 	CertFile string `yaml:"cert_file,omitempty"`
 	KeyFile  string `yaml:"key_file,omitempty"`
 	// Insecure accepts any server certificate.
 	Insecure bool `yaml:"insecure,omitempty"`
 
-	// Reauthenticate is the age at which a token is replaced by a new
-	// authentication, whether it still works or not.
+	// Reauthenticate is the age at which a token is replaced, even if it is valid.
 	Reauthenticate model.Duration `yaml:"reauthenticate,omitempty"`
 }
 
-// SetDefaults sets what a block has before it is decoded.
+// SetDefaults sets the defaults, before the block is decoded.
 func (a *Auth) SetDefaults() {
 	a.Reauthenticate = model.Duration(defaultReauthenticate)
 }
 
-// String says nothing of what is in the block. Package fmt calls it where the block
-// is a field of what is printed; with some verbs a Secret inside would show itself.
+// String returns a placeholder. Package fmt calls it if a printed value has the block as a field;
+// some verbs would otherwise print the value of a Secret.
 func (a Auth) String() string { return "<credentials>" }
 
-// identityKeys returns the keys that are set and say who logs in, and where.
+// identityKeys returns the keys of the credentials and of Keystone's URL that are set.
 func (a *Auth) identityKeys() []string {
 	var keys []string
 	for _, f := range []struct{ key, value string }{
@@ -101,8 +100,7 @@ func (a *Auth) identityKeys() []string {
 	return keys
 }
 
-// problems returns every mistake that can be seen without reading a file or the
-// environment.
+// problems returns every mistake that can be found without files and the environment.
 func (a *Auth) problems() []collectors.Problem {
 	var problems []collectors.Problem
 	keys := a.identityKeys()
@@ -145,8 +143,7 @@ func (a *Auth) userProblems() []collectors.Problem {
 	return problems
 }
 
-// namedUserProblems checks that exactly one user is named, with a domain if it is
-// named by its name.
+// namedUserProblems checks that the block has either a user name with a domain, or a user id.
 func (a *Auth) namedUserProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	if (a.Username == "") == (a.UserID == "") {
@@ -190,8 +187,8 @@ func (a *Auth) projectProblems() []collectors.Problem {
 	return nil
 }
 
-// options returns the login that the keys describe. The scope is set even when it
-// is empty: gophercloud would otherwise take the user's domain for the project's.
+// options returns the options of the login. It sets an empty scope, too, because gophercloud would
+// otherwise use the user's domain for the project.
 func (a *Auth) options() gophercloud.AuthOptions {
 	return gophercloud.AuthOptions{
 		IdentityEndpoint:            a.AuthURL,
@@ -212,8 +209,8 @@ func (a *Auth) options() gophercloud.AuthOptions {
 	}
 }
 
-// availability translates the name of an interface; the forms that end in URL are
-// those of older clouds.yaml files and of OS_ENDPOINT_TYPE.
+// availability returns the interface with this name. The names that end in URL are those of older
+// clouds.yaml files and of OS_ENDPOINT_TYPE.
 func availability(name string) (gophercloud.Availability, bool) {
 	if name == "" {
 		return gophercloud.AvailabilityPublic, true
@@ -223,8 +220,8 @@ func availability(name string) (gophercloud.Availability, bool) {
 	return a, slices.Contains(known, a)
 }
 
-// authURLProblem says what is wrong with Keystone's address, or "". The address
-// itself is not repeated: it may hold a password.
+// authURLProblem returns the mistake in Keystone's URL, or "". It does not quote the URL, which may
+// contain a password.
 func authURLProblem(text string) string {
 	const expected = "expected the address of Keystone, as in https://cloud.example:5000/v3"
 	u, err := url.Parse(text)
@@ -238,8 +235,8 @@ func authURLProblem(text string) string {
 	case u.Host == "":
 		return "auth_url has no host: " + expected
 	case u.User != nil:
-		return "auth_url holds a user or a password: expected them in username and password"
-	case remote.NoPort(u):
+		return "auth_url contains a user or a password: expected them in username and password"
+	case remote.InvalidPort(u):
 		return fmt.Sprintf("auth_url has the port %s: expected 1 to 65535", u.Port())
 	case u.RawQuery != "" || u.Fragment != "":
 		return "auth_url has a query or a fragment: " + expected
@@ -247,14 +244,13 @@ func authURLProblem(text string) string {
 	return ""
 }
 
-// identityEndpoint returns the address of Keystone's API v3, with a slash at its
-// end. A version at the end of the URL is replaced, and a missing one is added:
-// version discovery would cost a call, and follow links that installations behind
-// a proxy often publish wrongly.
+// identityEndpoint returns the URL of Keystone's API v3, with a slash at its end. It replaces another
+// version and adds a missing one. Version discovery would cost a request, and its links are often
+// wrong for installations behind a proxy.
 func identityEndpoint(authURL string) string {
 	u, err := url.Parse(authURL)
 	if err != nil {
-		return authURL // The request says what is wrong with it.
+		return authURL // the request fails with the error
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	if last := path.Base(u.Path); apiVersion.MatchString(last) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// login is all that a login needs. It is immutable.
+// login has the parameters of a login. It is immutable.
 type login struct {
 	options gophercloud.AuthOptions
 	region  string
@@ -22,33 +22,32 @@ type login struct {
 	client  *http.Client
 }
 
-// source reads a login from clouds.yaml, from the configuration or from
-// the environment, and notices when a file that it was read from has changed. It
-// is safe for concurrent use.
+// source reads a login from clouds.yaml, the configuration or the environment, and detects changes
+// of the files that it has read. It is safe for concurrent use.
 type source struct {
 	auth   Auth
 	getenv func(string) string
 	dial   dial
 
-	mu     sync.Mutex // guards what follows
-	stamps map[string]credentialStamp
+	mu     sync.Mutex // guards stamps
+	stamps map[string]fileStamp
 }
 
-// credentialStamp tells two versions of a file apart; the zero value is a file that is absent.
-type credentialStamp struct {
+// fileStamp identifies a version of a file. The zero value is an absent file.
+type fileStamp struct {
 	modified time.Time
 	size     int64
 }
 
-func stampOf(name string) credentialStamp {
+func stampOf(name string) fileStamp {
 	info, err := os.Stat(name)
 	if err != nil {
-		return credentialStamp{}
+		return fileStamp{}
 	}
-	return credentialStamp{info.ModTime(), info.Size()}
+	return fileStamp{info.ModTime(), info.Size()}
 }
 
-// load reads the login. Its errors hold no secrets.
+// load reads the login. Its errors contain no secrets.
 func (s *source) load() (*login, error) {
 	auth := s.auth.fromEnvironment(s.getenv).withDefaults()
 	if auth.Cloud == "" && auth.CloudsFile == "" && len(auth.identityKeys()) == 0 {
@@ -63,28 +62,28 @@ func (s *source) load() (*login, error) {
 	if auth.Cloud != "" {
 		return s.loadCloud(auth)
 	}
-	s.watch(auth.CAFile, auth.CertFile, auth.KeyFile)
-	config, err := openStackTLS(auth)
+	s.stamp(auth.CAFile, auth.CertFile, auth.KeyFile)
+	config, err := tlsConfig(auth)
 	if err != nil {
 		return nil, err
 	}
 	side, _ := availability(auth.Interface)
-	return newOpenStackLogin(auth.options(), auth.Region, side, config, s.dial)
+	return newLogin(auth.options(), auth.Region, side, config, s.dial)
 }
 
-// newOpenStackLogin checks that options can be sent to Keystone at all: gophercloud
-// finds what is missing only when it builds the request.
-func newOpenStackLogin(options gophercloud.AuthOptions, region string, side gophercloud.Availability, config *tls.Config, dial dial) (*login, error) {
+// newLogin checks that the options are complete. gophercloud finds a missing one only when it
+// builds the request.
+func newLogin(options gophercloud.AuthOptions, region string, side gophercloud.Availability, config *tls.Config, dial dial) (*login, error) {
 	if text := authURLProblem(options.IdentityEndpoint); text != "" {
 		return nil, errors.New(text)
 	}
 	if _, err := tokenRequest(options); err != nil {
 		return nil, err
 	}
-	return &login{options, region, side, newOpenStackClient(config, dial)}, nil
+	return &login{options, region, side, newClient(config, dial)}, nil
 }
 
-// tokenRequest is the body with which Keystone is asked for a token.
+// tokenRequest returns the body of a request for a token.
 func tokenRequest(options gophercloud.AuthOptions) (map[string]any, error) {
 	scope, err := options.ToTokenV3ScopeMap()
 	if err != nil {
@@ -97,9 +96,9 @@ func tokenRequest(options gophercloud.AuthOptions) (map[string]any, error) {
 	return body, nil
 }
 
-// watch remembers how the files are now. Empty names are left out.
-func (s *source) watch(names ...string) {
-	stamps := make(map[string]credentialStamp)
+// stamp stores the versions of the files. It ignores empty names.
+func (s *source) stamp(names ...string) {
+	stamps := make(map[string]fileStamp)
 	for _, name := range names {
 		if name != "" {
 			stamps[name] = stampOf(name)
@@ -110,7 +109,7 @@ func (s *source) watch(names ...string) {
 	s.stamps = stamps
 }
 
-// changed says whether a file is no longer what it was when load read it.
+// changed reports whether a file has changed since load read it.
 func (s *source) changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,16 +121,15 @@ func (s *source) changed() bool {
 	return false
 }
 
-// files says whether the login was read from any file, so that reading it again
-// may give another one.
-func (s *source) files() bool {
+// usesFiles reports whether load has read a file, so that the next load may return another login.
+func (s *source) usesFiles() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.stamps) > 0
 }
 
-// openStackTLS returns what the TLS keys of a block ask for.
-func openStackTLS(a Auth) (*tls.Config, error) {
+// tlsConfig returns the TLS settings of a block.
+func tlsConfig(a Auth) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.Insecure} //nolint:gosec // The user's explicit choice.
 	if a.CAFile != "" {
 		pem, err := os.ReadFile(a.CAFile)
@@ -153,13 +151,13 @@ func openStackTLS(a Auth) (*tls.Config, error) {
 	return config, nil
 }
 
-// secrets returns what may appear in no log, metric or error.
+// secrets returns the values that must not appear in logs, metrics and errors.
 func (l *login) secrets() []string {
 	o := l.options
 	return []string{o.Password, o.Passcode, o.TokenID, o.ApplicationCredentialSecret}
 }
 
-// keystone is the address of Keystone's API v3, with a slash at its end.
+// keystone returns the URL of Keystone's API v3, with a slash at its end.
 func (l *login) keystone() string {
 	return identityEndpoint(strings.TrimSpace(l.options.IdentityEndpoint))
 }

@@ -1,14 +1,12 @@
 package openstack
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack"
@@ -18,23 +16,22 @@ import (
 )
 
 const (
-	// errorLimit bounds an error's text, in bytes.
-	errorLimit = 512
-	// messageLimit bounds the part of it that a server wrote, in bytes.
+	// errorLimit bounds the text of an error, in bytes.
+	errorLimit = collectors.MaxReason
+	// messageLimit bounds the part that a server wrote, in bytes.
 	messageLimit = 200
 )
 
-// newError returns why a call to an OpenStack service failed, with its reason: on one
-// line, bounded, and without the secrets. op is the operation that failed, as in
-// "authenticate at http://cloud:5000/v3/".
+// newError returns the error of a request to an OpenStack service, with its reason. The text is
+// bounded, on one line and without the secrets. op is the failed operation, as in "authenticate at
+// http://cloud:5000/v3/".
 func newError(op string, err error, secrets ...string) error {
-	text := openStackText(op+": "+detailOfOpenStack(err, secrets), errorLimit)
-	return &collectors.Error[remote.Reason]{Reason: reasonOf(err), Err: errors.New(text)}
+	return collectors.Errorf(reasonOf(err), "%s", collectors.OneLine(op+": "+detailOf(err, secrets), errorLimit))
 }
 
-// reasonOf classifies what gophercloud and the functions here return; nil
-// is no failure. gophercloud returns some of its errors by value and some by
-// pointer, and those about re-authentication do not all unwrap.
+// reasonOf returns the reason of an error of gophercloud or of this package, and "" for nil.
+// gophercloud returns some of its errors by value and some by pointer, and those about
+// re-authentication do not all unwrap.
 func reasonOf(err error) remote.Reason { return collectors.ReasonOf(err, classify) }
 
 func classify(err error) remote.Reason {
@@ -45,7 +42,7 @@ func classify(err error) remote.Reason {
 		return firstReason(e.ErrOriginal)
 	}
 	if e, ok := findError[gophercloud.ErrUnexpectedResponseCode](err); ok {
-		return reasonOfRefusal(e.Actual)
+		return reasonOfStatus(e.Actual)
 	}
 	switch {
 	case isError[gophercloud.ErrEndpointNotFound](err), isError[gophercloud.ErrServiceNotFound](err), isError[openstack.ErrEndpointNotFound](err):
@@ -60,7 +57,7 @@ func classify(err error) remote.Reason {
 	return remote.ReasonOfTransport(err)
 }
 
-// firstReason classifies the first error that there is.
+// firstReason returns the reason of the first error that is not nil.
 func firstReason(errs ...error) remote.Reason {
 	for _, err := range errs {
 		if err != nil {
@@ -70,16 +67,13 @@ func firstReason(errs ...error) remote.Reason {
 	return remote.ReasonProtocol
 }
 
-// reasonOfRefusal classifies a status that was not expected. One that is no error
-// elsewhere, such as a redirect, is not what the API answers.
-func reasonOfRefusal(code int) remote.Reason {
-	if reason := remote.ReasonOfStatus(code); reason != "" {
-		return reason
-	}
-	return remote.ReasonProtocol
+// reasonOfStatus returns the reason of an unexpected status. One below 400, such as a redirect, is
+// a protocol error.
+func reasonOfStatus(code int) remote.Reason {
+	return cmp.Or(remote.ReasonOfStatus(code), remote.ReasonProtocol)
 }
 
-// lacksCredentials says whether no request could be built from the credentials.
+// lacksCredentials reports whether the credentials are insufficient for a request.
 func lacksCredentials(err error) bool {
 	return isError[gophercloud.ErrMissingInput](err) || isError[gophercloud.ErrInvalidInput](err) ||
 		isError[gophercloud.ErrMissingEnvironmentVariable](err) || isError[gophercloud.ErrMissingAnyoneOfEnvironmentVariables](err) ||
@@ -106,18 +100,18 @@ func findError[E error](err error) (E, bool) {
 	return value, false
 }
 
+// isError reports whether findError finds an error of type E.
 func isError[E error](err error) bool {
 	_, ok := findError[E](err)
 	return ok
 }
 
-// detailOfOpenStack says in words what went wrong. Text of the server that repeats
-// a secret is left out as a whole.
-func detailOfOpenStack(err error, secrets []string) string {
+// detailOf returns the text of an error. It omits a text of the server that contains a secret.
+func detailOf(err error, secrets []string) string {
 	e, ok := findError[gophercloud.ErrUnexpectedResponseCode](err)
 	if !ok {
 		if transport, ok := errors.AsType[*url.Error](err); ok && transport.Err != nil {
-			err = transport.Err // The address is in the operation already.
+			err = transport.Err // the operation has the address
 		}
 		return remote.WithoutSecrets(err.Error(), secrets)
 	}
@@ -126,19 +120,18 @@ func detailOfOpenStack(err error, secrets []string) string {
 		text += " (redirects are not followed)"
 	}
 	if message := remoteMessage(e.Body); message != "" {
-		text += ": " + openStackText(remote.WithoutSecrets(message, secrets), messageLimit)
+		text += ": " + collectors.OneLine(remote.WithoutSecrets(message, secrets), messageLimit)
 	}
 	if id := e.ResponseHeader.Get("X-Openstack-Request-Id"); id != "" {
-		text += " (request " + openStackText(remote.WithoutSecrets(id, secrets), 64) + ")"
+		text += " (request " + collectors.OneLine(remote.WithoutSecrets(id, secrets), 64) + ")"
 	}
 	return text
 }
 
-// remoteMessage returns the message in an error's body, or "" if the body has none
-// of the shapes that OpenStack services give it: Keystone's and its middleware's
-// {"error": {"message": ...}}, Neutron's {"NeutronError": {"message": ...}} (or a
-// string), and the middleware's {"message": ...} with a status of 5xx. HTML is
-// never shown.
+// remoteMessage returns the message in the body of an error, or "" if the body has none of the
+// formats of OpenStack services: Keystone's {"error": {"message": ...}}, Neutron's
+// {"NeutronError": {"message": ...}} (or a string), and {"message": ...} of the middleware with a
+// status of 5xx. It does not return HTML.
 func remoteMessage(body []byte) string {
 	type inner struct {
 		Message string `json:"message"`
@@ -162,27 +155,4 @@ func remoteMessage(body []byte) string {
 		}
 	}
 	return outer.Message
-}
-
-// openStackText returns text on one line, without control characters and invalid
-// UTF-8, and cut to at most limit bytes.
-func openStackText(text string, limit int) string {
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	if len(clean) <= limit {
-		return clean
-	}
-	const dots = "..."
-	cut := limit - len(dots)
-	for cut > 0 && !utf8.RuneStart(clean[cut]) {
-		cut--
-	}
-	return clean[:cut] + dots
 }

@@ -1,0 +1,69 @@
+package collectors
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+// Sample is one measured value of one series.
+type Sample struct {
+	// Labels identify the series. The label __name__ is the metric's name.
+	Labels labels.Labels
+	Value  float64
+	// T is the sample's own timestamp in milliseconds since the epoch. Zero, the usual
+	// value, means the time at which the collection ends.
+	T int64
+}
+
+// Collector measures one thing. The evaluator calls Collect in a separate goroutine, never
+// concurrently with itself, with the collector's timeout as the context's deadline.
+type Collector interface {
+	// Collect measures once. It returns the values that it could measure, together with
+	// an error for those that it could not. An unreachable dependency is both a value
+	// (vitals_dependency_up 0) and an error. The caller owns the slice and its labels;
+	// the collector must not change them afterwards.
+	Collect(ctx context.Context) ([]Sample, error)
+	// Describe lists the metrics that Collect exports. It is called after Collect, in the
+	// same goroutine. The list may change between collections.
+	Describe() []Desc
+}
+
+// Runner is a Collector that keeps something open between collections: a watch, a socket,
+// shared memory. Run is called once, concurrently with Collect, and returns soon after ctx
+// ends. A call of changed requests a collection at once; it never blocks and is safe for
+// concurrent use.
+type Runner interface {
+	Collector
+	Run(ctx context.Context, changed func())
+}
+
+// Noter is a Collector that summarizes its last collection in one short line, also after a
+// success: the server's address, the status, the latency. The line is for people; it is not
+// visible to rules and never becomes a label.
+type Noter interface {
+	Collector
+	// Note returns one line of at most 200 bytes without secrets, or "" for no summary.
+	// It is called after Collect, in the same goroutine.
+	Note() string
+}
+
+// Env is the environment of a collector: what it may use of the program.
+type Env struct {
+	// Name is the collector's name: the value of its label dependency or component.
+	Name   string
+	Logger *slog.Logger
+	// Peer returns the collector with this name in the configuration, or nil.
+	Peer func(name string) Collector
+	// Start calls start, which starts a process that the collector will wait for. Until
+	// release is called, the program does not reap that process. If err is nil, release
+	// must be called once. Start is nil in a program that does not reap processes.
+	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
+}
+
+// EpochSeconds returns the time in seconds since the epoch. A float64 can represent present
+// times with a resolution of microseconds.
+func EpochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
