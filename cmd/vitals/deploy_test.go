@@ -51,7 +51,7 @@ func (d deployment) load(t *testing.T) *config.Loaded {
 	return l
 }
 
-// kubeObject is what the tests read of a Kubernetes object.
+// kubeObject has the fields of a Kubernetes object that the tests read.
 type kubeObject struct {
 	Kind  string
 	Rules []manifestRule
@@ -144,7 +144,7 @@ func containers(t *testing.T, file string) map[string]manifestContainer {
 	return found
 }
 
-// grants writes every right of rules on a line of its own, sorted.
+// grants returns the rights of rules, one per line, sorted.
 func grants(all []manifestRule) []string {
 	var lines []string
 	for _, r := range all {

@@ -123,7 +123,7 @@ func TestCNIMemoryTrendTowardsTheKernelsLimit(t *testing.T) {
 	checkChanges(t, got, []change{{"alive", "warn", "MemoryGrowsToLimit"}})
 }
 
-// What only warns: it is shown, and no probe fails.
+// Warnings are shown, and no probe fails.
 func TestCNIWarnings(t *testing.T) {
 	const counted = `vitals_component_events_total{component="server",event="cni_add",result=`
 	minutes := func(at time.Duration) float64 { return float64(int(max(at-faultBegan, 0).Minutes())) }

@@ -66,7 +66,7 @@ func TestKuryrConfDecidesWhoseQuotaIsRead(t *testing.T) {
 	failure("neutron", "forbidden")(t, lab)
 }
 
-// vitals runs a command line and returns its exit code and what it printed.
+// vitals runs a command line and returns its exit code and output.
 func vitals(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(args, &out, &errs)

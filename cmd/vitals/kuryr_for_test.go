@@ -20,7 +20,7 @@ import (
 // calmPace is for labs in which nothing changes.
 const calmPace = time.Second
 
-// healthyController is what the collectors show of a cloud in which all is well.
+// healthyController returns the series of a healthy cloud.
 func healthyController() signs {
 	return signs{
 		`vitals_dependency_up{dependency="kubernetes"}`:                                                             1,
@@ -40,7 +40,7 @@ func healthyController() signs {
 // shows a cloud every second. It belongs into a synctest bubble.
 type patientLab struct {
 	eval *evaluator.Evaluator
-	// other is what the cloud shows otherwise than one in which all is well.
+	// other has the series that differ from those of a healthy cloud.
 	other atomic.Pointer[signs]
 }
 

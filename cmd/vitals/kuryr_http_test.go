@@ -78,7 +78,7 @@ func runHTTPCases(t *testing.T, lab *kuryrLab) {
 }
 
 // kuryrHTTPChecks are the scenarios of the HTTP contract that need more than one
-// request, each in a lab of its own.
+// request, each in a separate lab.
 func kuryrHTTPChecks(newLab func(*testing.T, labOptions) *kuryrLab) []scenarioCheck {
 	return []scenarioCheck{
 		{"H08", "a connection for each probe", "GET `/alive`: 200, then closed", func(t *testing.T) { connectionIsClosed(t, newLab(t, labOptions{})) }},
@@ -86,7 +86,7 @@ func kuryrHTTPChecks(newLab func(*testing.T, labOptions) *kuryrLab) []scenarioCh
 	}
 }
 
-// scenarioCheck is a scenario with a test of its own.
+// scenarioCheck is a scenario with a separate test.
 type scenarioCheck struct {
 	id, name string
 	// answer is the response in the documentation.

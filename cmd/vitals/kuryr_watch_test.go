@@ -33,7 +33,7 @@ func TestKuryrWatch(t *testing.T) {
 	startKuryrLab(t, labOptions{}).runCases(t, kuryrWatchCases())
 }
 
-// kuryrSilentWatchCases need a lab whose rules are as patient as they are shipped.
+// kuryrSilentWatchCases need a lab that keeps the for of the shipped rules.
 func kuryrSilentWatchCases() []kuryrCase {
 	return []kuryrCase{{id: "A29", name: "an open watch falls silent", given: []step{fault("kubernetes", "freeze-watch")},
 		check: watchIsOpenedAnew, after: watchHears}}

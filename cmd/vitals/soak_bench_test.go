@@ -15,7 +15,7 @@ import (
 )
 
 // soakPace is the interval and the timeout of every collector in the soak: a hundred
-// times as often as the profile has it. Components report and beat as often.
+// times as often as in the profile. Components report and beat as often.
 const soakPace = 100 * time.Millisecond
 
 // growth is what may not grow with time, and by how much it may because of noise,
