@@ -299,8 +299,8 @@ func TestDeploymentGivesVitalsTheLeastRights(t *testing.T) {
 	})
 }
 
-// The CNI daemon is restarted by nothing that is over sooner than a minute, the rules'
-// own patience not counted, and is measured from within its pod.
+// A fault of less than a minute, plus the "for" of the rules, does not restart the CNI
+// daemon. Vitals measures it from within its pod.
 func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	const file = "deploy/kubernetes/kuryr-cni.yaml"
 	all := containers(t, file)

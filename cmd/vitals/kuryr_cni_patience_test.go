@@ -242,8 +242,8 @@ func oneCollection(from time.Duration) func(at time.Duration) bool {
 	}
 }
 
-// One collection that shows that everything is bad changes no verdict, nor does one of
-// every collector that gets lost.
+// A single collection in which every check fails changes no verdict. Nor does a single lost
+// collection of every collector.
 func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
 		t.Run(what, func(t *testing.T) {
@@ -273,8 +273,8 @@ func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 	}
 }
 
-// What lasts changes ready after two collections and alive after three, and not before; a
-// collection that gets lost meanwhile changes nothing about ready.
+// A lasting fault changes ready after two collections and alive after three, and not before.
+// A lost collection in between does not change ready.
 func TestCNIFaultThatLasts(t *testing.T) {
 	const length = time.Minute
 	for _, f := range cniFaults() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A lost collection while something is wrong does not make the node ready.
+// A lost collection during a fault does not make the node ready.
 func TestCNILostCollectionClearsNothing(t *testing.T) {
 	for _, f := range cniFaults() {
 		if f.ready == "" {
@@ -36,7 +36,7 @@ func TestCNILostCollectionClearsNothing(t *testing.T) {
 	}
 }
 
-// What is not measured any more makes the node not ready, and restarts nothing.
+// Missing evidence makes the node not ready, and restarts nothing.
 func TestCNIWithoutEvidence(t *testing.T) {
 	for _, collector := range []string{"kubernetes", "net-admin", "netlink", "cni-config", "cni-plugin", "kuryr-conf"} {
 		t.Run(collector, func(t *testing.T) {

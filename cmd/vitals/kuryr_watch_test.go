@@ -39,8 +39,8 @@ func kuryrSilentWatchCases() []kuryrCase {
 		check: watchIsOpenedAnew, after: watchHears}}
 }
 
-// An open watch that falls silent is given up and opened anew. As long as that
-// works, it is no outage: the labPatience of the rule covers the pause in between.
+// A silent watch is closed and opened again. As long as that succeeds, it is no
+// outage: the labPatience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
 	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace, adjust: func(c *config.Config) {

@@ -75,7 +75,7 @@ func TestResultThatCannotBePrinted(t *testing.T) {
 	}
 }
 
-// What comes after a gap would be taken for the whole.
+// Output after a failed write is dropped: a reader could mistake it for all of it.
 func TestNothingIsPrintedBehindAGap(t *testing.T) {
 	full := &fullDevice{left: 5}
 	w := &printed{to: full}

@@ -157,7 +157,7 @@ func benchmarkRest(b *testing.B, path string, w subject) {
 	rest := durationFrom(b, "VITALS_BENCH_REST", 30*time.Second)
 	d := startDaemon(b, path, w)
 	defer d.stop(b)
-	defer w.attend(b)()
+	defer w.sendReports(b)()
 	pid := d.cmd.Process.Pid
 	var rss []float64
 	var anonymous, core float64

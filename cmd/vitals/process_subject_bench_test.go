@@ -214,9 +214,9 @@ func serveDaemonMetrics(b *testing.B) (url string) {
 	return "http://" + ln.Addr().String() + "/metrics"
 }
 
-// attend has the components report until the returned function is called, each with a
+// sendReports has the components report until the returned function is called, each with a
 // request that was served and over a new connection, as a script does.
-func (w subject) attend(b *testing.B) (stop func()) {
+func (w subject) sendReports(b *testing.B) (stop func()) {
 	b.Helper()
 	if w.socket == "" {
 		return func() {}

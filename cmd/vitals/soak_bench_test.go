@@ -44,7 +44,7 @@ func BenchmarkSoak(b *testing.B) {
 	s := subject{"kuryr-cni", 0, []string{"--config.file=" + config}, nil, filepath.Join(dir, "v.sock"), soakPace}
 	d := startDaemon(b, path, s)
 	defer d.stop(b)
-	defer s.attend(b)()
+	defer s.sendReports(b)()
 	defer beat(b, dir)()
 	for b.Loop() {
 		d.soak(b, soak)

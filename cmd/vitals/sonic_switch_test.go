@@ -40,14 +40,14 @@ func (f *featureTable) serve(t *testing.T, socket string) {
 			if err != nil {
 				return
 			}
-			go f.talk(conn)
+			go f.answer(conn)
 		}
 	}()
 }
 
-// talk answers commands in one line each, and PING in the form that the collector has.
-// The lengths in front of that are no commands.
-func (f *featureTable) talk(conn net.Conn) {
+// answer responds to commands of one line each, and to PING as the collector sends it.
+// It ignores the lengths before them.
+func (f *featureTable) answer(conn net.Conn) {
 	defer conn.Close()
 	for in := bufio.NewScanner(conn); in.Scan(); {
 		words := append(strings.Fields(in.Text()), "", "", "")

@@ -193,9 +193,9 @@ func (c *container) runs(t *testing.T, service tripleo.Service, names []string, 
 	c.proc(t, all...)
 }
 
-// whole leaves sockets as they are, and broken makes them refuse service:
+// unchanged leaves sockets as they are, and broken makes them refuse service:
 // connections are being made, and nothing is held.
-func whole(all []labSocket) []labSocket { return all }
+func unchanged(all []labSocket) []labSocket { return all }
 
 func broken(all []labSocket) []labSocket {
 	var left []labSocket

@@ -117,7 +117,7 @@ func (c *container) serve(t *testing.T, name string, settings []string) {
 	for _, p := range s.Processes {
 		names = append(names, p.Name)
 	}
-	c.runs(t, s, names, whole)
+	c.runs(t, s, names, unchanged)
 }
 
 // answering has the HTTP server answer with a status.
