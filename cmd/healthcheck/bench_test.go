@@ -26,7 +26,7 @@ const (
 // containers is how many of them are checked, each once a minute, on a large node.
 const containers = 70
 
-// BenchmarkProbe runs, side by side, what answers whether a container is well: this
+// BenchmarkProbe compares ways to check whether a container is healthy: this
 // program, the same rules without a daemon, a script of curl and awk, and supervisorctl.
 // "floor" is the time that the kernel needs for a process that does nothing. CPU time is that of
 // the process and of all that it starts; a daemon's is not in it.

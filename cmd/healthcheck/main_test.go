@@ -38,7 +38,7 @@ func daemon(t *testing.T, snap *evaluator.Snapshot) string {
 	return path
 }
 
-// snapshot has a rule with a code of its own that makes ready fail, and a healthy alive.
+// snapshot has a failing ready, by a rule with an exit code, and a passing alive.
 func snapshot() *evaluator.Snapshot {
 	since := time.Now().Add(-time.Minute)
 	zero := 0.0

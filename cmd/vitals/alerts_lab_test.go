@@ -79,7 +79,7 @@ func scraped(families map[string]*dto.MetricFamily, passed time.Duration) []eval
 	return all
 }
 
-// A workload that is well raises none of the alerts about Vitals, also where the profile
+// A healthy workload raises none of the alerts about Vitals, also where the profile
 // has rules about absent dependencies. A missing dependency raises those alerts.
 func TestAlertsOfTheShippedProfiles(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func matchesOutside(s *parser.VectorSelector, external []string) string {
 	return "any metric"
 }
 
-// No shipped rule restarts anything because of what lies outside this host.
+// No shipped rule of alive depends on anything outside this host.
 func TestShippedAliveRulesUseNoExternalCollector(t *testing.T) {
 	external := externalMetrics(t)
 	p := parser.NewParser(parser.Options{})

@@ -124,7 +124,7 @@ func TestFailuresInARowWithALimitOfNone(t *testing.T) {
 	})
 }
 
-// A thousand failures a second do not cost a thousand passes over the rules.
+// A thousand failures a second do not cause a thousand evaluations.
 func TestBurstsOfEventsAreTakenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const burst = 2 * time.Second

@@ -12,7 +12,7 @@ import (
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
-// probeFindings are what the checks find in a manifest.
+// probeFindings returns the findings of the checks in a manifest.
 func probeFindings(t *testing.T, r *rulecheck.Set, file, text string) []lint.Finding {
 	t.Helper()
 	m, errs := manifest.Read(file, []byte(text))
@@ -29,7 +29,7 @@ func probeFindings(t *testing.T, r *rulecheck.Set, file, text string) []lint.Fin
 	return found
 }
 
-// The probes of the deployments are what the checks want of anybody's.
+// The probes of the deployments pass the checks.
 func TestDeploymentsHaveProbesThatFit(t *testing.T) {
 	states := []string{"ready", "alive", "started"}
 	for _, d := range append(deployments(), deployment{file: "deploy/kubernetes/exec-probe.yaml"}) {
@@ -66,7 +66,7 @@ func TestProbesOfThePagesFit(t *testing.T) {
 	}
 }
 
-// The examples of docs/reference/lint.md that are probes show what is found, and what is well.
+// The examples of docs/reference/lint.md that are probes show the findings of the checks, and probes without any.
 func TestLintPageOfProbes(t *testing.T) {
 	const ready = `groups:
   - name: g

@@ -32,7 +32,7 @@ func unitOptions(t *testing.T) map[string]string {
 	return found
 }
 
-// What the unit promises systemd is what the program does.
+// The program does what the unit declares.
 func TestSystemdUnit(t *testing.T) {
 	options := unitOptions(t)
 	for key, want := range map[string]string{

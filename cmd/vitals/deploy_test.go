@@ -51,7 +51,7 @@ func (d deployment) load(t *testing.T) *config.Loaded {
 	return l
 }
 
-// kubeObject is what the tests read of a Kubernetes object.
+// kubeObject has the fields of a Kubernetes object that the tests read.
 type kubeObject struct {
 	Kind  string
 	Rules []manifestRule
@@ -144,7 +144,7 @@ func containers(t *testing.T, file string) map[string]manifestContainer {
 	return found
 }
 
-// grants writes every right of rules on a line of its own, sorted.
+// grants returns the rights of rules, one per line, sorted.
 func grants(all []manifestRule) []string {
 	var lines []string
 	for _, r := range all {
@@ -299,8 +299,8 @@ func TestDeploymentGivesVitalsTheLeastRights(t *testing.T) {
 	})
 }
 
-// The CNI daemon is restarted by nothing that is over sooner than a minute, the rules'
-// own patience not counted, and is measured from within its pod.
+// A fault of less than a minute, plus the "for" of the rules, does not restart the CNI
+// daemon. Vitals measures it from within its pod.
 func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	const file = "deploy/kubernetes/kuryr-cni.yaml"
 	all := containers(t, file)

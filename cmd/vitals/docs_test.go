@@ -72,7 +72,7 @@ type docTable struct {
 	rows   [][]string
 }
 
-// docTables returns the tables of a page whose first column has this title.
+// docTables returns the tables of a page whose first column has a title.
 func docTables(text, title string) []docTable {
 	var found []docTable
 	var current docTable

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// raw sends one request as bytes over a connection of its own and returns the code
+// raw sends one request as bytes over a new connection and returns the code
 // and the body of the answer.
 func raw(t *testing.T, network, address, text string) (int, string) {
 	t.Helper()

@@ -27,7 +27,7 @@ func anExplanation() *explain.Explanation {
 	}
 }
 
-// The answer may be anything, at an address or on a socket.
+// The server at the address or on the socket may be another program.
 func TestExplainAnswers(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

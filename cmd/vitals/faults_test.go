@@ -79,7 +79,7 @@ func TestReloadKeepsTheToken(t *testing.T) {
 	if n := logins.Load(); n != 1 {
 		t.Errorf("%d logins, want 1", n)
 	}
-	// Everything changes but what the collectors are: their times as well.
+	// Everything but the kinds of the collectors changes, also their times.
 	write(t, dir, "vitals.yml", "states: {gold: {}}\n"+strings.ReplaceAll(text, "interval: 5s", "interval: 6s")+"  - name: more\n    file: {path: /}\n")
 	write(t, dir, "rules.yml", strings.Replace(markerRules, "Dead", "Other", 1))
 	p.signal(syscall.SIGHUP)
@@ -95,7 +95,7 @@ func TestReloadKeepsTheToken(t *testing.T) {
 	}
 }
 
-// TestFaultsOfCollectors runs one collector with each fault beside one that is well.
+// TestFaultsOfCollectors runs one collector with each fault, next to a collector without one.
 func TestFaultsOfCollectors(t *testing.T) {
 	t.Parallel()
 	expired, authority := expiredTarget(t)

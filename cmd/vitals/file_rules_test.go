@@ -67,7 +67,7 @@ func statusForFile(t *testing.T, name, rule string, config *file.Config) string 
 type fileScenario struct {
 	name, file, rule string
 	write            func(path string) error
-	// want is an expression, because a collector's rounds do not come on time.
+	// want is an expression, because collections may start late.
 	want string
 }
 

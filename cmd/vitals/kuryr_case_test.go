@@ -53,7 +53,7 @@ func (v verdict) body() string {
 	return "ok"
 }
 
-// short is the verdict as the documentation has it, such as "500 KeystoneDown".
+// short is the verdict as the documentation writes it, such as "500 KeystoneDown".
 func (v verdict) short() string {
 	text := fmt.Sprint(v.code())
 	if v.warns != "" {
@@ -164,7 +164,7 @@ func (l *kuryrLab) runCase(t *testing.T, c kuryrCase) {
 	}
 }
 
-// step makes something so, and returns what takes it back.
+// step changes something, and returns a function that reverts the change.
 type step func(t *testing.T, l *kuryrLab) (undo func())
 
 // fault breaks a dependency.
@@ -198,7 +198,7 @@ func reports(component string, alive, ready bool, reason string) step {
 // notReady is a component that lives and cannot do its work.
 func notReady(component, reason string) step { return reports(component, true, false, reason) }
 
-// noMarker takes the pools' marker away.
+// noMarker removes the pools' marker.
 func noMarker(t *testing.T, l *kuryrLab) func() {
 	t.Helper()
 	if err := os.Remove(l.marker); err != nil {

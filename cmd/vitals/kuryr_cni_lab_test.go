@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 )
 
-// newCNILab loads the profile kuryr-cni for a node on which all is well, and starts
+// newCNILab loads the profile kuryr-cni for a healthy node, and starts
 // nothing. In the values of --set, TREE is the node's directory.
 func newCNILab(t *testing.T, o labOptions) *kuryrLab {
 	t.Helper()

@@ -40,7 +40,7 @@ func TestCNINetlinkOfANamespaceThatIsGone(t *testing.T) {
 	series(`vitals_netlink_failure{netlink="netlink",reason="namespace"}`, "1")(t, lab)
 }
 
-// What the tests play in the place of the kernel has the reasons that the collector has.
+// The fake of the kernel in the tests has the same reasons as the collector.
 func TestCNINetlinkReasonsAreThoseOfTheCollector(t *testing.T) {
 	t.Parallel()
 	lab := startKernelLab(t, nil, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// mebibyte is what max_memory_usage counts in.
+// mebibyte is the unit of max_memory_usage, in bytes.
 const mebibyte = 1 << 20
 
 // node is what the CNI daemon's profile measures on its own host: a tree of files in
@@ -42,7 +42,7 @@ type answered struct {
 	seconds int
 }
 
-// newNode makes a node on which all is well.
+// newNode creates a healthy node.
 func newNode(t *testing.T) *node {
 	t.Helper()
 	n := &node{dir: t.TempDir(), links: map[string]string{"br-int": "up"}, answered: map[answered]int{}}
@@ -205,7 +205,7 @@ func nodeFile(name, text string) step {
 	}
 }
 
-// noFile takes a file of the node away.
+// noFile removes a file of the node.
 func noFile(name string) step {
 	return func(t *testing.T, l *kuryrLab) func() {
 		t.Helper()
@@ -239,7 +239,7 @@ func mode(name string, bits os.FileMode) step {
 	}
 }
 
-// capabilities gives the daemon other lines Cap... in its status; none takes them away.
+// capabilities gives the daemon other lines Cap... in its status; without arguments, none.
 func capabilities(lines ...string) step {
 	return func(t *testing.T, l *kuryrLab) func() {
 		t.Helper()

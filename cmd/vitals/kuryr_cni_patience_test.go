@@ -56,7 +56,7 @@ func (l *sampleSource) Collect(context.Context) ([]collectors.Sample, error) {
 
 func (*sampleSource) Describe() []collectors.Desc { return nil }
 
-// healthyNode is what the collectors show of a node on which all is well, by their names.
+// healthyNode returns the series of a healthy node, by the names of the collectors.
 func healthyNode() map[string]signs {
 	return map[string]signs{
 		"kubernetes": {
@@ -119,7 +119,7 @@ type differs func(collector string, at time.Duration) (signs, error)
 
 // watchNode plays a node for some time, with all rules as they are shipped and the
 // memory limit, and returns every change after the first minute. What is apart is
-// shown by a collector of its own, and all else by one: fewer collections cost less time.
+// exported by a separate collector, and all else by one: fewer collections take less time.
 func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string) (changes []timed) {
 	t.Helper()
 	l := mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon"})
@@ -171,7 +171,7 @@ func watchNode(t *testing.T, duration time.Duration, d differs, apart ...string)
 	return changes
 }
 
-// of is what one collection shows of several collectors; it gets lost as a whole.
+// of returns the series of one collection of several collectors, which is lost as a whole.
 func (d differs) of(names []string) func(time.Duration) (signs, error) {
 	well := healthyNode()
 	return func(at time.Duration) (signs, error) {
@@ -244,8 +244,8 @@ func oneCollection(from time.Duration) func(at time.Duration) bool {
 	}
 }
 
-// One collection that shows that everything is bad changes no verdict, nor does one of
-// every collector that gets lost.
+// A single collection in which every check fails changes no verdict. Nor does a single lost
+// collection of every collector.
 func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for what, err := range map[string]error{"is bad": nil, "gets lost": errLost} {
@@ -276,8 +276,8 @@ func TestCNIOneCollectionDecidesNothing(t *testing.T) {
 	}
 }
 
-// What lasts changes ready after two collections and alive after three, and not before; a
-// collection that gets lost meanwhile changes nothing about ready.
+// A lasting fault changes ready after two collections and alive after three, and not before.
+// A lost collection in between does not change ready.
 func TestCNIFaultThatLasts(t *testing.T) {
 	t.Parallel()
 	const length = time.Minute

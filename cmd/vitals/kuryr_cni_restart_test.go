@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A daemon that was restarted for its failures in a row, and does not report that, is
-// not restarted for them again; it is for the next one.
+// A daemon that was restarted after consecutive failures, and does not report the restart,
+// is not restarted again for the same failures, but for the next one.
 func TestCNIRestartForgives(t *testing.T) {
 	const (
 		fails    = 2 * time.Minute

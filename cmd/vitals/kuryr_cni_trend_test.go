@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A lost collection while something is wrong does not make the node ready.
+// A lost collection during a fault does not make the node ready.
 func TestCNILostCollectionClearsNothing(t *testing.T) {
 	t.Parallel()
 	for _, f := range cniFaults() {
@@ -39,7 +39,7 @@ func TestCNILostCollectionClearsNothing(t *testing.T) {
 	}
 }
 
-// What is not measured any more makes the node not ready, and restarts nothing.
+// Missing evidence makes the node not ready, and restarts nothing.
 func TestCNIWithoutEvidence(t *testing.T) {
 	t.Parallel()
 	for _, collector := range []string{"kubernetes", "net-admin", "netlink", "cni-config", "cni-plugin", "kuryr-conf"} {
@@ -132,7 +132,7 @@ func TestCNIMemoryTrendTowardsTheKernelsLimit(t *testing.T) {
 	checkChanges(t, got, []change{{"alive", "warn", "MemoryGrowsToLimit"}})
 }
 
-// What only warns: it is shown, and no probe fails.
+// Warnings are shown, and no probe fails.
 func TestCNIWarnings(t *testing.T) {
 	t.Parallel()
 	const counted = `vitals_component_events_total{component="server",event="cni_add",result=`

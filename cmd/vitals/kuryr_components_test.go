@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 )
 
-// labComponents are what the labs of this file expect.
+// labComponents are the components that the labs of this file expect.
 const labComponents = "watcher,vif,kuryrport"
 
 // kuryrComponentCases are the scenarios in which the controller's parts report.

@@ -66,7 +66,7 @@ func TestKuryrConfDecidesWhoseQuotaIsRead(t *testing.T) {
 	failure("neutron", "forbidden")(t, lab)
 }
 
-// vitals runs a command line and returns its exit code and what it printed.
+// vitals runs a command line and returns its exit code and output.
 func vitals(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(args, &out, &errs)
@@ -88,7 +88,7 @@ func TestKuryrConfMistakes(t *testing.T) {
 ` + incomplete + `: [neutron_defaults] project: project "k8s/1": expected the id of a project
 3 mistakes
 `},
-		{"no such file", "nowhere/kuryr.conf", "read kuryr.conf: stat nowhere/kuryr.conf: no such file or directory\n"},
+		{"no such file", "nowhere/kuryr.conf", "nowhere/kuryr.conf: there is no such file\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, _, stderr := vitals("run", "--profile=kuryr-controller", "--kuryr.conf="+tt.path)

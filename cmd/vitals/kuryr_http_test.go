@@ -78,15 +78,15 @@ func runHTTPCases(t *testing.T, lab *kuryrLab) {
 }
 
 // kuryrHTTPChecks are the scenarios of the HTTP contract that need more than one
-// request, each in a lab of its own.
+// request, each in a separate lab.
 func kuryrHTTPChecks(newLab func(*testing.T, labOptions) *kuryrLab) []scenarioCheck {
 	return []scenarioCheck{
 		{"H08", "a connection for each probe", "GET `/alive`: 200, then closed", func(t *testing.T) { connectionIsClosed(t, newLab(t, labOptions{})) }},
-		{"H10", "nothing is known yet", "GET `/ready`: 500, naming what is unknown", func(t *testing.T) { nothingIsKnown(t, newLab(t, labOptions{})) }},
+		{"H10", "nothing is known yet", "GET `/ready`: 500, naming what is unknown", func(t *testing.T) { withoutData(t, newLab(t, labOptions{})) }},
 	}
 }
 
-// scenarioCheck is a scenario with a test of its own.
+// scenarioCheck is a scenario with a separate test.
 type scenarioCheck struct {
 	id, name string
 	// answer is the response in the documentation.
@@ -134,9 +134,9 @@ func connectionIsClosed(t *testing.T, lab *kuryrLab) {
 	}
 }
 
-// nothingIsKnown sends requests before the first measurement. The original answers a generic
+// withoutData sends requests before the first measurement. The original answers a generic
 // page in HTML when something is missing that it does not expect to miss.
-func nothingIsKnown(t *testing.T, lab *kuryrLab) {
+func withoutData(t *testing.T, lab *kuryrLab) {
 	t.Helper()
 	ready, alive := lab.get(t, "/ready"), lab.get(t, "/alive")
 	first, _, _ := strings.Cut(ready.body, "\n")

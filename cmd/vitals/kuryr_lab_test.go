@@ -47,7 +47,7 @@ const (
 // HTTP on both sides.
 type kuryrLab struct {
 	cloud *fakes.Cloud
-	// node is what the CNI daemon's profile measures; nil for the controller's.
+	// node is the node that the CNI daemon's profile measures; nil for the controller's.
 	node   *node
 	loaded *config.Loaded
 	daemon *daemon
@@ -163,7 +163,7 @@ func (l *kuryrLab) run(t *testing.T) {
 	})
 }
 
-// giveTime lets rounds take longer than an interval.
+// giveTime allows collections that take longer than an interval.
 func giveTime(c *config.Config) {
 	for i := range c.Collectors {
 		c.Collectors[i].Timeout = model.Duration(labTimeout)
@@ -188,7 +188,7 @@ func (l *kuryrLab) speedUp(c *config.Config) {
 	}
 }
 
-// dropPatience lets every rule be evaluated in every pass and count at once, in both
+// dropPatience evaluates every rule in every evaluation and without for, in both
 // directions.
 func dropPatience(files []*rules.File) {
 	dropFor(files)
@@ -220,7 +220,7 @@ func serveHTTP(t *testing.T, h http.Handler) *httptest.Server {
 	return s
 }
 
-// writeFile replaces a file all at once: who reads it meanwhile sees the old or the new
+// writeFile replaces a file atomically: a concurrent reader gets the old or the new
 // text. No process starts while it is open for writing: such a process would hold it
 // open, too, and a program that is open for writing cannot be executed.
 func writeFile(t *testing.T, path, text string) {
@@ -245,7 +245,7 @@ func fillIn(t *testing.T, conf string, c *fakes.Cloud, dir string) string {
 	).Replace(conf)
 }
 
-// answer is what the server answered.
+// answer is a response of the server.
 type answer struct {
 	code   int
 	header http.Header
@@ -296,7 +296,7 @@ func send(t *testing.T, method, url, body string, header ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-// soon waits until check returns "", which otherwise returns what is still wrong.
+// soon waits until check returns "". Until then check returns what is still wrong.
 func soon(t *testing.T, check func() string) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -315,7 +315,7 @@ func soon(t *testing.T, check func() string) {
 	}
 }
 
-// round waits until every collector has finished a round that began after now.
+// round waits until every collector has finished a collection that began after the call.
 func (l *kuryrLab) round(t *testing.T) {
 	t.Helper()
 	ended := map[string]time.Time{}
@@ -373,7 +373,7 @@ func (l *kuryrLab) metric(t *testing.T, series string) string {
 	return ""
 }
 
-// component is what the status API shows of a component, and how often.
+// component returns a component's status in the API, and how often it is listed.
 func (l *kuryrLab) component(t *testing.T, name string) (found []server.ComponentStatus) {
 	t.Helper()
 	var status struct {

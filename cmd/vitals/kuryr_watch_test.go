@@ -33,14 +33,14 @@ func TestKuryrWatch(t *testing.T) {
 	startKuryrLab(t, labOptions{}).runCases(t, kuryrWatchCases())
 }
 
-// kuryrSilentWatchCases need a lab whose rules are as patient as they are shipped.
+// kuryrSilentWatchCases need a lab that keeps the for of the shipped rules.
 func kuryrSilentWatchCases() []kuryrCase {
 	return []kuryrCase{{id: "A29", name: "an open watch falls silent", given: []step{fault("kubernetes", "freeze-watch")},
 		check: watchIsOpenedAnew, after: watchHears}}
 }
 
-// An open watch that falls silent is given up and opened anew. As long as that
-// works, it is no outage: the labPatience of the rule covers the pause in between.
+// A silent watch is closed and opened again. As long as that succeeds, it is no
+// outage: the labPatience of the rule covers the pause in between.
 func TestKuryrSilentWatch(t *testing.T) {
 	t.Parallel()
 	lab := startKuryrLab(t, labOptions{shippedFor: true, pace: calmPace, adjust: func(c *config.Config) {

@@ -120,7 +120,7 @@ func BenchmarkReport(b *testing.B) {
 	for _, way := range []struct {
 		name   string
 		report func(b *testing.B, r *reporting, well bool)
-	}{{"http", sayHTTP}, {"datagram", sayDatagram}, {"shared-boolean", sayBoolean}} {
+	}{{"http", reportByHTTP}, {"datagram", reportByDatagram}, {"shared-boolean", reportByBoolean}} {
 		b.Run(way.name, func(b *testing.B) {
 			r := startReporting(b)
 			r.await(b, http.StatusOK)
@@ -160,14 +160,14 @@ func (r *reporting) change(b *testing.B, well bool, report func(*testing.B, *rep
 	return time.Since(begin)
 }
 
-func sayBoolean(_ *testing.B, r *reporting, well bool) {
+func reportByBoolean(_ *testing.B, r *reporting, well bool) {
 	r.shared[0] = 0
 	if well {
 		r.shared[0] = 1
 	}
 }
 
-func sayHTTP(b *testing.B, r *reporting, well bool) {
+func reportByHTTP(b *testing.B, r *reporting, well bool) {
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -189,7 +189,7 @@ func sayHTTP(b *testing.B, r *reporting, well bool) {
 	}
 }
 
-func sayDatagram(b *testing.B, r *reporting, well bool) {
+func reportByDatagram(b *testing.B, r *reporting, well bool) {
 	c, err := net.Dial("unixgram", r.notify)
 	if err != nil {
 		b.Fatal(err)

@@ -100,7 +100,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestShutdownEndsWhatWaits is about requests that would outlast the process.
+// TestShutdownEndsWhatWaits checks that shutdown ends requests that wait.
 func TestShutdownEndsWhatWaits(t *testing.T) {
 	t.Parallel()
 	_, config := markerConfig(t)

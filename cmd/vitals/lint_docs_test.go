@@ -59,7 +59,7 @@ func lintVocabulary(t *testing.T) *lint.Vocabulary {
 	return rulecheck.Vocabulary(l)
 }
 
-// lintExample returns the codes of what is found in the rules of a group, and those of
+// lintExample returns the codes of the findings in the rules of a group, and those of
 // them that are more than a remark.
 func lintExample(v *lint.Vocabulary, example string) (codes, bad []string) {
 	states := []string{"ready", "alive", "started"}
@@ -94,8 +94,8 @@ func lintExample(v *lint.Vocabulary, example string) (codes, bad []string) {
 	return codes, bad
 }
 
-// Each check has its section, in order. The bad example shows what is found, and in the
-// good one nothing is wrong.
+// Each check has its section, in order. The bad example has the finding, and the
+// good one has none.
 func TestLintPage(t *testing.T) {
 	sections, v := lintSections(t), lintVocabulary(t)
 	for _, c := range lint.Checks() {

@@ -113,7 +113,7 @@ func TestMetricsAreKnownBeforehand(t *testing.T) {
 	}
 }
 
-// A label or a value that no sample has would let a misspelt selector pass.
+// The catalogue has no label or value without a sample: it would hide a misspelt selector.
 func TestMetricsHaveNoMoreLabels(t *testing.T) {
 	seen := labelsOf(expositions(t))
 	for _, m := range rulecheck.AnyVocabulary().Metrics {

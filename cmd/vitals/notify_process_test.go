@@ -26,7 +26,7 @@ func TestNotifyServiceManager(t *testing.T) {
 	m.Want(reload)
 	m.Want("READY=1")
 	write(t, dir, "rules.yml", "groups: {}")
-	p.signal(syscall.SIGHUP) // the bad file changes nothing, and that is over as well
+	p.signal(syscall.SIGHUP) // the bad file changes nothing, and the reload ends
 	m.Want(reload)
 	m.Want("READY=1")
 	m.AwaitHeartbeat()

@@ -37,8 +37,8 @@ func (cutOff) Collect(ctx context.Context) ([]collectors.Sample, error) {
 
 func (cutOff) Describe() []collectors.Desc { return nil }
 
-// A collector whose time ends with that of the command has no result in it, whichever of the
-// two gets its turn first.
+// A collector that times out at the same moment as the command has no result, whichever of
+// the two is scheduled first.
 func TestOnceEndsBeforeWhatItCutsOff(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestOnceEndsBeforeWhatItCutsOff(t *testing.T) {
 	}
 }
 
-// One evaluation without evidence passes nothing, whatever the rules make of a lack of data.
+// One evaluation without evidence never passes, whatever the rules define for missing data.
 func TestOnceIsNeverVacuous(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

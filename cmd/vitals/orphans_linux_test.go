@@ -52,7 +52,7 @@ func TestCollectorsHoldTheirChildren(t *testing.T) {
 	}
 }
 
-// What a script has started in a session of its own is re-parented to the program. It
+// A process that a script started in a new session is re-parented to the program. It
 // is let go while it runs, and waited for when it has ended.
 func TestRunWaitsForOrphans(t *testing.T) {
 	dir := t.TempDir()

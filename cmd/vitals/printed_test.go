@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// fullDevice takes a number of bytes and then no more, as a disk does.
+// fullDevice accepts a number of bytes and then none, as a full disk does.
 type fullDevice struct {
 	left int
 	got  bytes.Buffer
@@ -29,7 +29,7 @@ func (f *fullDevice) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// A result that cannot be written to its file is an error with an exit code of its own.
+// A result that cannot be written to its file is an error with a separate exit code.
 func TestResultThatCannotBePrinted(t *testing.T) {
 	dir := t.TempDir()
 	fine := write(t, dir, "rules.yml", `groups: [{name: g, rules: [{alert: R, expr: vitals_file_exists == 0, for: 30s, labels: {state: ready}, annotations: {summary: Gone., no_data: fail}}]}]`+"\n")
@@ -75,7 +75,7 @@ func TestResultThatCannotBePrinted(t *testing.T) {
 	}
 }
 
-// What comes after a gap would be taken for the whole.
+// Output after a failed write is dropped: a reader could mistake it for all of it.
 func TestNothingIsPrintedBehindAGap(t *testing.T) {
 	full := &fullDevice{left: 5}
 	w := &printed{to: full}
@@ -99,7 +99,7 @@ func TestNothingIsPrintedBehindAGap(t *testing.T) {
 	}
 }
 
-// A panic that is no failed write goes on.
+// A panic without a failed write continues.
 func TestOnlyAFailedWriteExplainsAPanic(t *testing.T) {
 	tests := []struct {
 		wrote    error

@@ -108,8 +108,8 @@ func freeAddress(b *testing.B) string {
 	return ln.Addr().String()
 }
 
-// BenchmarkProcess measures the stripped program as a process of its own: its size,
-// and with each profile its start and what it takes at rest.
+// BenchmarkProcess measures the stripped program in a new process: its size,
+// and with each profile its start and its use of resources at rest.
 func BenchmarkProcess(b *testing.B) {
 	path := buildProgram(b)
 	b.Run("binary", func(b *testing.B) { benchmarkBinary(b, path) })
@@ -157,12 +157,12 @@ func benchmarkRest(b *testing.B, path string, w subject) {
 	rest := durationFrom(b, "VITALS_BENCH_REST", 30*time.Second)
 	d := startDaemon(b, path, w)
 	defer d.stop(b)
-	defer w.attend(b)()
+	defer w.sendReports(b)()
 	pid := d.cmd.Process.Pid
 	var rss []float64
 	var anonymous, core float64
 	for b.Loop() {
-		// What the start left to do is over after the second round of the collectors.
+		// What the start left to do is over after the second collection of each collector.
 		observe(b, 12*time.Second, func() {})
 		used, begin := cpuTime(b, pid), time.Now()
 		observe(b, rest, func() { rss = append(rss, memory(b, pid, "status", "VmRSS")) })

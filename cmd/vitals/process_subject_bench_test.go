@@ -31,7 +31,7 @@ type subject struct {
 	args []string
 	// env is the environment that it is deployed with.
 	env []string
-	// socket is where the program takes reports; empty where nothing reports.
+	// socket is the path of the socket for reports; empty without reports.
 	socket string
 	// components report this often.
 	pace time.Duration
@@ -214,9 +214,9 @@ func serveDaemonMetrics(b *testing.B) (url string) {
 	return "http://" + ln.Addr().String() + "/metrics"
 }
 
-// attend has the components report until the returned function is called, each with a
-// request that was served and over a connection of its own, as a script does.
-func (w subject) attend(b *testing.B) (stop func()) {
+// sendReports has the components report until the returned function is called, each with a
+// request that was served and over a new connection, as a script does.
+func (w subject) sendReports(b *testing.B) (stop func()) {
 	b.Helper()
 	if w.socket == "" {
 		return func() {}

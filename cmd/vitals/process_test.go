@@ -22,7 +22,7 @@ import (
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// patience is how long a test waits for what must come; only a failure takes so long.
+// patience bounds the wait for an expected event; only a failure takes so long.
 const patience = 2 * time.Minute
 
 // eventually waits until ok is true; what describes the condition.
@@ -41,7 +41,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// lines is what a process wrote so far.
+// lines is the output of a process so far.
 type lines struct {
 	mu   sync.Mutex // guards what follows
 	text bytes.Buffer

@@ -25,8 +25,8 @@ func withoutPasswords(c *config.Config) int {
 	return n
 }
 
-// The plain files of each service are the configuration that the profile makes, but for
-// the passwords: comments request those.
+// The plain files of each service are the configuration of the profile without the
+// passwords: comments name the keys to set.
 func TestTripleoPlainFiles(t *testing.T) {
 	t.Parallel()
 	c := newContainer(t)

@@ -31,7 +31,7 @@ groups:
 `
 
 // TestReloadOfAChangedCollector changes what is expected of a page whose server takes its
-// time: ready does not fail between the old collector's last round and the new one's first.
+// time: ready does not fail between the last collection of the old collector and the first of the new one.
 // Then it changes the address to one where nothing listens, which fails as soon as that is
 // known.
 func TestReloadOfAChangedCollector(t *testing.T) {

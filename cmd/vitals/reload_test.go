@@ -284,7 +284,7 @@ func TestReloadThatCannotMakeACollector(t *testing.T) {
 	}
 }
 
-// TestReloadWithoutTheComponents removes the collector that takes reports, and adds it again.
+// TestReloadWithoutTheComponents removes the collector that accepts reports, and adds it again.
 func TestReloadWithoutTheComponents(t *testing.T) {
 	t.Parallel()
 	dir, config := markerConfig(t)

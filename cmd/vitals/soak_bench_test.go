@@ -15,7 +15,7 @@ import (
 )
 
 // soakPace is the interval and the timeout of every collector in the soak: a hundred
-// times as often as the profile has it. Components report and beat as often.
+// times as often as in the profile. Components report and beat as often.
 const soakPace = 100 * time.Millisecond
 
 // growth is what may not grow with time, and by how much it may because of noise,
@@ -44,7 +44,7 @@ func BenchmarkSoak(b *testing.B) {
 	s := subject{"kuryr-cni", 0, []string{"--config.file=" + config}, nil, filepath.Join(dir, "v.sock"), soakPace}
 	d := startDaemon(b, path, s)
 	defer d.stop(b)
-	defer s.attend(b)()
+	defer s.sendReports(b)()
 	defer beat(b, dir)()
 	for b.Loop() {
 		d.soak(b, soak)

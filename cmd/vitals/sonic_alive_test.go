@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// dead is a container whose liveness fails by that rule: it is not ready either.
+// dead returns the verdicts of a container whose liveness fails by a rule: it is not ready
+// either.
 func dead(code int, rule string, words ...string) (ready, alive sonicVerdict) {
 	return sonicVerdict{120, "", []string{"not alive"}}, sonicVerdict{code, rule, words}
 }

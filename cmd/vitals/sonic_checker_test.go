@@ -29,7 +29,7 @@ const checkerRules = `groups:
         labels: {state: started}
 `
 
-// startCheckers runs two checkers: platform, and other, which is well.
+// startCheckers runs two checkers: platform, and other, which always succeeds.
 func startCheckers(t *testing.T, platform string) *sonicLab {
 	t.Helper()
 	dir := collectortest.Dir(t)
@@ -55,7 +55,7 @@ func (l *sonicLab) checker(t *testing.T, name, text string) {
 	}
 }
 
-// rounds waits until a collector has finished that many more rounds.
+// rounds waits until a collector has finished n more collections.
 func (l *sonicLab) rounds(t *testing.T, name string, count int) {
 	t.Helper()
 	last := l.lastRun(name)
@@ -117,7 +117,7 @@ func TestSonicCheckers(t *testing.T) {
 			l.checker(t, "platform", c.checker)
 			l.await(t, "ready", c.ready)
 			l.rounds(t, "other", 1)
-			// A round of a busy machine may be late, and its evidence missing for a moment.
+			// On a busy machine a collection may be late, and its evidence missing for a moment.
 			soon(t, func() string {
 				if wrong := c.ready.differs(l.probe("ready")); wrong != "" {
 					return wrong

@@ -12,7 +12,7 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 )
 
-// Mistakes in SONiC's files are those of a configuration: a code of its own, and the place.
+// Mistakes in SONiC's files are configuration errors: a separate exit code, and the place.
 func TestSonicMistakes(t *testing.T) {
 	dir := t.TempDir()
 	place := func(name, text string) string {
@@ -49,8 +49,8 @@ func TestSonicMistakes(t *testing.T) {
 	}
 }
 
-// A file that breaks while Vitals runs changes nothing: what was read last goes on. That
-// the configuration cannot be loaded, or the file not be read, is shown.
+// An invalid file does not replace the content that was read before. The failed reload, or
+// the file that cannot be read, is shown.
 func TestSonicReload(t *testing.T) {
 	t.Parallel()
 	watchdog := filepath.Join(t.TempDir(), "watchdog")
@@ -87,7 +87,8 @@ func TestSonicReload(t *testing.T) {
 	})
 }
 
-// The profile's own files need not be there. Their absence is shown where it matters.
+// The files that the profile reads by default are optional. Their absence is shown where it
+// matters.
 func TestSonicWithoutFiles(t *testing.T) {
 	p := &program{profile: "sonic", set: map[string]string{}}
 	l, errs := p.load()

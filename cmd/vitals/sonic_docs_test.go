@@ -132,7 +132,7 @@ func TestSonicScenariosAreComplete(t *testing.T) {
 	}
 }
 
-// sonicRule is what the page has of a rule.
+// sonicRule is the row of a rule on the page.
 type sonicRule struct{ Name, State, Severity, Code string }
 
 // sonicRules are the rules of a shipped file.

@@ -21,8 +21,8 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// heartbeats is a container in which only heartbeats matter, with the profile's own pace.
-// It belongs into a synctest bubble.
+// heartbeats is a container without faults other than missing heartbeats, with the intervals
+// of the profile. Use it in a synctest bubble.
 type heartbeats struct {
 	parts *components.Collector
 	eval  *evaluator.Evaluator

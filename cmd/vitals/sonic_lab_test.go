@@ -232,7 +232,7 @@ func hook(text string, mode os.FileMode) func(*testing.T, *sonicLab) {
 		if !strings.HasPrefix(text, "#!") {
 			text = "#!/bin/sh\n" + text + "\n"
 		}
-		// At its place all at once, and never open for writing while it may be run.
+		// A rename: the hook is never open for writing while it may run (ETXTBSY).
 		next := l.path("hook.next")
 		writeFile(t, next, text)
 		if err := errors.Join(os.Chmod(next, mode), os.Rename(next, l.path("hook"))); err != nil {

@@ -40,14 +40,14 @@ func (f *featureTable) serve(t *testing.T, socket string) {
 			if err != nil {
 				return
 			}
-			go f.talk(conn)
+			go f.answer(conn)
 		}
 	}()
 }
 
-// talk answers commands in one line each, and PING in the form that the collector has.
-// The lengths in front of that are no commands.
-func (f *featureTable) talk(conn net.Conn) {
+// answer responds to commands of one line each, and to PING as the collector sends it.
+// It ignores the lengths before them.
+func (f *featureTable) answer(conn net.Conn) {
 	defer conn.Close()
 	for in := bufio.NewScanner(conn); in.Scan(); {
 		words := append(strings.Fields(in.Text()), "", "", "")
@@ -140,7 +140,7 @@ func (s *sonicSwitch) sensors(t *testing.T, data string) {
 	hook("echo 'sensors | "+data+"'", 0o755)(t, s.sonicLab)
 }
 
-// well makes all well: lldp does not run, and need not.
+// well removes all faults: lldp does not run, and need not.
 func (s *sonicSwitch) well(t *testing.T) {
 	t.Helper()
 	s.features.set("snmp", "enabled")
@@ -155,7 +155,7 @@ func TestSonicSwitch(t *testing.T) {
 	for _, c := range []struct {
 		id, name string
 		given    func(*testing.T)
-		rule     string // "" where all is well
+		rule     string // "" without a fault
 		words    string
 	}{
 		{"E65", "a container that FEATURE enables does not run", func(*testing.T) { s.features.set("lldp", "enabled") }, "FeatureNotRunning", "lldp.service does not run"},

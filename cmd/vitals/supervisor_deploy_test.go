@@ -55,7 +55,7 @@ func TestSupervisorConf(t *testing.T) {
 	if listener["stdout_logfile"] != "NONE" || listener["redirect_stderr"] != "" {
 		t.Errorf("the listener's section is %v, want stdout for the protocol alone", listener)
 	}
-	// As it is started by hand: everything is fine but who starts it.
+	// Started by hand, everything is valid except the parent process.
 	t.Setenv("SUPERVISOR_ENABLED", "")
 	var out, errs bytes.Buffer
 	if code := run(strings.Fields(listener["command"])[1:], &out, &errs); code != exitConfig || !strings.Contains(errs.String(), "not started by supervisord") || out.Len() > 0 {

@@ -210,8 +210,8 @@ func TestTripleoQueriesEveryAddress(t *testing.T) {
 	}
 }
 
-// A file that is written while Vitals runs is a change of its configuration, also one
-// that was missing.
+// A write to a file changes the configuration of a running Vitals, also if the file was
+// missing before.
 func TestTripleoNoticesItsFiles(t *testing.T) {
 	for _, c := range []struct{ name, service, file string }{
 		{"the address of a server", "redis", "etc/redis/redis.conf"},
@@ -240,8 +240,7 @@ func TestTripleoNoticesItsFiles(t *testing.T) {
 	}
 }
 
-// A file that a container replaces blocks nothing: a pipe without a writer would
-// hold a start, and every reload, for ever.
+// A pipe in the place of a file, without a writer, blocks neither the start nor a reload.
 func TestTripleoWaitsForNoFile(t *testing.T) {
 	const file = "etc/redis/redis.conf"
 	lab := newContainer(t)

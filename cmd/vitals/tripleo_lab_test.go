@@ -29,13 +29,13 @@ import (
 type container struct {
 	// dir has the container's files below root, and its processes in proc.
 	dir string
-	// status is what the HTTP server answers.
+	// status is the response status of the HTTP server.
 	status    atomic.Int32
 	http      *httptest.Server
 	processes []labProcess
 	// shut ends the other servers.
 	shut []func()
-	// ports are what the placeholders of the files stand for.
+	// ports are the values of the placeholders in the files.
 	ports map[string]string
 	log   bytes.Buffer
 }
@@ -127,7 +127,7 @@ func (c *container) program(stdout io.Writer, settings ...string) *program {
 	return p
 }
 
-// once evaluates the profile as the exec probe has it done where there is no daemon.
+// once evaluates the profile as the exec probe does without a daemon.
 func (c *container) once(t *testing.T, state, style string, settings ...string) (code int, out string) {
 	t.Helper()
 	var stdout bytes.Buffer
@@ -193,9 +193,9 @@ func (c *container) runs(t *testing.T, service tripleo.Service, names []string, 
 	c.proc(t, all...)
 }
 
-// whole leaves sockets as they are, and broken makes them refuse service:
+// unchanged leaves sockets as they are, and broken makes them refuse service:
 // connections are being made, and nothing is held.
-func whole(all []labSocket) []labSocket { return all }
+func unchanged(all []labSocket) []labSocket { return all }
 
 func broken(all []labSocket) []labSocket {
 	var left []labSocket

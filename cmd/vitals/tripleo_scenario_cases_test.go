@@ -73,7 +73,7 @@ func tripleoAddressScenarios() []tripleoScenario {
 	}
 }
 
-// removing takes a file of the container away.
+// removing removes a file of the container.
 func removing(path string) func(*testing.T, *container) {
 	return func(t *testing.T, c *container) {
 		t.Helper()

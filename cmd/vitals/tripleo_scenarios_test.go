@@ -19,18 +19,18 @@ type tripleoScenario struct {
 	service       string
 	// settings are further ones of --set, environment are variables: NAME=VALUE.
 	settings, environment []string
-	// given changes a container in which all is well.
+	// given changes a healthy container.
 	given func(t *testing.T, c *container)
 	// code is the exit code in the style plain, and rule the first that decides or warns.
 	code int
 	rule string
 	// line is an expression for the rest of the output.
 	line string
-	// url is what the file of the service leads to; empty where that is not the point.
+	// url is the URL that follows from the file of the service; empty if not tested.
 	url string
 }
 
-// answer is the outcome as the documentation has it.
+// answer is the outcome as the documentation writes it.
 func (s tripleoScenario) answer() string {
 	word := map[int]string{0: "ok", 1: "failing", 2: "unknown", 3: "usage error"}[s.code]
 	switch {
@@ -117,7 +117,7 @@ func (c *container) serve(t *testing.T, name string, settings []string) {
 	for _, p := range s.Processes {
 		names = append(names, p.Name)
 	}
-	c.runs(t, s, names, whole)
+	c.runs(t, s, names, unchanged)
 }
 
 // answering has the HTTP server answer with a status.

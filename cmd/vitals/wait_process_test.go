@@ -83,7 +83,7 @@ func TestWaitQueries(t *testing.T) {
 	}
 }
 
-// What answers at the address may be anything.
+// The server at the address may be another program.
 func TestWaitAtAnAddress(t *testing.T) {
 	t.Parallel()
 	answers := map[string]func(http.ResponseWriter, *http.Request){
@@ -143,7 +143,7 @@ func TestE51WaitForADaemon(t *testing.T) {
 	}
 }
 
-// A wait that is not wanted any more ends at once.
+// SIGINT and SIGTERM end a wait at once.
 func TestWaitEndsBySignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		w := launch(t, "wait", "--socket="+filepath.Join(t.TempDir(), "s"), "--interval=1h", "--timeout=2h")

@@ -2,12 +2,18 @@ package kuryrconf_test
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 )
 
-func ExampleLoad() {
-	config, errs := kuryrconf.Load("testdata/complete.conf")
+func ExampleParse() {
+	const path = "testdata/complete.conf"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		fmt.Println(err)
+	}
+	config, errs := kuryrconf.Parse(path, string(data))
 	for _, err := range errs {
 		fmt.Println(err)
 	}

@@ -66,8 +66,11 @@ func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) [
 
 // loadKuryrConf reads kuryr.conf.
 func (o *Options) loadKuryrConf(from *config.Sources) (*kuryrconf.Config, []error) {
-	_, _ = from.Read(o.KuryrConf) // recorded as a source; the parser reports errors
-	return kuryrconf.Load(o.KuryrConf)
+	data, err := from.Regular(o.KuryrConf)
+	if err != nil {
+		return nil, []error{fmt.Errorf("%s: %w", o.KuryrConf, err)}
+	}
+	return kuryrconf.Parse(o.KuryrConf, string(data))
 }
 
 // useKuryrConf configures a collector from kuryr.conf, and returns the errors in the

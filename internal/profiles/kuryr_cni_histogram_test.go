@@ -49,7 +49,7 @@ func TestCNIHistogram(t *testing.T) {
 		{"the daemon starts anew, twice", "scrape fail scrape restart scrape fail fail scrape =2 restart fail fail fail fail scrape =4 (failing) restart scrape =0 (ok)"},
 		{"first seen in the middle, then started anew", "fail fail fail scrape =0 restart scrape =0 fail fail fail fail scrape =4 (failing)"},
 		// The counter of a daemon that was first seen with 2 failures and without a
-		// success goes on from 2 to 3: what is new about it cannot be seen.
+		// success increases from 2 to 3: how many of them are new is unknown.
 		{"first seen in the middle, then started anew and failed more", "fail fail scrape =0 restart fail fail fail scrape =1 (ok)"},
 
 		{"one scrape is refused", "scrape fail fail fail scrape =3 (ok) refused =? (ok) scrape =3 (ok)"},
@@ -118,7 +118,7 @@ func TestCNIHistogramLimits(t *testing.T) {
 	}
 }
 
-// What a daemon reports of its requests goes before its histogram.
+// The reports of a daemon take precedence over its histogram.
 func TestCNIHistogramGivesWayToReports(t *testing.T) {
 	w := newCNIWatch(t, 3, epoch())
 	w.follow("scrape fail fail fail fail scrape =4 (failing)")

@@ -23,8 +23,8 @@ const idleConnections = 10_000
 
 // holdConnections opens idleConnections, half of which send one request for /ready and half
 // of which send the beginning of a request, and holds them until in ends. It
-// is a process of its own, because both ends together would need more file
-// descriptors than a process may usually have.
+// runs in a separate process, because both ends together would exceed the usual limit of
+// file descriptors.
 func holdConnections(address string, in io.Reader, out io.Writer) int {
 	var held []net.Conn
 	for i := range idleConnections {

@@ -59,7 +59,7 @@ func decode(t *testing.T, h http.Handler, target string, into any) {
 	}
 }
 
-// Facts stay whole, and notes are what is cut.
+// Notes are cut, facts are not.
 func TestNotesGiveWayToFacts(t *testing.T) {
 	for _, summary := range []string{"", "Down.", strings.Repeat("s", 300), strings.Repeat("s", 1000)} {
 		for _, note := range []string{strings.Repeat("n", 200), strings.Repeat("n", 512)} {

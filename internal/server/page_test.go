@@ -75,8 +75,8 @@ func TestPageHasTheElementsOfItsScripts(t *testing.T) {
 	}
 }
 
-// TestPageUsesNoExternalFiles reads the page as the content security policy
-// will: what it refers to exists here, and nothing parses text as markup or code.
+// TestPageUsesNoExternalFiles checks what the content security policy
+// enforces: the page loads only files of the server, and parses no text as markup or code.
 func TestPageUsesNoExternalFiles(t *testing.T) {
 	h := server.New(fixed(healthy())).Handler()
 	reference := regexp.MustCompile(`(?:src|href)="([^"]+)"|from "\./([^"]+)"`)

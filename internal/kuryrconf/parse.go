@@ -3,26 +3,15 @@ package kuryrconf
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"github.com/vitals-health/vitals/internal/oslo"
 )
 
-// maxSize bounds a file, in bytes: 20 times the sample file with all options that Kuryr
-// generates.
-const maxSize = 1 << 20
-
-// Load reads a kuryr.conf. It returns the whole configuration, or every mistake in the
-// file in the order of the lines, each as "file:line: mistake: expected ...". No error
-// contains a password.
-func Load(path string) (*Config, []error) {
-	text, err := read(path)
-	if err != nil {
-		return nil, []error{err}
-	}
+// Parse returns the configuration of a kuryr.conf, or every mistake in the file in the
+// order of the lines, each as "path:line: mistake: expected ...". No error contains a
+// password.
+func Parse(path, text string) (*Config, []error) {
 	config, mistakes := interpret(text)
 	if len(mistakes) == 0 {
 		return config, nil
@@ -42,36 +31,6 @@ func interpret(text string) (*Config, []oslo.Error) {
 	config.read(r)
 	slices.SortStableFunc(r.mistakes, func(a, b oslo.Error) int { return cmp.Compare(a.Line, b.Line) })
 	return config, r.mistakes
-}
-
-// read returns the content of a regular file of at most maxSize bytes.
-func read(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("read kuryr.conf: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("read kuryr.conf: %s is a %s: expected a file", path, kindOf(info))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read kuryr.conf: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("read kuryr.conf: %w", err)
-	}
-	if len(data) > maxSize {
-		return "", fmt.Errorf("read kuryr.conf: %s has more than %d bytes: expected a configuration file", path, maxSize)
-	}
-	return string(data), nil
-}
-
-func kindOf(info os.FileInfo) string {
-	if info.IsDir() {
-		return "directory"
-	}
-	return "device, pipe or socket"
 }
 
 // read reads all options.

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +16,16 @@ import (
 
 	"github.com/vitals-health/vitals/internal/kuryrconf"
 )
+
+// load reads a file and parses it.
+func load(t *testing.T, path string) (*kuryrconf.Config, []error) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kuryrconf.Parse(path, string(data))
+}
 
 func TestLoad(t *testing.T) {
 	for _, c := range []struct {
@@ -51,9 +59,9 @@ func TestLoad(t *testing.T) {
 		{"empty", func(*kuryrconf.Config) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, errs := kuryrconf.Load("testdata/" + c.name + ".conf")
+			got, errs := load(t, "testdata/"+c.name+".conf")
 			if len(errs) != 0 {
-				t.Fatalf("Load() = %v, want no error", errs)
+				t.Fatalf("Parse() = %v, want no error", errs)
 			}
 			want := kuryrconf.Default()
 			c.want(want)
@@ -124,9 +132,9 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 		`36: [cni_health_server] cg_path "kuryr.slice": expected an absolute path`,
 	}
 	const path = "testdata/mistakes.conf"
-	config, errs := kuryrconf.Load(path)
+	config, errs := load(t, path)
 	if config != nil {
-		t.Errorf("Load() = %+v, want nil beside errors", config)
+		t.Errorf("Parse() = %+v, want nil beside errors", config)
 	}
 	var got []string
 	for _, err := range errs {
@@ -144,36 +152,15 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 	}
 }
 
-func TestLoadRejectsOtherFiles(t *testing.T) {
-	large := filepath.Join(t.TempDir(), "large.conf")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("# comment\n"), 2<<20/10), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "binary.conf")
-	if err := os.WriteFile(binary, []byte("[neutron]\npassword = \xff\xfe\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ name, path, want string }{
-		{"missing", "testdata/missing.conf", "no such file"},
-		{"directory", "testdata", "testdata is a directory: expected a file"},
-		{"device", os.DevNull, "device, pipe or socket: expected a file"},
-		{"of 2 MiB", large, "more than 1048576 bytes"},
-		{"not UTF-8", binary, "binary.conf:2: bytes that are not UTF-8"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			config, errs := kuryrconf.Load(c.path)
-			if config != nil || len(errs) != 1 || !strings.Contains(errs[0].Error(), c.want) {
-				t.Errorf("Load() = %v, %v, want one error with %q", config, errs, c.want)
-			}
-		})
-	}
-	if _, errs := kuryrconf.Load("testdata/missing.conf"); !errors.Is(errs[0], fs.ErrNotExist) {
-		t.Errorf("Load() of a missing file = %v, want fs.ErrNotExist", errs[0])
+func TestParseOfBytesThatAreNotUTF8(t *testing.T) {
+	config, errs := kuryrconf.Parse("binary.conf", "[neutron]\npassword = \xff\xfe\n")
+	if config != nil || len(errs) != 1 || !strings.Contains(errs[0].Error(), "binary.conf:2: bytes that are not UTF-8") {
+		t.Errorf("Parse() = %v, %v, want one error about UTF-8", config, errs)
 	}
 }
 
 func TestSecretIsNeverShown(t *testing.T) {
-	config, errs := kuryrconf.Load("testdata/complete.conf")
+	config, errs := load(t, "testdata/complete.conf")
 	if len(errs) != 0 {
 		t.Fatal(errs)
 	}
