@@ -30,7 +30,7 @@ type demoFault struct {
 	ready, alive string
 	// reason is the dependency's failure; empty where it stays up.
 	reason string
-	// why says why a fault changes no verdict.
+	// why is the reason why a fault changes no verdict.
 	why string
 }
 
@@ -145,7 +145,7 @@ func (l *kuryrLab) buttons(t *testing.T) (all, active []string) {
 }
 
 // verdicts are the states as the page shows them, each with the rules that decide
-// and are nobody's consequence.
+// and are no consequence of another rule.
 func (l *kuryrLab) verdicts(t *testing.T) map[string]string {
 	t.Helper()
 	var status server.Status
@@ -172,8 +172,8 @@ func (l *kuryrLab) verdicts(t *testing.T) map[string]string {
 	return all
 }
 
-// judged waits until the page and the probes show the verdicts of all states.
-func (l *kuryrLab) judged(t *testing.T, ready, alive string) {
+// awaitVerdicts waits until the page and the probes show the verdicts of all states.
+func (l *kuryrLab) awaitVerdicts(t *testing.T, ready, alive string) {
 	t.Helper()
 	want := map[string]string{"ready": ready, "alive": alive, "started": demoPass}
 	soon(t, func() string {
@@ -193,9 +193,9 @@ func (l *kuryrLab) judged(t *testing.T, ready, alive string) {
 	})
 }
 
-// check breaks, looks at every state, and heals.
+// check injects the fault, checks every state, and removes the fault.
 func (f demoFault) check(t *testing.T, l *kuryrLab) {
-	l.judged(t, demoPass, demoPass)
+	l.awaitVerdicts(t, demoPass, demoPass)
 	alive, started := l.transitions(t, "alive"), l.transitions(t, "started")
 	l.press(t, f.dependency, f.fault)
 	if _, active := l.buttons(t); !slices.Equal(active, []string{f.dependency + " " + f.fault}) {
@@ -204,17 +204,17 @@ func (f demoFault) check(t *testing.T, l *kuryrLab) {
 	if f.ready == demoPass {
 		l.round(t) // or the verdict might be from before
 	}
-	l.judged(t, f.ready, f.alive)
+	l.awaitVerdicts(t, f.ready, f.alive)
 	if f.reason != "" {
 		failure(f.dependency, f.reason)(t, l)
 	}
 	l.round(t)
-	l.judged(t, f.ready, f.alive) // it lasts
+	l.awaitVerdicts(t, f.ready, f.alive) // it lasts
 	if f.ready != demoPass {
 		l.fits(t, 24)
 	}
 	l.press(t, f.dependency, fakes.None)
-	l.judged(t, demoPass, demoPass)
+	l.awaitVerdicts(t, demoPass, demoPass)
 	if now := l.transitions(t, "alive"); f.alive == demoPass && now != alive {
 		t.Errorf("alive changed %d times, want never", now-alive)
 	}
@@ -260,7 +260,7 @@ func pressAll(t *testing.T, faults []demoFault) {
 // without a watch would.
 func testFrozenWatch(t *testing.T) {
 	lab := startDemoLab(t, calmPace, demo.WatchIdleTimeout)
-	lab.judged(t, demoPass, demoPass)
+	lab.awaitVerdicts(t, demoPass, demoPass)
 	before := lab.transitions(t, "ready")
 	soon(t, func() string {
 		if watchRestarts(t, lab, "pods") == 0 {
@@ -269,13 +269,13 @@ func testFrozenWatch(t *testing.T) {
 		return ""
 	})
 	lab.round(t)
-	lab.judged(t, demoPass, demoPass)
+	lab.awaitVerdicts(t, demoPass, demoPass)
 	if now := lab.transitions(t, "ready"); now != before {
 		t.Errorf("ready changed %d times, want never", now-before)
 	}
 	lab.press(t, "kubernetes", fakes.None)
-	lab.judged(t, demoPass, demoPass)
-	watchHears(t, lab)
+	lab.awaitVerdicts(t, demoPass, demoPass)
+	watchDelivers(t, lab)
 }
 
 // Every button has its row, and every row its button.
@@ -304,7 +304,7 @@ func TestDemoProcess(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	p := launch(t, "demo", "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=0s")
-	eventually(t, "the demo to say where to look", func() bool {
+	eventually(t, "the demo to print the address", func() bool {
 		p.running()
 		return strings.Contains(p.log.String(), "Stop with Ctrl-C")
 	})
@@ -318,7 +318,7 @@ func TestDemoProcess(t *testing.T) {
 		t.Errorf("GET / = %.200q, want the page", page)
 	}
 	if _, body := p.get("/api/v1/status"); !strings.Contains(body, `"demo": true`) {
-		t.Errorf("status %.200q, want it to say that there are buttons", body)
+		t.Errorf("status %.200q, want demo set", body)
 	}
 	body := regexp.MustCompile(`curl -d '(.*)' `).FindStringSubmatch(text)[1]
 	if code, answer := request(t, http.DefaultTransport, http.MethodPost, p.url+"/demo/faults", body); code != http.StatusNoContent {

@@ -32,9 +32,9 @@ func withoutTimes(text string) string {
 func TestTroubleshootingPageShowsExplanations(t *testing.T) {
 	t.Parallel()
 	lab := startDemo(t, labOptions{pace: demoPace, patience: time.Second}, 0)
-	lab.judged(t, demoPass, demoPass)
+	lab.awaitVerdicts(t, demoPass, demoPass)
 	lab.press(t, "neutron", "exhaust-ports")
-	lab.judged(t, "fail QuotaExhausted", demoPass)
+	lab.awaitVerdicts(t, "fail QuotaExhausted", demoPass)
 	lab.press(t, "keystone", "hang")
 	checked := 0
 	for _, block := range docFences(explainPage, readDoc(t, explainPage), "text") {

@@ -34,7 +34,7 @@ func (l *kuryrLab) fits(t *testing.T, lines int) string {
 func TestExplanationOfThreeRulesFitsOneScreen(t *testing.T) {
 	t.Parallel()
 	lab := startDemoLab(t, demoPace, 0)
-	lab.judged(t, demoPass, demoPass)
+	lab.awaitVerdicts(t, demoPass, demoPass)
 	for _, fault := range [][2]string{{"neutron", "exhaust-ports"}, {"kubernetes", "remove-crd"}, {"vif-handler", demo.FaultNotReady}} {
 		lab.press(t, fault[0], fault[1])
 	}

@@ -19,13 +19,13 @@ func kuryrDependencyCases() []kuryrCase {
 // kuryrHealthyCases are those in which nothing is broken.
 func kuryrHealthyCases() []kuryrCase {
 	return []kuryrCase{
-		{id: "C01", name: "everything answers", check: probesAskNobody},
+		{id: "C01", name: "everything answers", check: probesReadMemory},
 		{id: "C11", name: "no port pools, no marker", given: []step{noMarker}},
 		{id: "C17", name: "no component reports"},
 		{id: "A04", name: "the definitions are served", check: series(
 			`vitals_kubernetes_crd_present{crd="kuryrports.openstack.org",dependency="kubernetes"}`, "1",
 			`vitals_kubernetes_crd_present{crd="kuryrloadbalancers.openstack.org",dependency="kubernetes"}`, "1")},
-		{id: "A06", name: "the watch delivers events", check: watchHears},
+		{id: "A06", name: "the watch delivers events", check: watchDelivers},
 	}
 }
 
@@ -68,11 +68,11 @@ func kuryrClientCases() []kuryrCase {
 			ready: fails(kubernetesDown, watchFollows), check: series(
 				`vitals_kubernetes_watch_connected{dependency="kubernetes",resource="pods"}`, "0")},
 		{id: "A12", name: "the API goes away and the watch is opened again", given: []step{fault("kubernetes", "refuse")},
-			ready: fails(kubernetesDown, watchFollows), after: watchHears},
+			ready: fails(kubernetesDown, watchFollows), after: watchDelivers},
 		{id: "A27", name: "a GET is forbidden", given: []step{fault("kubernetes", "403")},
 			ready: fails(kubernetesDown, watchFollows), check: failure("kubernetes", "forbidden")},
 		{id: "A28", name: "the server cuts the watch and is away for a moment", given: []step{fault("kubernetes", "503")},
-			ready: fails(kubernetesDown, watchFollows), after: watchHears},
+			ready: fails(kubernetesDown, watchFollows), after: watchDelivers},
 		{id: "A30", name: "a watch is forbidden", given: []step{fault("kubernetes", "deny-access")},
 			ready: fails(accessDenied, watchFollows), check: series(
 				`vitals_kubernetes_watch_failure{dependency="kubernetes",reason="forbidden",resource="pods"}`, "1")},
@@ -170,9 +170,9 @@ func TestKuryrKeystoneWithoutTLS(t *testing.T) {
 	}
 }
 
-// probesAskNobody checks that probes read memory: the dependencies see the rounds
+// probesReadMemory checks that probes read memory: the dependencies see the rounds
 // of the collectors and nothing else.
-func probesAskNobody(t *testing.T, l *kuryrLab) {
+func probesReadMemory(t *testing.T, l *kuryrLab) {
 	const probes = 500
 	count := func() (all uint64) {
 		for _, d := range []string{"kubernetes", "keystone", "neutron"} {
@@ -192,8 +192,8 @@ func probesAskNobody(t *testing.T, l *kuryrLab) {
 	}
 }
 
-// watchHears checks that the watch is open and that something comes through it.
-func watchHears(t *testing.T, l *kuryrLab) {
+// watchDelivers checks that the watch is open and that something comes through it.
+func watchDelivers(t *testing.T, l *kuryrLab) {
 	contact := func() string {
 		return l.metric(t, `vitals_kubernetes_watch_last_contact_timestamp_seconds{dependency="kubernetes",resource="pods"}`)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// healthyController is what the collectors show of a cloud in which all is well.
+// healthyController returns the series of a healthy cloud.
 func healthyController() signs {
 	return signs{
 		`vitals_dependency_up{dependency="kubernetes"}`:                                                             1,
@@ -33,10 +33,10 @@ func healthyController() signs {
 }
 
 // patientLab is the controller's profile with its own patience, and a collector that
-// shows a cloud every second. It belongs into a synctest bubble.
+// shows a cloud every second. Use it in a synctest bubble.
 type patientLab struct {
 	eval *evaluator.Evaluator
-	// other is what the cloud shows otherwise than one in which all is well.
+	// other has the series that differ from those of a healthy cloud.
 	other atomic.Pointer[signs]
 }
 
@@ -85,8 +85,8 @@ func (l *patientLab) want(t *testing.T, passed time.Duration, ready, rule string
 	return s.Rules[i]
 }
 
-// The shipped rules are patient: a fault that is over sooner than its rule's "for"
-// changes no verdict, and one that lasts changes it then and not before.
+// A fault that is shorter than the "for" of its shipped rule changes no verdict. A longer
+// one changes it after that time and not before.
 func TestKuryrShippedPatience(t *testing.T) {
 	t.Parallel()
 	playController(t, func(t *testing.T, l *patientLab) {

@@ -36,7 +36,7 @@ func TestKuryrWatch(t *testing.T) {
 // kuryrSilentWatchCases need a lab that keeps the for of the shipped rules.
 func kuryrSilentWatchCases() []kuryrCase {
 	return []kuryrCase{{id: "A29", name: "an open watch falls silent", given: []step{fault("kubernetes", "freeze-watch")},
-		check: watchIsOpenedAnew, after: watchHears}}
+		check: watchIsOpenedAnew, after: watchDelivers}}
 }
 
 // A silent watch is closed and opened again. As long as that succeeds, it is no
@@ -51,7 +51,7 @@ func TestKuryrSilentWatch(t *testing.T) {
 		}
 	}})
 	lab.await(t, "ready", verdict{})
-	watchHears(t, lab)
+	watchDelivers(t, lab)
 	before := lab.transitions(t, "ready")
 	lab.runCases(t, kuryrSilentWatchCases())
 	if got := lab.transitions(t, "ready"); got != before {

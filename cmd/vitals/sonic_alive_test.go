@@ -15,17 +15,17 @@ func dead(code int, rule string, words ...string) (ready, alive sonicVerdict) {
 // sonicCriticalCases are about critical programs where the container may be restarted.
 func sonicCriticalCases() []sonicCase {
 	down := func(id, name string, m managed, words ...string) sonicCase {
-		c := sonicCase{id: id, name: name, given: tells(m)}
+		c := sonicCase{id: id, name: name, given: programIs(m)}
 		c.ready, c.alive = dead(112, "CriticalProgramDown", words...)
 		return c
 	}
 	return []sonicCase{
-		{id: "E53", name: "a critical program exited as expected", given: tells(managed{"snmpd", "snmpd", stExited, 0, ""})},
-		{id: "E53", name: "a critical program exited as expected, with 3", given: tells(managed{"snmpd", "snmpd", stExited, 3, ""})},
+		{id: "E53", name: "a critical program exited as expected", given: programIs(managed{"snmpd", "snmpd", stExited, 0, ""})},
+		{id: "E53", name: "a critical program exited as expected, with 3", given: programIs(managed{"snmpd", "snmpd", stExited, 3, ""})},
 		down("E54", "a critical program exited unexpectedly", managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"}, "snmpd ended unexpectedly", "snmpd EXITED 1"),
 		down("E54", "a critical program was killed", managed{"snmpd", "snmpd", stExited, -1, "Bad exit code -1"}, "snmpd ended unexpectedly"),
 		down("E54", "a program of a critical group exited unexpectedly", managed{"dhcp", "relay", stExited, 1, "Bad exit code 1"}, "relay ended unexpectedly", "dhcp:relay"),
-		{id: "E54", name: "a program that is not critical exited unexpectedly", given: tells(managed{"rsyslogd", "rsyslogd", stExited, 1, "Bad exit code 1"})},
+		{id: "E54", name: "a program that is not critical exited unexpectedly", given: programIs(managed{"rsyslogd", "rsyslogd", stExited, 1, "Bad exit code 1"})},
 		down("E56", "a critical program is FATAL", managed{"snmpd", "snmpd", stFatal, 0, "Exited too quickly (process log may have details)"}, "snmpd cannot be kept running", "Exited too quickly"),
 		{id: "E57", name: "a critical program runs again", given: comesBack, check: countsBoth},
 		{id: "E59", name: "the file of critical programs has blank lines only", given: critical("\n \n\n"), check: notes("supervisor", "no critical program")},
@@ -89,7 +89,7 @@ func sonicNoRestartCases() []sonicCase {
 				l.supervisord.set(managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"})
 			}, check: loggedOnce},
 		{id: "E56", name: "a critical program is FATAL, with `auto_restart=disabled`", ready: down("snmpd cannot be kept running"), alive: shown,
-			given: tells(managed{"snmpd", "snmpd", stFatal, 0, ""})},
+			given: programIs(managed{"snmpd", "snmpd", stFatal, 0, ""})},
 	}
 }
 

@@ -128,19 +128,19 @@ type sonicVerdict struct {
 	code int
 	// rule is the one that decides, or warns; empty for none.
 	rule string
-	// The first line of the answer contains these words.
-	says []string
+	// words are in the first line of the answer.
+	words []string
 }
 
 // differs returns how an answer differs from v, or "".
 func (v sonicVerdict) differs(code int, text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	wrong := code != v.code || !strings.Contains(first, fmt.Sprintf(" %d ", v.code))
-	for _, word := range append(slices.Clone(v.says), v.rule) {
+	for _, word := range append(slices.Clone(v.words), v.rule) {
 		wrong = wrong || !strings.Contains(first, word)
 	}
 	if wrong || v.code == 0 && v.rule == "" && !strings.HasPrefix(first, "ok ") {
-		return fmt.Sprintf("code %d, want %d of %q with %q:\n%s", code, v.code, v.rule, v.says, text)
+		return fmt.Sprintf("code %d, want %d of %q with %q:\n%s", code, v.code, v.rule, v.words, text)
 	}
 	return ""
 }
@@ -241,8 +241,8 @@ func hook(text string, mode os.FileMode) func(*testing.T, *sonicLab) {
 	}
 }
 
-// The returned function changes what supervisord reports on one program.
-func tells(m managed) func(*testing.T, *sonicLab) {
+// programIs changes what supervisord reports on one program.
+func programIs(m managed) func(*testing.T, *sonicLab) {
 	return func(_ *testing.T, l *sonicLab) { l.supervisord.set(m) }
 }
 

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// startFails is what is said of a start program that has not finished.
-func startFails(says ...string) sonicVerdict {
-	return sonicVerdict{2, "StartNotFinished", says}
+// startFails is the verdict for a start program that has not finished.
+func startFails(words ...string) sonicVerdict {
+	return sonicVerdict{2, "StartNotFinished", words}
 }
 
-// unreachable is a supervisord that tells nothing, for that reason.
+// unreachable is the verdict for a supervisord without an answer, for a reason.
 func unreachable(reason string) sonicVerdict {
 	return sonicVerdict{110, "SupervisorUnreachable", []string{reason}}
 }
@@ -19,13 +19,13 @@ func unreachable(reason string) sonicVerdict {
 // sonicStartCases are about the start program.
 func sonicStartCases() []sonicCase {
 	start := func(state, exit int, spawnErr string) func(*testing.T, *sonicLab) {
-		return tells(managed{"start", "start", state, exit, spawnErr})
+		return programIs(managed{"start", "start", state, exit, spawnErr})
 	}
 	grouped := func(state, exit int) func(*testing.T, *sonicLab) {
-		return tells(managed{"grp", "start", state, exit, ""})
+		return programIs(managed{"grp", "start", state, exit, ""})
 	}
 	return []sonicCase{
-		{id: "E36", name: "start exited with 0, no hook", given: start(stExited, 0, ""), ready: sonicVerdict{says: []string{"start EXITED 0", "there is no "}}},
+		{id: "E36", name: "start exited with 0, no hook", given: start(stExited, 0, ""), ready: sonicVerdict{words: []string{"start EXITED 0", "there is no "}}},
 		{id: "E37", name: "start exited with 3", given: start(stExited, 3, "Bad exit code 3"), ready: startFails("ended with status 3", "start EXITED 3 (Bad exit code 3)")},
 		{id: "E38", name: "start was killed by a signal", given: start(stExited, -1, "Bad exit code -1"), ready: startFails("was ended by a signal", "start EXITED -1")},
 		{id: "E39", name: "start is RUNNING", given: start(stRunning, 0, ""), ready: startFails("is running")},
@@ -33,22 +33,22 @@ func sonicStartCases() []sonicCase {
 		{id: "E39", name: "start is in BACKOFF", given: start(stBackoff, 0, "Exited too quickly (process log may have details)"), ready: startFails("is backoff", "Exited too quickly")},
 		{id: "E39", name: "start is STOPPED", given: start(stStopped, 0, ""), ready: startFails("is stopped")},
 		{id: "E40", name: "start is FATAL", given: start(stFatal, 0, "can't find command '/no'"), ready: startFails("is fatal", "can't find command")},
-		{id: "E41", name: "there is no program start", ready: sonicVerdict{says: []string{"no program start"}},
+		{id: "E41", name: "there is no program start", ready: sonicVerdict{words: []string{"no program start"}},
 			given: func(_ *testing.T, l *sonicLab) {
 				l.supervisord.change(func() { l.supervisord.programs = l.supervisord.programs[1:] })
 			}},
-		{id: "E42", name: "start in a group exited with 0", given: grouped(stExited, 0), ready: sonicVerdict{says: []string{"grp:start EXITED 0"}}},
+		{id: "E42", name: "start in a group exited with 0", given: grouped(stExited, 0), ready: sonicVerdict{words: []string{"grp:start EXITED 0"}}},
 		{id: "E42", name: "start in a group exited with 3", given: grouped(stExited, 3), ready: startFails("ended with status 3", "grp:start")},
 		{id: "E42", name: "start in a group runs", given: grouped(stRunning, 0), ready: startFails("is running")},
 	}
 }
 
-// sonicSupervisorCases are about a supervisord that tells nothing.
+// sonicSupervisorCases are about a supervisord that does not report its programs.
 func sonicSupervisorCases() []sonicCase {
 	change := func(f func(*supervisord)) func(*testing.T, *sonicLab) {
 		return func(_ *testing.T, l *sonicLab) { l.supervisord.change(func() { f(l.supervisord) }) }
 	}
-	stopping := func(says ...string) sonicVerdict { return sonicVerdict{2, "SupervisorStopping", says} }
+	stopping := func(words ...string) sonicVerdict { return sonicVerdict{2, "SupervisorStopping", words} }
 	return []sonicCase{
 		{id: "E43", name: "supervisord's socket is missing", ready: unreachable("missing"), given: movedSocket},
 		{id: "E43", name: "no process listens on supervisord's socket", ready: unreachable("refused"), given: deadSocket},
@@ -62,7 +62,7 @@ func sonicSupervisorCases() []sonicCase {
 	}
 }
 
-// movedSocket takes supervisord's socket away until all is healed.
+// movedSocket takes supervisord's socket away until all faults are removed.
 func movedSocket(t *testing.T, l *sonicLab) {
 	t.Helper()
 	if err := os.Rename(l.supervisord.socket, l.path("away")); err != nil {
@@ -70,7 +70,7 @@ func movedSocket(t *testing.T, l *sonicLab) {
 	}
 }
 
-// deadSocket leaves a socket in the place of supervisord's that nobody listens on.
+// deadSocket replaces the socket of supervisord by one without a listener.
 func deadSocket(t *testing.T, l *sonicLab) {
 	t.Helper()
 	movedSocket(t, l)
@@ -79,12 +79,12 @@ func deadSocket(t *testing.T, l *sonicLab) {
 
 // sonicHookCases are about the hook.
 func sonicHookCases() []sonicCase {
-	failed := func(code int, says ...string) sonicVerdict { return sonicVerdict{code, "HookFailed", says} }
-	broken := func(says ...string) sonicVerdict { return sonicVerdict{115, "HookCannotRun", says} }
-	outside := func(says ...string) sonicVerdict { return sonicVerdict{118, "HookCodeOutOfRange", says} }
-	reserved := func(code int, says ...string) sonicVerdict { return sonicVerdict{code, "HookReserved", says} }
+	failed := func(code int, words ...string) sonicVerdict { return sonicVerdict{code, "HookFailed", words} }
+	broken := func(words ...string) sonicVerdict { return sonicVerdict{115, "HookCannotRun", words} }
+	outside := func(words ...string) sonicVerdict { return sonicVerdict{118, "HookCodeOutOfRange", words} }
+	reserved := func(code int, words ...string) sonicVerdict { return sonicVerdict{code, "HookReserved", words} }
 	return []sonicCase{
-		{id: "E45", name: "hook exits with 0", given: hook("echo all routes are there", 0o755), ready: sonicVerdict{says: []string{"all routes are there"}}},
+		{id: "E45", name: "hook exits with 0", given: hook("echo all routes are there", 0o755), ready: sonicVerdict{words: []string{"all routes are there"}}},
 		{id: "E45", name: "hook exits with 7", given: hook("echo no route; exit 7", 0o755), ready: failed(7, "exit code 7: no route")},
 		{id: "E45", name: "hook exits with 109", given: hook("exit 109", 0o755), ready: failed(109)},
 		{id: "E46", name: "hook exits with 1", given: hook("echo \"KeyError: 'x'\" >&2; exit 1", 0o755), ready: reserved(1, "reserved", "KeyError")},
