@@ -11,7 +11,7 @@ import (
 
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/rulecheck"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )

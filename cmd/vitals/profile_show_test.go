@@ -10,7 +10,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // withoutPasswords removes the passwords, and returns their number.

@@ -21,7 +21,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // container is a container of TripleO as the profile sees it: the files of an image, the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // tripleoScenario is a scenario of the acceptance suite: what is given, and how the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // tripleoRoles are what containers of one image may be: the processes that run in each,

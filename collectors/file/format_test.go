@@ -179,7 +179,7 @@ func TestINI(t *testing.T) {
 
 // The files that the reader of kuryr.conf is tested with are INI for this one, too.
 func TestINIReadsKuryrConf(t *testing.T) {
-	const dir = "../../internal/kuryrconf/testdata"
+	const dir = "../../internal/profiles/kuryrconf/testdata"
 	for file, want := range map[string]string{
 		"complete.conf": "kubernetes.api_root neutron.auth_url",
 		"dialect.conf":  "kubernetes.api_root",

@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 	"github.com/vitals-health/vitals/collectors/openstack"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/kuryrconf"
+	"github.com/vitals-health/vitals/internal/profiles/kuryrconf"
 	"github.com/vitals-health/vitals/internal/redact"
 )
 

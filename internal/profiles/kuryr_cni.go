@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 	"github.com/vitals-health/vitals/collectors/process"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/kuryrconf"
+	"github.com/vitals-health/vitals/internal/profiles/kuryrconf"
 )
 
 // failureBucket is the bucket of the daemon's histogram that the rules of

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // tripleoRules is how the rule files of the profile tripleo begin.

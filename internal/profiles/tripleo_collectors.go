@@ -22,7 +22,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 // tripleoBuilder makes the collectors of one service.

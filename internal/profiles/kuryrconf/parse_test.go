@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/vitals-health/vitals/internal/kuryrconf"
+	"github.com/vitals-health/vitals/internal/profiles/kuryrconf"
 )
 
 // load reads a file and parses it.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 func find(t *testing.T, name string) tripleo.Service {

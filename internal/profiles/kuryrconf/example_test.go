@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/vitals-health/vitals/internal/kuryrconf"
+	"github.com/vitals-health/vitals/internal/profiles/kuryrconf"
 )
 
 func ExampleParse() {

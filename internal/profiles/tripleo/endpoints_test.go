@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/internal/tripleo"
+	"github.com/vitals-health/vitals/internal/profiles/tripleo"
 )
 
 func TestEndpoints(t *testing.T) {
