@@ -190,7 +190,7 @@ func (m *fakeMySQL) result(row []string) {
 	m.send(string([]byte{byte(columns)}))
 	for i := range columns {
 		name := fmt.Sprint("c", i)
-		m.send("\x03def\x00\x00\x00" + fakeText(name) + "\x00\x0c\x21\x00\x40\x00\x00\x00\xfd\x00\x00\x00\x00\x00")
+		m.send(fakeColumn(name))
 	}
 	m.send(eof)
 	if row != nil {
@@ -201,6 +201,11 @@ func (m *fakeMySQL) result(row []string) {
 		m.send(packet)
 	}
 	m.send(eof)
+}
+
+// fakeColumn is the definition of a column of type VAR_STRING.
+func fakeColumn(name string) string {
+	return "\x03def\x00\x00\x00" + fakeText(name) + "\x00\x0c\x21\x00\x40\x00\x00\x00\xfd\x00\x00\x00\x00\x00"
 }
 
 func fakeText(text string) string { return string([]byte{byte(len(text))}) + text }

@@ -91,7 +91,7 @@ func TestMySQLGalera(t *testing.T) {
 			rows := mysqlRows()
 			maps.Copy(rows, c.rows)
 			note, gauges, err := mysqlCheck(t, &fakeMySQL{rows: rows}, peer{galera: true})
-			if text := mysqlText(err); note != c.note || text != c.fail {
+			if text := errorText(err); note != c.note || text != c.fail {
 				t.Errorf("checkMySQL() = %q, %q, want %q, %q", note, text, c.note, c.fail)
 			}
 			if diff := gocmp.Diff(c.want, gauges); diff != "" {
@@ -101,7 +101,7 @@ func TestMySQLGalera(t *testing.T) {
 	}
 }
 
-func mysqlText(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -144,11 +144,11 @@ func TestMySQLFailures(t *testing.T) {
 		{"nothing for one", &fakeMySQL{rows: map[string][]string{mysqlAlive: nil}}, remote.ReasonProtocol, `answer to SELECT 1 is "": expected 1`},
 		{"wants the password in the clear", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_clear_password\x00"}}, remote.ReasonAuth, ""},
 		{"wants the password as before 4.1", &fakeMySQL{instead: map[string]string{"login": "\xfe"}}, remote.ReasonAuth, ""},
-		{"a plugin that is not known", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server wants a login by "dialog": expected mysql_native_password or caching_sha2_password`},
+		{"a plugin that is not known", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server requires the plugin "dialog" for the login: expected mysql_native_password, caching_sha2_password or client_ed25519`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := mysqlCheck(t, c.server, peer{})
-			if got, text := reasonOf(err), mysqlText(err); got != c.reason || c.text != "" && text != c.text || strings.Contains(text, "hunter2") {
+			if got, text := reasonOf(err), errorText(err); got != c.reason || c.text != "" && text != c.text || strings.Contains(text, "hunter2") {
 				t.Errorf("checkMySQL() = reason %q, %s, want reason %q, %s", got, text, c.reason, c.text)
 			}
 		})
@@ -268,51 +268,65 @@ type playedConn struct {
 
 func (c *playedConn) Read(b []byte) (int, error)  { return c.answers.Read(b) }
 func (c *playedConn) Write(b []byte) (int, error) { return len(b), nil }
+func (c *playedConn) Close() error                { return nil }
+
+// packets are the payloads with their lengths; each begins with its number.
+func packets(payloads ...string) (all []byte) {
+	for _, p := range payloads {
+		all = append(append(all, byte(len(p)-1), byte((len(p)-1)>>8), 0), p...)
+	}
+	return all
+}
+
+// The driver panics on packets that are cut off. No goroutine may stay behind.
+func TestMySQLCutPackets(t *testing.T) {
+	const ok, columns = "\x02\x00\x00\x00\x02\x00\x00\x00", "\x01\x02"
+	greeting := "\x00" + (&fakeMySQL{}).greeting(mysqlNative)
+	column := func(number string) string { return number + fakeColumn("c") }
+	for name, answers := range map[string][]byte{
+		"greeting":                packets(greeting[:60]),
+		"greeting of sha256":      packets("\x00"+(&fakeMySQL{}).greeting("sha256_password"), "\x02\x01-----BEGIN PUBLIC KEY-----"),
+		"OK of the login":         packets(greeting, "\x02\x00\x00"),
+		"OK with huge numbers":    packets(greeting, "\x02\x00\xfe\xff\x00\x00\x00\x00"),
+		"error":                   packets(greeting, "\x02\xff\x15\x04#280"),
+		"error of a query":        packets(greeting, ok, "\x01\xff\x15"),
+		"column":                  packets(greeting, ok, columns, "\x02\xfc"),
+		"column of negative size": packets(greeting, ok, columns, "\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff"),
+		"row":                     packets(greeting, ok, columns, column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\x05"),
+		"end of the rows":         packets(greeting, ok, columns, column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\xfe"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			conn := &playedConn{}
+			conn.answers.Reset(answers)
+			_, err := checkMySQL(t.Context(), &peer{conn: conn, login: &tcpLogin{"vitals", "hunter2"}})
+			if reasonOf(err) != remote.ReasonProtocol {
+				t.Errorf("checkMySQL() = %v, want protocol", err)
+			}
+			goleak.VerifyNone(t, before)
+		})
+	}
+}
 
 func FuzzMySQLAnswers(f *testing.F) {
-	packets := func(payloads ...string) []byte {
-		var all []byte
-		for _, p := range payloads {
-			all = append(append(all, byte(len(p)), byte(len(p)>>8), 0, 0), p...)
-		}
-		return all
-	}
-	greeting := (&fakeMySQL{}).greeting(mysqlSHA2)
-	f.Add(packets(greeting, "\x01\x03", "\x00\x00\x00\x02\x00\x00\x00", "\x02", "a", "b", "\xfe\x00\x00\x02\x00", "\x011\x038.4", "\xfe\x00\x00\x02\x00"))
-	f.Add(packets(greeting, "\x01\x04", "\x01-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n"))
-	f.Add(packets(greeting, "\xfemysql_native_password\x00"+fakeScramble))
-	f.Add(packets("\xff\x10\x04#08004Too many connections"))
+	greeting := "\x00" + (&fakeMySQL{}).greeting(mysqlSHA2)
+	const ok = "\x00\x00\x00\x02\x00\x00\x00"
+	column := func(number string) string { return number + fakeColumn("c") }
+	f.Add(packets(greeting, "\x02\x01\x03", "\x03"+ok, "\x01\x02", column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\x011\x038.4", "\x06\xfe\x00\x00\x02\x00"))
+	f.Add(packets(greeting, "\x02\x01\x03", "\x03"+ok, "\x01\x02", "\x02\xfc", "\x03\xfc")) // cut columns
+	f.Add(packets(greeting, "\x02\x01\x04", "\x04\x01-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n"))
+	f.Add(packets(greeting, "\x02\xfemysql_native_password\x00"+fakeScramble))
+	f.Add(packets("\x00\xff\x10\x04#08004Too many connections"))
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		conn := &playedConn{}
 		conn.answers.Reset(answers)
 		peer := &peer{conn: conn, host: "localhost", login: &tcpLogin{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
 		note, err := checkMySQL(t.Context(), peer)
-		if text := note + mysqlText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
+		if text := note + errorText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
 			t.Fatalf("checkMySQL() shows the password: %q", text)
 		}
 		if err == nil && len(note) > len(answers) {
 			t.Fatalf("checkMySQL() = %q, want no more than was sent", note)
 		}
 	})
-}
-
-func TestMySQLStrings(t *testing.T) {
-	long := strings.Repeat("x", 300)
-	for _, c := range []struct {
-		name, data, want string
-		short            bool
-	}{
-		{"short", "\x03abc", "abc", false},
-		{"NULL", "\xfb", "", false},
-		{"of two bytes of length", "\xfc\x2c\x01" + long, long, false},
-		{"of three", "\xfd\x2c\x01\x00" + long, long, false},
-		{"of eight", "\xfe\x2c\x01\x00\x00\x00\x00\x00\x00" + long, long, false},
-		{"longer than the packet", "\xfe\xff\xff\xff\xff\xff\xff\xff\xff" + long, "", true},
-		{"without its length", "", "", true},
-	} {
-		b := mysqlBytes{tcpBytes{data: []byte(c.data)}}
-		if got := b.sized(); got != c.want || b.short != c.short || len(b.data) > 0 {
-			t.Errorf("%s: sized() = %q, short %t, %d bytes left, want %q, %t, none", c.name, got, b.short, len(b.data), c.want, c.short)
-		}
-	}
 }
