@@ -110,8 +110,8 @@ func connectMySQL(ctx context.Context, peer *peer) (*mysqlSession, error) {
 
 // mysqlLogin returns the configured login. Without a username it is that of this process, as
 // in the client mysql: the server may authenticate it by the Unix socket alone.
-func mysqlLogin(configured *tcpLogin) (*tcpLogin, error) {
-	login := &tcpLogin{}
+func mysqlLogin(configured *credentials) (*credentials, error) {
+	login := &credentials{}
 	if configured != nil {
 		*login = *configured
 	}

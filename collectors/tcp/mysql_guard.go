@@ -37,7 +37,7 @@ const (
 )
 
 // mysqlGuard checks the packets of a server before the driver parses them. The driver panics
-// on those that are cut off, and after a panic in the login it leaves a goroutine behind. It
+// on those that are cut off, and after a panic in the login it leaves a goroutine behind. It also
 // allocates what a length announces, and encrypts the password with the key of any server.
 // Behind TLS the server is authenticated, and the guard only passes bytes on.
 type mysqlGuard struct {

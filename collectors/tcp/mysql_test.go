@@ -46,10 +46,10 @@ func mysqlCheck(t *testing.T, server *fakeMySQL, peer peer) (note string, gauges
 	if server.plugin == "" {
 		server.plugin = "mysql_native_password"
 	}
-	ctx, conn := tcpServe(t, patience, server.serve)
+	ctx, conn := serveOnce(t, patience, server.serve)
 	gauges = map[string]float64{}
 	peer.conn, peer.host, peer.measured = conn, cmp.Or(peer.host, "localhost"), func(metric *collectors.Def, value float64) { gauges[metric.Desc().Name] = value }
-	peer.login = &tcpLogin{"vitals", "hunter2"}
+	peer.login = &credentials{"vitals", "hunter2"}
 	note, err = checkMySQL(ctx, &peer)
 	return note, gauges, err
 }
@@ -124,7 +124,7 @@ func TestMySQLFailures(t *testing.T) {
 		{"unknown user", fails("login", 1698, "28000", "Access denied for user 'vitals'@'localhost'"), remote.ReasonAuth, "login: error 1698: Access denied for user 'vitals'@'localhost'"},
 		{"locked account", fails("login", 4151, "HY000", "Access denied, this account is locked"), remote.ReasonAuth, ""},
 		{"expired password", fails("login", 1862, "HY000", "Your password has expired"), remote.ReasonAuth, ""},
-		{"wants TLS", fails("login", 3159, "HY000", "Connections using insecure transport are prohibited"), remote.ReasonTLS, ""},
+		{"requires TLS", fails("login", 3159, "HY000", "Connections using insecure transport are prohibited"), remote.ReasonTLS, ""},
 		{"database of others", fails("login", 1044, "42000", "Access denied to database 'nova'"), remote.ReasonForbidden, ""},
 		{"no such database", fails("login", 1049, "42000", "Unknown database 'nova'"), remote.ReasonNotFound, ""},
 		{"shuts down", fails(mysqlAlive, 1053, "08S01", "Server shutdown in progress"), remote.ReasonServerError, `query "SELECT 1, VERSION()": error 1053: Server shutdown in progress`},
@@ -138,13 +138,13 @@ func TestMySQLFailures(t *testing.T) {
 		{"switch without a scramble", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_native_password\x00abc"}}, remote.ReasonProtocol, ""},
 		{"more of a login that has no more", &fakeMySQL{instead: map[string]string{"login": "\x01\x04"}}, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
 		{"an update for an answer", &fakeMySQL{instead: map[string]string{mysqlAlive: "\x00\x00\x00\x02\x00\x00\x00"}}, remote.ReasonProtocol, ""},
-		{"wants a file", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfb/etc/passwd"}}, remote.ReasonProtocol, ""},
+		{"requests a file", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfb/etc/passwd"}}, remote.ReasonProtocol, ""},
 		{"a thousand columns", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfc\xe8\x03"}}, remote.ReasonProtocol, ""},
 		{"two for one", &fakeMySQL{rows: map[string][]string{mysqlAlive: {"2", "8.4.0-fake"}}}, remote.ReasonProtocol, `answer to SELECT 1 is "2 8.4.0-fake": expected 1`},
 		{"nothing for one", &fakeMySQL{rows: map[string][]string{mysqlAlive: nil}}, remote.ReasonProtocol, `answer to SELECT 1 is "": expected 1`},
-		{"wants the password in the clear", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_clear_password\x00"}}, remote.ReasonAuth, ""},
-		{"wants the password as before 4.1", &fakeMySQL{instead: map[string]string{"login": "\xfe"}}, remote.ReasonAuth, ""},
-		{"a plugin that is not known", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server requires the plugin "dialog" for the login: expected mysql_native_password, caching_sha2_password or client_ed25519`},
+		{"requests the password in the clear", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_clear_password\x00"}}, remote.ReasonAuth, ""},
+		{"requests the password as before 4.1", &fakeMySQL{instead: map[string]string{"login": "\xfe"}}, remote.ReasonAuth, ""},
+		{"an unknown plugin", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server requires the plugin "dialog" for the login: expected mysql_native_password, caching_sha2_password or client_ed25519`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := mysqlCheck(t, c.server, peer{})
@@ -155,7 +155,7 @@ func TestMySQLFailures(t *testing.T) {
 	}
 }
 
-// A user may have another plugin than the server begins with.
+// A user may have another plugin than the greeting names.
 func TestMySQLSwitchesThePlugin(t *testing.T) {
 	for _, c := range []struct{ first, then string }{{mysqlSHA2, mysqlNative}, {mysqlNative, mysqlSHA2}, {"unix_socket", mysqlNative}} {
 		note, _, err := mysqlCheck(t, &fakeMySQL{first: c.first, plugin: c.then, rows: mysqlRows()}, peer{})
@@ -165,20 +165,20 @@ func TestMySQLSwitchesThePlugin(t *testing.T) {
 	}
 }
 
-// Without a username, it is that of this process.
-func TestMySQLOwnUser(t *testing.T) {
+// The default username is that of this process.
+func TestMySQLDefaultUser(t *testing.T) {
 	own, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		configured *tcpLogin
-		want       tcpLogin
+		configured *credentials
+		want       credentials
 	}{
-		"nothing":  {nil, tcpLogin{Username: own.Username}},
-		"password": {&tcpLogin{Password: "p"}, tcpLogin{own.Username, "p"}},
-		"username": {&tcpLogin{Username: "u"}, tcpLogin{Username: "u"}},
-		"both":     {&tcpLogin{"u", "p"}, tcpLogin{"u", "p"}},
+		"nothing":  {nil, credentials{Username: own.Username}},
+		"password": {&credentials{Password: "p"}, credentials{own.Username, "p"}},
+		"username": {&credentials{Username: "u"}, credentials{Username: "u"}},
+		"both":     {&credentials{"u", "p"}, credentials{"u", "p"}},
 	} {
 		got, err := mysqlLogin(c.configured)
 		if err != nil || *got != c.want {
@@ -187,7 +187,7 @@ func TestMySQLOwnUser(t *testing.T) {
 	}
 }
 
-// The password itself is sent to nobody but a server behind TLS, or on this host by a key.
+// The password itself is sent only behind TLS, or encrypted with a key to a server on this host.
 func TestMySQLPasswordItself(t *testing.T) {
 	s := httptest.NewTLSServer(nil)
 	defer s.Close()
@@ -217,7 +217,7 @@ func TestMySQLPasswordItself(t *testing.T) {
 	}
 }
 
-// Without TLS on the server's side nothing is sent at all.
+// To a server without TLS, nothing is sent.
 func TestMySQLWithoutTLS(t *testing.T) {
 	_, _, err := mysqlCheck(t, &fakeMySQL{}, peer{tls: &tls.Config{ServerName: "localhost"}})
 	if reasonOf(err) != remote.ReasonTLS {
@@ -225,9 +225,9 @@ func TestMySQLWithoutTLS(t *testing.T) {
 	}
 }
 
-// A server that hangs is a timeout, and nothing is left of a check.
+// A server that hangs is a timeout, and a check leaves no goroutine behind.
 func TestMySQLConnections(t *testing.T) {
-	hangs := hostileServers()["says nothing"]
+	hangs := hostileServers()["silent"]
 	greets := func(conn net.Conn) {
 		m := &fakeMySQL{TB: t, plugin: mysqlNative, instead: map[string]string{"login": "\x01"}}
 		m.serve(conn)
@@ -238,9 +238,9 @@ func TestMySQLConnections(t *testing.T) {
 		reason remote.Reason
 		text   string
 	}{
-		"never greets":                {hangs, remote.ReasonTimeout, ""},
-		"goes on in another protocol": {greets, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
-		"leaves":                      {func(net.Conn) {}, remote.ReasonProtocol, "login: EOF"},
+		"never greets":                  {hangs, remote.ReasonTimeout, ""},
+		"continues in another protocol": {greets, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
+		"closes":                        {func(net.Conn) {}, remote.ReasonProtocol, "login: EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -249,9 +249,9 @@ func TestMySQLConnections(t *testing.T) {
 			if c.reason == remote.ReasonTimeout {
 				timeout = 200 * time.Millisecond
 			}
-			ctx, conn := tcpServe(t, timeout, c.serve)
-			_, err := checkMySQL(ctx, &peer{conn: conn, login: &tcpLogin{"vitals", "hunter2"}})
-			if got := reasonOfTCP(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
+			ctx, conn := serveOnce(t, timeout, c.serve)
+			_, err := checkMySQL(ctx, &peer{conn: conn, login: &credentials{"vitals", "hunter2"}})
+			if got := classify(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
 				t.Errorf("checkMySQL() = reason %q, %v, want reason %q, %s", got, err, c.reason, c.text)
 			}
 		})
@@ -299,7 +299,7 @@ func TestMySQLCutPackets(t *testing.T) {
 			before := goleak.IgnoreCurrent()
 			conn := &playedConn{}
 			conn.answers.Reset(answers)
-			_, err := checkMySQL(t.Context(), &peer{conn: conn, login: &tcpLogin{"vitals", "hunter2"}})
+			_, err := checkMySQL(t.Context(), &peer{conn: conn, login: &credentials{"vitals", "hunter2"}})
 			if reasonOf(err) != remote.ReasonProtocol {
 				t.Errorf("checkMySQL() = %v, want protocol", err)
 			}
@@ -320,7 +320,7 @@ func FuzzMySQLAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		conn := &playedConn{}
 		conn.answers.Reset(answers)
-		peer := &peer{conn: conn, host: "localhost", login: &tcpLogin{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
+		peer := &peer{conn: conn, host: "localhost", login: &credentials{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
 		note, err := checkMySQL(t.Context(), peer)
 		if text := note + errorText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
 			t.Fatalf("checkMySQL() shows the password: %q", text)
