@@ -47,7 +47,7 @@ func (f *URLFrom) problems(path string) []collectors.Problem {
 	}
 	problems := remote.PathProblem(path+".ini", f.INI)
 	for _, o := range []struct{ key, text string }{{"host", f.Host}, {"port", f.Port}, {"https", f.HTTPS}} {
-		if key, err := file.ParseFileKey(o.text); o.text != "" && (err != nil || len(key) != 2) {
+		if key, err := file.ParseKey(o.text); o.text != "" && (err != nil || len(key) != 2) {
 			problems = append(problems, collectors.Problem{Path: path + "." + o.key, Text: fmt.Sprintf("option %q: expected section.option", o.text)})
 		}
 	}
@@ -80,7 +80,7 @@ func (c *Config) Endpoint() (string, error) {
 	if c.URLFrom == nil {
 		return c.URL, nil
 	}
-	data, err := file.ReadFile(c.URLFrom.file(), maxEndpointFile)
+	data, err := file.Read(c.URLFrom.file(), maxEndpointFile)
 	if err != nil {
 		return "", missingEndpoint(c.URLFrom.file(), err)
 	}
@@ -117,7 +117,7 @@ type endpoint struct {
 }
 
 func newHTTPEndpoint(from *URLFrom) *endpoint {
-	return &endpoint{from: from, source: file.NewFileWatcher(from.file(), maxEndpointFile)}
+	return &endpoint{from: from, source: file.NewWatcher(from.file(), maxEndpointFile)}
 }
 
 // find returns the URL, or why there is none. A file system that hangs does not hold it

@@ -26,7 +26,7 @@ type Expect struct {
 	// Body is expected to match, BodyNot not to.
 	Body    string `yaml:"body,omitempty"`
 	BodyNot string `yaml:"body_not,omitempty"`
-	// JSON maps paths into the body, see parseFileKey, to the values that are expected
+	// JSON maps paths into the body, see ParseKey, to the values that are expected
 	// there: strings, numbers, booleans or null.
 	JSON map[string]any `yaml:"json,omitempty"`
 }
@@ -53,7 +53,7 @@ func (e *Expect) problems(path, method string) []collectors.Problem {
 	expression(path+".body_not", e.BodyNot)
 	for _, text := range slices.Sorted(maps.Keys(e.JSON)) {
 		at := fmt.Sprintf("%s.json[%q]", path, text)
-		if _, err := file.ParseFileKey(text); err != nil {
+		if _, err := file.ParseKey(text); err != nil {
 			problems = append(problems, collectors.Problem{Path: at, Text: err.Error()})
 		}
 		if _, err := jsonScalar(e.JSON[text]); err != nil {
@@ -125,7 +125,7 @@ func (x *expectations) compileHeaders(headers map[string]string, want bool) erro
 
 func (x *expectations) compileJSON(values map[string]any) error {
 	for _, text := range slices.Sorted(maps.Keys(values)) {
-		key, err := file.ParseFileKey(text)
+		key, err := file.ParseKey(text)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func FuzzJSONAt(f *testing.F) {
 		f.Add(seed.body, seed.path)
 	}
 	f.Fuzz(func(t *testing.T, body, path string) {
-		key, err := file.ParseFileKey(path)
+		key, err := file.ParseKey(path)
 		if err != nil || !json.Valid([]byte(body)) {
 			return
 		}
