@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// FuzzJSONAt holds the values that are found against the keys that the kind file finds.
+// FuzzJSONAt compares jsonAt with the keys that the kind file finds.
 func FuzzJSONAt(f *testing.F) {
 	for _, seed := range []struct{ body, path string }{
 		{` {"a": [1, {"b.c": null}]} `, `a.1."b.c"`}, {`[[], "x"]`, "1"}, {`3`, "0"}, {`{"": {"0": true}}`, `"".0`}, {`{"a":1,"a":{"b":2}}`, "a.b"},
@@ -53,14 +53,14 @@ func TestReasons(t *testing.T) {
 	}{
 		{"nothing failed", nil, ""},
 		{"no address of the family", &net.OpError{Op: "dial", Err: &net.AddrError{Err: "no suitable address found", Addr: "localhost"}}, remote.ReasonDNS},
-		{"Unix socket of others", dial(syscall.EACCES), remote.ReasonForbidden},
-		{"file of others", &os.PathError{Op: "open", Path: "/x", Err: syscall.EACCES}, remote.ReasonProtocol},
+		{"Unix socket of another user", dial(syscall.EACCES), remote.ReasonForbidden},
+		{"file of another user", &os.PathError{Op: "open", Path: "/x", Err: syscall.EACCES}, remote.ReasonProtocol},
 		{"no IPv6 here", dial(syscall.EADDRNOTAVAIL), remote.ReasonRefused},
-		{"nobody listens", dial(syscall.ECONNREFUSED), remote.ReasonRefused},
-		{"reason that is known", fmt.Errorf("get: %w", collectors.Errorf(remote.ReasonMissingEndpoint, "%w", dial(syscall.ECONNREFUSED))), remote.ReasonMissingEndpoint},
+		{"no listener", dial(syscall.ECONNREFUSED), remote.ReasonRefused},
+		{"error with a reason", fmt.Errorf("get: %w", collectors.Errorf(remote.ReasonMissingEndpoint, "%w", dial(syscall.ECONNREFUSED))), remote.ReasonMissingEndpoint},
 	} {
 		if got := reason(tt.given); got != tt.want {
-			t.Errorf("%s: httpReason(%v) = %q, want %q", tt.name, tt.given, got, tt.want)
+			t.Errorf("%s: reason(%v) = %q, want %q", tt.name, tt.given, got, tt.want)
 		}
 	}
 }
