@@ -97,18 +97,22 @@ func (c *collector) snapshot(ctx context.Context) (snapshot, error) {
 
 // parse parses the content, and finds the keys.
 func (c *collector) parse(data []byte) content {
-	parsed, wrong := ParseFormat(c.config.Format, data)
+	parsed, wrong := parseFormat(c.config.Format, data)
 	if wrong != nil {
 		return content{err: &collectors.Error[reason]{Reason: syntax, Err: fmt.Errorf("read file %s", wrong.In(c.config.Path))}}
 	}
 	result := content{lines: parsed.lines}
 	for _, key := range c.keys {
-		result.present = append(result.present, parsed.Has(key))
+		result.present = append(result.present, parsed.has(key))
 	}
 	if c.epoch != nil {
 		var ok bool
 		if result.epoch, ok = parsed.number(c.epoch); !ok {
-			result.err = collectors.Errorf(epoch, "read file %s: the key %s is %s: expected a number of seconds since the epoch", c.config.Path, c.config.Epoch, collectors.Either(parsed.Has(c.epoch), "no number", "missing"))
+			wrong := "missing"
+			if parsed.has(c.epoch) {
+				wrong = "no number"
+			}
+			result.err = collectors.Errorf(epoch, "read file %s: the key %s is %s: expected a number of seconds since the epoch", c.config.Path, c.config.Epoch, wrong)
 		}
 	}
 	return result

@@ -16,14 +16,14 @@ import (
 // The formats in which the kind file can read a file.
 const (
 	formatYAML = "yaml"
-	FormatJSON = "json"
+	formatJSON = "json"
 	formatINI  = "ini"
 	// formatCrontab is a user's table as in crontab(5).
 	formatCrontab = "crontab"
 )
 
 // keyedFormats are the formats whose contents have keys.
-func keyedFormats() []string { return []string{formatYAML, FormatJSON, formatINI} }
+func keyedFormats() []string { return []string{formatYAML, formatJSON, formatINI} }
 
 // Config configures the kind file: whether a file exists, its owner, its size and when it was
 // last written. With a format, also whether the content is valid and has certain keys, and
@@ -65,7 +65,7 @@ func (c *Config) Problems() []collectors.Problem {
 	if _, err := ParseKey(c.Epoch); c.Epoch != "" && err != nil {
 		problems = append(problems, collectors.Problem{Path: "epoch", Text: err.Error()})
 	}
-	if c.Epoch != "" && c.Format != FormatJSON {
+	if c.Epoch != "" && c.Format != formatJSON {
 		problems = append(problems, collectors.Problem{Path: "epoch", Text: "epoch of a file that is not JSON: expected format json"})
 	}
 	for i, text := range c.Keys {

@@ -29,16 +29,16 @@ func (m *Mistake) In(path string) string {
 
 // parsed is a parsed content without its values, which may be secret.
 type parsed struct {
-	// Has reports whether the content has a key, with any value.
-	Has func(Key) bool
+	// has reports whether the content has a key, with any value.
+	has func(Key) bool
 	// number returns the number at a key; nil unless the format is JSON.
 	number func(Key) (float64, bool)
 	// lines are those of a crontab.
 	lines crontabLines
 }
 
-// ParseFormat parses a content.
-func ParseFormat(format string, data []byte) (p parsed, wrong *Mistake) {
+// parseFormat parses a content.
+func parseFormat(format string, data []byte) (p parsed, wrong *Mistake) {
 	if format == formatCrontab { // cron(8) reads bytes, not characters
 		return parsed{lines: parseCrontab(data)}, nil
 	}
@@ -51,14 +51,14 @@ func ParseFormat(format string, data []byte) (p parsed, wrong *Mistake) {
 	}
 	switch format {
 	case formatYAML:
-		p.Has, wrong = parseYAML(data)
-	case FormatJSON:
+		p.has, wrong = parseYAML(data)
+	case formatJSON:
 		var root *jsonNode
 		if root, wrong = parseJSON(data); wrong == nil {
-			p.Has, p.number = root.has, root.numberAt
+			p.has, p.number = root.has, root.numberAt
 		}
 	case formatINI:
-		p.Has, wrong = parseINI(data)
+		p.has, wrong = parseINI(data)
 	default:
 		wrong = &Mistake{Text: "no such format"}
 	}

@@ -15,7 +15,7 @@ import (
 
 // check parses a content and returns the keys that it has, or its mistake.
 func check(format, content string, keys ...string) string {
-	parsed, wrong := ParseFormat(format, []byte(content))
+	parsed, wrong := parseFormat(format, []byte(content))
 	if wrong != nil {
 		return wrong.In("f")
 	}
@@ -23,7 +23,7 @@ func check(format, content string, keys ...string) string {
 	for _, text := range keys {
 		if key, err := ParseKey(text); err != nil {
 			present = append(present, err.Error())
-		} else if parsed.Has(key) {
+		} else if parsed.has(key) {
 			present = append(present, text)
 		}
 	}
@@ -88,7 +88,7 @@ func TestJSON(t *testing.T) {
 		{"nested too deep", strings.Repeat("[", 100_000), "", "f:1:10001: not valid JSON"},
 	}
 	for _, tt := range tests {
-		if got := check(FormatJSON, tt.content, strings.Fields(tt.keys)...); got != tt.want {
+		if got := check(formatJSON, tt.content, strings.Fields(tt.keys)...); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -206,8 +206,8 @@ func FuzzFormats(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content, text string) {
 		for _, format := range keyedFormats() {
-			parsed, wrong := ParseFormat(format, []byte(content))
-			if format == FormatJSON && utf8.ValidString(content) {
+			parsed, wrong := parseFormat(format, []byte(content))
+			if format == formatJSON && utf8.ValidString(content) {
 				twice := wrong != nil && strings.Contains(wrong.Text, "twice")
 				if valid := json.Valid([]byte(content)); valid != (wrong == nil || twice) {
 					t.Errorf("mistake %v, want json.Valid() = %v", wrong, valid)
@@ -226,7 +226,7 @@ func FuzzFormats(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if got := parsed.Has(key); format == FormatJSON && got != jsonHas(content, key) {
+			if got := parsed.has(key); format == formatJSON && got != jsonHas(content, key) {
 				t.Errorf("has %s = %v, want %v", text, got, !got)
 			}
 		}

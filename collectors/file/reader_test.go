@@ -130,7 +130,7 @@ func countOpened(f *collector) *int {
 }
 
 func TestReadsAgainOnlyAfterAChange(t *testing.T) {
-	f, path := newFile(t, FormatJSON, `{"a": 1}`, "a", "b")
+	f, path := newFile(t, formatJSON, `{"a": 1}`, "a", "b")
 	age(f)
 	opened := countOpened(f)
 	moment := time.Unix(1_700_000_000, 0)
@@ -168,7 +168,7 @@ func TestReadsAgainOnlyAfterAChange(t *testing.T) {
 
 // Two changes within one tick of a file system's clock look like one.
 func TestReadsAgainSoonAfterAChange(t *testing.T) {
-	f, _ := newFile(t, FormatJSON, `{"a": 1}`)
+	f, _ := newFile(t, formatJSON, `{"a": 1}`)
 	opened := countOpened(f)
 	for range 3 {
 		outcome(t, f)
@@ -262,7 +262,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, path := newFile(t, FormatJSON, content, "a")
+			f, path := newFile(t, formatJSON, content, "a")
 			tt.fault(t, f, path)
 			if got := outcome(t, f); got != tt.want {
 				t.Errorf("outcome %s, want %s", got, tt.want)
@@ -273,7 +273,7 @@ func TestFaults(t *testing.T) {
 
 // A file that is replaced while it is read counts as it was, and in the next collection as it is.
 func TestReplacedWhileItIsRead(t *testing.T) {
-	f, path := newFile(t, FormatJSON, `{"a": 1}`, "a", "b")
+	f, path := newFile(t, formatJSON, `{"a": 1}`, "a", "b")
 	onRead(f, first(func() error {
 		return errors.Join(os.WriteFile(path+".new", []byte(`{"b": 1}`), 0o600), os.Rename(path+".new", path))
 	}))
@@ -318,7 +318,7 @@ func TestConfigMapIsSwapped(t *testing.T) {
 // A file system that hangs blocks one goroutine, over any number of collections.
 func TestHangingFileSystem(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	f, _ := newFile(t, FormatJSON, `{}`)
+	f, _ := newFile(t, formatJSON, `{}`)
 	stat := f.reader.stat
 	called, release := make(chan bool, 10), make(chan struct{})
 	f.reader.stat = func(path string) (fs.FileInfo, error) {
@@ -358,7 +358,7 @@ func TestErrorsDoNotQuoteTheContent(t *testing.T) {
 	const secret = "hunter2"
 	for format, contents := range map[string][]string{
 		formatYAML: {"a: hunter2: b", "a: *hunter2", "hunter2: 1\nhunter2: 2", "a: !<hunter2", "%hunter2", "a: \"hunter2", "- hunter2\nb", "&hunter2 &hunter2 a", "a: \"\\hunter2\""},
-		FormatJSON: {`{"hunter2": 1, "hunter2": 2}`, `hunter2`, `{"a": "hunter2"`, `{"a": hunter2}`, `"hunter2" hunter2`},
+		formatJSON: {`{"hunter2": 1, "hunter2": 2}`, `hunter2`, `{"a": "hunter2"`, `{"a": hunter2}`, `"hunter2" hunter2`},
 		formatINI:  {"hunter2", "[hunter2", "[a]\nhunter2", "hunter2 = 1", " hunter2", "[a]\n= hunter2", "[a]\nhunter2 = \xff"},
 	} {
 		for _, content := range contents {

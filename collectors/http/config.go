@@ -101,7 +101,7 @@ func (c *Config) Problems() []collectors.Problem {
 	problems := c.targetProblems()
 	problems = append(problems, c.requestProblems()...)
 	problems = append(problems, c.headerProblems()...)
-	problems = append(problems, c.authProblems()...)
+	problems = append(problems, remote.AuthProblems(c.BasicAuth, c.BearerTokenFile, c.TLS)...)
 	problems = append(problems, c.answerProblems()...)
 	return problems
 }
@@ -117,14 +117,9 @@ func (c *Config) targetProblems() []collectors.Problem {
 	default:
 		problems = append(problems, c.urlProblems()...)
 	}
-	if c.UnixSocket != "" {
-		problems = append(problems, remote.PathProblem("unix_socket", c.UnixSocket)...)
-		if len(c.UnixSocket) > remote.MaxSocketPath {
-			problems = append(problems, collectors.Problem{Path: "unix_socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), remote.MaxSocketPath)})
-		}
-		if c.UseProxy {
-			problems = append(problems, collectors.Problem{Path: "use_proxy", Text: "use_proxy beside unix_socket: expected one of them"})
-		}
+	problems = append(problems, remote.SocketProblems("unix_socket", c.UnixSocket)...)
+	if c.UnixSocket != "" && c.UseProxy {
+		problems = append(problems, collectors.Problem{Path: "use_proxy", Text: "use_proxy beside unix_socket: expected one of them"})
 	}
 	if !slices.Contains([]string{familyAny, family4, family6}, c.IPFamily) {
 		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %q: expected any, 4 or 6", c.IPFamily)})
@@ -165,17 +160,6 @@ func (c *Config) requestProblems() []collectors.Problem {
 		problems = append(problems, remote.PathProblem("body_file", c.BodyFile)...)
 	}
 	return problems
-}
-
-func (c *Config) authProblems() []collectors.Problem {
-	problems := c.BasicAuth.Problems("basic_auth")
-	if c.BasicAuth != nil && c.BearerTokenFile != "" {
-		problems = append(problems, collectors.Problem{Path: "bearer_token_file", Text: "bearer_token_file beside basic_auth: expected one of them"})
-	}
-	if c.BearerTokenFile != "" {
-		problems = append(problems, remote.PathProblem("bearer_token_file", c.BearerTokenFile)...)
-	}
-	return append(problems, c.TLS.Problems("tls")...)
 }
 
 // answerProblems returns the mistakes in the expectations and the outputs.

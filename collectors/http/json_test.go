@@ -13,7 +13,33 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// FuzzJSONAt compares jsonAt with the keys that the kind file finds.
+// hasKey reports whether JSON has a value at key, in the simplest way.
+func hasKey(body string, key file.Key) bool {
+	var value any
+	if json.Unmarshal([]byte(body), &value) != nil {
+		return false
+	}
+	for _, step := range key {
+		switch v := value.(type) {
+		case map[string]any:
+			next, ok := v[step.Name]
+			if !ok {
+				return false
+			}
+			value = next
+		case []any:
+			if step.Index < 0 || step.Index >= len(v) {
+				return false
+			}
+			value = v[step.Index]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzJSONAt compares jsonAt with hasKey.
 func FuzzJSONAt(f *testing.F) {
 	for _, seed := range []struct{ body, path string }{
 		{` {"a": [1, {"b.c": null}]} `, `a.1."b.c"`}, {`[[], "x"]`, "1"}, {`3`, "0"}, {`{"": {"0": true}}`, `"".0`}, {`{"a":1,"a":{"b":2}}`, "a.b"},
@@ -32,8 +58,8 @@ func FuzzJSONAt(f *testing.F) {
 		if found && shownJSON(value) == "" {
 			t.Errorf("%s of %s is shown as nothing", path, body)
 		}
-		if parsed, wrong := file.ParseFormat(file.FormatJSON, []byte(body)); wrong == nil && parsed.Has(key) != found {
-			t.Errorf("%s of %s is found: %t, want %t", path, body, found, parsed.Has(key))
+		if want := hasKey(body, key); found != want {
+			t.Errorf("%s of %s is found: %t, want %t", path, body, found, want)
 		}
 		if found {
 			sameScalar(value, "1")

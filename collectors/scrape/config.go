@@ -52,19 +52,14 @@ func (c *Config) SetDefaults() {
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
 	problems := c.urlProblems()
-	if c.UnixSocket != "" {
-		problems = append(problems, remote.PathProblem("unix_socket", c.UnixSocket)...)
-		if len(c.UnixSocket) > remote.MaxSocketPath {
-			problems = append(problems, collectors.Problem{Path: "unix_socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), remote.MaxSocketPath)})
-		}
-	}
+	problems = append(problems, remote.SocketProblems("unix_socket", c.UnixSocket)...)
 	for i, expr := range c.Keep {
 		if _, err := regexp.Compile(expr); err != nil {
 			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("keep[%d]", i), Text: fmt.Sprintf("keep %q: expected a regular expression: %v", expr, err)})
 		}
 	}
 	problems = append(problems, c.limitProblems()...)
-	return append(problems, c.authProblems()...)
+	return append(problems, remote.AuthProblems(c.BasicAuth, c.BearerTokenFile, c.TLS)...)
 }
 
 func (c *Config) urlProblems() []collectors.Problem {
@@ -97,17 +92,6 @@ func (c *Config) limitProblems() []collectors.Problem {
 		}
 	}
 	return problems
-}
-
-func (c *Config) authProblems() []collectors.Problem {
-	problems := c.BasicAuth.Problems("basic_auth")
-	if c.BasicAuth != nil && c.BearerTokenFile != "" {
-		problems = append(problems, collectors.Problem{Path: "bearer_token_file", Text: "bearer_token_file beside basic_auth: expected one of them"})
-	}
-	if c.BearerTokenFile != "" {
-		problems = append(problems, remote.PathProblem("bearer_token_file", c.BearerTokenFile)...)
-	}
-	return append(problems, c.TLS.Problems("tls")...)
 }
 
 // External implements Kind. A target on loopback, on the unspecified address or behind a Unix
