@@ -197,7 +197,7 @@ func TestTCPMySQLWithoutTLS(t *testing.T) {
 	m.execute(t, "CREATE USER vitals@'%' IDENTIFIED BY 'test-password'")
 	block := "address: '" + listen + "', protocol: mysql, username: vitals, password: test-password"
 	a := tcpAsk(t, map[string]string{"mysql": block, "tls": block + ", tls: {insecure_skip_verify: true}"})
-	t.Run("TLS to a server without", func(t *testing.T) { a.sees(t, "tls", "tls", "tls: login: the server does no TLS") })
+	t.Run("TLS to a server without", func(t *testing.T) { a.sees(t, "tls", "tls", "tls: login: the server does not support TLS") })
 	t.Run("too many connections", func(t *testing.T) {
 		a.sees(t, "mysql", "", mariadbWell)
 		var held []net.Conn

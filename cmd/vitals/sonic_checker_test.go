@@ -100,7 +100,7 @@ func sonicCheckerCases() []struct {
 	}{
 		{"E72", "checker prints D1:OK and D3:text", `printf 'Cat\nD1:OK\nD3:too hot\n'`, object("Cat: D3 is not OK", "D3: too hot"), "D1 1 D3 0", 1},
 		{"E73", "checker prints OK and exits with 1", `printf 'Cat\nD1:OK\n'; exit 1`, checker("exit code 1"), "D1 1", 1},
-		{"E74", "checker prints a category only", `echo Cat`, checker("nothing was judged"), "", 0},
+		{"E74", "checker prints a category only", `echo Cat`, checker("expected at least one object"), "", 0},
 		{"E74", "checker prints nothing", `true`, checker("no output"), "", 0},
 		{"E75", "checker hangs", `sleep 1000 & sleep 1000`, checker("killed"), "", 0},
 		{"E77", "checker crashes", `kill -11 $$`, checker("signal 11"), "", 0},

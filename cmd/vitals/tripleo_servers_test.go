@@ -184,11 +184,12 @@ func rabbitFrame(in *bufio.Reader) (method uint16, args []byte, err error) {
 	return binary.BigEndian.Uint16(payload[2:]), payload[4:], nil
 }
 
-// mysqlServer lets everybody in and answers every query with a 1 and a version.
+// mysqlServer accepts every login and answers every query with a 1 and a version.
 // Source of the protocol: https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html
 func mysqlServer() func(io.ReadWriter) {
 	const (
 		greeting = "\x0a10.11.0-MariaDB\x00\x01\x00\x00\x0001234567\x00\x08\x82\x21\x02\x00\x08\x00\x15\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0089abcdefghij\x00mysql_native_password\x00"
+		column   = "\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x40\x00\x00\x00\xfd\x00\x00\x00\x00\x00" // of type VAR_STRING
 		end      = "\xfe\x00\x00\x02\x00"
 	)
 	return func(conn io.ReadWriter) {
@@ -222,7 +223,7 @@ func mysqlServer() func(io.ReadWriter) {
 			if len(command) == 0 || command[0] != 3 { // COM_QUERY
 				return
 			}
-			send("\x02", "1", "VERSION()", end, "\x011\x0410.1", end)
+			send("\x02", column, column, end, "\x011\x0410.1", end)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/file"
 )
 
-// series says what a round exported of a file beside its attributes: the reason of a
-// failure or the metrics without their prefix, and the note.
+// series collects and returns what was exported for a file except its attributes: the reason
+// of a failure, or the metrics without their prefix.
 func series(t *testing.T, c collectors.Collector) string {
 	t.Helper()
 	samples, err := collectortest.Collect(t, c)
@@ -41,8 +41,7 @@ func series(t *testing.T, c collectors.Collector) string {
 	return strings.Join(seen, " ")
 }
 
-// The age of a file is a matter of rules: the collector measures when it was written, and
-// repeats the limit.
+// The collector exports when the file was written and the limit; rules compute the age.
 func TestAge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "heartbeat")
 	for _, tt := range []struct {
@@ -84,7 +83,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// What is no number is not measured, and every number is measured as it is: rules judge it.
+// Every number is exported unchanged, and nothing else.
 func TestEpoch(t *testing.T) {
 	const invalid = "age_limit_seconds=300 exists=1 syntax valid=0 error"
 	is := func(value string) string {
@@ -109,7 +108,7 @@ func TestEpoch(t *testing.T) {
 		{"list", `{"replication_last": [1700000000]}`, missing(1)},
 		{"mapping", `{"replication_last": {"1": 1700000000}}`, missing(1)},
 		{"truth", `{"replication_last": true}`, missing(1)},
-		{"number beyond measure", `{"replication_last": 1e999}`, missing(1)},
+		{"number beyond a float64", `{"replication_last": 1e999}`, missing(1)},
 		{"not JSON", `replication_last: 1700000000`, invalid},
 		{"empty", ``, invalid},
 		{"not a mapping", `1700000000`, missing(0)},
@@ -146,7 +145,7 @@ func TestEpochNote(t *testing.T) {
 	c := collectortest.New(t, "f", "path: "+path, &file.Config{})
 	_, _ = collectortest.Collect(t, c)
 	if note := c.(collectors.Noter).Note(); note != "" {
-		t.Errorf("Note() = %q, want none where no age is asked for", note)
+		t.Errorf("Note() = %q, want none without an age limit", note)
 	}
 }
 
@@ -209,7 +208,7 @@ func TestCrontabExposition(t *testing.T) {
 	collectortest.Golden(t, "age.prom", collectortest.Exposition(of, descs))
 }
 
-// A named pipe is told by its type, and is never opened.
+// A named pipe is identified by its type, and is never opened.
 func TestNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

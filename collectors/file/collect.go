@@ -10,25 +10,24 @@ import (
 	"github.com/vitals-health/vitals/internal/files"
 )
 
-// collector is the collector of the kind collector. Only one Collect runs at a time.
+// collector is a collector of the kind file. Only one Collect runs at a time.
 type collector struct {
 	name   string
 	config Config
 	keys   []Key
 	epoch  Key // nil: none
 
-	// look asks the file system, and may hang with it; asked is set while it does.
-	look  look
-	asked chan fileSeen
-	// seen is what look said last, and content what came of its data.
-	seen    fileSeen
+	// reader reads the file, and may hang with the file system; pending is set meanwhile.
+	reader  reader
+	pending chan snapshot
+	// last is the last snapshot without its data, and content the result of parsing them.
+	last    snapshot
 	content content
 
-	// note is what the last round saw.
 	note string
 }
 
-// content is what the format says of the data that was last read.
+// content is the result of parsing the data that were last read.
 type content struct {
 	present []bool // by key
 	epoch   float64
@@ -36,131 +35,134 @@ type content struct {
 	err     error
 }
 
-// Collect asks the file system. That the file is not there is a measurement and no
-// error; that nobody can say whether it is there is an error and no measurement.
-func (f *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	seen, err := f.ask(ctx)
+// Collect reads the file. A missing file is a measurement and no error. If the file system
+// cannot report whether the file exists, that is an error and no measurement.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	seen, err := c.snapshot(ctx)
 	if err == nil {
 		err = seen.err
 	}
-	if err == nil && f.config.Format != "" && seen.info != nil {
-		if !seen.same {
-			f.content = f.parse(seen.data)
+	if err == nil && c.config.Format != "" && seen.info != nil {
+		if !seen.unchanged {
+			c.content = c.parse(seen.data)
 		}
-		seen.data, seen.same = nil, true
-		f.seen, err = seen, f.content.err
+		seen.data, seen.unchanged = nil, true
+		c.last, err = seen, c.content.err
 	} else {
-		f.seen = fileSeen{}
+		c.last = snapshot{}
 	}
 	var b collectors.Batch
 	if seen.missing || seen.info != nil {
-		b.Set(existsMetric, collectors.Number(seen.info != nil), f.name)
+		b.Set(existsMetric, collectors.Number(seen.info != nil), c.name)
 	}
 	if seen.info != nil {
-		f.attributes(&b, seen.info)
+		c.addAttributes(&b, seen.info)
 	}
-	reason := reasonOfFile(err)
+	reason := reasonOf(err)
 	for _, r := range reasons() {
-		b.Set(failureMetric, collectors.Number(r == reason), f.name, string(r))
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
-	f.judged(&b, seen.info != nil, reason)
-	if f.config.AgeLimit > 0 {
-		b.Set(ageLimitMetric, time.Duration(f.config.AgeLimit).Seconds(), f.name)
+	c.addContent(&b, seen.info != nil, reason)
+	if c.config.AgeLimit > 0 {
+		b.Set(ageLimitMetric, time.Duration(c.config.AgeLimit).Seconds(), c.name)
 	}
-	f.note = f.noteOf(seen, err, time.Now())
+	c.note = c.noteAt(seen, err, time.Now())
 	return b.Samples, err
 }
 
-// Note implements Noter: how old the file is, or how much is in it, where the
-// configuration asks for that.
-func (f *collector) Note() string { return f.note }
+// Note implements Noter: the age of the file or the lines of a crontab, if the configuration
+// measures them.
+func (c *collector) Note() string { return c.note }
 
-// ask looks at the file in a goroutine of its own, of which there is never more
-// than one: a file system that hangs holds it, and not its caller beyond ctx.
-func (f *collector) ask(ctx context.Context) (fileSeen, error) {
+// snapshot reads the file in a goroutine, of which there is at most one. If the file system
+// hangs, the goroutine hangs, and the caller returns at the end of ctx.
+func (c *collector) snapshot(ctx context.Context) (snapshot, error) {
 	select {
-	case <-f.asked: // of a round that is over
-		f.asked = nil
+	case <-c.pending: // of a previous collection
+		c.pending = nil
 	default:
 	}
-	if f.asked == nil {
-		f.asked = make(chan fileSeen, 1)
-		go func(before fileSeen, answer chan<- fileSeen) { answer <- f.look.now(before) }(f.seen, f.asked)
+	if c.pending == nil {
+		c.pending = make(chan snapshot, 1)
+		go func(previous snapshot, answer chan<- snapshot) { answer <- c.reader.snapshot(previous) }(c.last, c.pending)
 	}
 	select {
-	case seen := <-f.asked:
-		f.asked = nil
+	case seen := <-c.pending:
+		c.pending = nil
 		return seen, nil
 	case <-ctx.Done():
-		return fileSeen{}, collectors.Errorf(timeout, "look at file %s: no answer of the file system: %w", f.config.Path, context.Cause(ctx))
+		return snapshot{}, collectors.Errorf(timeout, "stat file %s: no answer of the file system: %w", c.config.Path, context.Cause(ctx))
 	}
 }
 
-// parse reads the content in its format, and looks for the keys.
-func (f *collector) parse(data []byte) content {
-	parsed, wrong := ParseFormat(f.config.Format, data)
+// parse parses the content, and finds the keys.
+func (c *collector) parse(data []byte) content {
+	parsed, wrong := parseFormat(c.config.Format, data)
 	if wrong != nil {
-		return content{err: &collectors.Error[reason]{Reason: syntax, Err: fmt.Errorf("read file %s", wrong.In(f.config.Path))}}
+		return content{err: &collectors.Error[reason]{Reason: syntax, Err: fmt.Errorf("read file %s", wrong.In(c.config.Path))}}
 	}
-	c := content{lines: parsed.lines}
-	for _, key := range f.keys {
-		c.present = append(c.present, parsed.Has(key))
+	result := content{lines: parsed.lines}
+	for _, key := range c.keys {
+		result.present = append(result.present, parsed.has(key))
 	}
-	if f.epoch != nil {
+	if c.epoch != nil {
 		var ok bool
-		if c.epoch, ok = parsed.number(f.epoch); !ok {
-			c.err = collectors.Errorf(epoch, "read file %s: the key %s is %s: expected a number of seconds since the epoch", f.config.Path, f.config.Epoch, collectors.Either(parsed.Has(f.epoch), "no number", "missing"))
+		if result.epoch, ok = parsed.number(c.epoch); !ok {
+			wrong := "missing"
+			if parsed.has(c.epoch) {
+				wrong = "no number"
+			}
+			result.err = collectors.Errorf(epoch, "read file %s: the key %s is %s: expected a number of seconds since the epoch", c.config.Path, c.config.Epoch, wrong)
 		}
 	}
-	return c
+	return result
 }
 
-// attributes are what the file system says of a file that is there.
-func (f *collector) attributes(b *collectors.Batch, info fs.FileInfo) {
-	b.Set(sizeMetric, float64(info.Size()), f.name)
-	b.Set(mtimeMetric, collectors.EpochSeconds(info.ModTime()), f.name)
-	b.Set(infoMetric, 1, f.name, f.config.Path, files.Type(info.Mode()))
+// addAttributes adds the attributes of a file that exists.
+func (c *collector) addAttributes(b *collectors.Batch, info fs.FileInfo) {
+	b.Set(sizeMetric, float64(info.Size()), c.name)
+	b.Set(mtimeMetric, collectors.EpochSeconds(info.ModTime()), c.name)
+	b.Set(infoMetric, 1, c.name, c.config.Path, files.Type(info.Mode()))
 	if uid, gid, ok := owner(info); ok {
-		b.Set(ownerUIDMetric, float64(uid), f.name)
-		b.Set(ownerGIDMetric, float64(gid), f.name)
+		b.Set(ownerUIDMetric, float64(uid), c.name)
+		b.Set(ownerGIDMetric, float64(gid), c.name)
 	}
 	bit := fs.FileMode(0o400)
 	for _, class := range classes() {
 		for _, permission := range permissions() {
-			b.Set(permissionMetric, collectors.Number(info.Mode()&bit != 0), f.name, class, permission)
+			b.Set(permissionMetric, collectors.Number(info.Mode()&bit != 0), c.name, class, permission)
 			bit >>= 1
 		}
 	}
 }
 
-// judged is whether the content is in its format and has its keys, as far as it is
-// known: nobody knows it of a file that could not be read.
-func (f *collector) judged(b *collectors.Batch, exists bool, reason reason) {
-	if f.config.Format == "" || !exists || reason == forbidden || reason == unreadable {
+// addContent adds whether the content is valid and has the keys. There is no such sample for
+// a file that could not be read.
+func (c *collector) addContent(b *collectors.Batch, exists bool, reason reason) {
+	if c.config.Format == "" || !exists || reason == forbidden || reason == unreadable {
 		return
 	}
 	valid := reason == "" || reason == epoch
-	b.Set(validMetric, collectors.Number(valid), f.name, f.config.Format)
+	b.Set(validMetric, collectors.Number(valid), c.name, c.config.Format)
 	if !valid {
 		return
 	}
-	if f.epoch != nil && reason == "" {
-		b.Set(epochMetric, f.content.epoch, f.name, f.config.Epoch)
+	if c.epoch != nil && reason == "" {
+		b.Set(epochMetric, c.content.epoch, c.name, c.config.Epoch)
 	}
-	if f.config.Format == formatCrontab {
-		b.Set(activeLinesMetric, float64(f.content.lines.active), f.name)
-		b.Set(uncommentedLinesMetric, float64(f.content.lines.uncommented), f.name)
+	if c.config.Format == formatCrontab {
+		b.Set(activeLinesMetric, float64(c.content.lines.active), c.name)
+		b.Set(uncommentedLinesMetric, float64(c.content.lines.uncommented), c.name)
 	}
-	for i, key := range f.config.Keys {
-		b.Set(keyPresentMetric, collectors.Number(f.content.present[i]), f.name, key)
+	for i, key := range c.config.Keys {
+		b.Set(keyPresentMetric, collectors.Number(c.content.present[i]), c.name, key)
 	}
 }
 
 // Describe implements Collector.
-func (f *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// classes and permissions are the values of those labels, in the order of the
-// bits of a mode.
+// classes and permissions are the values of those labels, in the order of the bits of a mode.
 func classes() []string { return []string{"user", "group", "other"} }
 
 func permissions() []string { return []string{"read", "write", "execute"} }

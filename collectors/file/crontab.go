@@ -4,15 +4,15 @@ import "bytes"
 
 // crontabLines counts the lines of a crontab.
 type crontabLines struct {
-	// active are those that run a command.
+	// active is the number of those that run a command.
 	active int
-	// uncommented are those that do not begin with #: empty ones and assignments count.
+	// uncommented is the number of those that do not begin with #, with empty ones and
+	// assignments.
 	uncommented int
 }
 
 // parseCrontab counts the lines of a user's table, see crontab(5): blank lines, comments
-// and assignments of environment variables run nothing. Whether cron(8) understands the
-// others is not looked at.
+// and assignments of environment variables run nothing. The others are not parsed further.
 func parseCrontab(data []byte) crontabLines {
 	var c crontabLines
 	for line := range bytes.Lines(data) {
@@ -27,8 +27,8 @@ func parseCrontab(data []byte) crontabLines {
 	return c
 }
 
-// isCrontabAssignment says whether a line is name = value. The name may stand in quotes,
-// and spaces around the equals sign.
+// isCrontabAssignment reports whether a line is name = value. The name may be quoted, and
+// spaces may surround the equals sign.
 func isCrontabAssignment(line []byte) bool {
 	end := bytes.IndexAny(line, " \t=")
 	if quote := line[0]; quote == '"' || quote == '\'' {

@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/file"
 )
 
-// reasonCount is how many series vitals_file_failure has, whatever happens.
+// reasonCount is the number of series of vitals_file_failure.
 const reasonCount = 7
 
 func TestProblems(t *testing.T) {
@@ -25,18 +25,18 @@ func TestProblems(t *testing.T) {
 		{"absolute path", "path: /etc/passwd", ""},
 		{"format and keys", "{path: /f, format: json, keys: [cniVersion, plugins.0.type, 'a.\"b.c\"']}", ""},
 		{"unknown format", "{path: /f, format: toml}", `format: format "toml": expected yaml, json, ini or crontab`},
-		{"keys without a format", "{path: /f, keys: [a]}", "keys: keys without a format that has any: expected format, too: yaml, json or ini"},
+		{"keys without a format", "{path: /f, keys: [a]}", "keys: keys without a format that has keys: expected format yaml, json or ini"},
 		{"key twice", "{path: /f, format: yaml, keys: [a, b, a]}", `keys[2]: key "a": expected each key once`},
 		{"key without a name", "{path: /f, format: yaml, keys: [a..b]}", `keys[0]: key "a..b": expected names with dots between them, and quotes around a whole name only`},
-		{"key with a quote that stays open", "{path: /f, format: yaml, keys: ['a.\"b']}", `keys[0]: key "a.\"b": expected a quote at the end of a name, and a dot or nothing behind it`},
-		{"option without a section", "{path: /f, format: ini, keys: [DEFAULT.debug, port]}", `keys[1]: key "port": expected section.option, as the format is ini`},
-		{"epoch of YAML", "{path: /f, format: yaml, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json, too"},
-		{"epoch without a format", "{path: /f, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json, too"},
+		{"key with a quote that stays open", "{path: /f, format: yaml, keys: ['a.\"b']}", `keys[0]: key "a.\"b": expected a quote at the end of a name, and a dot or nothing after it`},
+		{"option without a section", "{path: /f, format: ini, keys: [DEFAULT.debug, port]}", `keys[1]: key "port": expected section.option for the format ini`},
+		{"epoch of YAML", "{path: /f, format: yaml, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json"},
+		{"epoch without a format", "{path: /f, epoch: a}", "epoch: epoch of a file that is not JSON: expected format json"},
 		{"epoch that is no key", "{path: /f, format: json, epoch: a..b}", `epoch: key "a..b": expected names with dots between them, and quotes around a whole name only`},
 		{"epoch and a limit", "{path: /f, format: json, epoch: a.0, age_limit: 5m}", ""},
 		{"limit alone", "{path: /f, age_limit: 60s}", ""},
 		{"crontab", "{path: /f, format: crontab}", ""},
-		{"keys of a crontab", "{path: /f, format: crontab, keys: [a]}", "keys: keys without a format that has any: expected format, too: yaml, json or ini"},
+		{"keys of a crontab", "{path: /f, format: crontab, keys: [a]}", "keys: keys without a format that has keys: expected format yaml, json or ini"},
 		{"no size", "{path: /f, format: yaml, size_limit: 0}", "size_limit: size_limit 0B: expected more than 0B"},
 	}
 	for _, tt := range tests {
@@ -71,7 +71,7 @@ func TestExposition(t *testing.T) {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
 	got := strings.ReplaceAll(collectortest.Exposition(samples, c.Describe()), path, "/etc/cni/net.d/10-kuryr.conflist")
-	got = regexp.MustCompile(`(?m)(_owner_[ug]id\{.*\}) \d+$`).ReplaceAllString(got, "$1 0") // whoever runs the test
+	got = regexp.MustCompile(`(?m)(_owner_[ug]id\{.*\}) \d+$`).ReplaceAllString(got, "$1 0") // the user who runs the test
 	collectortest.Golden(t, "metrics.prom", got)
 }
 
@@ -111,8 +111,8 @@ func TestStates(t *testing.T) {
 		{"fifo without a writer does not hang", at("fifo"), "1", "fifo"},
 		{"socket", at("socket"), "1", "socket"},
 		{"device", os.DevNull, "1", "device"},
-		{"loop of symbolic links cannot be told", at("loop"), "error", ""},
-		{"name that is too long cannot be told", at(strings.Repeat("x", 300)), "error", ""},
+		{"loop of symbolic links", at("loop"), "error", ""},
+		{"name that is too long", at(strings.Repeat("x", 300)), "error", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestOwnerAndPermissions(t *testing.T) {
 	}
 }
 
-func TestComesAndGoes(t *testing.T) {
+func TestFileComesAndGoes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "marker")
 	c := collectortest.New(t, "marker", "path: "+path, &file.Config{})
 	for _, step := range []struct {

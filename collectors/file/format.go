@@ -6,15 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Mistake is why a content is not in its format, and where. It never holds
-// anything of the content, which may be secret.
+// Mistake is why a content is not valid in its format, and where. It contains nothing of the
+// content, which may be secret.
 type Mistake struct {
-	Line int // counts from 1; 0 where it is not known
-	col  int // in characters, counts from 1; 0 where only the line is known
+	// Line counts from 1; 0 if it is unknown.
+	Line int
+	col  int // in characters, counts from 1; 0 if only the line is known
+	// Text describes the mistake.
 	Text string
 }
 
-// In is the mistake as one of a file.
+// In returns the mistake with the place in the file at path.
 func (m *Mistake) In(path string) string {
 	switch {
 	case m.Line == 0:
@@ -25,20 +27,20 @@ func (m *Mistake) In(path string) string {
 	return fmt.Sprintf("%s:%d:%d: %s", path, m.Line, m.col, m.Text)
 }
 
-// parsedFile is what a format has made of a content, without what is secret in it.
-type parsedFile struct {
-	// has says whether the content has a key, whatever the value.
-	Has func(Key) bool
-	// number returns the number that the content has at a key; nil unless it is JSON.
+// parsed is a parsed content without its values, which may be secret.
+type parsed struct {
+	// has reports whether the content has a key, with any value.
+	has func(Key) bool
+	// number returns the number at a key; nil unless the format is JSON.
 	number func(Key) (float64, bool)
 	// lines are those of a crontab.
 	lines crontabLines
 }
 
-// ParseFormat reads a content.
-func ParseFormat(format string, data []byte) (p parsedFile, wrong *Mistake) {
-	if format == formatCrontab { // cron(8) knows no characters
-		return parsedFile{lines: parseCrontab(data)}, nil
+// parseFormat parses a content.
+func parseFormat(format string, data []byte) (p parsed, wrong *Mistake) {
+	if format == formatCrontab { // cron(8) reads bytes, not characters
+		return parsed{lines: parseCrontab(data)}, nil
 	}
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -49,21 +51,21 @@ func ParseFormat(format string, data []byte) (p parsedFile, wrong *Mistake) {
 	}
 	switch format {
 	case formatYAML:
-		p.Has, wrong = parseYAML(data)
-	case FormatJSON:
+		p.has, wrong = parseYAML(data)
+	case formatJSON:
 		var root *jsonNode
 		if root, wrong = parseJSON(data); wrong == nil {
-			p.Has, p.number = root.has, root.numberAt
+			p.has, p.number = root.has, root.numberAt
 		}
 	case formatINI:
-		p.Has, wrong = parseINI(data)
+		p.has, wrong = parseINI(data)
 	default:
 		wrong = &Mistake{Text: "no such format"}
 	}
 	return p, wrong
 }
 
-// mistakeAt is a mistake at an offset in bytes.
+// mistakeAt returns a mistake at an offset in bytes.
 func mistakeAt(data []byte, offset int, text string) *Mistake {
 	before := data[:min(max(offset, 0), len(data))]
 	lineStart := bytes.LastIndexByte(before, '\n') + 1

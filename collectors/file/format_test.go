@@ -13,17 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// judge is what a format says of a content: the keys that it has, or its mistake.
-func judge(format, content string, keys ...string) string {
-	parsed, wrong := ParseFormat(format, []byte(content))
+// check parses a content and returns the keys that it has, or its mistake.
+func check(format, content string, keys ...string) string {
+	parsed, wrong := parseFormat(format, []byte(content))
 	if wrong != nil {
 		return wrong.In("f")
 	}
 	var present []string
 	for _, text := range keys {
-		if key, err := ParseFileKey(text); err != nil {
+		if key, err := ParseKey(text); err != nil {
 			present = append(present, err.Error())
-		} else if parsed.Has(key) {
+		} else if parsed.has(key) {
 			present = append(present, text)
 		}
 	}
@@ -47,14 +47,14 @@ func TestKeys(t *testing.T) {
 		{"99999999999999999999", Key{name("99999999999999999999")}},
 	}
 	for _, tt := range tests {
-		got, err := ParseFileKey(tt.text)
+		got, err := ParseKey(tt.text)
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(step{})); diff != "" || err != nil {
-			t.Errorf("parseFileKey(%s) = %v (-want +got):\n%s", tt.text, err, diff)
+			t.Errorf("ParseKey(%s) = %v (-want +got):\n%s", tt.text, err, diff)
 		}
 	}
 	for _, text := range []string{"", ".", "a.", ".a", "a..b", `"a`, `"a"b`, `a"b"`, `a.b'`, `"a".`, `'a"`} {
-		if key, err := ParseFileKey(text); err == nil {
-			t.Errorf("parseFileKey(%s) = %v, want an error", text, key)
+		if key, err := ParseKey(text); err == nil {
+			t.Errorf("ParseKey(%s) = %v, want an error", text, key)
 		}
 	}
 }
@@ -85,10 +85,10 @@ func TestJSON(t *testing.T) {
 		{"name twice, escaped", `[{"a":1,"\u0061":2}]`, "", "f:1:9: not valid JSON: a name appears twice in an object"},
 		{"same name in two objects", `[{"a": {"a": 1}}, {"a": 2}]`, "0.a.a 1.a", "0.a.a 1.a"},
 		{"not UTF-8", "{\"a\": \"ä\xff\"}", "", "f:1:9: bytes that are not UTF-8: expected a text file"},
-		{"nested beyond measure", strings.Repeat("[", 100_000), "", "f:1:10001: not valid JSON"},
+		{"nested too deep", strings.Repeat("[", 100_000), "", "f:1:10001: not valid JSON"},
 	}
 	for _, tt := range tests {
-		if got := judge(FormatJSON, tt.content, strings.Fields(tt.keys)...); got != tt.want {
+		if got := check(formatJSON, tt.content, strings.Fields(tt.keys)...); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -125,26 +125,25 @@ func TestYAML(t *testing.T) {
 		{"bracket that stays open", "a: 1\nb: [1,\nc: 2\n", "", "f:2" + block},
 		{"tab", "a:\n\tb: 1\n", "", "f:2" + block},
 		{"second document", "a: 1\n---\nb: c: d\n", "", "f:3" + block},
-		{"anchor that is not there", "a: *b\n", "", "f: not valid YAML: an alias without its anchor"},
+		{"missing anchor", "a: *b\n", "", "f: not valid YAML: an alias without its anchor"},
 		{"control character", "a: \x00\n", "", "f: not valid YAML: a control character"},
 		{"not UTF-8", "a: 1\nb: \xe4\n", "", "f:2:4: bytes that are not UTF-8: expected a text file"},
 	}
 	for _, tt := range tests {
-		if got := judge(formatYAML, tt.content, strings.Fields(tt.keys)...); got != tt.want {
+		if got := check(formatYAML, tt.content, strings.Fields(tt.keys)...); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
 
-// A text that would expand to ten to the power of thirty entries is looked through
-// at once.
+// A text that would expand to 10^30 entries is searched at once.
 func TestYAMLAliasBomb(t *testing.T) {
 	content := "l0: &l0 [x]\nm0: &m0 {x: 1}\n"
 	for i := range 30 {
 		ten := func(name string) string { return strings.Repeat(fmt.Sprintf("*%s%d, ", name, i), 10) }
 		content += fmt.Sprintf("l%d: &l%d [%s]\nm%d: &m%d {<<: [%s]}\n", i+1, i+1, ten("l"), i+1, i+1, ten("m"))
 	}
-	if got, want := judge(formatYAML, content, "l30.9.9.0", "m30.x", "m30.y"), "l30.9.9.0 m30.x"; got != want {
+	if got, want := check(formatYAML, content, "l30.9.9.0", "m30.x", "m30.y"), "l30.9.9.0 m30.x"; got != want {
 		t.Errorf("keys %q, want %q", got, want)
 	}
 }
@@ -171,13 +170,13 @@ func TestINI(t *testing.T) {
 		{"not UTF-8", "[a]\nb = \xe4\n", "", "f:2:5: bytes that are not UTF-8: expected a text file"},
 	}
 	for _, tt := range tests {
-		if got := judge(formatINI, tt.content, strings.Fields(tt.keys)...); got != tt.want {
+		if got := check(formatINI, tt.content, strings.Fields(tt.keys)...); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }
 
-// The files that the reader of kuryr.conf is tested with are INI for this one, too.
+// The test files of kuryrconf are valid INI here, too.
 func TestINIReadsKuryrConf(t *testing.T) {
 	const dir = "../../internal/profiles/kuryrconf/testdata"
 	for file, want := range map[string]string{
@@ -189,13 +188,13 @@ func TestINIReadsKuryrConf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := judge(formatINI, string(data), "kubernetes.api_root", "neutron.auth_url", "neutron.nothing"); got != want {
+		if got := check(formatINI, string(data), "kubernetes.api_root", "neutron.auth_url", "neutron.nothing"); got != want {
 			t.Errorf("%s: keys %q, want %q", file, got, want)
 		}
 	}
 }
 
-// FuzzFormats holds every format against what must hold of all texts.
+// FuzzFormats checks properties of every format that hold for all texts.
 func FuzzFormats(f *testing.F) {
 	for _, content := range []string{"", "{}", `{"a": [1, {"b": "c"}], "a": 2}`, "a: &a [*a]\n---\nb: {<<: [{c: 1}]}\n", "[DEFAULT]\na = b\n c\n[s]\nx:1\n", "a: b: c", "\xff", "\ufeff[a]", "? {a: 1}\n: b"} {
 		f.Add(content, "a.1.b")
@@ -207,8 +206,8 @@ func FuzzFormats(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content, text string) {
 		for _, format := range keyedFormats() {
-			parsed, wrong := ParseFormat(format, []byte(content))
-			if format == FormatJSON && utf8.ValidString(content) {
+			parsed, wrong := parseFormat(format, []byte(content))
+			if format == formatJSON && utf8.ValidString(content) {
 				twice := wrong != nil && strings.Contains(wrong.Text, "twice")
 				if valid := json.Valid([]byte(content)); valid != (wrong == nil || twice) {
 					t.Errorf("mistake %v, want json.Valid() = %v", wrong, valid)
@@ -223,18 +222,18 @@ func FuzzFormats(f *testing.F) {
 				}
 				continue
 			}
-			key, err := ParseFileKey(text)
+			key, err := ParseKey(text)
 			if err != nil {
 				continue
 			}
-			if got := parsed.Has(key); format == FormatJSON && got != jsonHas(content, key) {
+			if got := parsed.has(key); format == formatJSON && got != jsonHas(content, key) {
 				t.Errorf("has %s = %v, want %v", text, got, !got)
 			}
 		}
 	})
 }
 
-// FuzzParseCrontab holds the counts against what must hold of all texts.
+// FuzzParseCrontab checks properties of the counts that hold for all texts.
 func FuzzParseCrontab(f *testing.F) {
 	for _, content := range []string{"", "# a\nB=c\n* * * * * x\n", "\n\n", "'a'=b", "\"", "\x00=\r", " # a"} {
 		f.Add(content)
@@ -254,7 +253,7 @@ func FuzzParseCrontab(f *testing.F) {
 	})
 }
 
-// jsonHas looks for a key in the plainest way.
+// jsonHas finds a key in the simplest way.
 func jsonHas(content string, key Key) bool {
 	var v any
 	if json.Unmarshal([]byte(content), &v) != nil {

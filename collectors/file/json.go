@@ -6,16 +6,16 @@ import (
 	"errors"
 )
 
-// jsonNode is a value of a JSON text without what is secret in it: an object has
-// entries, an array items, a number its text, and anything else none of them.
+// jsonNode is a JSON value without strings, which may be secret: an object has entries, an
+// array items, a number its text, and any other value none of them.
 type jsonNode struct {
 	entries map[string]*jsonNode
 	items   []*jsonNode
 	number  json.Number
 }
 
-// parseJSON reads one value (RFC 8259). Unlike encoding/json, it refuses names that
-// appear twice in an object: what they mean differs from reader to reader.
+// parseJSON reads one value (RFC 8259). Unlike encoding/json, it rejects names that
+// appear twice in an object: parsers differ in which of them they use.
 func parseJSON(data []byte) (*jsonNode, *Mistake) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
@@ -30,7 +30,7 @@ func parseJSON(data []byte) (*jsonNode, *Mistake) {
 	return r.value()
 }
 
-// jsonReader reads a text that is known to be valid.
+// jsonReader reads a valid text.
 type jsonReader struct {
 	data    []byte
 	decoder *json.Decoder
@@ -84,7 +84,7 @@ func (r *jsonReader) array(node *jsonNode) *Mistake {
 	return r.end()
 }
 
-// end takes the bracket that closes an object or an array.
+// end reads the bracket that closes an object or an array.
 func (r *jsonReader) end() *Mistake {
 	if _, err := r.decoder.Token(); err != nil {
 		return r.fail("not valid JSON")

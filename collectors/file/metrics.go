@@ -7,20 +7,20 @@ import (
 
 // The metrics of the kind file.
 var (
-	existsMetric           = collectors.NewGauge("vitals_file_exists", "Whether the file exists (1) or not (0); absent when nobody can say.", "file")
+	existsMetric           = collectors.NewGauge("vitals_file_exists", "Whether the file exists (1) or not (0); absent if the file system cannot report it.", "file")
 	sizeMetric             = collectors.NewGauge("vitals_file_size_bytes", "Size of the file in bytes.", "file")
 	mtimeMetric            = collectors.NewGauge("vitals_file_mtime_timestamp_seconds", "When the content of the file was last changed, in seconds since the epoch.", "file")
-	infoMetric             = collectors.NewGauge("vitals_file_info", "The path of the file and what kind of file it is; always 1 while it exists.", "file", "path", "type")
-	ownerUIDMetric         = collectors.NewGauge("vitals_file_owner_uid", "The number of the user who owns the file.", "file")
-	ownerGIDMetric         = collectors.NewGauge("vitals_file_owner_gid", "The number of the group that owns the file.", "file")
+	infoMetric             = collectors.NewGauge("vitals_file_info", "The path and the type of the file; always 1 while it exists.", "file", "path", "type")
+	ownerUIDMetric         = collectors.NewGauge("vitals_file_owner_uid", "The ID of the user who owns the file.", "file")
+	ownerGIDMetric         = collectors.NewGauge("vitals_file_owner_gid", "The ID of the group that owns the file.", "file")
 	permissionMetric       = collectors.NewGauge("vitals_file_permission", "Whether the mode of the file gives this class of users this permission (1) or not (0).", "file", "class", "permission")
-	validMetric            = collectors.NewGauge("vitals_file_valid", "Whether the content of the file is in its format (1) or not (0); absent when it could not be read.", "file", "format")
-	keyPresentMetric       = collectors.NewGauge("vitals_file_key_present", "Whether the content of the file has this key (1) or not (0); absent unless it is in its format.", "file", "key")
-	epochMetric            = collectors.NewGauge("vitals_file_epoch_timestamp_seconds", "The time that the content of the file has at this key, in seconds since the epoch.", "file", "key")
-	ageLimitMetric         = collectors.NewGauge("vitals_file_age_limit_seconds", "The age that the configuration allows, in seconds.", "file")
+	validMetric            = collectors.NewGauge("vitals_file_valid", "Whether the content of the file is valid in its format (1) or not (0); absent if it could not be read.", "file", "format")
+	keyPresentMetric       = collectors.NewGauge("vitals_file_key_present", "Whether the content of the file has this key (1) or not (0); absent unless the content is valid.", "file", "key")
+	epochMetric            = collectors.NewGauge("vitals_file_epoch_timestamp_seconds", "The time in the content of the file at this key, in seconds since the epoch.", "file", "key")
+	ageLimitMetric         = collectors.NewGauge("vitals_file_age_limit_seconds", "The configured age limit, in seconds.", "file")
 	activeLinesMetric      = collectors.NewGauge("vitals_file_active_lines", "How many lines of the crontab run a command.", "file")
 	uncommentedLinesMetric = collectors.NewGauge("vitals_file_uncommented_lines", "How many lines of the crontab do not begin with a number sign, empty ones included.", "file")
-	failureMetric          = collectors.NewGauge("vitals_file_failure", "Why the file could not be looked at, or why it is not valid: 1 for that reason, 0 for all others.", "file", "reason")
+	failureMetric          = collectors.NewGauge("vitals_file_failure", "Why the file could not be read or is not valid: 1 for that reason, 0 for all others.", "file", "reason")
 )
 
 // defs are the metrics of the kind file.
@@ -59,7 +59,6 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Without(c.Format != formatCrontab, activeLinesMetric, uncommentedLinesMetric)
 	m.Closed("reason", collectors.Texts(reasons()), failureMetric)
 	m.Bools(existsMetric, infoMetric, permissionMetric, validMetric, keyPresentMetric, failureMetric)
-	// A file that does not exist is a measurement: there is no more to say of it.
 	m.Vanishing(sizeMetric, mtimeMetric, infoMetric,
 		ownerUIDMetric, ownerGIDMetric, permissionMetric, validMetric, keyPresentMetric,
 		epochMetric, activeLinesMetric, uncommentedLinesMetric)

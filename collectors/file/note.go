@@ -8,34 +8,34 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// noteOf says what people want to know where a file's age or its lines are asked for;
-// empty where they are not.
-func (f *collector) noteOf(seen fileSeen, err error, at time.Time) string {
-	c := f.config
+// noteAt returns the age of the file or the lines of the crontab, empty if neither is
+// configured.
+func (c *collector) noteAt(seen snapshot, err error, at time.Time) string {
+	config := c.config
 	var parts []string
 	switch {
-	case c.Format != formatCrontab && c.Epoch == "" && c.AgeLimit == 0:
+	case config.Format != formatCrontab && config.Epoch == "" && config.AgeLimit == 0:
 		return ""
 	case err != nil:
 		return collectors.ShortNote(err.Error())
 	case seen.info == nil:
-		return collectors.ShortNote(c.Path + ": missing")
+		return collectors.ShortNote(config.Path + ": missing")
 	}
-	if c.Format == formatCrontab {
-		parts = append(parts, fmt.Sprintf("%d active lines, %d uncommented", f.content.lines.active, f.content.lines.uncommented))
+	if config.Format == formatCrontab {
+		parts = append(parts, fmt.Sprintf("%d active lines, %d uncommented", c.content.lines.active, c.content.lines.uncommented))
 	}
-	if c.Epoch != "" {
-		parts = append(parts, c.Epoch+" "+ago(collectors.EpochSeconds(at)-f.content.epoch))
-	} else if c.AgeLimit > 0 {
+	if config.Epoch != "" {
+		parts = append(parts, config.Epoch+" "+ago(collectors.EpochSeconds(at)-c.content.epoch))
+	} else if config.AgeLimit > 0 {
 		parts = append(parts, "written "+ago(collectors.EpochSeconds(at)-collectors.EpochSeconds(seen.info.ModTime())))
 	}
-	if c.AgeLimit > 0 {
-		parts = append(parts, "limit "+c.AgeLimit.String())
+	if config.AgeLimit > 0 {
+		parts = append(parts, "limit "+config.AgeLimit.String())
 	}
-	return collectors.ShortNote(c.Path + ": " + strings.Join(parts, ", "))
+	return collectors.ShortNote(config.Path + ": " + strings.Join(parts, ", "))
 }
 
-// ago renders an age in seconds; below zero it is still to come.
+// ago formats an age in seconds; a negative one is in the future.
 func ago(seconds float64) string {
 	if seconds < 0 {
 		return fmt.Sprintf("%.0fs in the future", -seconds)

@@ -10,12 +10,12 @@ import (
 
 func TestWatcher(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	w := NewFileWatcher(path, 10)
+	w := NewWatcher(path, 10)
 	if _, _, err := w.Read(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Read() = %v, want fs.ErrNotExist", err)
 	}
-	if _, err := ReadFile(path, 10); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("ReadFile() = %v, want fs.ErrNotExist", err)
+	if _, err := Read(path, 10); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Read() = %v, want fs.ErrNotExist", err)
 	}
 	if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestWatcher(t *testing.T) {
 	if data, changed, err := w.Read(t.Context()); string(data) != "content" || !changed || err != nil {
 		t.Errorf("Read() = %q, %v, %v, want the content", data, changed, err)
 	}
-	w.file.seen.settled = true // as if it had been written long ago
+	w.file.last.settled = true // as if it had been written long ago
 	if data, changed, err := w.Read(t.Context()); data != nil || changed || err != nil {
 		t.Errorf("Read() = %q, %v, %v, want no change", data, changed, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// yamlFile is the documents of a YAML text. Aliases stay aliases, so that a small
-// text stays small, whatever it would expand to.
+// yamlFile is the documents of a YAML text. Aliases are not expanded, so that a small text
+// stays small.
 type yamlFile []*yaml.Node
 
 // parseYAML reads any number of documents, none included.
@@ -34,8 +34,7 @@ func parseYAML(data []byte) (func(Key) bool, *Mistake) {
 	}
 }
 
-// nextYAML reads the next document. The library reports some malformed texts by a
-// panic of its own.
+// nextYAML reads the next document. The library panics on some malformed texts.
 func nextYAML(d *yaml.Decoder) (n *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -48,9 +47,9 @@ func nextYAML(d *yaml.Decoder) (n *yaml.Node, err error) {
 
 var yamlPlace = regexp.MustCompile(`^yaml: line (\d{1,9}): (did not find expected (?:key|'-' indicator|',' or|node content|<document start>))?`)
 
-// yamlMistake keeps nothing of an error of the library but the line: its text may
-// quote the content. The library names no line for the first one, counts from zero
-// in the messages of its parser, and does not know where two kinds of mistakes are.
+// yamlMistake keeps only the line of an error of the library: its text may quote the content.
+// The library names no line for line 1, counts from zero in the messages of its parser, and
+// has no line for two kinds of mistakes.
 func yamlMistake(err error) *Mistake {
 	text := err.Error()
 	switch {
@@ -69,7 +68,7 @@ func yamlMistake(err error) *Mistake {
 	return wrong
 }
 
-// yamlDuplicate finds a key that its mapping has already.
+// yamlDuplicate returns a key that appears twice in its mapping, or nil.
 func yamlDuplicate(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.MappingNode {
 		type scalar struct{ tag, value string }
@@ -94,7 +93,7 @@ func yamlDuplicate(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// has says whether one of the documents has the key.
+// has reports whether one of the documents has the key.
 func (f yamlFile) has(key Key) bool {
 	for _, document := range f {
 		n := document
@@ -113,7 +112,7 @@ func (f yamlFile) has(key Key) bool {
 	return false
 }
 
-// yamlChild takes one step, or returns nil.
+// yamlChild returns the child at one step, or nil.
 func yamlChild(n *yaml.Node, step step) *yaml.Node {
 	n = yamlTarget(n)
 	switch {
@@ -125,18 +124,18 @@ func yamlChild(n *yaml.Node, step step) *yaml.Node {
 	return nil
 }
 
-// yamlEntry looks for a key in a mapping and in those merged into it
-// (https://yaml.org/type/merge.html). Each is looked at once: they may merge each other.
-func yamlEntry(n *yaml.Node, name string, looked map[*yaml.Node]bool) *yaml.Node {
+// yamlEntry finds a key in a mapping and in those merged into it
+// (https://yaml.org/type/merge.html). Each is visited once: they may merge each other.
+func yamlEntry(n *yaml.Node, name string, visited map[*yaml.Node]bool) *yaml.Node {
 	n = yamlTarget(n)
-	if looked[n] {
+	if visited[n] {
 		return nil
 	}
-	looked[n] = true
+	visited[n] = true
 	switch n.Kind {
 	case yaml.SequenceNode: // of merged mappings
 		for _, item := range n.Content {
-			if found := yamlEntry(item, name, looked); found != nil {
+			if found := yamlEntry(item, name, visited); found != nil {
 				return found
 			}
 		}
@@ -149,7 +148,7 @@ func yamlEntry(n *yaml.Node, name string, looked map[*yaml.Node]bool) *yaml.Node
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if isYAMLMerge(n.Content[i]) {
-				if found := yamlEntry(n.Content[i+1], name, looked); found != nil {
+				if found := yamlEntry(n.Content[i+1], name, visited); found != nil {
 					return found
 				}
 			}
@@ -158,12 +157,12 @@ func yamlEntry(n *yaml.Node, name string, looked map[*yaml.Node]bool) *yaml.Node
 	return nil
 }
 
-// isYAMLMerge says whether a key merges the value into its mapping.
+// isYAMLMerge reports whether a key merges the value into its mapping.
 func isYAMLMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
 }
 
-// yamlTarget follows an alias to what it stands for.
+// yamlTarget resolves an alias.
 func yamlTarget(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias

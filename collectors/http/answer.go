@@ -14,45 +14,45 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// answer is what one round has seen.
+// answer is the result of one collection.
 type answer struct {
 	method string
-	// url is the one that was asked last; nil while none is known.
+	// url is that of the last request; nil before the first.
 	url   *url.URL
 	trace *trace
 
-	// status is 0 while there is no answer, and of what follows nothing is set then.
+	// status is 0 without an answer. The fields from here to header are then not set.
 	status    int
 	version   float64
 	tls       bool
 	redirects int
 	header    http.Header
-	// expires is when the certificates of a connection with TLS do; zero without any. It
-	// may be known of a server that is not trusted, which gets no chance to answer.
+	// expires is when the certificates of the connection expire; zero without TLS. It may be
+	// set without an answer, for a server that is not trusted.
 	expires time.Time
 
-	// complete is whether the body ended, or as much of it was read as is wanted.
+	// complete reports whether the body was read to its end or to the limit.
 	complete bool
-	// size is how many bytes of it were read, decompressed, and body what they were where
-	// something is expected of them. unread is why nothing can be said of it.
+	// size is how many bytes of the body were read, decompressed. body are these bytes, if an
+	// expectation or body_output needs them. unread is why they cannot be checked, or "".
 	size   int64
 	body   []byte
 	unread string
 
-	judged []unmet
+	results []result
 }
 
-// unmet is the error of an answer that is not as expected. Its reason is that of the
-// first expectation that is not met: the status, if that is one.
-func (a *answer) unmet() error {
+// err returns the error of an answer that is not as expected. Its reason is that of the first
+// expectation that is not met; the status comes first.
+func (a *answer) err() error {
 	var reason remote.Reason
 	var texts []string
-	for _, j := range a.judged {
+	for _, j := range a.results {
 		if j.text == "" {
 			continue
 		}
 		if texts = append(texts, j.text); len(texts) == 1 {
-			reason = reasonOfUnmet(j.expectation, a.status)
+			reason = reasonOfExpectation(j.expectation, a.status)
 		}
 	}
 	if texts == nil {
@@ -61,8 +61,8 @@ func (a *answer) unmet() error {
 	return collectors.Errorf(reason, "%s", strings.Join(texts, "; "))
 }
 
-// seen takes over what the header of an answer says.
-func (a *answer) seen(resp *http.Response) {
+// record sets the fields that the header of an answer has.
+func (a *answer) record(resp *http.Response) {
 	a.status, a.header = resp.StatusCode, resp.Header
 	a.version = float64(resp.ProtoMajor) + float64(resp.ProtoMinor)/10
 	a.url = resp.Request.URL
@@ -72,14 +72,14 @@ func (a *answer) seen(resp *http.Response) {
 	}
 }
 
-// read reads as much of the body as is wanted. That it is larger is only a mistake where
-// something is expected of it.
-func (h *check) read(resp *http.Response, a *answer) error {
-	h.body.Reset()
-	if a.status < http.StatusOK { // of 101, what follows is another protocol
+// read reads the body up to the limit. A larger body is a failure only if there are
+// expectations of it.
+func (c *collector) read(resp *http.Response, a *answer) error {
+	c.body.Reset()
+	if a.status < http.StatusOK { // after 101, another protocol follows
 		return nil
 	}
-	limit := int64(h.config.BodySizeLimit)
+	limit := int64(c.config.BodySizeLimit)
 	packed := &io.LimitedReader{R: resp.Body, N: limit + 1}
 	plain := io.Reader(packed)
 	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
@@ -97,22 +97,22 @@ func (h *check) read(resp *http.Response, a *answer) error {
 		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", collectors.OneLine(encoding, 40))
 	}
 	sink := io.Writer(io.Discard)
-	if (h.expect.readsBody() || h.config.BodyOutput != "") && a.unread == "" {
-		sink = &h.body
+	if (c.expect.readsBody() || c.config.BodyOutput != "") && a.unread == "" {
+		sink = &c.body
 	}
 	var err error
 	a.size, err = io.Copy(sink, io.LimitReader(plain, limit+1))
 	if a.size > limit || packed.N == 0 {
 		a.size = min(a.size, limit)
-		a.unread = fmt.Sprintf("body is larger than body_size_limit, %s", h.config.BodySizeLimit)
+		a.unread = fmt.Sprintf("body is larger than body_size_limit, %s", c.config.BodySizeLimit)
 		return nil
 	}
-	a.body = h.body.Bytes()
+	a.body = c.body.Bytes()
 	return err
 }
 
-// reasonOfUnmet is the reason of an answer that is not as expected.
-func reasonOfUnmet(expectation string, status int) remote.Reason {
+// reasonOfExpectation returns the reason of an expectation that is not met.
+func reasonOfExpectation(expectation string, status int) remote.Reason {
 	if expectation == expectStatus {
 		if reason := remote.ReasonOfStatus(status); reason != "" {
 			return reason

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// maxHTTPHeader bounds an answer's header in bytes.
-	maxHTTPHeader = 64 << 10
-	// maxHTTPRedirects is how many redirects are followed, as Go programs do.
-	maxHTTPRedirects = 10
+	// maxHeader bounds an answer's header in bytes.
+	maxHeader = 64 << 10
+	// maxRedirects is how many redirects are followed, as in net/http.
+	maxRedirects = 10
 	// minSent is the length in bytes from which a query or a body may be a secret as a
-	// whole. A shorter one would be found in texts that have nothing to do with it.
+	// whole. A shorter one would match in unrelated texts.
 	minSent = 8
 )
 
-// client makes requests on connections of their own. It is not safe for concurrent use.
+// client makes each request on a new connection. It is not safe for concurrent use.
 type client struct {
 	config Config
-	// settings trust ca; nil before the first round.
+	// settings trust ca; nil before the first collection.
 	settings *tls.Config
 	ca       []byte
 }
 
-// request makes the request, with the secrets as their files hold them now. It returns
-// what must not be shown, too.
+// request makes the request, with the secrets that the files hold now. It also returns the
+// secrets.
 func (c *client) request(ctx context.Context, target string) (*http.Request, []string, error) {
 	var secrets []string
 	body := []byte(c.config.Body)
@@ -52,7 +52,7 @@ func (c *client) request(ctx context.Context, target string) (*http.Request, []s
 	}
 	req.Header.Set("User-Agent", c.config.UserAgent)
 	for name, value := range c.config.Headers {
-		setHTTPHeader(req, name, value)
+		setHeader(req, name, value)
 		secrets = append(secrets, redact.Secrets(name+": "+value)...)
 	}
 	for _, sent := range []string{req.URL.RawQuery, strings.TrimSpace(c.config.Body)} {
@@ -70,7 +70,7 @@ func (c *client) request(ctx context.Context, target string) (*http.Request, []s
 		if control.MatchString(text) {
 			return nil, nil, collectors.Errorf(remote.ReasonAuth, "read header %s: %s: expected one line", name, file)
 		}
-		setHTTPHeader(req, name, text)
+		setHeader(req, name, text)
 		secrets = append(secrets, text)
 	}
 	if err := c.authorize(req); err != nil {
@@ -97,8 +97,8 @@ func (c *client) authorize(req *http.Request) error {
 	return c.config.BasicAuth.Set(req)
 }
 
-// setHTTPHeader sets a header; net/http keeps the host elsewhere.
-func setHTTPHeader(req *http.Request, name, value string) {
+// setHeader sets a header; net/http keeps the host elsewhere.
+func setHeader(req *http.Request, name, value string) {
 	if http.CanonicalHeaderKey(name) == "Host" {
 		req.Host = value
 		return
@@ -106,16 +106,15 @@ func setHTTPHeader(req *http.Request, name, value string) {
 	req.Header.Set(name, value)
 }
 
-// do sends a request and counts the redirects that are followed. The answer's body ends
-// with ctx, and so does everything that net/http has begun for it.
+// do sends a request and counts the followed redirects. The body of the answer, and all that
+// net/http started for it, ends with ctx.
 func (c *client) do(ctx context.Context, req *http.Request, trace *trace, redirects *int) (*http.Response, error) {
 	settings, err := c.trust()
 	if err != nil {
 		return nil, collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
 	route := &route{origin: origin(req), trace: trace, own: c.transport(ctx, trace.certificates(settings))}
-	// Neither the client's certificate nor the name that the server is known by is
-	// meant for another server.
+	// Another server gets neither the client's certificate nor the name of this server.
 	foreign := settings.Clone()
 	foreign.GetClientCertificate, foreign.ServerName = nil, ""
 	route.foreign = c.transport(ctx, trace.certificates(foreign))
@@ -148,22 +147,22 @@ func (c *client) trust() (*tls.Config, error) {
 	return c.settings, nil
 }
 
-// transport makes connections for one round. None is used twice, so that every phase is
-// measured in every round.
-func (c *client) transport(round context.Context, settings *tls.Config) *http.Transport {
+// transport makes the connections of one collection. None is used twice, so that every collection
+// measures every phase.
+func (c *client) transport(collection context.Context, settings *tls.Config) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return c.dial(ctx, round, network, address)
+			return c.dial(ctx, collection, network, address)
 		},
 		TLSClientConfig:   settings,
 		Protocols:         protocols,
 		DisableKeepAlives: true,
-		// What is not asked for need not be unpacked; a header of the configuration may ask.
+		// The configuration may set Accept-Encoding, and read decompresses the answer.
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHTTPHeader,
+		MaxResponseHeaderBytes: maxHeader,
 	}
 	if c.config.UseProxy {
 		t.Proxy = http.ProxyFromEnvironment
@@ -171,12 +170,12 @@ func (c *client) transport(round context.Context, settings *tls.Config) *http.Tr
 	return t
 }
 
-// dial connects. net/http lets an attempt, and the handshake on it, outlive the request
-// that wanted it; what is made here ends with the round.
-func (c *client) dial(ctx, round context.Context, network, address string) (net.Conn, error) {
+// dial connects. In net/http, an attempt and its handshake may outlive the request; here they
+// end with the collection.
+func (c *client) dial(ctx, collection context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(round, cancel)()
+	defer context.AfterFunc(collection, cancel)()
 	switch {
 	case c.config.UnixSocket != "":
 		network, address = "unix", c.config.UnixSocket
@@ -186,17 +185,17 @@ func (c *client) dial(ctx, round context.Context, network, address string) (net.
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
 	switch {
-	case err != nil && round.Err() != nil:
-		return nil, round.Err() // the deadline, where the dial knows only that it was canceled
+	case err != nil && collection.Err() != nil:
+		return nil, collection.Err() // the deadline, which the dial reports as a cancellation
 	case err != nil:
 		return nil, err
 	}
-	context.AfterFunc(round, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	context.AfterFunc(collection, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	return conn, nil
 }
 
-// route sends the requests of one round: those to the configured server, and those to
-// others that redirects lead to.
+// route sends the requests of one collection: those to the configured server, and those to other
+// servers after redirects.
 type route struct {
 	origin       string
 	own, foreign *http.Transport
@@ -212,13 +211,13 @@ func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.foreign.RoundTrip(req)
 }
 
-// follow prepares the request that a redirect leads to. Once it has led to another
-// server, the request carries nothing of the configuration but method and user agent,
-// even if it leads back: headers and the body may hold credentials. The same holds for
-// another scheme or port of the host, which may be somebody else's.
+// follow prepares the request after a redirect. After a redirect to another server, requests have
+// only the method and the user agent of the configuration, even back to the first server:
+// headers and the body may contain credentials. Another scheme or port of the host counts as
+// another server.
 func (r *route) follow(next *http.Request, via []*http.Request) error {
-	if len(via) > maxHTTPRedirects {
-		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxHTTPRedirects)
+	if len(via) > maxRedirects {
+		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxRedirects)
 	}
 	next.Header.Del("Referer") // net/http puts the URL with its query there
 	away := origin(next) != r.origin
@@ -236,12 +235,12 @@ func (r *route) follow(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// origin is whom a request asks: scheme, host and port.
+// origin returns scheme, host and port of a request.
 func origin(req *http.Request) string {
 	return strings.ToLower(fmt.Sprintf("%s://%s", req.URL.Scheme, hostAndPort(req)))
 }
 
-// hostAndPort is where a request goes, with the port that the scheme implies.
+// hostAndPort returns the target of a request, with the default port of the scheme.
 func hostAndPort(req *http.Request) string {
 	port := req.URL.Port()
 	if port == "" {

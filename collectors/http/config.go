@@ -21,8 +21,7 @@ const (
 	family6   = "6"
 )
 
-// Config configures the kind http: one request a round, and what its answer is
-// expected to be.
+// Config configures the kind http: the request of a collection, and the expected answer.
 type Config struct {
 	// URL is http or https, without credentials in it. Exactly one of URL and URLFrom is set.
 	URL     string   `yaml:"url,omitempty"`
@@ -34,40 +33,38 @@ type Config struct {
 
 	// Method is GET by default.
 	Method string `yaml:"method"`
-	// Headers are sent as they stand here. HeaderFiles names files with the values of
-	// others, which are secret: they are read at each request, without the white space
-	// around their content.
+	// Headers are sent unchanged. HeaderFiles are files with the values of secret headers.
+	// They are read at each request, without the white space around their content.
 	Headers     map[string]string `yaml:"headers,omitempty"`
 	HeaderFiles map[string]string `yaml:"header_files,omitempty"`
 	UserAgent   string            `yaml:"user_agent"`
-	// Body is sent as it stands here, or BodyFile as it is at the time of the request.
+	// Body is sent unchanged, or the content of BodyFile at the time of the request.
 	Body     string `yaml:"body,omitempty"`
 	BodyFile string `yaml:"body_file,omitempty"`
 
 	BasicAuth *remote.BasicAuth `yaml:"basic_auth,omitempty"`
-	// BearerTokenFile is read at each request, so a token may be rotated.
+	// BearerTokenFile is read at each request, so that a token can be rotated.
 	BearerTokenFile string            `yaml:"bearer_token_file,omitempty"`
 	TLS             *remote.ClientTLS `yaml:"tls,omitempty"`
 	// FollowRedirects is off by default: a redirect is an answer like any other.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
-	// UseProxy takes the proxies of the environment. Off by default: a check of a
-	// service beside it has no business with them.
+	// UseProxy uses the proxies of the environment. Off by default: the checked service is
+	// usually near.
 	UseProxy bool `yaml:"use_proxy,omitempty"`
 
-	// Status holds the statuses that are expected: numbers and ranges of them; 200-299
-	// by default.
+	// Status are the expected statuses: numbers and ranges; 200-299 by default.
 	Status []string `yaml:"status"`
 	Expect *Expect  `yaml:"expect,omitempty"`
 	// BodySizeLimit is how much of a body is read, decompressed; 1MiB by default.
 	BodySizeLimit collectors.Size `yaml:"body_size_limit"`
-	// BodyOutput is the path of a file that gets the body of the last answer, as far as
-	// it is read. None by default.
+	// BodyOutput is the path of a file that gets the body of the last answer, as far
+	// as it was read. None by default.
 	BodyOutput string `yaml:"body_output,omitempty"`
-	// NoteFormat is what the note says, in the language of curl's --write-out.
+	// NoteFormat is the format of the note, in the syntax of curl's --write-out.
 	NoteFormat string `yaml:"note_format"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of the block before it is decoded.
 func (c *Config) SetDefaults() {
 	c.IPFamily = familyAny
 	c.Method = http.MethodGet
@@ -77,8 +74,8 @@ func (c *Config) SetDefaults() {
 	c.NoteFormat = "%{http_code} %{remote_address} %{time_total} seconds"
 }
 
-// External implements Kind. A target on loopback or behind a Unix socket is on this
-// host, and so is the server whose own file names the URL.
+// External implements Kind. A target on loopback or behind a Unix socket is on this host, and so
+// is a server whose configuration file has the URL.
 func (c *Config) External() bool {
 	if c.UnixSocket != "" || c.URLFrom != nil {
 		return false
@@ -93,7 +90,7 @@ func (c *Config) Uses() []string { return nil }
 // ConfigurableTarget implements Targeted.
 func (c *Config) ConfigurableTarget() {}
 
-// SecretValue implements SecretFinder: a body may hold a secret in any form, and the keys
+// SecretValue implements SecretFinder: a body may contain a secret in any form, and the keys
 // of header_files are names of headers, with the paths of files as their values.
 func (c *Config) SecretValue(path string) (secret, decided bool) {
 	return path == "body", path == "body" || strings.HasPrefix(path, "header_files")
@@ -104,12 +101,12 @@ func (c *Config) Problems() []collectors.Problem {
 	problems := c.targetProblems()
 	problems = append(problems, c.requestProblems()...)
 	problems = append(problems, c.headerProblems()...)
-	problems = append(problems, c.authProblems()...)
+	problems = append(problems, remote.AuthProblems(c.BasicAuth, c.BearerTokenFile, c.TLS)...)
 	problems = append(problems, c.answerProblems()...)
 	return problems
 }
 
-// targetProblems are mistakes in whom to ask, and how to get there.
+// targetProblems returns the mistakes in the target and the way to it.
 func (c *Config) targetProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	switch {
@@ -120,14 +117,9 @@ func (c *Config) targetProblems() []collectors.Problem {
 	default:
 		problems = append(problems, c.urlProblems()...)
 	}
-	if c.UnixSocket != "" {
-		problems = append(problems, remote.PathProblem("unix_socket", c.UnixSocket)...)
-		if len(c.UnixSocket) > remote.MaxSocketPath {
-			problems = append(problems, collectors.Problem{Path: "unix_socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), remote.MaxSocketPath)})
-		}
-		if c.UseProxy {
-			problems = append(problems, collectors.Problem{Path: "use_proxy", Text: "use_proxy beside unix_socket: expected one of them"})
-		}
+	problems = append(problems, remote.SocketProblems("unix_socket", c.UnixSocket)...)
+	if c.UnixSocket != "" && c.UseProxy {
+		problems = append(problems, collectors.Problem{Path: "use_proxy", Text: "use_proxy beside unix_socket: expected one of them"})
 	}
 	if !slices.Contains([]string{familyAny, family4, family6}, c.IPFamily) {
 		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %q: expected any, 4 or 6", c.IPFamily)})
@@ -137,7 +129,7 @@ func (c *Config) targetProblems() []collectors.Problem {
 
 func (c *Config) urlProblems() []collectors.Problem {
 	u, err := url.Parse(c.URL)
-	// The text is not repeated: it may hold a password.
+	// The text is not quoted: it may contain a password.
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return []collectors.Problem{{Path: "url", Text: "expected a URL such as http://127.0.0.1:5000/v3/"}}
@@ -159,7 +151,7 @@ var method = regexp.MustCompile(`^[A-Z]{1,20}$`)
 func (c *Config) requestProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	if !method.MatchString(c.Method) || c.Method == http.MethodConnect {
-		problems = append(problems, collectors.Problem{Path: "method", Text: fmt.Sprintf("method %q: expected one such as GET, HEAD or POST", c.Method)})
+		problems = append(problems, collectors.Problem{Path: "method", Text: fmt.Sprintf("method %q: expected a method such as GET, HEAD or POST", c.Method)})
 	}
 	if c.Body != "" && c.BodyFile != "" {
 		problems = append(problems, collectors.Problem{Path: "body_file", Text: "body_file beside body: expected one of them"})
@@ -170,18 +162,7 @@ func (c *Config) requestProblems() []collectors.Problem {
 	return problems
 }
 
-func (c *Config) authProblems() []collectors.Problem {
-	problems := c.BasicAuth.Problems("basic_auth")
-	if c.BasicAuth != nil && c.BearerTokenFile != "" {
-		problems = append(problems, collectors.Problem{Path: "bearer_token_file", Text: "bearer_token_file beside basic_auth: expected one of them"})
-	}
-	if c.BearerTokenFile != "" {
-		problems = append(problems, remote.PathProblem("bearer_token_file", c.BearerTokenFile)...)
-	}
-	return append(problems, c.TLS.Problems("tls")...)
-}
-
-// answerProblems are mistakes in what the answer should be, and in what is told of it.
+// answerProblems returns the mistakes in the expectations and the outputs.
 func (c *Config) answerProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	if len(c.Status) == 0 {
@@ -205,7 +186,7 @@ func (c *Config) answerProblems() []collectors.Problem {
 	return problems
 }
 
-// statusRange is the statuses from first to last.
+// statusRange is the range of statuses from first to last.
 type statusRange struct{ first, last int }
 
 var statusPattern = regexp.MustCompile(`^([1-5][0-9]{2})(?:-([1-5][0-9]{2}))?$`)

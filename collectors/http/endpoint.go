@@ -16,21 +16,21 @@ import (
 // maxEndpointFile bounds a file that names an endpoint, in bytes.
 const maxEndpointFile = 1 << 20
 
-// URLFrom is the file in which a server's own configuration says where it listens.
-// Exactly one of VHost and INI is set; the rest belongs to INI.
+// URLFrom is the configuration file of a server, which has the address on which it listens.
+// Exactly one of VHost and INI is set; the other fields belong to INI.
 type URLFrom struct {
 	// VHost is the file of an Apache virtual host.
 	VHost string `yaml:"vhost,omitempty"`
-	// INI is a file as oslo.config reads it. Host, Port and HTTPS are options of it,
-	// written section.option.
+	// INI is a file of oslo.config. Host, Port and HTTPS are options in it, written
+	// section.option.
 	INI   string `yaml:"ini,omitempty"`
 	Host  string `yaml:"host,omitempty"`
 	Port  string `yaml:"port,omitempty"`
 	HTTPS string `yaml:"https,omitempty"`
-	// Path of the URL; "/" where it is not set.
+	// Path of the URL; "/" by default.
 	Path string `yaml:"path,omitempty"`
-	// DefaultHost and DefaultPort stand in for options that are not set, or empty.
-	// 127.0.0.1 stands in for the host where neither is.
+	// DefaultHost and DefaultPort replace options that are not set or empty. The default of
+	// DefaultHost is 127.0.0.1.
 	DefaultHost string `yaml:"default_host,omitempty"`
 	DefaultPort int    `yaml:"default_port,omitempty"`
 }
@@ -41,13 +41,13 @@ func (f *URLFrom) problems(path string) []collectors.Problem {
 		return []collectors.Problem{{Path: path, Text: "expected exactly one of vhost and ini"}}
 	case f.VHost != "":
 		if *f != (URLFrom{VHost: f.VHost}) {
-			return []collectors.Problem{{Path: path, Text: "options beside vhost: expected them beside ini only"}}
+			return []collectors.Problem{{Path: path, Text: "options together with vhost: expected them together with ini only"}}
 		}
 		return remote.PathProblem(path+".vhost", f.VHost)
 	}
 	problems := remote.PathProblem(path+".ini", f.INI)
 	for _, o := range []struct{ key, text string }{{"host", f.Host}, {"port", f.Port}, {"https", f.HTTPS}} {
-		if key, err := file.ParseFileKey(o.text); o.text != "" && (err != nil || len(key) != 2) {
+		if key, err := file.ParseKey(o.text); o.text != "" && (err != nil || len(key) != 2) {
 			problems = append(problems, collectors.Problem{Path: path + "." + o.key, Text: fmt.Sprintf("option %q: expected section.option", o.text)})
 		}
 	}
@@ -66,7 +66,7 @@ func (f *URLFrom) problems(path string) []collectors.Problem {
 	return problems
 }
 
-// file is where the URL comes from.
+// file returns the path of the file.
 func (f *URLFrom) file() string {
 	if f.VHost != "" {
 		return f.VHost
@@ -74,20 +74,20 @@ func (f *URLFrom) file() string {
 	return f.INI
 }
 
-// Endpoint returns the URL that is asked. Where a file names it, the file is read now, and
-// an error names the file and, where it is known, the line.
+// Endpoint returns the URL of the request. With url_from, it reads the file, and an error names
+// the file and, if it is known, the line.
 func (c *Config) Endpoint() (string, error) {
 	if c.URLFrom == nil {
 		return c.URL, nil
 	}
-	data, err := file.ReadFile(c.URLFrom.file(), maxEndpointFile)
+	data, err := file.Read(c.URLFrom.file(), maxEndpointFile)
 	if err != nil {
 		return "", missingEndpoint(c.URLFrom.file(), err)
 	}
 	return c.URLFrom.endpoint(data)
 }
 
-// missingEndpoint words the error of a file that does not exist.
+// missingEndpoint returns the error of a file that could not be read.
 func missingEndpoint(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such file", path)
@@ -95,7 +95,7 @@ func missingEndpoint(path string, err error) error {
 	return err
 }
 
-// endpoint makes the URL out of the content of the file.
+// endpoint returns the URL in the content of the file.
 func (f *URLFrom) endpoint(data []byte) (string, error) {
 	read := f.fromINI
 	if f.VHost != "" {
@@ -108,7 +108,7 @@ func (f *URLFrom) endpoint(data []byte) (string, error) {
 	return u.String(), nil
 }
 
-// endpoint finds the URL in a file, which it reads again when it has changed.
+// endpoint finds the URL in a file, and reads it again after a change.
 type endpoint struct {
 	from   *URLFrom
 	source *file.Watcher
@@ -116,12 +116,12 @@ type endpoint struct {
 	err    error
 }
 
-func newHTTPEndpoint(from *URLFrom) *endpoint {
-	return &endpoint{from: from, source: file.NewFileWatcher(from.file(), maxEndpointFile)}
+func newEndpoint(from *URLFrom) *endpoint {
+	return &endpoint{from: from, source: file.NewWatcher(from.file(), maxEndpointFile)}
 }
 
-// find returns the URL, or why there is none. A file system that hangs does not hold it
-// beyond ctx.
+// find returns the URL, or why there is none. It returns at the end of ctx, even if the file
+// system hangs.
 func (e *endpoint) find(ctx context.Context) (string, error) {
 	data, changed, err := e.source.Read(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	httpkind "github.com/vitals-health/vitals/collectors/http"
 )
 
-// endpointOf is what a block says whom to ask: the URL, or the error.
+// endpointOf returns the URL of a block, or the error.
 func endpointOf(t testing.TB, block string) string {
 	t.Helper()
 	c := &httpkind.Config{}
@@ -94,7 +94,7 @@ func TestEndpoint(t *testing.T) {
 		{"E09 missing options", "{url_from: {ini: /nonexistent/glance-api.conf, default_port: 9292}}", "error: /nonexistent/glance-api.conf: there is no such file"},
 		{"file without a virtual host", "{url_from: {vhost: " + dir + "/other}}", "error: " + dir + "/other: there is no <VirtualHost>"},
 		{"directory", "{url_from: {vhost: " + dir + "}}", "error: read file " + dir + ": it is of type directory: expected a regular file"},
-		{"FIFO that nobody writes to", "{url_from: {vhost: " + dir + "/fifo}}", "error: read file " + dir + "/fifo: it is of type fifo: expected a regular file"},
+		{"FIFO without a writer", "{url_from: {vhost: " + dir + "/fifo}}", "error: read file " + dir + "/fifo: it is of type fifo: expected a regular file"},
 		{"file that is too large", "{url_from: {vhost: " + dir + "/large}}", "error: read file " + dir + "/large: it is larger than 1MiB"},
 	}
 	for _, tt := range tests {
@@ -136,7 +136,7 @@ func TestEndpointChanges(t *testing.T) {
 			}
 			for range 2 {
 				samples, err := collectortest.Collect(t, c)
-				if got := localHTTPReason(t, samples); got != step.reason || errorText(err) != step.wrong {
+				if got := failureReason(t, samples); got != step.reason || errorText(err) != step.wrong {
 					t.Errorf("reason = %q, error %v, want %q, %q", got, err, step.reason, step.wrong)
 				}
 				checkNote(t, c, step.note)

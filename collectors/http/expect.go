@@ -16,18 +16,18 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-// Expect is what an answer is expected to have beside its status. A regular
-// expression may match anywhere; only ^ and $ anchor it. A nil Expect expects nothing.
+// Expect are the expectations of an answer except its status. A regular expression may match
+// anywhere; only ^ and $ anchor it. A nil Expect expects nothing.
 type Expect struct {
-	// Headers are expected to match, one of the values where there are several.
+	// Headers must match. With several values, one must match.
 	Headers map[string]string `yaml:"headers,omitempty"`
-	// HeadersNot are expected to match in none of their values.
+	// HeadersNot must not match, in any value.
 	HeadersNot map[string]string `yaml:"headers_not,omitempty"`
-	// Body is expected to match, BodyNot not to.
+	// Body must match, BodyNot must not.
 	Body    string `yaml:"body,omitempty"`
 	BodyNot string `yaml:"body_not,omitempty"`
-	// JSON maps paths into the body, see parseFileKey, to the values that are expected
-	// there: strings, numbers, booleans or null.
+	// JSON maps paths into the body, see file.ParseKey, to the expected values: strings,
+	// numbers, booleans or null.
 	JSON map[string]any `yaml:"json,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func (e *Expect) problems(path, method string) []collectors.Problem {
 	expression(path+".body_not", e.BodyNot)
 	for _, text := range slices.Sorted(maps.Keys(e.JSON)) {
 		at := fmt.Sprintf("%s.json[%q]", path, text)
-		if _, err := file.ParseFileKey(text); err != nil {
+		if _, err := file.ParseKey(text); err != nil {
 			problems = append(problems, collectors.Problem{Path: at, Text: err.Error()})
 		}
 		if _, err := jsonScalar(e.JSON[text]); err != nil {
@@ -74,29 +74,29 @@ const (
 	expectJSON    = "json"
 )
 
-// expectations are those of a configuration, ready to be held against an answer.
+// expectations are the compiled expectations of a configuration.
 type expectations struct {
 	status        []statusRange
 	headers       []headerExpectation
-	body, bodyNot *regexp.Regexp // nil where nothing is expected
+	body, bodyNot *regexp.Regexp // nil without an expectation
 	json          []jsonExpectation
 }
 
 type headerExpectation struct {
 	name    string
 	pattern *regexp.Regexp
-	// want is whether a value has to match, or must not.
+	// want reports whether a value must match; otherwise no value may.
 	want bool
 }
 
 type jsonExpectation struct {
 	text string
 	key  file.Key
-	// want is what jsonScalar makes of the value.
+	// want is the result of jsonScalar for the value.
 	want string
 }
 
-func newHTTPExpectations(c *Config) (*expectations, error) {
+func newExpectations(c *Config) (*expectations, error) {
 	x := &expectations{}
 	for _, text := range c.Status {
 		r, err := parseStatusRange(text)
@@ -125,7 +125,7 @@ func (x *expectations) compileHeaders(headers map[string]string, want bool) erro
 
 func (x *expectations) compileJSON(values map[string]any) error {
 	for _, text := range slices.Sorted(maps.Keys(values)) {
-		key, err := file.ParseFileKey(text)
+		key, err := file.ParseKey(text)
 		if err != nil {
 			return err
 		}
@@ -145,30 +145,30 @@ func compileInto(pattern **regexp.Regexp, text string) (err error) {
 	return err
 }
 
-// readsBody says whether anything is expected of the body.
+// readsBody reports whether there are expectations of the body.
 func (x *expectations) readsBody() bool {
 	return x.body != nil || x.bodyNot != nil || len(x.json) > 0
 }
 
-// unmet is why an expectation is not met; the empty text means that it is.
-type unmet struct{ expectation, text string }
+// result is the result of one expectation. text is why it is not met, empty if it is.
+type result struct{ expectation, text string }
 
-// judge holds an answer against all that is expected of it.
-func (x *expectations) judge(a *answer) []unmet {
-	found := []unmet{{expectStatus, x.judgeStatus(a.status)}}
+// check checks an answer against all expectations.
+func (x *expectations) check(a *answer) []result {
+	found := []result{{expectStatus, x.checkStatus(a.status)}}
 	if len(x.headers) > 0 {
-		found = append(found, unmet{expectHeaders, x.judgeHeaders(a.header)})
+		found = append(found, result{expectHeaders, x.checkHeaders(a.header)})
 	}
 	if x.body != nil || x.bodyNot != nil {
-		found = append(found, unmet{expectBody, x.judgeBody(a)})
+		found = append(found, result{expectBody, x.checkBody(a)})
 	}
 	if len(x.json) > 0 {
-		found = append(found, unmet{expectJSON, x.judgeJSON(a)})
+		found = append(found, result{expectJSON, x.checkJSON(a)})
 	}
 	return found
 }
 
-func (x *expectations) judgeStatus(status int) string {
+func (x *expectations) checkStatus(status int) string {
 	var expected []string
 	for _, r := range x.status {
 		if status >= r.first && status <= r.last {
@@ -183,8 +183,8 @@ func (x *expectations) judgeStatus(status int) string {
 	return fmt.Sprintf("answer has status %d: expected %s", status, strings.Join(expected, ", "))
 }
 
-// judgeHeaders names the first header that is not as expected, and never its value.
-func (x *expectations) judgeHeaders(header http.Header) string {
+// checkHeaders returns the name of the first header that is not as expected, without its value.
+func (x *expectations) checkHeaders(header http.Header) string {
 	for _, e := range x.headers {
 		matches := slices.ContainsFunc(header.Values(e.name), e.pattern.MatchString)
 		switch {
@@ -202,7 +202,7 @@ func (x *expectations) judgeHeaders(header http.Header) string {
 	return ""
 }
 
-func (x *expectations) judgeBody(a *answer) string {
+func (x *expectations) checkBody(a *answer) string {
 	switch {
 	case a.unread != "":
 		return a.unread
@@ -214,7 +214,7 @@ func (x *expectations) judgeBody(a *answer) string {
 	return ""
 }
 
-func (x *expectations) judgeJSON(a *answer) string {
+func (x *expectations) checkJSON(a *answer) string {
 	switch {
 	case a.unread != "":
 		return a.unread

@@ -12,7 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// met renders the expectations that are met (+) and those that are not (-).
+// met returns the expectations that are met (+) and those that are not (-).
 func met(samples []collectors.Sample) string {
 	var all []string
 	for _, expectation := range []string{"status", "headers", "body", "json"} {
@@ -71,7 +71,7 @@ func TestExpectations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			samples, err := collectortest.Collect(t, localHTTP(t, server.URL+tt.path, ", expect: "+tt.expect))
+			samples, err := collectortest.Collect(t, newCollector(t, server.URL+tt.path, ", expect: "+tt.expect))
 			if got := met(samples); got != tt.met {
 				t.Errorf("expectations met: %s, want %s", got, tt.met)
 			}
@@ -82,7 +82,7 @@ func TestExpectations(t *testing.T) {
 			if got := errorText(err); got != want {
 				t.Errorf("Collect() = %q, want %q", got, want)
 			}
-			if got := localHTTPReason(t, samples); got != reason {
+			if got := failureReason(t, samples); got != reason {
 				t.Errorf("reason = %q, want %q", got, reason)
 			}
 		})
@@ -96,18 +96,18 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A status that is not expected comes first, and gives the reason.
+// A status that is not expected comes first, and determines the reason.
 func TestExpectationsBehindStatus(t *testing.T) {
 	server := collectortest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "maintenance")
 	})
-	samples, err := collectortest.Collect(t, localHTTP(t, server.URL, ", expect: {body: ok}"))
+	samples, err := collectortest.Collect(t, newCollector(t, server.URL, ", expect: {body: ok}"))
 	if got, want := met(samples), "-status -body"; got != want {
 		t.Errorf("expectations met: %s, want %s", got, want)
 	}
 	want := "GET " + server.URL + `: answer has status 503: expected 200-299; body does not match "ok"`
-	if got := localHTTPReason(t, samples); got != "server_error" || errorText(err) != want {
+	if got := failureReason(t, samples); got != "server_error" || errorText(err) != want {
 		t.Errorf("reason = %q, error %v, want server_error, %s", got, err, want)
 	}
 }
@@ -144,7 +144,7 @@ func TestBodies(t *testing.T) {
 	tests := []struct {
 		name, path string
 		size       float64
-		// alone is the error where nothing is expected of the body, and body where it is.
+		// alone is the error without expectations of the body, body that with one.
 		alone, body string
 	}{
 		{"small", "/small", 5, "", ""},
@@ -157,12 +157,12 @@ func TestBodies(t *testing.T) {
 		{"none in spite of its encoding", "/nothing", 0, "", `body does not match "a"`},
 		{"compressed and cut", "/cut", -1, "read body: unexpected EOF", "read body: unexpected EOF"},
 		{"not compressed in spite of its encoding", "/notgzip", -1, "read body: decompress: gzip: invalid header", "read body: decompress: gzip: invalid header"},
-		{"in an encoding that nobody asked for", "/brotli", 5, "", `body has the encoding "br": expected gzip or none`},
+		{"in an encoding that was not requested", "/brotli", 5, "", `body has the encoding "br": expected gzip or none`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for more, want := range map[string]string{"": tt.alone, ", expect: {body: a}": tt.body} {
-				samples, err := collectortest.Collect(t, localHTTP(t, server.URL+tt.path, ", body_size_limit: 1000B"+more))
+				samples, err := collectortest.Collect(t, newCollector(t, server.URL+tt.path, ", body_size_limit: 1000B"+more))
 				if want != "" {
 					want = "GET " + server.URL + tt.path + ": " + want
 				}

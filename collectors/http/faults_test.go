@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// What a server may do wrong is told as what it is, and leaves nothing behind.
+// Every fault of a server has its reason, and leaves no goroutine behind.
 func TestFaults(t *testing.T) {
 	header := "HTTP/1.1 200 OK\r\n"
 	tests := []struct {
@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 		text   string
 	}{
 		{"hangs up", hangingUp(""), "protocol", "000", "EOF"},
-		{"speaks another protocol", hangingUp("SSH-2.0-OpenSSH_9.2\r\n"), "protocol", "000", `malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
+		{"uses another protocol", hangingUp("SSH-2.0-OpenSSH_9.2\r\n"), "protocol", "000", `malformed HTTP response "SSH-2.0-OpenSSH_9.2"`},
 		{"has no status", hangingUp("HTTP/1.1 OK\r\n\r\n"), "protocol", "000", `malformed HTTP status code "OK"`},
 		{"hangs up in the header", hangingUp(header + "X: y"), "protocol", "000", "unexpected EOF"},
 		{"sends a header without end", endless(header+"X: ", "y"), "protocol", "000", "server response headers exceeded 65536 bytes; aborted"},
@@ -43,9 +43,9 @@ func TestFaults(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			host, stop := serveConn(t, tt.serve)
 			defer stop()
-			c := localHTTP(t, "http://"+host+"/", ", body_size_limit: 100kB")
+			c := newCollector(t, "http://"+host+"/", ", body_size_limit: 100kB")
 			samples, err := collectortest.Collect(t, c)
-			if got := localHTTPReason(t, samples); got != tt.reason {
+			if got := failureReason(t, samples); got != tt.reason {
 				t.Errorf("reason = %q, want %q", got, tt.reason)
 			}
 			if got := strings.TrimPrefix(errorText(err), "GET http://"+host+"/: "); !strings.HasSuffix(got, tt.text) || got == "" != (tt.text == "") {
@@ -68,7 +68,7 @@ func hangingUp(text string) func(net.Conn) {
 	}
 }
 
-// endless answers a request with a beginning and then the same again and again.
+// endless answers a request with a beginning and then repeats a text without end.
 func endless(begin, again string) func(net.Conn) {
 	return func(c net.Conn) {
 		if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
@@ -81,14 +81,14 @@ func endless(begin, again string) func(net.Conn) {
 	}
 }
 
-// What a server sends back of the request is not shown with the secrets in it.
+// Secrets of the request that a server sends back are not shown.
 func TestShowsNoSecret(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"password": "hunter2-password", "token": "hunter2-token", "header": "hunter2-header", "body": "hunter2-body"}
 	for name, text := range files {
 		collectortest.Write(t, dir+"/"+name, text+"\n")
 	}
-	// The first line of what is no HTTP is a part of the error.
+	// The first line of an answer that is not HTTP is part of the error.
 	echo := func(pick func(*http.Request, string) string) func(net.Conn) {
 		return func(c net.Conn) {
 			req, err := http.ReadRequest(bufio.NewReader(c))
@@ -118,14 +118,14 @@ func TestShowsNoSecret(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			host, stop := serveConn(t, echo(tt.pick))
 			defer stop()
-			c := localHTTP(t, "http://"+host+"/?secret=hunter2-query", strings.ReplaceAll(tt.more, "DIR", dir)+", note_format: '%{http_code} %{url_effective}'")
+			c := newCollector(t, "http://"+host+"/?secret=hunter2-query", strings.ReplaceAll(tt.more, "DIR", dir)+", note_format: '%{http_code} %{url_effective}'")
 			_, err := collectortest.Collect(t, c)
 			text := errorText(err) + collectortest.Note(c)
 			if err == nil || strings.Contains(text, "hunter2") || strings.Contains(text, "dTpodW50ZXIy") {
 				t.Errorf("Collect() and Note() = %s, want an error without a secret", text)
 			}
 			if !strings.Contains(text, "text that repeats a secret is not shown") {
-				t.Errorf("Collect() = %v, want it said that something is not shown", err)
+				t.Errorf("Collect() = %v, want a hint that something is not shown", err)
 			}
 			if want := "000 http://" + host + "/?...: protocol"; collectortest.Note(c) != want {
 				t.Errorf("Note() = %s, want %s", collectortest.Note(c), want)
@@ -134,8 +134,8 @@ func TestShowsNoSecret(t *testing.T) {
 	}
 }
 
-// A redirect may lead to where a secret is a part of the path.
-func TestShowsNoSecretOfAPath(t *testing.T) {
+// A redirect may have a secret in its path.
+func TestShowsNoSecretInAPath(t *testing.T) {
 	file := t.TempDir() + "/token"
 	collectortest.Write(t, file, "hunter2")
 	server := collectortest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +145,7 @@ func TestShowsNoSecretOfAPath(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusNotFound)
 	})
-	c := localHTTP(t, server.URL+"/", ", follow_redirects: true, header_files: {X-Auth-Token: "+file+"}, note_format: '%{url_effective}'")
+	c := newCollector(t, server.URL+"/", ", follow_redirects: true, header_files: {X-Auth-Token: "+file+"}, note_format: '%{url_effective}'")
 	_, err := collectortest.Collect(t, c)
 	if text := errorText(err) + collectortest.Note(c); err == nil || strings.Contains(text, "hunter2") {
 		t.Errorf("Collect() and Note() = %s, want an error without a secret", text)

@@ -11,13 +11,13 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// token is what names a header (RFC 9110, section 5.6.2).
+// token matches the name of a header (RFC 9110, section 5.6.2).
 var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// control is what a header's value must not hold (RFC 9110, section 5.5).
+// control matches what a header's value must not contain (RFC 9110, section 5.5).
 var control = regexp.MustCompile(`[\x00-\x08\x0a-\x1f\x7f]`)
 
-// headerProblems are mistakes in the headers of the request.
+// headerProblems returns the mistakes in the headers of the request.
 func (c *Config) headerProblems() []collectors.Problem {
 	var problems []collectors.Problem
 	seen := map[string]string{}
@@ -30,9 +30,9 @@ func (c *Config) headerProblems() []collectors.Problem {
 		case !token.MatchString(name):
 			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %q: expected the name of a header", name)})
 		case canonical == "Content-Length" || canonical == "Transfer-Encoding" || canonical == "User-Agent" || canonical == "Connection":
-			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %s: expected none that the request has anyway (user_agent is a key)", canonical)})
+			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %s: expected none that Vitals sets itself (see the key user_agent)", canonical)})
 		case key == "headers" && secretHeader(canonical):
-			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %s holds a secret: expected it in header_files", canonical)})
+			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %s contains a secret: expected it in header_files", canonical)})
 		case seen[canonical] != "":
 			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("header %s is in %s already: expected it once", canonical, seen[canonical])})
 		}
@@ -56,8 +56,8 @@ func (c *Config) headerProblems() []collectors.Problem {
 	return problems
 }
 
-// secretHeader says whether a header is there to carry a secret. The configuration is
-// shown, so it has no such value in it.
+// secretHeader reports whether the value of a header is a secret, which must not be in the
+// configuration.
 func secretHeader(canonical string) bool {
 	return slices.Contains([]string{"Authorization", "Proxy-Authorization", "Cookie", "X-Auth-Token"}, canonical)
 }

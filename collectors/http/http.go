@@ -16,81 +16,81 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// maxHTTPNote is the length of a note in bytes.
-const maxHTTPNote = 200
+// maxNote is the length of a note in bytes.
+const maxNote = 200
 
-// check is the collector of the kind http.
-type check struct {
+// collector is a collector of the kind http.
+type collector struct {
 	name     string
 	config   Config
-	endpoint *endpoint // nil where the URL is configured
+	endpoint *endpoint // nil if the URL is configured
 	client   client
 	expect   *expectations
 	format   writeOut
 	note     string
-	// body is what is expected something of; its memory is used again.
+	// body is the last body, if an expectation or body_output needs it; its memory is reused.
 	body bytes.Buffer
 }
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	h := &check{name: env.Name, config: *c, client: client{config: *c}}
+	h := &collector{name: env.Name, config: *c, client: client{config: *c}}
 	var err error
-	if h.expect, err = newHTTPExpectations(c); err != nil {
+	if h.expect, err = newExpectations(c); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
 	if h.format, err = parseWriteOut(c.NoteFormat); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
 	if c.URLFrom != nil {
-		h.endpoint = newHTTPEndpoint(c.URLFrom)
+		h.endpoint = newEndpoint(c.URLFrom)
 	}
 	return h, nil
 }
 
 // Collect makes one request.
-func (h *check) Collect(ctx context.Context) ([]collectors.Sample, error) {
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends every connection of the round
-	a := &answer{method: h.config.Method, trace: &trace{began: time.Now()}}
-	secrets, err := h.ask(ctx, a)
+	defer cancel() // ends every connection of the collection
+	a := &answer{method: c.config.Method, trace: &trace{began: time.Now()}}
+	secrets, err := c.exchange(ctx, a)
 	a.trace.end()
 	reason := reason(err)
 	if err != nil {
-		err = errors.New(collectors.OneLine(remote.WithoutSecrets(h.explain(a, err), secrets), collectors.MaxReason))
+		err = errors.New(collectors.OneLine(remote.WithoutSecrets(c.explain(a, err), secrets), collectors.MaxReason))
 	}
-	h.note = h.noted(a, reason, err, secrets)
-	if h.config.BodyOutput != "" && a.complete {
-		if err := h.writeBody(); err != nil {
-			h.note = collectors.OneLine(h.note+"; body_output: "+err.Error(), maxHTTPNote)
+	c.note = c.noteOf(a, reason, err, secrets)
+	if c.config.BodyOutput != "" && a.complete {
+		if err := c.writeBody(); err != nil {
+			c.note = collectors.OneLine(c.note+"; body_output: "+err.Error(), maxNote)
 		}
 	}
 
 	var b collectors.Batch
-	h.export(&b, a, reason)
+	c.export(&b, a, reason)
 	return b.Samples, err
 }
 
-// Note says what the last round has seen, as note_format wants it.
-func (h *check) Note() string { return h.note }
+// Note describes the last answer in the format note_format.
+func (c *collector) Note() string { return c.note }
 
-// ask fills in the answer, and returns what must not be shown.
-func (h *check) ask(ctx context.Context, a *answer) ([]string, error) {
-	target := h.config.URL
-	if h.endpoint != nil {
+// exchange sends the request and fills in the answer. It returns the secrets of the request.
+func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
+	target := c.config.URL
+	if c.endpoint != nil {
 		var err error
-		if target, err = h.endpoint.find(ctx); err != nil {
+		if target, err = c.endpoint.find(ctx); err != nil {
 			return nil, collectors.Errorf(remote.ReasonMissingEndpoint, "find endpoint: %w", err)
 		}
 	}
-	req, secrets, err := h.client.request(ctx, target)
+	req, secrets, err := c.client.request(ctx, target)
 	if err != nil {
 		return nil, err
 	}
 	a.url = req.URL
-	resp, err := h.client.do(ctx, req, a.trace, &a.redirects)
-	if resp != nil { // also beside the error of a redirect that is not followed
-		a.seen(resp)
+	resp, err := c.client.do(ctx, req, a.trace, &a.redirects)
+	if resp != nil { // also with the error of a redirect that is not followed
+		a.record(resp)
 	}
 	if err != nil {
 		if until := remote.ExpiryOfUnverified(err); !until.IsZero() {
@@ -99,43 +99,43 @@ func (h *check) ask(ctx context.Context, a *answer) ([]string, error) {
 		return secrets, a.trace.cause(remote.WithoutURL(err))
 	}
 	defer resp.Body.Close()
-	if err := h.read(resp, a); err != nil {
+	if err := c.read(resp, a); err != nil {
 		return secrets, fmt.Errorf("read body: %w", err)
 	}
 	a.complete = true
-	a.judged = h.expect.judge(a)
-	return secrets, a.unmet()
+	a.results = c.expect.check(a)
+	return secrets, a.err()
 }
 
-// explain says what was tried and what went wrong.
-func (h *check) explain(a *answer, err error) string {
+// explain returns the error with the request and, after a timeout, the phase.
+func (c *collector) explain(a *answer, err error) string {
 	if a.url == nil {
 		return err.Error()
 	}
 	text := err.Error()
 	if reason(err) == remote.ReasonTimeout {
-		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().doing(), text)
+		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().phase(), text)
 	}
-	if slices.Contains([]int{301, 302, 303, 307, 308}, a.status) && !h.config.FollowRedirects {
+	if slices.Contains([]int{301, 302, 303, 307, 308}, a.status) && !c.config.FollowRedirects {
 		text += " (redirects are not followed)"
 	}
-	return fmt.Sprintf("%s %s: %s", a.method, shownURL(a.url), text)
+	return fmt.Sprintf("%s %s: %s", a.method, redactedURL(a.url), text)
 }
 
-// noted is the round in a few words: the format, and the reason of a failure.
-func (h *check) noted(a *answer, reason remote.Reason, err error, secrets []string) string {
+// noteOf returns the note: the format, and the reason of a failure.
+func (c *collector) noteOf(a *answer, reason remote.Reason, err error, secrets []string) string {
 	if a.url == nil {
-		return collectors.OneLine("000 "+err.Error(), maxHTTPNote)
+		return collectors.OneLine("000 "+err.Error(), maxNote)
 	}
 	suffix := ""
 	if reason != "" {
 		suffix = ": " + string(reason)
 	}
-	return collectors.OneLine(remote.WithoutSecrets(h.format.render(a), secrets), maxHTTPNote-len(suffix)) + suffix
+	return collectors.OneLine(remote.WithoutSecrets(c.format.render(a), secrets), maxNote-len(suffix)) + suffix
 }
 
-// shownURL is a URL without what may be secret in it.
-func shownURL(u *url.URL) string {
+// redactedURL returns a URL without credentials and query.
+func redactedURL(u *url.URL) string {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	if u.RawQuery != "" {
 		return shown.String() + "?..."
@@ -143,40 +143,40 @@ func shownURL(u *url.URL) string {
 	return shown.String()
 }
 
-func (h *check) export(b *collectors.Batch, a *answer, reason remote.Reason) {
+func (c *collector) export(b *collectors.Batch, a *answer, reason remote.Reason) {
 	var latency time.Duration
 	if a.complete {
 		latency = a.trace.total()
 	}
-	remote.AddDependency(b, h.name, latency, reason)
+	remote.AddDependency(b, c.name, latency, reason)
 	durations := a.trace.durations()
 	for _, phase := range phases() {
 		if took, ok := durations[phase]; ok {
-			b.Set(phaseDurationMetric, took.Seconds(), h.name, phase)
+			b.Set(phaseDurationMetric, took.Seconds(), c.name, phase)
 		}
 	}
 	if !a.expires.IsZero() {
-		b.Set(remote.CertificateExpiryMetric, float64(a.expires.Unix()), h.name)
+		b.Set(remote.CertificateExpiryMetric, float64(a.expires.Unix()), c.name)
 	}
 	if a.status == 0 {
 		return
 	}
-	b.Set(statusCodeMetric, float64(a.status), h.name)
-	b.Set(versionMetric, a.version, h.name)
-	b.Set(tlsMetric, collectors.Number(a.tls), h.name)
-	b.Set(redirectsMetric, float64(a.redirects), h.name)
+	b.Set(statusCodeMetric, float64(a.status), c.name)
+	b.Set(versionMetric, a.version, c.name)
+	b.Set(tlsMetric, collectors.Number(a.tls), c.name)
+	b.Set(redirectsMetric, float64(a.redirects), c.name)
 	if a.complete {
-		b.Set(responseSizeMetric, float64(a.size), h.name)
+		b.Set(responseSizeMetric, float64(a.size), c.name)
 	}
-	for _, j := range a.judged {
-		b.Set(expectationMetMetric, collectors.Number(j.text == ""), h.name, j.expectation)
+	for _, j := range a.results {
+		b.Set(expectationMetMetric, collectors.Number(j.text == ""), c.name, j.expectation)
 	}
 }
 
 // Describe implements Collector.
-func (h *check) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// reason is the reason of an error of a round.
+// reason returns the reason of an error of a collection.
 func reason(err error) remote.Reason {
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
 		return remote.ReasonDNS // the name has no address of the family
@@ -184,7 +184,7 @@ func reason(err error) remote.Reason {
 	_, network := errors.AsType[*net.OpError](err)
 	switch {
 	case network && errors.Is(err, syscall.EACCES):
-		return remote.ReasonForbidden // a Unix socket of others
+		return remote.ReasonForbidden // a Unix socket of another user
 	case network && errors.Is(err, syscall.EADDRNOTAVAIL):
 		return remote.ReasonRefused // this host has no address of the family
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// fullPort is a port whose queue of connections is full and that nobody serves, so that
-// connecting neither succeeds nor fails.
+// fullPort returns a port whose queue of connections is full and never read, so that connecting
+// neither succeeds nor fails.
 func fullPort(t testing.TB) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -44,17 +44,17 @@ func fullPort(t testing.TB) string {
 	return ""
 }
 
-// net/http would go on connecting for a request that has been given up.
+// net/http would continue to connect for a request that was cancelled.
 func TestDeadlineWhileConnecting(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	address := fullPort(t)
-	c := localHTTP(t, "http://"+address+"/", "")
+	c := newCollector(t, "http://"+address+"/", "")
 	start := time.Now()
 	samples, err := collectortest.Outlast(t, c, collectortest.ErrorContains("in the phase connect"))
 	if took := time.Since(start); took < collectortest.Brief {
 		t.Errorf("Collect() took %s, want the deadline, %s", took, collectortest.Brief)
 	}
-	if got := localHTTPReason(t, samples); got != "timeout" || !strings.Contains(errorText(err), "no answer in time, in the phase connect") {
+	if got := failureReason(t, samples); got != "timeout" || !strings.Contains(errorText(err), "no answer in time, in the phase connect") {
 		t.Errorf("reason = %q, error %v, want timeout in the phase connect", got, err)
 	}
 	checkNote(t, c, "000 "+address+" SECONDS seconds: timeout")

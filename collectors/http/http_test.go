@@ -21,17 +21,17 @@ import (
 	httpkind "github.com/vitals-health/vitals/collectors/http"
 )
 
-// noSuchHost is a name that no resolver knows, and that none is asked for: a label has at
-// most 63 bytes (RFC 1035, section 2.3.4).
+// noSuchHost is an invalid name, for which no resolver sends a query: a label has at most 63 bytes
+// (RFC 1035, section 2.3.4).
 const noSuchHost = "x234567890123456789012345678901234567890123456789012345678901234.example"
 
-func localHTTP(t testing.TB, url, more string) collectors.Collector {
+func newCollector(t testing.TB, url, more string) collectors.Collector {
 	t.Helper()
 	return collectortest.New(t, "api", "{url: '"+url+"'"+more+"}", &httpkind.Config{})
 }
 
-// localHTTPReason returns the reason of a failed check, and empty for a success.
-func localHTTPReason(t testing.TB, samples []collectors.Sample) string {
+// failureReason returns the reason of a failed check, and empty for a success.
+func failureReason(t testing.TB, samples []collectors.Sample) string {
 	t.Helper()
 	var reasons []string
 	for _, s := range samples {
@@ -45,7 +45,7 @@ func localHTTPReason(t testing.TB, samples []collectors.Sample) string {
 	return strings.Join(reasons, ",")
 }
 
-// checkNote holds a note against a pattern in which SECONDS is a duration.
+// checkNote compares a note with a pattern in which SECONDS is a duration.
 func checkNote(t testing.TB, c collectors.Collector, pattern string) {
 	t.Helper()
 	pattern = "^" + strings.ReplaceAll(pattern, "SECONDS", `[0-9]+\.[0-9]{3}`) + "$"
@@ -67,7 +67,7 @@ func TestExposition(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(hostOf(server))
-	c := localHTTP(t, "https://localhost:"+port+"/healthcheck", ", ip_family: 4, tls: {server_name: target, ca_file: "+ca+"}"+
+	c := newCollector(t, "https://localhost:"+port+"/healthcheck", ", ip_family: 4, tls: {server_name: target, ca_file: "+ca+"}"+
 		`, expect: {headers: {Content-Type: "^application/json"}, body: status, json: {status: DOWN}}`)
 	samples, err := collectortest.Collect(t, c)
 	if want := `GET https://localhost:` + port + `/healthcheck: JSON value status is "UP": expected "DOWN"`; err == nil || err.Error() != want {
@@ -100,7 +100,7 @@ func TestStatus(t *testing.T) {
 		}
 		w.WriteHeader(code)
 	})
-	upstream := `, status: ["200-399"]` // what curl --fail lets pass
+	upstream := `, status: ["200-399"]` // what curl --fail accepts
 	tests := []struct {
 		name   string
 		code   int
@@ -129,9 +129,9 @@ func TestStatus(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localHTTP(t, fmt.Sprintf("%s/%d", server.URL, tt.code), tt.more)
+			c := newCollector(t, fmt.Sprintf("%s/%d", server.URL, tt.code), tt.more)
 			samples, err := collectortest.Collect(t, c)
-			if got := localHTTPReason(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
+			if got := failureReason(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
 			if code, _ := collectortest.Value(samples, `vitals_http_status_code{dependency="api"}`); code != float64(tt.code) {
@@ -175,9 +175,9 @@ func TestUnreachable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localHTTP(t, tt.url, tt.more)
+			c := newCollector(t, tt.url, tt.more)
 			samples, err := collectortest.Collect(t, c)
-			if got := localHTTPReason(t, samples); got != tt.reason {
+			if got := failureReason(t, samples); got != tt.reason {
 				t.Errorf("reason = %q, want %q", got, tt.reason)
 			}
 			if err == nil || err.Error() != tt.text {
@@ -196,8 +196,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// serveConn hands connections to serve, one after the other, and holds each until the
-// client closes it. stop waits for that.
+// serveConn passes connections to serve, one after the other, and keeps each open until the client
+// closes it. stop waits for that.
 func serveConn(t testing.TB, serve func(net.Conn)) (host string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -229,7 +229,7 @@ func answering(text string) func(net.Conn) {
 	}
 }
 
-// Wherever a server stops, the check ends at its deadline and leaves nothing behind.
+// At whatever point a server stops, the collection ends at its deadline and leaves no goroutine.
 func TestDeadline(t *testing.T) {
 	tests := []struct {
 		name, url string
@@ -247,13 +247,13 @@ func TestDeadline(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			host, stop := serveConn(t, tt.serve)
-			c := localHTTP(t, strings.Replace(tt.url, "HOST", host, 1), "")
+			c := newCollector(t, strings.Replace(tt.url, "HOST", host, 1), "")
 			start := time.Now()
 			samples, err := collectortest.Outlast(t, c, collectortest.ErrorContains("in the phase "+tt.phase))
 			if took := time.Since(start); took < collectortest.Brief {
 				t.Errorf("Collect() took %s, want the deadline, %s", took, collectortest.Brief)
 			}
-			if got := localHTTPReason(t, samples); got != "timeout" || err == nil || !strings.Contains(err.Error(), "no answer in time, in the phase "+tt.phase) {
+			if got := failureReason(t, samples); got != "timeout" || err == nil || !strings.Contains(err.Error(), "no answer in time, in the phase "+tt.phase) {
 				t.Errorf("reason = %q, error %v, want timeout in the phase %s", got, err, tt.phase)
 			}
 			if _, ok := collectortest.Value(samples, `vitals_dependency_latency_seconds{dependency="api"}`); ok {
@@ -276,8 +276,8 @@ func TestUnixSocket(t *testing.T) {
 	})}}
 	server.Start()
 	defer server.Close()
-	c := localHTTP(t, "http://daemon/ping", ", unix_socket: "+socket+", expect: {body: '^host=daemon$'}")
-	if samples, err := collectortest.Collect(t, c); err != nil || localHTTPReason(t, samples) != "" {
+	c := newCollector(t, "http://daemon/ping", ", unix_socket: "+socket+", expect: {body: '^host=daemon$'}")
+	if samples, err := collectortest.Collect(t, c); err != nil || failureReason(t, samples) != "" {
 		t.Errorf("Collect() = %v, want no error", err)
 	}
 	checkNote(t, c, "200 "+socket+" SECONDS seconds")
@@ -297,9 +297,9 @@ func TestFamily6(t *testing.T) {
 		url = server.URL
 	}
 	for _, more := range []string{"", ", ip_family: 6"} {
-		c := localHTTP(t, url, more)
+		c := newCollector(t, url, more)
 		samples, err := collectortest.Collect(t, c)
-		if got := localHTTPReason(t, samples); got != reason {
+		if got := failureReason(t, samples); got != reason {
 			t.Errorf("Collect(%s) = %v, want the reason %q", more, err, reason)
 		}
 		checkNote(t, c, strings.Replace(want, "PORT", port, 1))

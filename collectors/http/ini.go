@@ -62,7 +62,7 @@ func (f *URLFrom) fromINI(data []byte) (*url.URL, *file.Mistake) {
 // iniOption returns the value of an option, with references replaced, and its line. It
 // returns the fallback if the option is not configured, not set or empty.
 func iniOption(ini oslo.File, option, fallback string) (value string, line int, wrong *file.Mistake) {
-	key, err := file.ParseFileKey(option)
+	key, err := file.ParseKey(option)
 	if err != nil || len(key) != 2 {
 		return fallback, 0, nil
 	}

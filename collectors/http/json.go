@@ -12,10 +12,10 @@ import (
 	"github.com/vitals-health/vitals/collectors/file"
 )
 
-// maxJSONShown is how many bytes of a value errors show.
+// maxJSONShown is how many bytes of a value an error contains.
 const maxJSONShown = 60
 
-// jsonScalar writes a value of a configuration as JSON does.
+// jsonScalar returns a value of a configuration as JSON.
 func jsonScalar(value any) (string, error) {
 	wrong := fmt.Errorf("value %v: expected a string, a number, true, false or null", value)
 	switch v := value.(type) {
@@ -36,8 +36,8 @@ func jsonScalar(value any) (string, error) {
 	return string(bytes.TrimSpace(out.Bytes())), nil
 }
 
-// jsonAt follows a path into valid JSON. Only what lies on the way is kept. Of names that
-// appear twice in an object, the last one counts.
+// jsonAt returns the value at a path in valid JSON. If a name appears twice in an object, the last
+// one counts.
 func jsonAt(data json.RawMessage, key file.Key) (json.RawMessage, bool) {
 	for _, step := range key {
 		data = bytes.TrimSpace(data)
@@ -61,9 +61,8 @@ func jsonAt(data json.RawMessage, key file.Key) (json.RawMessage, bool) {
 	return bytes.TrimSpace(data), true
 }
 
-// sameScalar says whether a JSON value is the one that is expected, which jsonScalar has
-// written. Strings are the same whatever is escaped in them, and numbers whatever
-// their notation, as 1, 1.0 and 1e0 are.
+// sameScalar reports whether a JSON value equals the expected one, a result of jsonScalar. Escapes
+// in strings and the notation of numbers make no difference: 1, 1.0 and 1e0 are equal.
 func sameScalar(got json.RawMessage, want string) bool {
 	if string(got) == want {
 		return true
@@ -75,8 +74,8 @@ func sameScalar(got json.RawMessage, want string) bool {
 	return sameNumber(string(got), want)
 }
 
-// sameNumber says whether two texts that differ are the same number. Whole numbers are
-// not, however many digits they have; a float64 could not tell large ones apart.
+// sameNumber reports whether two different texts are the same number. Two whole numbers are not; a
+// float64 could not distinguish large ones.
 func sameNumber(a, b string) bool {
 	const fraction = ".eE"
 	if !strings.ContainsAny(a, fraction) && !strings.ContainsAny(b, fraction) {
@@ -87,7 +86,7 @@ func sameNumber(a, b string) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// shownJSON is a value as errors show it: what is an object or a list is only named.
+// shownJSON returns a value for an error. An object or a list is only named.
 func shownJSON(value json.RawMessage) string {
 	switch value[0] {
 	case '{':

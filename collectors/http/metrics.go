@@ -9,11 +9,11 @@ import (
 
 // The metrics of the kind http.
 var (
-	statusCodeMetric     = collectors.NewGauge("vitals_http_status_code", "Status of the answer, of the last one where redirects are followed.", "dependency")
-	versionMetric        = collectors.NewGauge("vitals_http_version", "Version of HTTP in which the answer came, such as 1.1 or 2.", "dependency")
+	statusCodeMetric     = collectors.NewGauge("vitals_http_status_code", "Status of the answer, or of the last one if redirects are followed.", "dependency")
+	versionMetric        = collectors.NewGauge("vitals_http_version", "Version of HTTP of the answer, such as 1.1 or 2.", "dependency")
 	tlsMetric            = collectors.NewGauge("vitals_http_tls", "Whether the answer came over TLS (1) or not (0).", "dependency")
 	redirectsMetric      = collectors.NewGauge("vitals_http_redirects", "How many redirects were followed.", "dependency")
-	phaseDurationMetric  = collectors.NewGauge("vitals_http_phase_duration_seconds", "How long each phase of the last check took, those that came to an end; over all requests where redirects are followed.", "dependency", "phase")
+	phaseDurationMetric  = collectors.NewGauge("vitals_http_phase_duration_seconds", "How long each completed phase of the last check took, the sum over all requests if redirects are followed.", "dependency", "phase")
 	responseSizeMetric   = collectors.NewGauge("vitals_http_response_size_bytes", "Size of the body in bytes, decompressed, as far as it was read.", "dependency")
 	expectationMetMetric = collectors.NewGauge("vitals_http_expectation_met", "Whether the answer is as expected (1) or not (0).", "dependency", "expectation")
 )

@@ -16,7 +16,7 @@ import (
 	httpkind "github.com/vitals-health/vitals/collectors/http"
 )
 
-// Whatever is expected of an answer, its body is left for people to look into.
+// The body is written with any expectations.
 func TestBodyOutput(t *testing.T) {
 	type answer struct {
 		status int
@@ -45,7 +45,7 @@ func TestBodyOutput(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != fs.FileMode(0o600) {
-		t.Errorf("the file is %v, %v, want one that nobody else may read", info.Mode(), err)
+		t.Errorf("the file is %v, %v, want one that only the user may read", info.Mode(), err)
 	}
 	next.Store(&answer{200, "well"})
 	if _, err := collectortest.Collect(t, c); err != nil {
@@ -60,10 +60,10 @@ func TestBodyOutput(t *testing.T) {
 	}
 }
 
-// A body that cannot be written is no failure of the server, and holds nobody up.
+// A body that cannot be written is no failure of the server, and delays nothing.
 func TestBodyOutputFails(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write(make([]byte, 512<<10)) // more than a pipe holds
+		_, _ = w.Write(make([]byte, 512<<10)) // more than the buffer of a pipe
 	}))
 	defer server.Close()
 	dir := collectortest.Dir(t)
@@ -78,7 +78,7 @@ func TestBodyOutputFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	for name, path := range map[string]string{"no folder": "/no/such/folder/body", "a folder": dir, "a pipe without a reader": pipe, "a pipe that nobody reads": unread} {
+	for name, path := range map[string]string{"no folder": "/no/such/folder/body", "a folder": dir, "a pipe without a reader": pipe, "a full pipe": unread} {
 		t.Run(name, func(t *testing.T) {
 			c := collectortest.New(t, "api", `{url: "`+server.URL+`", body_output: `+path+`}`, &httpkind.Config{})
 			begin := time.Now()
@@ -86,7 +86,7 @@ func TestBodyOutputFails(t *testing.T) {
 				t.Errorf("Collect() = %v, want no error", err)
 			}
 			if took := time.Since(begin); took > collectortest.Patience {
-				t.Errorf("Collect() took %s, want it to end with its round", took)
+				t.Errorf("Collect() took %s, want it to end with its collection", took)
 			}
 			if note := collectortest.Note(c); !strings.HasPrefix(note, "200 ") || !strings.Contains(note, "; body_output: ") {
 				t.Errorf("Note() = %q, want that the body could not be written", note)

@@ -12,7 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// redirector answers /to?STATUS=URL with a redirect, and anything else with what it got.
+// redirector answers /to?STATUS=URL with a redirect, and any other request with what it received.
 func redirector(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/to" {
 		var code int
@@ -37,7 +37,7 @@ func TestRedirects(t *testing.T) {
 		name, first string
 		method      string
 		followed    float64
-		// body is what came in the end, and wrong the error; one of them.
+		// body is the last answer, wrong the error; one of them.
 		body, wrong string
 	}{
 		{"to the same server", "/to?302=/there", "GET", 1,
@@ -64,7 +64,7 @@ func TestRedirects(t *testing.T) {
 				more += ", method: POST, body: b0dy"
 			}
 			want := strings.NewReplacer("OWN", hostOf(own), "OTHER", hostOf(other), "=Basic", "=Basic").Replace(tt.body)
-			samples, err := collectortest.Collect(t, localHTTP(t, own.URL+tt.first, more+", expect: {body: '^"+strings.ReplaceAll(want, ".", `\.`)+"$'}"))
+			samples, err := collectortest.Collect(t, newCollector(t, own.URL+tt.first, more+", expect: {body: '^"+strings.ReplaceAll(want, ".", `\.`)+"$'}"))
 			if !strings.HasSuffix(errorText(err), tt.wrong) || err == nil != (tt.wrong == "") {
 				t.Errorf("Collect() = %v, want %q and the body %s", err, tt.wrong, want)
 			}
@@ -98,9 +98,9 @@ func TestRedirectsEnd(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localHTTP(t, server.URL+tt.path, tt.more)
+			c := newCollector(t, server.URL+tt.path, tt.more)
 			samples, err := collectortest.Collect(t, c)
-			if got := localHTTPReason(t, samples); got != tt.reason {
+			if got := failureReason(t, samples); got != tt.reason {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
 			code, _ := collectortest.Value(samples, `vitals_http_status_code{dependency="api"}`)
@@ -112,18 +112,18 @@ func TestRedirectsEnd(t *testing.T) {
 	}
 }
 
-// That a redirect is not followed is said of what net/http would follow.
+// The hint about redirects is for those that net/http would follow.
 func TestRedirectHint(t *testing.T) {
 	server := collectortest.Serve(t, redirector)
 	for code, hint := range map[int]string{300: "", 301: " (redirects are not followed)", 304: "", 308: " (redirects are not followed)"} {
-		_, err := collectortest.Collect(t, localHTTP(t, fmt.Sprintf("%s/to?%d=/there", server.URL, code), ""))
+		_, err := collectortest.Collect(t, newCollector(t, fmt.Sprintf("%s/to?%d=/there", server.URL, code), ""))
 		if want := fmt.Sprintf("GET %s/to?...: answer has status %d: expected 200-299%s", server.URL, code, hint); errorText(err) != want {
 			t.Errorf("Collect() = %v, want %s", err, want)
 		}
 	}
 }
 
-// The name of a virtual host is meant for the server that is asked first.
+// The name of a virtual host is sent to the first server only.
 func TestRedirectedHost(t *testing.T) {
 	own, other := collectortest.Serve(t, redirector), collectortest.Serve(t, redirector)
 	for first, want := range map[string]string{
@@ -131,7 +131,7 @@ func TestRedirectedHost(t *testing.T) {
 		"/to?302=//" + hostOf(other) + "/there":                  hostOf(other),
 		"/to?302=" + url.QueryEscape(other.URL+"/to?302=/there"): hostOf(other),
 	} {
-		c := localHTTP(t, own.URL+first, ", follow_redirects: true, headers: {Host: cloud.example}, expect: {body: '^GET "+strings.ReplaceAll(want, ".", `\.`)+"/there '}")
+		c := newCollector(t, own.URL+first, ", follow_redirects: true, headers: {Host: cloud.example}, expect: {body: '^GET "+strings.ReplaceAll(want, ".", `\.`)+"/there '}")
 		if _, err := collectortest.Collect(t, c); err != nil {
 			t.Errorf("Collect(%s) = %v, want the host %s", first, err, want)
 		}
@@ -146,7 +146,7 @@ func TestRedirectPhases(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c := localHTTP(t, server.URL+"/", ", follow_redirects: true, tls: {insecure_skip_verify: true}, note_format: '%{num_redirects} "+
+	c := newCollector(t, server.URL+"/", ", follow_redirects: true, tls: {insecure_skip_verify: true}, note_format: '%{num_redirects} "+
 		"%{time_namelookup} %{time_connect} %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total} %{url_effective}'")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {

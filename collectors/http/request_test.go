@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := collectortest.Collect(t, localHTTP(t, server.URL+"/v3?a=b", strings.ReplaceAll(tt.more, "DIR", dir))); err != nil {
+			if _, err := collectortest.Collect(t, newCollector(t, server.URL+"/v3?a=b", strings.ReplaceAll(tt.more, "DIR", dir))); err != nil {
 				t.Fatalf("Collect() = %v, want no error", err)
 			}
 			if line := fmt.Sprintf("%s %s %s %s", got.Method, got.RequestURI, got.Proto, got.Host); line != strings.Replace(tt.line, "HOST", hostOf(server), 1) {
@@ -59,14 +59,14 @@ func TestRequest(t *testing.T) {
 // Secrets are read at each request; without them, none is made.
 func TestCredentialsAreRenewed(t *testing.T) {
 	file := t.TempDir() + "/token"
-	want, asked := "", false
+	want, requested := "", false
 	server := collectortest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = true
+		requested = true
 		if r.Header.Get("X-Auth-Token") != want {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 	})
-	c := localHTTP(t, server.URL, ", header_files: {X-Auth-Token: "+file+"}")
+	c := newCollector(t, server.URL, ", header_files: {X-Auth-Token: "+file+"}")
 	for _, step := range []struct{ given, want, reason, text string }{
 		{"one", "one", "", ""},
 		{"one", "two", "auth", "GET " + server.URL + ": answer has status 401: expected 200-299"},
@@ -76,20 +76,20 @@ func TestCredentialsAreRenewed(t *testing.T) {
 		collectortest.Write(t, file, step.given)
 		want = step.want
 		samples, err := collectortest.Collect(t, c)
-		if got := localHTTPReason(t, samples); got != step.reason || errorText(err) != step.text {
+		if got := failureReason(t, samples); got != step.reason || errorText(err) != step.text {
 			t.Errorf("with %q: reason = %q, error %v, want %q, %q", step.given, got, err, step.reason, step.text)
 		}
 	}
 	for _, more := range []string{"header_files: {X-Auth-Token: /nonexistent/t}", "bearer_token_file: /nonexistent/t", "basic_auth: {username: u, password_file: /nonexistent/t}", "body_file: /nonexistent/t"} {
-		asked = false
-		c := localHTTP(t, server.URL, ", "+more)
+		requested = false
+		c := newCollector(t, server.URL, ", "+more)
 		samples, err := collectortest.Collect(t, c)
 		reason := "auth"
 		if strings.HasPrefix(more, "body") {
 			reason = "protocol"
 		}
-		if got := localHTTPReason(t, samples); got != reason || asked || !strings.Contains(errorText(err), "open /nonexistent/t: no such file or directory") {
-			t.Errorf("%s: reason = %q, error %v, asked %t, want %s without a request", more, got, err, asked, reason)
+		if got := failureReason(t, samples); got != reason || requested || !strings.Contains(errorText(err), "open /nonexistent/t: no such file or directory") {
+			t.Errorf("%s: reason = %q, error %v, requested %t, want %s without a request", more, got, err, requested, reason)
 		}
 		if want := "000 " + errorText(err); collectortest.Note(c) != want {
 			t.Errorf("Note() = %s, want %s", collectortest.Note(c), want)
@@ -97,11 +97,11 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	}
 }
 
-// proxied makes a test run the collectors of TestProxy in a process of its own: the
-// proxies of the environment are read once in the life of a process.
+// proxied makes a test run the collectors of TestProxy in a new process: net/http reads the proxies
+// of the environment once per process.
 const proxied = "VITALS_TEST_PROXIED"
 
-// seenByProxy is what one collector says, and what came of its request.
+// seenByProxy is the result of one collector and the request that it made.
 type seenByProxy struct{ Reason, Error, Note string }
 
 func TestProxy(t *testing.T) {
@@ -109,7 +109,7 @@ func TestProxy(t *testing.T) {
 		for block := range strings.SplitSeq(blocks, "\n") {
 			c := collectortest.New(t, "api", block, &httpkind.Config{})
 			samples, err := collectortest.Collect(t, c)
-			line, _ := json.Marshal(seenByProxy{localHTTPReason(t, samples), errorText(err), collectortest.Note(c)})
+			line, _ := json.Marshal(seenByProxy{failureReason(t, samples), errorText(err), collectortest.Note(c)})
 			fmt.Printf("%s\n", line)
 		}
 		return
@@ -157,7 +157,7 @@ func TestProxy(t *testing.T) {
 				t.Fatalf("%v:\n%s", err, out)
 			}
 			if got.Reason != tt.reason || !strings.HasPrefix(got.Note, tt.note+" ") {
-				t.Errorf("the collector says %+v, want the reason %q and the note %s", got, tt.reason, tt.note)
+				t.Errorf("the collector has %+v, want the reason %q and the note %s", got, tt.reason, tt.note)
 			}
 			request := ""
 			if tt.request != "" && len(requests) > 0 {

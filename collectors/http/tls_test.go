@@ -16,7 +16,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// serveTLS serves over TLS what a request came with.
+// serveTLS serves over TLS what the server received.
 func serveTLS(t testing.TB, settings *tls.Config) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestTLS(t *testing.T) {
 		{"trusted", trusted, "ca_file: " + ca, "", later, "HTTP/2.0 host=HOST sni= certificates=0"},
 		{"under its name", trusted, "ca_file: " + ca + ", server_name: target", "", later, "HTTP/2.0 host=HOST sni=target certificates=0"},
 		{"under another name", trusted, "ca_file: " + ca + ", server_name: else", "tls", later, ""},
-		{"of nobody known", trusted, "", "tls", later, ""},
+		{"not trusted by the system", trusted, "", "tls", later, ""},
 		{"of an authority that is not trusted", trusted, "ca_file: " + otherCA, "tls", later, ""},
 		{"not verified", trusted, "insecure_skip_verify: true", "", later, "HTTP/2.0 host=HOST sni= certificates=0"},
 		{"expired", expired, "ca_file: " + oldCA, "tls", past, ""},
@@ -73,9 +73,9 @@ func TestTLS(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			body := strings.Replace(tt.body, "HOST", strings.TrimPrefix(tt.url, "https://"), 1)
-			c := localHTTP(t, tt.url, ", tls: {"+tt.tls+"}, expect: {body: '^"+body+"$'}, note_format: '%{http_version} %{scheme} %{size_download}'")
+			c := newCollector(t, tt.url, ", tls: {"+tt.tls+"}, expect: {body: '^"+body+"$'}, note_format: '%{http_version} %{scheme} %{size_download}'")
 			samples, err := collectortest.Collect(t, c)
-			if got := localHTTPReason(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
+			if got := failureReason(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
 			expires, ok := collectortest.Value(samples, `vitals_tls_certificate_expiry_timestamp_seconds{dependency="api"}`)
@@ -101,8 +101,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A redirect to another server takes neither the client's certificate there, nor the
-// name that the first one is known by.
+// After a redirect to another server, neither the client's certificate nor the server_name is used.
 func TestTLSRedirect(t *testing.T) {
 	certificate, ca, key := collectortest.Certificate(t, "target", time.Now().Add(time.Hour))
 	there := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequestClientCert})
@@ -110,25 +109,25 @@ func TestTLSRedirect(t *testing.T) {
 	here.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert}
 	here.StartTLS()
 	defer here.Close()
-	c := localHTTP(t, here.URL, ", follow_redirects: true, tls: {ca_file: "+ca+", cert_file: "+ca+", key_file: "+key+", server_name: target}"+
+	c := newCollector(t, here.URL, ", follow_redirects: true, tls: {ca_file: "+ca+", cert_file: "+ca+", key_file: "+key+", server_name: target}"+
 		", expect: {body: ' sni= certificates=0$'}")
 	if _, err := collectortest.Collect(t, c); err != nil {
 		t.Errorf("Collect() = %v, want no error", err)
 	}
 }
 
-// A server may refuse the lack of a client certificate without a word.
+// A server may close the connection because there is no client certificate.
 func TestTLSHangsUp(t *testing.T) {
 	certificate, ca, _ := collectortest.Certificate(t, "target", time.Now().Add(time.Hour))
-	for asks, want := range map[tls.ClientAuthType]struct{ reason, text string }{
+	for clientAuth, want := range map[tls.ClientAuthType]struct{ reason, text string }{
 		tls.NoClientCert:      {"protocol", ": EOF"},
-		tls.RequestClientCert: {"tls", ": EOF (the server asks for a client certificate)"},
+		tls.RequestClientCert: {"tls", ": EOF (the server requests a client certificate)"},
 	} {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-		server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: asks}
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: clientAuth}
 		server.StartTLS()
-		samples, err := collectortest.Collect(t, localHTTP(t, server.URL, ", tls: {ca_file: "+ca+"}"))
-		if got := localHTTPReason(t, samples); got != want.reason || errorText(err) != "GET "+server.URL+want.text {
+		samples, err := collectortest.Collect(t, newCollector(t, server.URL, ", tls: {ca_file: "+ca+"}"))
+		if got := failureReason(t, samples); got != want.reason || errorText(err) != "GET "+server.URL+want.text {
 			t.Errorf("reason = %q, error %v, want %q, %s", got, err, want.reason, want.text)
 		}
 		server.Close()
@@ -140,11 +139,11 @@ func TestTLSAuthorityIsRenewed(t *testing.T) {
 	certificate, ca, _ := collectortest.Certificate(t, "target", time.Now().Add(time.Hour))
 	_, otherCA, _ := collectortest.Certificate(t, "target", time.Now().Add(time.Hour))
 	file := t.TempDir() + "/ca.pem"
-	c := localHTTP(t, serveTLS(t, &tls.Config{Certificates: []tls.Certificate{certificate}}).URL, ", tls: {ca_file: "+file+"}")
+	c := newCollector(t, serveTLS(t, &tls.Config{Certificates: []tls.Certificate{certificate}}).URL, ", tls: {ca_file: "+file+"}")
 	for _, step := range []struct{ ca, want string }{{otherCA, "tls"}, {ca, ""}, {otherCA, "tls"}} {
 		collectortest.Write(t, file, collectortest.Read(t, step.ca))
 		samples, err := collectortest.Collect(t, c)
-		if got := localHTTPReason(t, samples); got != step.want {
+		if got := failureReason(t, samples); got != step.want {
 			t.Errorf("reason = %q, error %v, want %q", got, err, step.want)
 		}
 	}

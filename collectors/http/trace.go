@@ -11,32 +11,32 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// trace keeps when what happened in the requests of one round: one, and another for
-// each redirect that is followed. Goroutines that outlive the round may still tell it.
+// trace records the times of the requests of one collection: one, and one more for each followed
+// redirect. Goroutines that outlive the collection may still write to it.
 type trace struct {
-	// began is when the round did.
+	// began is when the collection began.
 	began time.Time
 
 	mu sync.Mutex // guards what follows
 	// hops are the requests, in their order.
 	hops []hop
-	// ended is when the answer had been read, or was given up.
+	// ended is when the answer was read, or the request failed.
 	ended time.Time
 }
 
-// hop is one request. What did not happen has the zero time.
+// hop is one request. The time of an event that did not happen is zero.
 type hop struct {
 	begin                        time.Time
 	resolveBegin, resolveEnd     time.Time
 	connectBegin, connectEnd     time.Time
 	handshakeBegin, handshakeEnd time.Time
-	// ready is when there was a connection to send the request on, answered when the
-	// first byte of the answer came.
-	ready, answered time.Time
-	// peer is the address that was last tried, or the one that there is a connection to.
+	// ready is when there was a connection to send the request on, firstByte when the first
+	// byte of the answer arrived.
+	ready, firstByte time.Time
+	// peer is the address of the connection, before that the last one that was tried.
 	peer string
-	// wanted is whether the server asked for a client certificate.
-	wanted bool
+	// certificateRequested reports whether the server requested a client certificate.
+	certificateRequested bool
 }
 
 // The values of the label phase.
@@ -52,8 +52,7 @@ func phases() []string {
 	return []string{phaseResolve, phaseConnect, phaseTLS, phaseProcessing, phaseTransfer}
 }
 
-// begin starts a request to a host and a port, which stand for the peer until its
-// address is known.
+// begin starts a request to a host and a port. They are the peer until there is an address.
 func (t *trace) begin(host string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,11 +66,11 @@ func (t *trace) end() {
 	t.ended = time.Now()
 }
 
-// total is how long the round took.
+// total returns how long the collection took.
 func (t *trace) total() time.Duration { return t.ended.Sub(t.began) }
 
-// client is what net/http calls. Several addresses may be tried at a time: connecting
-// lasts from the first attempt to the first that succeeds.
+// client returns the hooks for net/http. Several addresses may be tried at a time: the phase
+// connect lasts from the first attempt to the first success.
 func (t *trace) client() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		DNSStart: func(httptrace.DNSStartInfo) { t.mark(func(h *hop) *time.Time { return &h.resolveBegin }) },
@@ -106,7 +105,7 @@ func (t *trace) client() *httptrace.ClientTrace {
 			}
 		},
 		GotConn:              func(httptrace.GotConnInfo) { t.mark(func(h *hop) *time.Time { return &h.ready }) },
-		GotFirstResponseByte: func() { t.mark(func(h *hop) *time.Time { return &h.answered }) },
+		GotFirstResponseByte: func() { t.mark(func(h *hop) *time.Time { return &h.firstByte }) },
 	}
 }
 
@@ -119,7 +118,7 @@ func (t *trace) mark(at func(*hop) *time.Time) {
 	}
 }
 
-// durations are how long the phases took that came to an end, all requests together.
+// durations returns how long the completed phases took, the sum over all requests.
 func (t *trace) durations() map[string]time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,17 +132,17 @@ func (t *trace) durations() map[string]time.Duration {
 		add(phaseResolve, h.resolveBegin, h.resolveEnd)
 		add(phaseConnect, h.connectBegin, h.connectEnd)
 		add(phaseTLS, h.handshakeBegin, h.handshakeEnd)
-		add(phaseProcessing, h.ready, h.answered)
+		add(phaseProcessing, h.ready, h.firstByte)
 		end := t.ended
 		if i+1 < len(t.hops) {
 			end = t.hops[i+1].begin
 		}
-		add(phaseTransfer, h.answered, end)
+		add(phaseTransfer, h.firstByte, end)
 	}
 	return sums
 }
 
-// last is the last request; a round without any has an empty one.
+// last returns the last request, a zero hop without any.
 func (t *trace) last() hop {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,12 +152,12 @@ func (t *trace) last() hop {
 	return t.hops[len(t.hops)-1]
 }
 
-// certificates makes settings of TLS tell whether the server asks for a client certificate.
+// certificates returns settings that record whether the server requests a client certificate.
 func (t *trace) certificates(settings *tls.Config) *tls.Config {
 	settings = settings.Clone()
 	given := settings.GetClientCertificate
 	settings.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		t.mark(func(h *hop) *time.Time { h.wanted = true; return &h.handshakeBegin })
+		t.mark(func(h *hop) *time.Time { h.certificateRequested = true; return &h.handshakeBegin })
 		if given == nil {
 			return &tls.Certificate{}, nil // none is sent
 		}
@@ -167,20 +166,20 @@ func (t *trace) certificates(settings *tls.Config) *tls.Config {
 	return settings
 }
 
-// cause is why the last request failed. In TLS 1.3, a server refuses a client's certificate,
-// or the lack of one, when the handshake is over for the client. Whether its alert or a
-// broken connection is seen first is a matter of luck.
+// cause returns why the last request failed. In TLS 1.3, a server rejects a client's certificate,
+// or the lack of one, after the client has completed the handshake. The client then reads either
+// the alert or the end of the connection.
 func (t *trace) cause(err error) error {
-	if h := t.last(); h.wanted && h.answered.IsZero() && remote.ReasonOf(err) == remote.ReasonProtocol {
-		return collectors.Errorf(remote.ReasonTLS, "%w (the server asks for a client certificate)", err)
+	if h := t.last(); h.certificateRequested && h.firstByte.IsZero() && remote.ReasonOf(err) == remote.ReasonProtocol {
+		return collectors.Errorf(remote.ReasonTLS, "%w (the server requests a client certificate)", err)
 	}
 	return err
 }
 
-// doing names the phase in which the request is.
-func (h hop) doing() string {
+// phase returns the current phase of the request.
+func (h hop) phase() string {
 	switch {
-	case !h.answered.IsZero():
+	case !h.firstByte.IsZero():
 		return phaseTransfer
 	case !h.ready.IsZero():
 		return phaseProcessing

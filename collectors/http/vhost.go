@@ -10,11 +10,11 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// vhost is what the first virtual host of an Apache file says of its URL.
+// vhost are the parts of the URL in the first virtual host of an Apache file.
 type vhost struct {
-	// host and port are those of <VirtualHost host:port>; empty where it takes any.
+	// host and port are those of <VirtualHost host:port>; empty if it is any.
 	host, port string
-	// serverName and serverPort are those of ServerName; empty where it does not say.
+	// serverName and serverPort are those of ServerName; empty if it is not set.
 	serverName, serverPort string
 	tls                    bool
 	// alias is the path of the first WSGIScriptAlias; empty without any.
@@ -23,9 +23,8 @@ type vhost struct {
 
 // parseVHost finds the URL of a file's first virtual host: http, or https where
 // SSLEngine is on, the ServerName, the port of <VirtualHost>, and the path of the first
-// WSGIScriptAlias with a / behind it. Sections within the virtual host are taken as if they
-// applied: <IfModule> is not evaluated. What a line is says Apache:
-// https://httpd.apache.org/docs/2.4/configuring.html#syntax.
+// WSGIScriptAlias with a / at its end. Sections within the virtual host always apply: <IfModule> is
+// not evaluated. The syntax is https://httpd.apache.org/docs/2.4/configuring.html#syntax.
 func parseVHost(data []byte) (*url.URL, *file.Mistake) {
 	p := vhostParser{}
 	var joined strings.Builder // the lines that a backslash continues
@@ -42,7 +41,7 @@ func parseVHost(data []byte) (*url.URL, *file.Mistake) {
 		}
 		text := strings.TrimSpace(joined.String())
 		joined.Reset()
-		if done, problem := p.take(text); problem != "" {
+		if done, problem := p.process(text); problem != "" {
 			return nil, &file.Mistake{Line: p.line, Text: problem}
 		} else if done {
 			return p.host.url(), nil
@@ -54,18 +53,18 @@ func parseVHost(data []byte) (*url.URL, *file.Mistake) {
 	return nil, &file.Mistake{Text: "there is no <VirtualHost>"}
 }
 
-// vhostParser takes a file line by line.
+// vhostParser parses a file line by line.
 type vhostParser struct {
-	// number is that of the line read last, line where the directive began.
+	// number is that of the last line, line that of the first line of the directive.
 	number, line int
 	// began is the line of <VirtualHost>; 0 before it.
 	began int
 	host  vhost
 }
 
-// take takes a directive, and says whether the virtual host ends with it, or what is
-// wrong with it. Of the words of others nothing is read: most are somebody else's.
-func (p *vhostParser) take(text string) (done bool, problem string) {
+// process parses a directive, and returns whether the virtual host ends with it, or what is wrong
+// with it. It ignores directives that the URL does not depend on.
+func (p *vhostParser) process(text string) (done bool, problem string) {
 	if text == "" || text[0] == '#' {
 		return false, ""
 	}
@@ -91,7 +90,7 @@ func (p *vhostParser) take(text string) (done bool, problem string) {
 	return false, ""
 }
 
-// begin takes the addresses of <VirtualHost>, of which the first counts.
+// begin parses the addresses of <VirtualHost>, of which the first counts.
 func (p *vhostParser) begin(arguments string) (problem string) {
 	arguments, closed := strings.CutSuffix(strings.TrimSpace(arguments), ">")
 	words, ok := vhostWords(arguments)
@@ -113,8 +112,8 @@ func (p *vhostParser) begin(arguments string) (problem string) {
 	return ""
 }
 
-// directive takes a directive that the URL depends on. As in Apache, the last one counts,
-// except for the aliases, of which the first is looked for first.
+// directive parses a directive that the URL depends on. As in Apache, the last one counts, except
+// for aliases, of which the first counts.
 func (p *vhostParser) directive(name, arguments string) (problem string) {
 	words, ok := vhostWords(arguments)
 	first := ""
@@ -122,7 +121,7 @@ func (p *vhostParser) directive(name, arguments string) (problem string) {
 		first = words[0]
 	}
 	if strings.Contains(first, "${") {
-		return "a variable, which is not known here"
+		return "a variable, whose value is unknown: expected a literal value"
 	}
 	switch name {
 	case "servername":
@@ -161,9 +160,9 @@ func (v *vhost) url() *url.URL {
 	if v.tls {
 		u.Scheme, port = "https", "443"
 	}
-	for _, known := range []string{v.serverPort, v.port} {
-		if known != "" {
-			port = known
+	for _, configured := range []string{v.serverPort, v.port} {
+		if configured != "" {
+			port = configured
 		}
 	}
 	host := v.serverName
@@ -174,8 +173,8 @@ func (v *vhost) url() *url.URL {
 	return u
 }
 
-// splitAddress splits what is written host, host:port, [address]:port or, as only
-// ServerName has it, a bare IPv6 address. What is none of them is a host that is not valid.
+// splitAddress splits host, host:port, [address]:port or, for ServerName only, a bare IPv6 address.
+// For any other text it returns an invalid host.
 func splitAddress(text string) (host, port string) {
 	if _, err := netip.ParseAddr(text); err == nil {
 		return text, ""
@@ -193,8 +192,8 @@ func splitAddress(text string) (host, port string) {
 	return host, strings.TrimPrefix(port, ":")
 }
 
-// vhostWords splits the arguments of a directive. One in quotes, single or double, may hold
-// white space, and the quote behind a backslash.
+// vhostWords splits the arguments of a directive. A quoted one, single or double, may contain
+// white space, and the quote after a backslash.
 func vhostWords(text string) ([]string, bool) {
 	const space = " \t\v\f"
 	var words []string

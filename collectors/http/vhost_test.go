@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// vhostURL is what a file says: the URL, or what is wrong with it.
+// vhostURL returns the URL in a file, or the mistake.
 func vhostURL(text string) string {
 	u, wrong := parseVHost([]byte(text))
 	if wrong != nil {
@@ -93,7 +93,7 @@ func TestParseVHost(t *testing.T) {
 		{"variable in the address", "<VirtualHost ${IP}:80>\n", "f:1: expected <VirtualHost address:port>"},
 		{"ServerName without a name", "<VirtualHost a:1>\nServerName\n", "f:2: expected ServerName with a name or an address"},
 		{"ServerName that is none", "<VirtualHost a:1>\nServerName a/b\n", "f:2: expected ServerName with a name or an address"},
-		{"ServerName with a variable", "<VirtualHost a:1>\nServerName ${FQDN}\n", "f:2: a variable, which is not known here"},
+		{"ServerName with a variable", "<VirtualHost a:1>\nServerName ${FQDN}\n", "f:2: a variable, whose value is unknown: expected a literal value"},
 		{"ServerName in an open quote", "<VirtualHost a:1>\nServerName \"b\n", "f:2: expected ServerName with a name or an address"},
 		{"ServerName in an open quote behind a backslash", "<VirtualHost a:1>\nServerName \"b\\ \n", "f:2: expected ServerName with a name or an address"},
 		{"SSLEngine that is none", "<VirtualHost a:1>\nSSLEngine yes\n", "f:2: expected SSLEngine on or off"},
@@ -109,7 +109,7 @@ func TestParseVHost(t *testing.T) {
 	}
 }
 
-// FuzzParseVHost holds every URL against what must hold of all that are derived.
+// FuzzParseVHost checks properties that hold for every derived URL.
 func FuzzParseVHost(f *testing.F) {
 	for _, seed := range []string{
 		"<VirtualHost [::1]:8776>\nServerName name:80\nSSLEngine on\nWSGIScriptAlias \"/a b\" /x\n</VirtualHost>",

@@ -11,17 +11,17 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// writeOut is a parsed format in the language of curl's --write-out (curl(1)).
+// writeOut is a parsed format in the syntax of curl's --write-out (curl(1)).
 type writeOut []writeOutPart
 
-// writeOutPart is a variable, or text where value is nil.
+// writeOutPart is a variable, or text if value is nil.
 type writeOutPart struct {
 	text  string
 	value func(*answer) string
 }
 
 // parseWriteOut reads a format: %{NAME} is a variable, %% is %, and \n, \r and \t are
-// white space. Any other % or backslash stands for itself.
+// white space. Any other % or backslash is literal.
 func parseWriteOut(format string) (writeOut, error) {
 	var parts writeOut
 	var text strings.Builder
@@ -31,7 +31,7 @@ func parseWriteOut(format string) (writeOut, error) {
 		case strings.HasPrefix(rest, "%{"):
 			name, after, closed := strings.Cut(rest[2:], "}")
 			if !closed {
-				return nil, fmt.Errorf("%q: expected a } behind %%{", collectors.OneLine(rest, 40))
+				return nil, fmt.Errorf("%q: expected a } after %%{", collectors.OneLine(rest, 40))
 			}
 			value := variables[name]
 			if value == nil {
@@ -54,7 +54,7 @@ func parseWriteOut(format string) (writeOut, error) {
 	return append(parts, writeOutPart{text: text.String()}), nil
 }
 
-// render is the format for an answer.
+// render returns the note for an answer.
 func (w writeOut) render(a *answer) string {
 	var out strings.Builder
 	for _, part := range w {
@@ -66,9 +66,9 @@ func (w writeOut) render(a *answer) string {
 	return out.String()
 }
 
-// writeOutVariables are those of curl that make sense here, and remote_address, which is
-// address and port with the brackets that IPv6 needs. Times are in seconds from the
-// beginning, as curl counts them, and 0 for what did not happen.
+// writeOutVariables returns the variables of curl that apply here, and remote_address: address and
+// port, with brackets for IPv6. Times are in seconds from the beginning, as in curl, and 0 for an
+// event that did not happen.
 func writeOutVariables() map[string]func(*answer) string {
 	status := func(a *answer) string { return fmt.Sprintf("%03d", a.status) }
 	since := func(moment func(hop) time.Time) func(*answer) string {
@@ -101,9 +101,9 @@ func writeOutVariables() map[string]func(*answer) string {
 		"time_connect":       since(func(h hop) time.Time { return h.connectEnd }),
 		"time_namelookup":    since(func(h hop) time.Time { return h.resolveEnd }),
 		"time_pretransfer":   since(func(h hop) time.Time { return h.ready }),
-		"time_starttransfer": since(func(h hop) time.Time { return h.answered }),
+		"time_starttransfer": since(func(h hop) time.Time { return h.firstByte }),
 		"time_total":         func(a *answer) string { return writeOutSeconds(a.trace.total()) },
-		"url_effective":      func(a *answer) string { return shownURL(a.url) },
+		"url_effective":      func(a *answer) string { return redactedURL(a.url) },
 	}
 }
 

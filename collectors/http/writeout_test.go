@@ -11,7 +11,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// writtenAnswer is an answer with everything that a format may ask for.
+// writtenAnswer is an answer with a value for every variable.
 func writtenAnswer() *answer {
 	began := time.Unix(1_800_000_000, 0)
 	after := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
@@ -19,7 +19,7 @@ func writtenAnswer() *answer {
 		method: "GET", url: &url.URL{Scheme: "https", Host: "cloud:5000", Path: "/v3", RawQuery: "token=secret"},
 		status: 200, version: 1.1, redirects: 1, size: 4321,
 		trace: &trace{began: began, ended: after(1234), hops: []hop{{begin: began}, {
-			begin: after(1), resolveEnd: after(2), connectEnd: after(3), handshakeEnd: after(40), ready: after(41), answered: after(500), peer: "[fd00::1]:5000",
+			begin: after(1), resolveEnd: after(2), connectEnd: after(3), handshakeEnd: after(40), ready: after(41), firstByte: after(500), peer: "[fd00::1]:5000",
 		}}},
 	}
 }
@@ -36,7 +36,7 @@ func TestWriteOut(t *testing.T) {
 		{"E01 the line of TripleO's scripts", `\n%{http_code} %{remote_ip}:%{remote_port} %{time_total} seconds\n`, writtenAnswer(), "200 fd00::1:5000 1.234 seconds"},
 		{"address with its brackets", "%{http_code} %{remote_address} %{time_total} seconds", writtenAnswer(), "200 [fd00::1]:5000 1.234 seconds"},
 		{"times", "%{time_namelookup} %{time_connect} %{time_appconnect} %{time_pretransfer} %{time_starttransfer} %{time_total}", writtenAnswer(), "0.002 0.003 0.040 0.041 0.500 1.234"},
-		{"what was asked", "%{method} %{scheme} %{url_effective}", writtenAnswer(), "GET https https://cloud:5000/v3?..."},
+		{"the request", "%{method} %{scheme} %{url_effective}", writtenAnswer(), "GET https https://cloud:5000/v3?..."},
 		{"what was answered", "%{response_code} %{http_version} %{num_redirects} %{size_download}", writtenAnswer(), "200 1.1 1 4321"},
 		{"Unix socket", "%{remote_ip}|%{remote_port}|%{remote_address}", unix, "/run/s.sock||/run/s.sock"},
 		{"nothing", "%{http_code} %{http_version} %{remote_ip} %{time_total} %{time_connect}", nothing, "000 0  0.000 0.000"},
@@ -53,7 +53,7 @@ func TestWriteOut(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseWriteOut(%s) = %v, want no error", tt.format, err)
 			}
-			if got := collectors.OneLine(format.render(tt.given), maxHTTPNote); got != tt.want {
+			if got := collectors.OneLine(format.render(tt.given), maxNote); got != tt.want {
 				t.Errorf("%s = %q, want %q", tt.format, got, tt.want)
 			}
 		})
@@ -65,7 +65,7 @@ func TestWriteOut(t *testing.T) {
 	}
 }
 
-// FuzzWriteOut holds every format that is accepted against what must hold of all notes.
+// FuzzWriteOut checks properties that hold for the notes of all valid formats.
 func FuzzWriteOut(f *testing.F) {
 	for _, seed := range []string{`\n%{http_code} %{remote_ip}:%{remote_port} %{time_total} seconds\n`, "%%{x}", "%{url_effective}\x00\xff", "%{time_total"} {
 		f.Add(seed)
@@ -78,8 +78,8 @@ func FuzzWriteOut(f *testing.F) {
 			}
 			return
 		}
-		note := collectors.OneLine(format.render(writtenAnswer()), maxHTTPNote)
-		if len(note) > maxHTTPNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) || strings.Contains(note, "secret") && !strings.Contains(text, "secret") {
+		note := collectors.OneLine(format.render(writtenAnswer()), maxNote)
+		if len(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) || strings.Contains(note, "secret") && !strings.Contains(text, "secret") {
 			t.Errorf("%q gives %q", text, note)
 		}
 	})

@@ -15,9 +15,9 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-const localTextType = "text/plain; version=0.0.4"
+const textType = "text/plain; version=0.0.4"
 
-func localParser(t testing.TB) *seriesParser {
+func newParser(t testing.TB) *parser {
 	t.Helper()
 	config := &Config{}
 	config.SetDefaults()
@@ -28,13 +28,13 @@ func localParser(t testing.TB) *seriesParser {
 	return &c.(*collector).parser
 }
 
-func localParse(p *seriesParser, body string) (exposition, error) {
-	return p.parse(context.Background(), []byte(body), localTextType, time.Now())
+func parseText(p *parser, body string) (exposition, error) {
+	return p.parse(context.Background(), []byte(body), textType, time.Now())
 }
 
-func TestCacheForgets(t *testing.T) {
-	p := localParser(t)
-	rounds := []struct {
+func TestCacheEvicts(t *testing.T) {
+	p := newParser(t)
+	scrapes := []struct {
 		body string
 		want int
 	}{
@@ -45,44 +45,44 @@ func TestCacheForgets(t *testing.T) {
 		{"broken\n", 2},
 		{"broken\n", 0},
 	}
-	for i, r := range rounds {
-		_, _ = localParse(p, r.body)
+	for i, r := range scrapes {
+		_, _ = parseText(p, r.body)
 		if len(p.byText) != r.want || len(p.byHash) != r.want {
-			t.Errorf("round %d: %d texts and %d series are remembered, want %d", i, len(p.byText), len(p.byHash), r.want)
+			t.Errorf("scrape %d: %d texts and %d series are cached, want %d", i, len(p.byText), len(p.byHash), r.want)
 		}
 	}
 }
 
 func TestCacheIsBoundedByTheLimits(t *testing.T) {
-	p := localParser(t)
+	p := newParser(t)
 	p.sampleLimit = 10
-	for round := range 100 {
+	for scrape := range 100 {
 		var body strings.Builder
 		for i := range 1000 {
-			fmt.Fprintf(&body, "a{b=\"%d-%d\"} 1\n", round, i)
+			fmt.Fprintf(&body, "a{b=\"%d-%d\"} 1\n", scrape, i)
 		}
-		if _, err := localParse(p, body.String()); err == nil {
+		if _, err := parseText(p, body.String()); err == nil {
 			t.Fatal("parse() = no error, want one about sample_limit")
 		}
 		if len(p.byText) > 2*p.sampleLimit || len(p.byHash) > 2*p.sampleLimit {
-			t.Fatalf("round %d: %d texts and %d series are remembered, want at most %d", round, len(p.byText), len(p.byHash), 2*p.sampleLimit)
+			t.Fatalf("scrape %d: %d texts and %d series are cached, want at most %d", scrape, len(p.byText), len(p.byHash), 2*p.sampleLimit)
 		}
 	}
 }
 
 func TestCacheCostsNoLabels(t *testing.T) {
-	body := localBody(1000)
-	p := localParser(t)
-	if _, err := localParse(p, body); err != nil {
+	body := bodyOf(1000)
+	p := newParser(t)
+	if _, err := parseText(p, body); err != nil {
 		t.Fatal(err)
 	}
-	allocs := testing.AllocsPerRun(10, func() { _, _ = localParse(p, body) })
+	allocs := testing.AllocsPerRun(10, func() { _, _ = parseText(p, body) })
 	if allocs > 100 {
-		t.Errorf("%v allocations for 1,000 known series, want at most 100", allocs)
+		t.Errorf("%v allocations for 1,000 cached series, want at most 100", allocs)
 	}
 }
 
-// With and without a cache, and whatever was there before, an answer means the same.
+// With any content of the cache, an answer has the same samples.
 func TestCacheChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		line := rapid.Custom(func(rt *rapid.T) string {
@@ -92,11 +92,11 @@ func TestCacheChangesNothing(t *testing.T) {
 			}
 			return text + rapid.SampledFrom([]string{" 1", " 2 1000", " 3 2000", "", " NaN"}).Draw(rt, "rest") + "\n"
 		})
-		warm := localParser(t)
-		for _, lines := range rapid.SliceOfN(rapid.SliceOfN(line, 0, 6), 1, 6).Draw(rt, "rounds") {
+		warm := newParser(t)
+		for _, lines := range rapid.SliceOfN(rapid.SliceOfN(line, 0, 6), 1, 6).Draw(rt, "scrapes") {
 			body := strings.Join(lines, "")
-			got, gotErr := localParse(warm, body)
-			want, wantErr := localParse(localParser(t), body)
+			got, gotErr := parseText(warm, body)
+			want, wantErr := parseText(newParser(t), body)
 			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
 				rt.Fatalf("parse(%q) = %v, %v, want %v, %v", body, got, gotErr, want, wantErr)
 			}
@@ -104,19 +104,19 @@ func TestCacheChangesNothing(t *testing.T) {
 	})
 }
 
-// Whatever the answer is, there is no panic, and an error yields nothing.
-func TestParseTakesAnything(t *testing.T) {
-	p := localParser(t)
+// For every answer, there is no panic, and no samples with an error.
+func TestParseOfAnyText(t *testing.T) {
+	p := newParser(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := rapid.OneOf(
 			rapid.SampledFrom([]string{"a", "{", "}", "b=", "\"x\"", ",", " ", "1", "\n", "# TYPE ", "# HELP ", "counter", "# EOF\n", "\\", "NaN", "\xff"}),
 			rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) }),
 		)
 		body := strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(rt, "body"), "")
-		for _, contentType := range []string{localTextType, openMetrics + "; version=1.0.0"} {
+		for _, contentType := range []string{textType, openMetrics + "; version=1.0.0"} {
 			got, err := p.parse(context.Background(), []byte(body), contentType, time.Now())
 			if err != nil && len(got.samples) > 0 {
-				rt.Fatalf("parse() = %d samples and %v, want none beside an error", len(got.samples), err)
+				rt.Fatalf("parse() = %d samples and %v, want none with an error", len(got.samples), err)
 			}
 			for _, s := range got.samples {
 				if s.Labels.Get(model.MetricNameLabel) == "" || s.Labels.Get("component") == "" {
@@ -130,12 +130,12 @@ func TestParseTakesAnything(t *testing.T) {
 func TestParseStopsAtTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := localParser(t).parse(ctx, []byte("a 1\n"), localTextType, time.Now()); err == nil {
+	if _, err := newParser(t).parse(ctx, []byte("a 1\n"), textType, time.Now()); err == nil {
 		t.Error("parse() = no error, want one about the context")
 	}
 }
 
-func localBody(series int) string {
+func bodyOf(series int) string {
 	var body strings.Builder
 	body.WriteString("# HELP node_cpu_seconds_total Seconds the CPUs spent.\n# TYPE node_cpu_seconds_total counter\n")
 	for i := range series {
@@ -146,23 +146,23 @@ func localBody(series int) string {
 
 func BenchmarkCollector(b *testing.B) {
 	for _, series := range []int{1000, 10000} {
-		body := localBody(series)
+		body := bodyOf(series)
 		b.Run(fmt.Sprint("known/", series), func(b *testing.B) {
-			p := localParser(b)
+			p := newParser(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = localParse(p, body)
+				_, _ = parseText(p, body)
 			}
 		})
 		b.Run(fmt.Sprint("new/", series), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = localParse(localParser(b), body)
+				_, _ = parseText(newParser(b), body)
 			}
 		})
 		b.Run(fmt.Sprint("http/", series), func(b *testing.B) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", localTextType)
+				w.Header().Set("Content-Type", textType)
 				_, _ = w.Write([]byte(body))
 			}))
 			defer server.Close()

@@ -18,30 +18,30 @@ import (
 )
 
 const (
-	// accept asks for the text formats in Prometheus' order of preference.
+	// accept lists the text formats in Prometheus' order of preference.
 	// Source: https://prometheus.io/docs/instrumenting/content_negotiation/
 	accept = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6," +
 		"application/openmetrics-text;version=0.0.1;q=0.5," +
 		"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4," +
 		"text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
-	// maxScrapeHeader bounds an answer's header in bytes.
-	maxScrapeHeader = 64 << 10
-	// maxScrapeRedirects bounds redirects where they are followed.
-	maxScrapeRedirects = 5
+	// maxHeader bounds an answer's header in bytes.
+	maxHeader = 64 << 10
+	// maxRedirects bounds the redirects that are followed.
+	maxRedirects = 5
 )
 
-// client asks one target. It is not safe for concurrent use.
+// client queries one target. It is not safe for concurrent use.
 type client struct {
 	config Config
-	// secrets are those of the last request, which an answer may repeat.
+	// secrets are those of the last request, which an answer may contain.
 	secrets []string
-	// http is nil before the first scrape; ca is what its transport trusts.
+	// http is nil before the first scrape; ca are the certificates that it trusts.
 	http *http.Client
 	ca   []byte
 }
 
-// fetch asks the target once, writes the decompressed answer to body, and returns
-// its content type.
+// fetch requests the metrics, writes the decompressed answer to body, and returns its
+// content type.
 func (c *client) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (contentType string, err error) {
 	req, err := c.request(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *client) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (co
 	return resp.Header.Get("Content-Type"), nil
 }
 
-// request makes the request, with the secrets as their files hold them now.
+// request makes the request, with the secrets that the files hold now.
 func (c *client) request(ctx context.Context) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.URL, nil)
 	if err != nil {
@@ -129,10 +129,10 @@ func (c *client) prepare() error {
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
 		DialContext:     c.dial,
 		TLSClientConfig: settings,
-		// Compression is asked for above, because the limit counts decompressed bytes.
+		// request sets Accept-Encoding, because the limit counts decompressed bytes.
 		DisableCompression:     true,
 		MaxConnsPerHost:        1,
-		MaxResponseHeaderBytes: maxScrapeHeader,
+		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        time.Minute,
 	}}
 	return nil
@@ -151,8 +151,8 @@ func (c *client) redirect(next *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	next.Header.Del("Referer") // net/http puts the URL with its query there
-	if len(via) > maxScrapeRedirects {
-		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxScrapeRedirects)
+	if len(via) > maxRedirects {
+		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxRedirects)
 	}
 	return nil
 }

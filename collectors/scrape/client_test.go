@@ -21,9 +21,9 @@ func TestRequest(t *testing.T) {
 	headers := make(chan http.Header, 1)
 	target := collectortest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		headers <- r.Header
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 	})
-	if _, err := collectortest.Collect(t, localScraper(t, target.URL, "")); err != nil {
+	if _, err := collectortest.Collect(t, newScraper(t, target.URL, "")); err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
 	got := <-headers
@@ -52,10 +52,10 @@ func TestCredentials(t *testing.T) {
 		if r.Header.Get("Authorization") != want {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 	})
-	bearer := localScraper(t, target.URL, ", bearer_token_file: "+secret)
-	basic := localScraper(t, target.URL, ", basic_auth: {username: vitals, password_file: "+secret+"}")
+	bearer := newScraper(t, target.URL, ", bearer_token_file: "+secret)
+	basic := newScraper(t, target.URL, ", basic_auth: {username: vitals, password_file: "+secret+"}")
 	for _, step := range []struct{ secret, bearer, basic string }{
 		{"first\n", "Bearer first", "Basic dml0YWxzOmZpcnN0"},
 		{" second \n", "Bearer second", "Basic dml0YWxzOnNlY29uZA=="},
@@ -72,12 +72,12 @@ func TestCredentials(t *testing.T) {
 	}
 	want = "Bearer third"
 	samples, err := collectortest.Collect(t, bearer)
-	if got := localReason(t, samples); got != "auth" || err == nil || strings.Contains(err.Error(), "second") {
+	if got := reason(t, samples); got != "auth" || err == nil || strings.Contains(err.Error(), "second") {
 		t.Errorf("reason = %q, error %v, want auth and an error without the token", got, err)
 	}
-	missing := localScraper(t, target.URL, ", bearer_token_file: "+filepath.Join(dir, "none"))
+	missing := newScraper(t, target.URL, ", bearer_token_file: "+filepath.Join(dir, "none"))
 	samples, err = collectortest.Collect(t, missing)
-	if got := localReason(t, samples); got != "protocol" || err == nil {
+	if got := reason(t, samples); got != "protocol" || err == nil {
 		t.Errorf("without a token file: reason = %q, error %v, want protocol", got, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestRedirects(t *testing.T) {
 		case "/round":
 			http.Redirect(w, r, "/round", http.StatusFound)
 		default:
-			w.Header().Set("Content-Type", localText)
+			w.Header().Set("Content-Type", textFormat)
 		}
 	})
 	tests := []struct{ name, path, more, want string }{
@@ -99,8 +99,8 @@ func TestRedirects(t *testing.T) {
 		{"in a circle", "/round", ", follow_redirects: true", "protocol"},
 	}
 	for _, tt := range tests {
-		samples, err := collectortest.Collect(t, localScraper(t, target.URL+tt.path, tt.more))
-		if got := localReason(t, samples); got != tt.want {
+		samples, err := collectortest.Collect(t, newScraper(t, target.URL+tt.path, tt.more))
+		if got := reason(t, samples); got != tt.want {
 			t.Errorf("%s: reason = %q, error %v, want %q", tt.name, got, err, tt.want)
 		}
 	}
@@ -113,21 +113,21 @@ func TestUnixSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 		_, _ = io.WriteString(w, "host{name=\""+r.Host+"\"} 1\n")
 	})}}
 	server.Start()
 	defer server.Close()
-	samples, err := collectortest.Collect(t, localScraper(t, "http://daemon/metrics", ", unix_socket: "+socket))
+	samples, err := collectortest.Collect(t, newScraper(t, "http://daemon/metrics", ", unix_socket: "+socket))
 	if _, ok := collectortest.Value(samples, `host{component="target",name="daemon"}`); !ok || err != nil {
 		t.Errorf("Collect() = %v, want the sample of the host daemon", err)
 	}
 }
 
-func localTLSTarget(t *testing.T, settings *tls.Config) string {
+func newTLSTarget(t *testing.T, settings *tls.Config) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 		_, _ = io.WriteString(w, "a 1\n")
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -144,16 +144,16 @@ func TestClientTLS(t *testing.T) {
 	clients := x509.NewCertPool()
 	clients.AppendCertsFromPEM([]byte(collectortest.Read(t, clientFile)))
 
-	plain := localTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}})
-	old := localTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{expired}})
-	mutual := localTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})
+	plain := newTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}})
+	old := newTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{expired}})
+	mutual := newTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})
 	notPEM := filepath.Join(t.TempDir(), "not.pem")
 	collectortest.Write(t, notPEM, "x")
 
 	tests := []struct{ name, url, tls, want string }{
 		{"trusted", plain, "ca_file: " + goodFile, ""},
 		{"not trusted", plain, "ca_file: " + expiredFile, "tls"},
-		{"trusted by nobody", plain, "", "tls"},
+		{"not trusted by the system", plain, "", "tls"},
 		{"not verified", plain, "insecure_skip_verify: true", ""},
 		{"expired", old, "ca_file: " + expiredFile, "tls"},
 		{"under its name", plain, "server_name: target, ca_file: " + goodFile, ""},
@@ -166,8 +166,8 @@ func TestClientTLS(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			samples, err := collectortest.Collect(t, localScraper(t, tt.url, ", tls: {"+tt.tls+"}"))
-			if got := localReason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
+			samples, err := collectortest.Collect(t, newScraper(t, tt.url, ", tls: {"+tt.tls+"}"))
+			if got := reason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.want)
 			}
 		})
@@ -178,11 +178,11 @@ func TestClientTLSAuthorityIsRenewed(t *testing.T) {
 	good, goodFile, _ := collectortest.Certificate(t, "target", time.Now().Add(24*time.Hour))
 	_, otherFile, _ := collectortest.Certificate(t, "target", time.Now().Add(24*time.Hour))
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	c := localScraper(t, localTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}}), ", tls: {ca_file: "+ca+"}")
+	c := newScraper(t, newTLSTarget(t, &tls.Config{Certificates: []tls.Certificate{good}}), ", tls: {ca_file: "+ca+"}")
 	for _, step := range []struct{ file, want string }{{otherFile, "tls"}, {goodFile, ""}, {otherFile, "tls"}} {
 		collectortest.Write(t, ca, collectortest.Read(t, step.file))
 		samples, err := collectortest.Collect(t, c)
-		if got := localReason(t, samples); got != step.want {
+		if got := reason(t, samples); got != step.want {
 			t.Errorf("reason = %q, error %v, want %q", got, err, step.want)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// Config configures the kind scrape: the metrics that a component itself
-// exposes in the Prometheus text format or as OpenMetrics.
+// Config configures the kind scrape: the metrics that a component exposes in the Prometheus text
+// format or as OpenMetrics.
 type Config struct {
 	// URL of the metrics, http or https, without credentials in it.
 	URL string `yaml:"url"`
 	// UnixSocket is the path of the socket to connect to instead of the URL's host.
 	UnixSocket string `yaml:"unix_socket,omitempty"`
-	// Keep holds regular expressions, anchored at both ends, for the names of the
-	// metrics that are taken. Without any, all are.
+	// Keep are regular expressions, anchored at both ends, for the names of the metrics to keep.
+	// Without any, all are kept.
 	Keep []string `yaml:"keep,omitempty"`
-	// HonorTimestamps takes the timestamps that samples carry; on by default.
+	// HonorTimestamps keeps the timestamps of samples; on by default.
 	HonorTimestamps bool `yaml:"honor_timestamps"`
-	// FollowRedirects is off by default: a component's metrics do not move.
+	// FollowRedirects is off by default.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 
 	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit
@@ -35,12 +35,12 @@ type Config struct {
 	LabelValueLengthLimit int             `yaml:"label_value_length_limit"`
 
 	BasicAuth *remote.BasicAuth `yaml:"basic_auth,omitempty"`
-	// BearerTokenFile is read at every scrape, so a token may be rotated.
+	// BearerTokenFile is read at every scrape, so that a token can be rotated.
 	BearerTokenFile string            `yaml:"bearer_token_file,omitempty"`
 	TLS             *remote.ClientTLS `yaml:"tls,omitempty"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of the block before it is decoded.
 func (c *Config) SetDefaults() {
 	c.HonorTimestamps = true
 	c.BodySizeLimit = 10 << 20
@@ -52,26 +52,21 @@ func (c *Config) SetDefaults() {
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
 	problems := c.urlProblems()
-	if c.UnixSocket != "" {
-		problems = append(problems, remote.PathProblem("unix_socket", c.UnixSocket)...)
-		if len(c.UnixSocket) > remote.MaxSocketPath {
-			problems = append(problems, collectors.Problem{Path: "unix_socket", Text: fmt.Sprintf("socket path has %d bytes: expected at most %d", len(c.UnixSocket), remote.MaxSocketPath)})
-		}
-	}
+	problems = append(problems, remote.SocketProblems("unix_socket", c.UnixSocket)...)
 	for i, expr := range c.Keep {
 		if _, err := regexp.Compile(expr); err != nil {
 			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("keep[%d]", i), Text: fmt.Sprintf("keep %q: expected a regular expression: %v", expr, err)})
 		}
 	}
 	problems = append(problems, c.limitProblems()...)
-	return append(problems, c.authProblems()...)
+	return append(problems, remote.AuthProblems(c.BasicAuth, c.BearerTokenFile, c.TLS)...)
 }
 
 func (c *Config) urlProblems() []collectors.Problem {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		// The text is not repeated: it may hold a password.
+		// The text is not quoted: it may contain a password.
 		return []collectors.Problem{{Path: "url", Text: "expected a URL such as http://127.0.0.1:9100/metrics"}}
 	case u.User != nil:
 		return []collectors.Problem{{Path: "url", Text: "credentials in the URL: expected them in basic_auth"}}
@@ -99,19 +94,8 @@ func (c *Config) limitProblems() []collectors.Problem {
 	return problems
 }
 
-func (c *Config) authProblems() []collectors.Problem {
-	problems := c.BasicAuth.Problems("basic_auth")
-	if c.BasicAuth != nil && c.BearerTokenFile != "" {
-		problems = append(problems, collectors.Problem{Path: "bearer_token_file", Text: "bearer_token_file beside basic_auth: expected one of them"})
-	}
-	if c.BearerTokenFile != "" {
-		problems = append(problems, remote.PathProblem("bearer_token_file", c.BearerTokenFile)...)
-	}
-	return append(problems, c.TLS.Problems("tls")...)
-}
-
-// External implements Kind. A target on loopback or behind a Unix socket is on
-// this host, and so is whatever has the unspecified address.
+// External implements Kind. A target on loopback, on the unspecified address or behind a Unix
+// socket is on this host.
 func (c *Config) External() bool {
 	u, err := url.Parse(c.URL)
 	return c.UnixSocket == "" && (err != nil || !remote.LocalHost(u.Hostname()))
@@ -134,7 +118,7 @@ func (c *Config) PassedOn(name string) map[string][]string {
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
-	s.parser = seriesParser{
+	s.parser = parser{
 		component: env.Name, honorTimestamps: c.HonorTimestamps,
 		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
 		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),

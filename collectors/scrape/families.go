@@ -9,15 +9,15 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// families gathers the help texts and types of an exposition, of those metrics of
-// which a sample was taken.
+// families collects the help texts and types of those metrics of an exposition of which a sample
+// was kept.
 type families struct {
 	openMetrics bool
 	// limit bounds the number of families.
 	limit int
 	named map[string]*family
 	order []*family
-	// last is the family whose metadata came last; samples follow it.
+	// last is the family of the last metadata; its samples follow.
 	last *family
 }
 
@@ -38,7 +38,7 @@ func (f *families) kind(name []byte, kind model.MetricType) {
 	}
 }
 
-// get returns the family of a name, new where it has to be, or nil if there are too many.
+// get returns the family of a name, creating it if needed, or nil if there are too many.
 func (f *families) get(name []byte) *family {
 	fam := f.named[string(name)]
 	if fam == nil {
@@ -57,15 +57,15 @@ func (f *families) get(name []byte) *family {
 	return fam
 }
 
-// used notes that a sample of a series was taken.
+// used records that a sample of a series was kept.
 func (f *families) used(set labels.Labels) {
 	if f.last != nil && !f.last.used && strings.HasPrefix(set.Get(model.MetricNameLabel), f.last.Name) {
 		f.last.used = true
 	}
 }
 
-// collect hands over the families. OpenMetrics leaves the suffix of a counter and
-// of an info out of the family's name; the text format, which a Desc follows, has it.
+// collect adds the families to e. In OpenMetrics, the name of the family of a counter or an info
+// has no suffix; in the text format, and in a Desc, it has.
 func (f *families) collect(e *exposition) {
 	for _, fam := range f.order {
 		if !fam.used {

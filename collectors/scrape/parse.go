@@ -20,80 +20,78 @@ import (
 )
 
 const (
-	// maxAhead is how far in the future a sample may lie, as in Prometheus.
+	// maxAhead is how far in the future a sample may be, as in Prometheus.
 	maxAhead = 10 * time.Minute
 	// maxHelp is the length in bytes at which a scraped help text is cut.
 	maxHelp = 512
-	// cacheRounds is for how many scrapes a series that does not appear is remembered.
-	cacheRounds = 2
-	// contextCheck is after how many entries the deadline is looked at.
+	// cacheScrapes is for how many scrapes a series that does not appear stays cached.
+	cacheScrapes = 2
+	// contextCheck is after how many entries the deadline is checked.
 	contextCheck = 1024
 )
 
 const openMetrics = "application/openmetrics-text"
 
-// seriesParser turns an exposition into samples. It remembers the labels of each
-// series by its text, so that a series that was there before costs no new labels.
-// It is not safe for concurrent use.
-type seriesParser struct {
+// parser converts an exposition to samples. It caches the labels of each series by its text, so
+// that a cached series allocates no labels. It is not safe for concurrent use.
+type parser struct {
 	component       string
 	keep            *regexp.Regexp // nil keeps all
 	honorTimestamps bool
 
 	sampleLimit, labelLimit, lengthLimit int
 
-	round  uint64
-	byText map[string]*seriesText
-	// byHash finds a series that is written in two ways, such as with its labels
-	// in another order.
+	scrapes uint64
+	byText  map[string]*seriesText
+	// byHash finds a series that has two texts, such as with its labels in another order.
 	byHash map[uint64]*series
 }
 
-// seriesText is one way in which a series is written.
+// seriesText is one text of a series.
 type seriesText struct {
 	series *series
-	// seen is the last round in which the text appeared.
+	// seen is the last scrape in which the text appeared.
 	seen uint64
 }
 
 // series is one set of labels.
 type series struct {
 	labels labels.Labels
-	// own is set for a series that would pass for one of the collector's own.
-	own bool
-	// seen is the last round in which the series appeared, and taken the last in
-	// which a sample was taken; t is that sample's own timestamp.
+	// reserved is set for a series with a name and component of the collector's metrics.
+	reserved bool
+	// seen is the last scrape in which the series appeared, and taken the last of which a
+	// sample was kept; t is the explicit timestamp of that sample, or 0.
 	seen, taken uint64
 	t           int64
 }
 
-// exposition is what one answer holds.
+// exposition is a parsed answer.
 type exposition struct {
 	samples  []collectors.Sample
 	families []collectors.Desc
 	dropped  int
 }
 
-// parse reads one answer. Whatever is wrong with it, or beyond a limit, fails it as
-// a whole. at is the present, against which samples of the future are held.
-func (p *seriesParser) parse(ctx context.Context, body []byte, contentType string, at time.Time) (exposition, error) {
+// parse parses one answer. A mistake in it, or an exceeded limit, fails the whole answer. at is
+// the current time: samples too far after it are dropped.
+func (p *parser) parse(ctx context.Context, body []byte, contentType string, at time.Time) (exposition, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "text/plain" && media != openMetrics {
 		return exposition{}, collectors.Errorf(remote.ReasonProtocol, "answer has the content type %.100q: expected text/plain or %s", contentType, openMetrics)
 	}
-	// The parser takes a NUL byte between two tokens for the end of the answer and
-	// would lose what follows.
+	// The parser treats a NUL byte between two tokens as the end of the answer, and would lose
+	// the rest.
 	if bytes.IndexByte(body, 0) >= 0 {
-		return exposition{}, collectors.Errorf(remote.ReasonProtocol, "parse answer: there is a NUL byte in it")
+		return exposition{}, collectors.Errorf(remote.ReasonProtocol, "parse answer: it contains a NUL byte")
 	}
 	text, err := textparse.New(body, contentType, nil, textparse.ParserOptions{})
 	if err != nil {
 		return exposition{}, collectors.Errorf(remote.ReasonProtocol, "read content type: %w", err)
 	}
-	p.round++
+	p.scrapes++
 	defer p.evict()
 	r := reading{
-		seriesParser: p, text: text, latest: at.Add(maxAhead).UnixMilli(),
+		parser: p, text: text, latest: at.Add(maxAhead).UnixMilli(),
 		families: families{openMetrics: media == openMetrics, limit: p.sampleLimit},
 	}
 	for n := 0; ; n++ {
@@ -115,33 +113,33 @@ func (p *seriesParser) parse(ctx context.Context, body []byte, contentType strin
 	return r.exposition, nil
 }
 
-// evict forgets what has not appeared for some rounds.
-func (p *seriesParser) evict() {
+// evict removes what has not appeared for cacheScrapes scrapes.
+func (p *parser) evict() {
 	for text, t := range p.byText {
-		if p.round-t.seen >= cacheRounds {
+		if p.scrapes-t.seen >= cacheScrapes {
 			delete(p.byText, text)
 		}
 	}
 	for hash, s := range p.byHash {
-		if p.round-s.seen >= cacheRounds {
+		if p.scrapes-s.seen >= cacheScrapes {
 			delete(p.byHash, hash)
 		}
 	}
 }
 
-// reading is the parser at work on one answer.
+// reading is the state of parsing one answer.
 type reading struct {
-	*seriesParser
+	*parser
 	exposition
 	families families
 	text     textparse.Parser
 	latest   int64
-	// name is the last metric that was held against keep, and kept the outcome.
+	// name is the last metric that was matched against keep, and kept the result.
 	name []byte
 	kept bool
 }
 
-// entry takes one entry of the exposition.
+// entry processes one entry of the exposition.
 func (r *reading) entry(entry textparse.Entry) error {
 	switch entry {
 	case textparse.EntryHelp:
@@ -156,7 +154,7 @@ func (r *reading) entry(entry textparse.Entry) error {
 	return nil
 }
 
-// sample takes the series that the parser stands at.
+// sample processes the current series of the parser.
 func (r *reading) sample() error {
 	text, timestamp, value := r.text.Series()
 	if r.keep != nil && !r.keeps(text) {
@@ -165,35 +163,35 @@ func (r *reading) sample() error {
 	if len(r.samples) == r.sampleLimit {
 		return collectors.Errorf(reasonTooManySamples, "more samples than sample_limit, %d", r.sampleLimit)
 	}
-	known := r.byText[string(text)]
-	if known == nil {
+	cached := r.byText[string(text)]
+	if cached == nil {
 		s, err := r.newSeries()
 		if err != nil {
 			return err
 		}
-		known = &seriesText{series: s}
-		r.byText[string(text)] = known
+		cached = &seriesText{series: s}
+		r.byText[string(text)] = cached
 	}
-	known.seen = r.round
+	cached.seen = r.scrapes
 
 	var t int64
 	if timestamp != nil && r.honorTimestamps {
 		t = *timestamp
 	}
-	s := known.series
-	s.seen = r.round
-	again := s.taken == r.round
-	if s.own || t > r.latest || again && (t == 0 || s.t == 0 || t <= s.t) {
+	s := cached.series
+	s.seen = r.scrapes
+	again := s.taken == r.scrapes
+	if s.reserved || t > r.latest || again && (t == 0 || s.t == 0 || t <= s.t) {
 		r.dropped++
 		return nil
 	}
-	s.taken, s.t = r.round, t
+	s.taken, s.t = r.scrapes, t
 	r.samples = append(r.samples, collectors.Sample{Labels: s.labels, Value: value, T: t})
 	r.families.used(s.labels)
 	return nil
 }
 
-// newSeries makes the labels of the series that the parser stands at.
+// newSeries returns the current series of the parser, with its labels.
 func (r *reading) newSeries() (*series, error) {
 	var written labels.Labels
 	r.text.Labels(&written)
@@ -214,13 +212,13 @@ func (r *reading) newSeries() (*series, error) {
 	hash := set.Hash()
 	s := r.byHash[hash]
 	if s == nil || !labels.Equal(s.labels, set) {
-		s = &series{labels: set, own: r.isOwn(set)}
+		s = &series{labels: set, reserved: r.isReserved(set)}
 		r.byHash[hash] = s
 	}
 	return s, nil
 }
 
-// checkLabels holds a series against the limits.
+// checkLabels checks a series against the limits.
 func (r *reading) checkLabels(set labels.Labels) error {
 	name := set.Get(model.MetricNameLabel)
 	if n := set.Len(); n > r.labelLimit {
@@ -234,13 +232,14 @@ func (r *reading) checkLabels(set labels.Labels) error {
 	})
 }
 
-// isOwn says whether a scraped series would pass for one of this collector's own.
-func (r *reading) isOwn(set labels.Labels) bool {
+// isReserved reports whether a scraped series has a name and component of this collector's
+// metrics.
+func (r *reading) isReserved(set labels.Labels) bool {
 	return strings.HasPrefix(set.Get(model.MetricNameLabel), "vitals_scrape_") && set.Get("component") == r.component
 }
 
-// keeps says whether the metric of a series is kept. The samples of a metric follow
-// each other, so the last outcome is remembered.
+// keeps reports whether the metric of a series is kept. The samples of a metric follow each other,
+// so the last result is cached.
 func (r *reading) keeps(text []byte) bool {
 	name := text
 	if end := bytes.IndexAny(text, "{ \t"); end > 0 {

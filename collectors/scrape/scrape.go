@@ -24,54 +24,54 @@ func reasons() []remote.Reason {
 	return append(remote.Reasons(), reasonTooLarge, reasonTooManySamples, reasonLabelLimit)
 }
 
-// collector is the collector of the kind collector.
+// collector is a collector of the kind scrape.
 type collector struct {
 	name   string
 	limit  collectors.Size
 	client client
-	parser seriesParser
-	// body is the last answer, decompressed; its memory is used again.
+	parser parser
+	// body is the last answer, decompressed; its memory is reused.
 	body bytes.Buffer
 	// families are the metrics of the last scrape, none after a failed one.
 	families []collectors.Desc
 }
 
-// Collect scrapes once. A scrape that fails in any way yields none of the target's
-// samples, so their series go stale together, as they do in Prometheus.
-func (s *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+// Collect scrapes once. A scrape that fails returns none of the target's samples, so all its series
+// go stale, as in Prometheus.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	start := time.Now()
-	parsed, err := s.scrape(ctx, start)
+	parsed, err := c.scrape(ctx, start)
 	took := time.Since(start)
 
 	b := collectors.Batch{Samples: parsed.samples}
 	reason := remote.ReasonOf(err)
-	b.Set(upMetric, collectors.Number(err == nil), s.name)
-	b.Set(durationMetric, took.Seconds(), s.name)
-	b.Set(samplesMetric, float64(len(parsed.samples)), s.name)
-	b.Set(droppedSamplesMetric, float64(parsed.dropped), s.name)
-	b.Set(bodyMetric, float64(s.body.Len()), s.name)
+	b.Set(upMetric, collectors.Number(err == nil), c.name)
+	b.Set(durationMetric, took.Seconds(), c.name)
+	b.Set(samplesMetric, float64(len(parsed.samples)), c.name)
+	b.Set(droppedSamplesMetric, float64(parsed.dropped), c.name)
+	b.Set(bodyMetric, float64(c.body.Len()), c.name)
 	for _, r := range reasons() {
-		b.Set(failureMetric, collectors.Number(r == reason), s.name, string(r))
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
-	s.families = parsed.families
+	c.families = parsed.families
 	if err != nil {
-		return b.Samples, errors.New(collectors.OneLine("scrape: "+redact.Values(remote.WithoutURL(err).Error(), s.client.secrets), collectors.MaxReason))
+		return b.Samples, errors.New(collectors.OneLine("scrape: "+redact.Values(remote.WithoutURL(err).Error(), c.client.secrets), collectors.MaxReason))
 	}
 	return b.Samples, nil
 }
 
-// Describe lists the collector's own metrics and those of the last scrape.
-func (s *collector) Describe() []collectors.Desc {
-	return append(collectors.Describe(defs()), s.families...)
+// Describe lists the metrics of the collector and those of the last scrape.
+func (c *collector) Describe() []collectors.Desc {
+	return append(collectors.Describe(defs()), c.families...)
 }
 
-func (s *collector) scrape(ctx context.Context, at time.Time) (exposition, error) {
-	s.body.Reset()
-	contentType, err := s.client.fetch(ctx, &s.body, int64(s.limit))
+func (c *collector) scrape(ctx context.Context, at time.Time) (exposition, error) {
+	c.body.Reset()
+	contentType, err := c.client.fetch(ctx, &c.body, int64(c.limit))
 	if err != nil {
 		return exposition{}, err
 	}
-	parsed, err := s.parser.parse(ctx, s.body.Bytes(), contentType, at)
+	parsed, err := c.parser.parse(ctx, c.body.Bytes(), contentType, at)
 	if err != nil {
 		return exposition{}, err
 	}

@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	localText        = "text/plain; version=0.0.4; charset=utf-8"
-	localOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+	textFormat        = "text/plain; version=0.0.4; charset=utf-8"
+	openMetricsFormat = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 )
 
-// localTarget serves one answer.
-func localTarget(t testing.TB, contentType, body string) *httptest.Server {
+// newTarget serves one answer.
+func newTarget(t testing.TB, contentType, body string) *httptest.Server {
 	t.Helper()
 	return collectortest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Type"] = []string{contentType}
@@ -35,13 +35,13 @@ func localTarget(t testing.TB, contentType, body string) *httptest.Server {
 	})
 }
 
-func localScraper(t testing.TB, url, more string) collectors.Collector {
+func newScraper(t testing.TB, url, more string) collectors.Collector {
 	t.Helper()
 	return collectortest.New(t, "target", "{url: '"+url+"'"+more+"}", &scrape.Config{})
 }
 
-// localScraped splits the samples into the target's and the collector's own.
-func localScraped(samples []collectors.Sample) (target, own []collectors.Sample) {
+// split splits the samples into those of the target and those of the collector.
+func split(samples []collectors.Sample) (target, own []collectors.Sample) {
 	for _, s := range samples {
 		if strings.HasPrefix(collectortest.Sample(s), "vitals_scrape_") {
 			own = append(own, s)
@@ -52,8 +52,8 @@ func localScraped(samples []collectors.Sample) (target, own []collectors.Sample)
 	return target, own
 }
 
-// localReason returns the reason of a failed scrape, and empty for a success.
-func localReason(t testing.TB, samples []collectors.Sample) string {
+// reason returns the reason of a failed scrape, and empty for a success.
+func reason(t testing.TB, samples []collectors.Sample) string {
 	t.Helper()
 	var reasons []string
 	for _, s := range samples {
@@ -69,12 +69,12 @@ func localReason(t testing.TB, samples []collectors.Sample) string {
 
 func TestExposition(t *testing.T) {
 	for _, tt := range []struct{ given, contentType, want string }{
-		{"target.txt", localText, "metrics.prom"},
-		{"target.om.txt", localOpenMetrics, "metrics.om.prom"},
+		{"target.txt", textFormat, "metrics.prom"},
+		{"target.om.txt", openMetricsFormat, "metrics.om.prom"},
 	} {
 		t.Run(tt.given, func(t *testing.T) {
-			target := localTarget(t, tt.contentType, collectortest.Read(t, "testdata/"+tt.given))
-			c := localScraper(t, target.URL, "")
+			target := newTarget(t, tt.contentType, collectortest.Read(t, "testdata/"+tt.given))
+			c := newScraper(t, target.URL, "")
 			for range 2 { // the second time with a warm cache
 				samples, err := collectortest.Collect(t, c)
 				if err != nil {
@@ -109,42 +109,42 @@ func TestFailures(t *testing.T) {
 		name, contentType, body string
 		limits, want            string
 	}{
-		{"empty answer is a success", localText, "", "", ""},
+		{"empty answer is a success", textFormat, "", "", ""},
 		{"no content type", "", "a 1\n", "", "protocol"},
 		{"a page", "text/html", "<html>", "", "protocol"},
-		{"protobuf, which is not asked for", "application/vnd.google.protobuf", "\x05", "", "protocol"},
-		{"not an exposition", localText, "<html>\n", "", "protocol"},
-		{"a line without a value", localText, "a 1\nb\n", "", "protocol"},
-		{"cut in the middle of a line", localText, "a 1\nb{c=\"d", "", "protocol"},
-		{"OpenMetrics without its end", localOpenMetrics, "# TYPE a gauge\na 1\n", "", "protocol"},
-		{"a value that is no number", localText, "a one\n", "", "protocol"},
-		{"a label value that is not UTF-8", localText, "a{b=\"\xff\"} 1\n", "", "protocol"},
-		{"a name that is not UTF-8", localText, "\xff 1\n", "", "protocol"},
-		{"a quoted name that is not UTF-8", localText, "{\"\xff\"} 1\n", "", "protocol"},
-		{"binary", localText, "\x00\x01\x02", "", "protocol"},
-		{"a label twice", localText, "a{b=\"1\",b=\"2\"} 1\n", "", "protocol"},
-		{"no name", localText, "{b=\"1\"} 1\n", "", "protocol"},
-		{"a million samples in 9 MB", localText, many(1_000_000, "a%06d 1\n"), ", sample_limit: 10000", "too_many_samples"},
-		{"a million samples in 17 MB", localText, many(1_000_000, "a{b=\"%06d\"} 1\n"), "", "too_large"},
-		{"as many samples as may be", localText, many(10, "a%d 1\n"), ", sample_limit: 10", ""},
-		{"one sample more", localText, many(11, "a%d 1\n"), ", sample_limit: 10", "too_many_samples"},
-		{"as large as may be", localText, "a 1\n", ", body_size_limit: 4B", ""},
-		{"one byte more", localText, "a 10\n", ", body_size_limit: 4B", "too_large"},
-		{"too many labels", localText, "a{" + many(100, "l%d=\"x\",") + "} 1\n", "", "label_limit"},
-		{"as many labels as may be", localText, "a{b=\"c\"} 1\n", ", label_limit: 3", ""},
-		{"one label more", localText, "a{b=\"c\",d=\"e\"} 1\n", ", label_limit: 3", "label_limit"},
-		{"a label value that is too long", localText, "a{b=\"" + strings.Repeat("x", 2049) + "\"} 1\n", "", "label_limit"},
-		{"a label name that is too long", localText, "a{" + strings.Repeat("x", 2049) + "=\"b\"} 1\n", "", "label_limit"},
-		{"a metric name that is too long", localText, strings.Repeat("x", 2049) + " 1\n", "", "label_limit"},
+		{"protobuf, which was not requested", "application/vnd.google.protobuf", "\x05", "", "protocol"},
+		{"not an exposition", textFormat, "<html>\n", "", "protocol"},
+		{"a line without a value", textFormat, "a 1\nb\n", "", "protocol"},
+		{"cut in the middle of a line", textFormat, "a 1\nb{c=\"d", "", "protocol"},
+		{"OpenMetrics without its end", openMetricsFormat, "# TYPE a gauge\na 1\n", "", "protocol"},
+		{"a value that is no number", textFormat, "a one\n", "", "protocol"},
+		{"a label value that is not UTF-8", textFormat, "a{b=\"\xff\"} 1\n", "", "protocol"},
+		{"a name that is not UTF-8", textFormat, "\xff 1\n", "", "protocol"},
+		{"a quoted name that is not UTF-8", textFormat, "{\"\xff\"} 1\n", "", "protocol"},
+		{"binary", textFormat, "\x00\x01\x02", "", "protocol"},
+		{"a label twice", textFormat, "a{b=\"1\",b=\"2\"} 1\n", "", "protocol"},
+		{"no name", textFormat, "{b=\"1\"} 1\n", "", "protocol"},
+		{"a million samples in 9 MB", textFormat, many(1_000_000, "a%06d 1\n"), ", sample_limit: 10000", "too_many_samples"},
+		{"a million samples in 17 MB", textFormat, many(1_000_000, "a{b=\"%06d\"} 1\n"), "", "too_large"},
+		{"as many samples as may be", textFormat, many(10, "a%d 1\n"), ", sample_limit: 10", ""},
+		{"one sample more", textFormat, many(11, "a%d 1\n"), ", sample_limit: 10", "too_many_samples"},
+		{"as large as may be", textFormat, "a 1\n", ", body_size_limit: 4B", ""},
+		{"one byte more", textFormat, "a 10\n", ", body_size_limit: 4B", "too_large"},
+		{"too many labels", textFormat, "a{" + many(100, "l%d=\"x\",") + "} 1\n", "", "label_limit"},
+		{"as many labels as may be", textFormat, "a{b=\"c\"} 1\n", ", label_limit: 3", ""},
+		{"one label more", textFormat, "a{b=\"c\",d=\"e\"} 1\n", ", label_limit: 3", "label_limit"},
+		{"a label value that is too long", textFormat, "a{b=\"" + strings.Repeat("x", 2049) + "\"} 1\n", "", "label_limit"},
+		{"a label name that is too long", textFormat, "a{" + strings.Repeat("x", 2049) + "=\"b\"} 1\n", "", "label_limit"},
+		{"a metric name that is too long", textFormat, strings.Repeat("x", 2049) + " 1\n", "", "label_limit"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localScraper(t, localTarget(t, tt.contentType, tt.body).URL, tt.limits)
+			c := newScraper(t, newTarget(t, tt.contentType, tt.body).URL, tt.limits)
 			samples, err := collectortest.Collect(t, c)
-			if got := localReason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
+			if got := reason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.want)
 			}
-			if target, _ := localScraped(samples); tt.want != "" && len(target) > 0 {
+			if target, _ := split(samples); tt.want != "" && len(target) > 0 {
 				t.Errorf("%d of the target's samples after a failure, want none", len(target))
 			}
 			if err != nil && (len(err.Error()) > 512 || strings.Contains(err.Error(), "\n")) {
@@ -156,7 +156,7 @@ func TestFailures(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	gzipped := func(w http.ResponseWriter, write func(io.Writer)) {
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
 		write(z)
@@ -181,7 +181,7 @@ func TestAnswers(t *testing.T) {
 				}
 			})
 		}, "too_large"},
-		{"said to be compressed", func(w http.ResponseWriter, _ *http.Request) {
+		{"not compressed despite its header", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, "a 1\n")
 		}, "protocol"},
@@ -189,14 +189,14 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 		}, "protocol"},
 		{"endless", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", localText)
+			w.Header().Set("Content-Type", textFormat)
 			for {
 				if _, err := io.WriteString(w, strings.Repeat("# x\n", 1000)); err != nil {
 					return
 				}
 			}
 		}, "too_large"},
-		{"shorter than it says", func(w http.ResponseWriter, _ *http.Request) {
+		{"shorter than its Content-Length", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "a 1\n")
 		}, "protocol"},
@@ -214,9 +214,9 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localScraper(t, collectortest.Serve(t, tt.answer).URL, "")
+			c := newScraper(t, collectortest.Serve(t, tt.answer).URL, "")
 			samples, err := collectortest.Collect(t, c)
-			if got := localReason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
+			if got := reason(t, samples); got != tt.want || (err != nil) != (tt.want != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.want)
 			}
 		})
@@ -230,7 +230,7 @@ func TestHangs(t *testing.T) {
 			free := make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if when == "in the body" {
-					w.Header().Set("Content-Type", localText)
+					w.Header().Set("Content-Type", textFormat)
 					_, _ = io.WriteString(w, "a 1\n")
 					_ = http.NewResponseController(w).Flush()
 				}
@@ -238,28 +238,28 @@ func TestHangs(t *testing.T) {
 			}))
 			defer server.Close()
 			defer close(free)
-			c := localScraper(t, server.URL+"/?token=secret", "")
+			c := newScraper(t, server.URL+"/?token=secret", "")
 			samples, err := collectortest.CollectWithin(t, c, 50*time.Millisecond)
-			if got := localReason(t, samples); got != "timeout" || err == nil || strings.Contains(err.Error(), "secret") {
+			if got := reason(t, samples); got != "timeout" || err == nil || strings.Contains(err.Error(), "secret") {
 				t.Errorf("reason = %q, error %v, want timeout and an error without the query", got, err)
 			}
 		})
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = listener.Close()
 	tests := map[string]collectors.Collector{
-		"port":   localScraper(t, "http://"+listener.Addr().String(), ""),
-		"socket": localScraper(t, "http://x/", ", unix_socket: "+filepath.Join(collectortest.Dir(t), "none.sock")),
+		"port":   newScraper(t, "http://"+listener.Addr().String(), ""),
+		"socket": newScraper(t, "http://x/", ", unix_socket: "+filepath.Join(collectortest.Dir(t), "none.sock")),
 	}
 	for name, c := range tests {
 		samples, err := collectortest.Collect(t, c)
-		if got := localReason(t, samples); got != "refused" || err == nil {
+		if got := reason(t, samples); got != "refused" || err == nil {
 			t.Errorf("%s: reason = %q, error %v, want refused", name, got, err)
 		}
 	}
@@ -268,11 +268,11 @@ func TestNobodyListens(t *testing.T) {
 func TestRecovers(t *testing.T) {
 	answers := []string{"a 1\n", "broken\n", "a 2\n"}
 	target := collectortest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", localText)
+		w.Header().Set("Content-Type", textFormat)
 		_, _ = io.WriteString(w, answers[0])
 		answers = answers[1:]
 	})
-	c := localScraper(t, target.URL, "")
+	c := newScraper(t, target.URL, "")
 	var got []string
 	for range 3 {
 		samples, err := collectortest.Collect(t, c)
@@ -285,7 +285,7 @@ func TestRecovers(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	c := localScraper(t, localTarget(t, localText, "a NaN\nb +Inf\nc -Inf\n").URL, "")
+	c := newScraper(t, newTarget(t, textFormat, "a NaN\nb +Inf\nc -Inf\n").URL, "")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
@@ -312,7 +312,7 @@ func TestSeries(t *testing.T) {
 		{"timestamps not honoured", "a 1 1000\n", ", honor_timestamps: false", []string{`a{component="target"} 1`}, 0},
 		{"of the future", fmt.Sprintf("a 1 %d\nb 2\n", future), "", []string{`b{component="target"} 2`}, 1},
 		{"a component of its own", "a{component=\"x\"} 1\na{component=\"\"} 2\n", "", []string{`a{component="x"} 1`, `a{component="target"} 2`}, 0},
-		{"that passes for the collector's own", "vitals_scrape_up 7\nvitals_scrape_up{component=\"x\"} 7\n", "", []string{`vitals_scrape_up{component="x"} 7`}, 1},
+		{"with a name of the collector's metrics", "vitals_scrape_up 7\nvitals_scrape_up{component=\"x\"} 7\n", "", []string{`vitals_scrape_up{component="x"} 7`}, 1},
 		{"only those to keep", "ab 1\na 2\nb{a=\"x\"} 3\nba 4\n{\"a\"} 5\n{\"b\",a=\"y\"} 6\n", ", keep: [a, 'b+']",
 			[]string{`a{component="target"} 2`, `b{a="x",component="target"} 3`, `b{a="y",component="target"} 6`}, 1},
 		{"the limit counts what is kept", "x1 1\nx2 1\na 1\nx3 1\n", ", keep: [a], sample_limit: 1", []string{`a{component="target"} 1`}, 0},
@@ -320,7 +320,7 @@ func TestSeries(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localScraper(t, localTarget(t, localText, tt.body).URL, tt.more)
+			c := newScraper(t, newTarget(t, textFormat, tt.body).URL, tt.more)
 			for range 2 { // the second time with a warm cache
 				samples, err := collectortest.Collect(t, c)
 				if err != nil {
@@ -347,7 +347,7 @@ func TestHelpIsBounded(t *testing.T) {
 	for i := range 1000 {
 		body += fmt.Sprintf("# TYPE unused%d gauge\n", i)
 	}
-	c := localScraper(t, localTarget(t, localText, body).URL, "")
+	c := newScraper(t, newTarget(t, textFormat, body).URL, "")
 	if _, err := collectortest.Collect(t, c); err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}

@@ -4,12 +4,12 @@ import "github.com/vitals-health/vitals/collectors"
 
 // The metrics of the kind script.
 var (
-	exitCodeMetric = collectors.NewGauge("vitals_script_exit_code", "The exit code of the script; absent when it did not exit by itself.", "script")
-	signalMetric   = collectors.NewGauge("vitals_script_signal", "The number of the signal that ended the script, or 0; absent when it did not run.", "script")
+	exitCodeMetric = collectors.NewGauge("vitals_script_exit_code", "The exit code of the script; absent unless it exited.", "script")
+	signalMetric   = collectors.NewGauge("vitals_script_signal", "The number of the signal that ended the script, or 0; absent if it did not run.", "script")
 	durationMetric = collectors.NewGauge("vitals_script_duration_seconds", "How long the script ran.", "script")
-	statusMetric   = collectors.NewGauge("vitals_script_status", "What the script says by its convention: 1 for that status, 0 for all others.", "script", "status")
-	failureMetric  = collectors.NewGauge("vitals_script_failure", "Why the script could not be run to its end, or is not understood: 1 for that reason, 0 for all others.", "script", "reason")
-	objectOkMetric = collectors.NewGauge("vitals_script_object_ok", "Whether the script says OK of the object (1) or anything else (0).", "script", "category", "object")
+	statusMetric   = collectors.NewGauge("vitals_script_status", "The status of the script by its convention: 1 for that status, 0 for all others.", "script", "status")
+	failureMetric  = collectors.NewGauge("vitals_script_failure", "Why the script did not exit, or its output is not valid: 1 for that reason, 0 for all others.", "script", "reason")
+	objectOkMetric = collectors.NewGauge("vitals_script_object_ok", "Whether the status of the object is OK (1) or anything else (0).", "script", "category", "object")
 )
 
 // defs are the metrics of the kind script.

@@ -42,7 +42,7 @@ func TestPerfdata(t *testing.T) {
 		{"bytes", "a=1B b=1KB c=1kB d=1GB e=1TB f=1PB g=1KiB h=1MiB i=1GiB j=1TiB k=1PiB", "a 1 bytes, b 1024 bytes, c 1024 bytes, d 1.073741824e+09 bytes, e 1.099511627776e+12 bytes, f 1.125899906842624e+15 bytes, g 1024 bytes, h 1.048576e+06 bytes, i 1.073741824e+09 bytes, j 1.099511627776e+12 bytes, k 1.125899906842624e+15 bytes", ""},
 		{"percent", "a=42%;80;90;0;100", "a 0.42 ratio w0.8 c0.9 min0 max1", ""},
 		{"counter", "a=17c", "a 17 count", ""},
-		{"another unit is its own", "a=230V b=3.5km/h", "a 230 V, b 3.5 km/h", ""},
+		{"another unit", "a=230V b=3.5km/h", "a 230 V, b 3.5 km/h", ""},
 		{"undetermined", "a=U b=1 c=U;1;2", "b 1 none", ""},
 		{"label in quotes", "'used space'=1 'a=b'=2 'it''s'=3", "used space 1 none, a=b 2 none, it's 3 none", ""},
 		{"label is cleaned", "'a\x01b\xff'=1", "a b\uFFFD 1 none", ""},
@@ -78,7 +78,7 @@ func perfdataError(err error) string {
 	return err.Error()
 }
 
-// Performance data stand behind bars in two places.
+// Performance data follow bars in two places.
 func TestPluginOutput(t *testing.T) {
 	tests := []struct{ name, output, text, data string }{
 		{"text only", "OK\n", "OK", ""},
@@ -97,8 +97,8 @@ func TestPluginOutput(t *testing.T) {
 	}
 }
 
-// Whatever a plugin prints, there are not more data than allowed, each with a label of its
-// own that fits, and all numbers are some.
+// For every output, the number of data is bounded, each has a unique label of bounded length, and
+// all numbers are finite.
 func FuzzPerfdata(f *testing.F) {
 	for _, seed := range []string{"a=1", "'a b'=1ms;2;3;0;10 c=U", "/=2643MB;5948;5958;0;5968", "'=1", "a=1e308KB", "'''''=1;;;;", "=", "\xff=\xff"} {
 		f.Add(seed)
@@ -111,8 +111,8 @@ func FuzzPerfdata(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, d := range data {
-			if seen[d.label] || d.label == "" || len(d.label) > maxScriptLabel || !model.LabelValue(d.label).IsValid() {
-				t.Errorf("label %q, want one of its own that fits", d.label)
+			if seen[d.label] || d.label == "" || len(d.label) > maxLabel || !model.LabelValue(d.label).IsValid() {
+				t.Errorf("label %q, want a unique one of bounded length", d.label)
 			}
 			seen[d.label] = true
 			if d.unit == "" || len(d.unit) > 32 || !utf8.ValidString(d.unit) {
@@ -127,8 +127,8 @@ func FuzzPerfdata(f *testing.F) {
 	})
 }
 
-// Whatever a checker prints, there are not more objects than allowed, each with a name of
-// its own that fits; and where nothing is wrong and no error, all of them are OK.
+// For every output, the number of objects is bounded and each has a unique name of bounded length.
+// Without an error or a message, all of them are OK.
 func FuzzCategoryLines(f *testing.F) {
 	for _, seed := range []string{"Cat\nD1:OK\nD3:text\n", "Cat", "", "\n\n:\n:OK\n", "Cat\nD1:OK\nD1:OK", "\xff\n\xff:\xff"} {
 		f.Add(seed)
@@ -136,13 +136,13 @@ func FuzzCategoryLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, output string) {
 		const limit = 5
 		category, objects, wrong, err := parseCategoryLines(output, limit)
-		if len(objects) > limit || len(wrong) > len(objects) || !model.LabelValue(category).IsValid() || len(category) > maxScriptLabel {
+		if len(objects) > limit || len(wrong) > len(objects) || !model.LabelValue(category).IsValid() || len(category) > maxLabel {
 			t.Errorf("%d objects of category %q, %d of them wrong, want at most %d", len(objects), category, len(wrong), limit)
 		}
 		seen := map[string]bool{}
 		for _, o := range objects {
-			if seen[o.name] || o.name == "" || len(o.name) > maxScriptLabel || !model.LabelValue(o.name).IsValid() {
-				t.Errorf("object %q, want one of its own that fits", o.name)
+			if seen[o.name] || o.name == "" || len(o.name) > maxLabel || !model.LabelValue(o.name).IsValid() {
+				t.Errorf("object %q, want a unique one of bounded length", o.name)
 			}
 			seen[o.name] = true
 			if !o.ok && len(wrong) == 0 {

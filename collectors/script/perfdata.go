@@ -9,13 +9,13 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// The metrics of the kind script.
+// The metrics of performance data.
 var (
 	perfdataMetric         = collectors.NewGauge("vitals_script_perfdata", "A number that the script measured, in the base unit.", "script", "label", "unit")
-	perfdataWarningMetric  = collectors.NewGauge("vitals_script_perfdata_warning", "Above this number the script warns, where it says so by a plain number; in the base unit.", "script", "label", "unit")
-	perfdataCriticalMetric = collectors.NewGauge("vitals_script_perfdata_critical", "Above this number the script is critical, where it says so by a plain number; in the base unit.", "script", "label", "unit")
-	perfdataMinMetric      = collectors.NewGauge("vitals_script_perfdata_min", "The least that the number can be, in the base unit.", "script", "label", "unit")
-	perfdataMaxMetric      = collectors.NewGauge("vitals_script_perfdata_max", "The most that the number can be, in the base unit.", "script", "label", "unit")
+	perfdataWarningMetric  = collectors.NewGauge("vitals_script_perfdata_warning", "The warning threshold, if it is a plain number, in the base unit.", "script", "label", "unit")
+	perfdataCriticalMetric = collectors.NewGauge("vitals_script_perfdata_critical", "The critical threshold, if it is a plain number, in the base unit.", "script", "label", "unit")
+	perfdataMinMetric      = collectors.NewGauge("vitals_script_perfdata_min", "The minimum of the number, in the base unit.", "script", "label", "unit")
+	perfdataMaxMetric      = collectors.NewGauge("vitals_script_perfdata_max", "The maximum of the number, in the base unit.", "script", "label", "unit")
 )
 
 // perfdatum is one number that a Monitoring Plugin measured, in base units.
@@ -23,7 +23,7 @@ type perfdatum struct {
 	label, unit string
 	value       float64
 	// limits are the warning and the critical threshold, the minimum and the maximum; nil
-	// where there is none, or where the threshold is a range and no number.
+	// without one, or if the threshold is a range.
 	limits [4]*float64
 }
 
@@ -57,8 +57,8 @@ func addPerfdata(b *collectors.Batch, script string, data []perfdatum) {
 }
 
 // parsePerfdata reads 'label'=value[UOM];[warn];[crit];[min];[max], separated by white
-// space, as the Monitoring Plugins' development guidelines have it. It returns what it
-// could read together with the first mistake.
+// space, as in the Monitoring Plugins' development guidelines. It returns what it could
+// read together with the first error.
 func parsePerfdata(text string, limit int) (data []perfdatum, err error) {
 	seen := map[string]bool{}
 	for number := 1; ; number++ {
@@ -79,7 +79,7 @@ func parsePerfdata(text string, limit int) (data []perfdatum, err error) {
 				err = collectors.Errorf(protocol, "datum %d: expected each label once", number)
 			}
 		case len(data) == limit:
-			return data, collectors.Errorf(scriptOutput, "more than %d data", limit)
+			return data, collectors.Errorf(tooLarge, "more than %d data", limit)
 		default:
 			seen[d.label] = true
 			data = append(data, d)
@@ -87,8 +87,8 @@ func parsePerfdata(text string, limit int) (data []perfdatum, err error) {
 	}
 }
 
-// cutPerfdatum takes the next datum off a text: its label, without quotes, and the fields
-// behind the equals sign. It returns false at the text's end.
+// cutPerfdatum cuts the next datum off a text: its label, without quotes, and the fields
+// after the equals sign. It returns false at the end of the text.
 func cutPerfdatum(text string) (label, fields, rest string, ok bool) {
 	text = strings.TrimLeft(text, " \t\r\n")
 	if text == "" {
@@ -110,7 +110,7 @@ func cutPerfdatum(text string) (label, fields, rest string, ok bool) {
 	return label, text[:end], text[end:], true
 }
 
-// cutQuoted reads up to the quote that ends a label; two of them stand for one.
+// cutQuoted reads up to the quote that ends a label; two of them are an escaped one.
 func cutQuoted(text string) (label, rest string) {
 	var b strings.Builder
 	for {
@@ -131,7 +131,7 @@ var perfdataValue = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[e
 
 // readPerfdatum reads a datum's fields. One that the plugin could not determine is absent.
 func readPerfdatum(label, fields string) (d perfdatum, absent, ok bool) {
-	d.label = collectors.OneLine(label, maxScriptLabel)
+	d.label = collectors.OneLine(label, maxLabel)
 	fields, ok = strings.CutPrefix(fields, "=")
 	parts := strings.Split(fields, ";")
 	if !ok || d.label == "" || len(parts) > 5 && strings.Join(parts[5:], "") != "" {
@@ -157,10 +157,10 @@ func readPerfdatum(label, fields string) (d perfdatum, absent, ok bool) {
 	return d, false, true
 }
 
-// perfdataScale leads to the base unit: times, divided by.
+// perfdataScale converts to the base unit: multiplied by times, divided by by.
 type perfdataScale struct{ times, by float64 }
 
-// number reads a plain number and scales it; nil is none, or a range.
+// number parses a plain number and scales it. It returns nil for a range and for no number.
 func (s perfdataScale) number(text string) *float64 {
 	if match := perfdataValue.FindStringSubmatch(text); match == nil || match[2] != "" {
 		return nil
@@ -172,8 +172,8 @@ func (s perfdataScale) number(text string) *float64 {
 	return &n
 }
 
-// perfdataUnit is the base unit of a unit of measurement, and how to get there. Plugins
-// count bytes in powers of 1024, whatever the prefix. An unknown unit is its own.
+// perfdataUnit returns the base unit of a unit of measurement, and the conversion. Plugins count
+// bytes in powers of 1024, with every prefix. An unknown unit is returned unchanged.
 func perfdataUnit(uom string) (unit string, scale perfdataScale) {
 	const kilo = 1 << 10
 	switch uom {

@@ -16,33 +16,33 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-// What a script that does not exist means.
+// The values of missing: the effect of a script that does not exist.
 const (
 	missingFail   = "fail"
 	missingIgnore = "ignore"
 )
 
-// Config configures the kind script: a check or a hook that exists already is
-// run, and what it says by its convention becomes gauges.
+// Config configures the kind script: it runs an existing check or hook, and exports the result
+// by its convention.
 type Config struct {
-	// Command is a program, by its absolute path, and its arguments. No shell is
-	// involved unless the program is one.
+	// Command is a program, by its absolute path, and its arguments. There is no
+	// shell unless the program is one.
 	Command []string `yaml:"command"`
-	// Convention is what exit codes and output mean; plain by default.
+	// Convention is the meaning of exit codes and output; plain by default.
 	Convention string `yaml:"convention"`
-	// Environment is added to that of Vitals itself, and goes before it.
+	// Environment is added to the environment of Vitals, and overrides it.
 	Environment map[string]collectors.Secret `yaml:"environment,omitempty"`
-	// Directory is where the program runs; that of Vitals where it is not set.
+	// Directory is the working directory; that of Vitals by default.
 	Directory string `yaml:"directory,omitempty"`
-	// OutputLimit is how much of the output is looked at, in bytes; 64KiB by default.
+	// OutputLimit is how much of the output is read, in bytes; 64KiB by default.
 	OutputLimit collectors.Size `yaml:"output_limit"`
-	// Missing is what it means that there is no such program: fail by default, or ignore.
+	// Missing is the effect of a program that does not exist: fail by default, or ignore.
 	Missing string `yaml:"missing"`
-	// ObjectLimit is how many performance data or objects one run may name; 100 by default.
+	// ObjectLimit is how many performance data or objects one run may have; 100 by default.
 	ObjectLimit int `yaml:"object_limit"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of the block before it is decoded.
 func (c *Config) SetDefaults() {
 	c.Convention, c.Missing = conventionPlain, missingFail
 	c.OutputLimit, c.ObjectLimit = 64<<10, 100
@@ -84,13 +84,13 @@ func (c *Config) Problems() []collectors.Problem {
 	return problems
 }
 
-// External implements Kind: what a script looks at is its own matter, and taken for local.
+// External implements Kind: what a script checks is unknown, and counts as local.
 func (c *Config) External() bool { return false }
 
 // Uses implements Kind.
 func (c *Config) Uses() []string { return nil }
 
-// SecretValue implements SecretFinder: variables may hold secrets, whatever their names.
+// SecretValue implements SecretFinder: every variable may hold a secret.
 func (c *Config) SecretValue(path string) (secret, decided bool) {
 	return path == "environment", path == "environment"
 }
@@ -104,14 +104,14 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	return &collector{name: env.Name, config: *c, command: command, secrets: c.secrets(), busy: make(chan struct{}, 1)}, nil
 }
 
-// minVariable is the length in bytes from which any variable may be a secret. A shorter
-// one, such as a language, would be found in texts that have nothing to do with it.
+// minVariable is the length in bytes from which any variable may be a secret. A shorter one, such
+// as a language, would match in unrelated texts.
 const minVariable = 8
 
-// plainPath is a value that says where something is.
+// plainPath matches a path, which is no secret.
 var plainPath = regexp.MustCompile(`^(/[\w.-]+)+/?$`)
 
-// secrets are values of arguments and variables that the script may print.
+// secrets returns the values of arguments and variables to redact in output.
 func (c *Config) secrets() []string {
 	secrets := redact.Secrets(c.Command...)
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
@@ -124,15 +124,15 @@ func (c *Config) secrets() []string {
 	return secrets
 }
 
-// redacted is output without secrets.
-func (s *collector) redacted(output []byte) []byte {
-	if len(s.secrets) == 0 || len(output) == 0 {
+// redacted returns output without secrets.
+func (c *collector) redacted(output []byte) []byte {
+	if len(c.secrets) == 0 || len(output) == 0 {
 		return output
 	}
-	return []byte(redact.Values(string(output), s.secrets))
+	return []byte(redact.Values(string(output), c.secrets))
 }
 
-// environment is the inherited one with what the configuration adds to it.
+// environment returns the inherited environment with the configured variables.
 func (c *Config) environment(inherited []string) []string {
 	all := slices.DeleteFunc(slices.Clone(inherited), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
@@ -145,86 +145,85 @@ func (c *Config) environment(inherited []string) []string {
 	return all
 }
 
-// collector is the collector of the kind collector.
+// collector is a collector of the kind script.
 type collector struct {
 	name    string
 	config  Config
 	command command
-	// secrets are what the command must not show.
+	// secrets are redacted in the output.
 	secrets []string
-	// busy holds an element while the command runs: it never runs twice at once.
+	// busy holds an element while the command runs, so that it never runs twice at once.
 	busy chan struct{}
-	// note is what there is to say of the last round.
+	// note is that of the last collection.
 	note string
 }
 
-// Collect runs the command and exports what it says. An exit code is a measurement,
-// whatever it is; that the command could not be run, or did not end by itself, is an
-// error.
-func (s *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	run := s.run(ctx)
-	run.output, run.complaints = s.redacted(run.output), s.redacted(run.complaints)
-	said := verdict{status: unknown, err: run.err}
+// Collect runs the command and exports the result. Every exit code is a measurement; a command
+// that could not be started or did not exit is an error.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	run := c.run(ctx)
+	run.output, run.stderr = c.redacted(run.output), c.redacted(run.stderr)
+	v := verdict{status: unknown, err: run.err}
 	if run.exited {
-		said = judgeScript(&s.config, run)
+		v = interpret(&c.config, run)
 	}
-	if s.config.Missing == missingIgnore && reasonOfScript(said.err) == missing {
-		said = verdict{note: fmt.Sprintf("there is no %s", s.config.Command[0])}
+	if c.config.Missing == missingIgnore && reasonOf(v.err) == missing {
+		v = verdict{note: fmt.Sprintf("there is no %s", c.config.Command[0])}
 	}
-	if s.note = said.note; said.err != nil && s.note == "" {
-		s.note = collectors.OneLine(said.err.Error(), maxScriptNote)
+	if c.note = v.note; v.err != nil && c.note == "" {
+		c.note = collectors.OneLine(v.err.Error(), maxNote)
 	}
 	var b collectors.Batch
-	s.outcome(&b, run, said)
-	addPerfdata(&b, s.name, said.perfdata)
-	for _, o := range said.objects {
-		b.Set(objectOkMetric, collectors.Number(o.ok), s.name, said.category, o.name)
+	c.addOutcome(&b, run, v)
+	addPerfdata(&b, c.name, v.perfdata)
+	for _, o := range v.objects {
+		b.Set(objectOkMetric, collectors.Number(o.ok), c.name, v.category, o.name)
 	}
-	return b.Samples, said.err
+	return b.Samples, v.err
 }
 
-// Note says what the script said last.
-func (s *collector) Note() string { return s.note }
+// Note returns the message of the last run.
+func (c *collector) Note() string { return c.note }
 
-// outcome exports how the run ended and what that means.
-func (s *collector) outcome(b *collectors.Batch, run run, said verdict) {
+// addOutcome exports how the run ended, and its status.
+func (c *collector) addOutcome(b *collectors.Batch, run run, v verdict) {
 	if run.exited {
-		b.Set(exitCodeMetric, float64(run.code), s.name)
+		b.Set(exitCodeMetric, float64(run.code), c.name)
 	}
 	if run.started {
-		b.Set(signalMetric, float64(run.signal), s.name)
-		b.Set(durationMetric, run.took.Seconds(), s.name)
+		b.Set(signalMetric, float64(run.signal), c.name)
+		b.Set(durationMetric, run.took.Seconds(), c.name)
 	}
-	if said.status != "" {
+	if v.status != "" {
 		for _, status := range statuses() {
-			b.Set(statusMetric, collectors.Number(status == said.status), s.name, string(status))
+			b.Set(statusMetric, collectors.Number(status == v.status), c.name, string(status))
 		}
 	}
-	reason := reasonOfScript(said.err)
+	reason := reasonOf(v.err)
 	for _, r := range reasons() {
-		b.Set(failureMetric, collectors.Number(r == reason), s.name, string(r))
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
 }
 
-// What is kept of a collector's time to end its command, and to deliver what is known.
+// The part of a collector's timeout that is reserved to kill the command and to return.
 const (
-	minScriptReserve = 10 * time.Millisecond
-	maxScriptReserve = 250 * time.Millisecond
+	minReserve = 10 * time.Millisecond
+	maxReserve = 250 * time.Millisecond
 )
 
-// run runs the command in a goroutine of its own, of which there is never more than
-// one: a process that cannot be killed, such as one that waits for a dead file server,
-// holds that, and not its caller beyond ctx.
-func (s *collector) run(ctx context.Context) run {
+// run runs the command in a goroutine, of which there is at most one. A process that cannot be
+// killed, such as one that waits for a dead file server, blocks that goroutine; the caller
+// returns at the end of ctx.
+func (c *collector) run(ctx context.Context) run {
 	select {
-	case s.busy <- struct{}{}:
+	case c.busy <- struct{}{}:
 	default:
-		return run{err: &collectors.Error[reason]{Reason: timeout, Err: fmt.Errorf("run %s: the process of an earlier round was killed, and has not ended", s.config.Command[0])}}
+		return run{err: &collectors.Error[reason]{Reason: timeout, Err: fmt.Errorf("run %s: the process of an earlier collection was killed, and has not ended", c.config.Command[0])}}
 	}
 	answer := make(chan run, 1)
 	go func() {
-		run := s.within(ctx)
-		<-s.busy
+		run := c.within(ctx)
+		<-c.busy
 		answer <- run
 	}()
 	begin := time.Now()
@@ -232,73 +231,73 @@ func (s *collector) run(ctx context.Context) run {
 	case run := <-answer:
 		return run
 	case <-ctx.Done():
-		return run{err: s.command.late(time.Since(begin))}
+		return run{err: c.command.timeoutError(time.Since(begin))}
 	}
 }
 
 // within runs the command until shortly before ctx ends.
-func (s *collector) within(ctx context.Context) run {
+func (c *collector) within(ctx context.Context) run {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, left-min(max(left/10, minScriptReserve), maxScriptReserve))
+		ctx, cancel = context.WithTimeout(ctx, left-min(max(left/10, minReserve), maxReserve))
 		defer cancel()
 	}
 	if ctx.Err() != nil { // a process that would be killed at once is not started
-		return run{err: s.command.late(0)}
+		return run{err: c.command.timeoutError(0)}
 	}
-	return s.command.run(ctx)
+	return c.command.run(ctx)
 }
 
-// Run implements Runner: it keeps nothing open, but does not return before a process
-// that runs when ctx ends is killed and gone, so that Vitals leaves none behind.
-func (s *collector) Run(ctx context.Context, _ func()) {
+// Run implements Runner: when ctx ends, it returns after a running process was killed and has
+// ended, so that Vitals leaves none behind.
+func (c *collector) Run(ctx context.Context, _ func()) {
 	<-ctx.Done()
-	timer := time.NewTimer(maxScriptReserve)
+	timer := time.NewTimer(maxReserve)
 	defer timer.Stop()
 	select {
-	case s.busy <- struct{}{}:
-		<-s.busy
+	case c.busy <- struct{}{}:
+		<-c.busy
 	case <-timer.C:
 	}
 }
 
 // Describe implements Collector.
-func (s *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// command is what to run, and how.
+// command is a command and how to run it.
 type command struct {
 	args, env []string
 	dir       string
 	// limit is how many bytes of the output are kept.
 	limit int64
-	// guard starts a process that nobody else waits for, as Env.Start does.
+	// guard starts a process that no other code waits for, as Env.Start does.
 	guard func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
 
-// unguarded is the guard where nobody else waits for any process.
+// unguarded is the guard if no other code waits for processes.
 func unguarded(start func() (*os.Process, error)) (p *os.Process, release func(), err error) {
 	p, err = start()
 	return p, func() {}, err
 }
 
-// run is how one run of a command ended.
+// run is the result of one run of a command.
 type run struct {
-	// started is whether there was a process, and exited whether it ended by itself.
+	// started reports whether there was a process, and exited whether it exited.
 	started, exited bool
 	code            int
-	// signal is the number of the signal that ended it; 0 is none.
+	// signal is the number of the signal that ended it, or 0.
 	signal int
 	took   time.Duration
-	// output and complaints are what it printed to stdout and to stderr, and cut is
-	// whether it was more than the limit to stdout.
-	output, complaints []byte
-	cut                bool
-	// err is why it did not exit by itself.
+	// output and stderr are what it printed to stdout and to stderr; cut reports whether
+	// stdout was larger than the limit.
+	output, stderr []byte
+	cut            bool
+	// err is why it did not exit.
 	err error
 }
 
-// late is the error of a command that did not end in time.
-func (c *command) late(after time.Duration) error {
-	return collectors.Errorf(timeout, "run %s: killed after %s, it did not end by itself", c.args[0], after.Round(time.Millisecond))
+// timeoutError returns the error of a command that did not end in time.
+func (c *command) timeoutError(after time.Duration) error {
+	return collectors.Errorf(timeout, "run %s: killed after %s, it did not exit", c.args[0], after.Round(time.Millisecond))
 }

@@ -13,26 +13,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drain is how long the output of a command that has ended is waited for: a process
-// that has left its group may hold the pipes open.
+// drain is how long to wait for the output of a command that has ended: a process that has left
+// its group may hold the pipes open.
 const drain = 100 * time.Millisecond
 
-// run starts the command and waits until it has ended, and kills it when ctx ends. It
-// returns once every process of the command's process group is dead, and those that
-// became children of this process are waited for: a grandchild does where this process
-// is the first of its container, or a subreaper, see prctl(2).
+// run starts the command, waits for its end, and kills it when ctx ends. Then every process of
+// its process group is dead, and those that became children of this process are reaped. A
+// grandchild becomes one if this process is the first of its container or a subreaper, see
+// prctl(2).
 //
-// A process that leaves the group by setsid(2) or setpgid(2) is out of reach on purpose:
-// a check may start a daemon anew. Its parent is then the first process of the container.
+// A process that leaves the group by setsid(2) or setpgid(2) is not killed: a check may restart
+// a daemon. Its parent is then the first process of the container.
 func (c *command) run(ctx context.Context) run {
-	// The kernel sends the signal of Pdeathsig when the thread ends that has started the
-	// process, so it stays this goroutine's until then. See prctl(2), PR_SET_PDEATHSIG.
+	// The kernel sends the signal of Pdeathsig when the thread that started the process ends,
+	// so the goroutine keeps the thread until then. See prctl(2), PR_SET_PDEATHSIG.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
 	p, err := c.start()
 	if err != nil {
-		return run{err: c.notStarted(err)}
+		return run{err: c.startError(err)}
 	}
 	defer p.release()
 	ended := make(chan struct{})
@@ -46,19 +46,19 @@ func (c *command) run(ctx context.Context) run {
 	case <-ctx.Done():
 		drain = 0 // there is no time left
 	}
-	// The process is not yet waited for, so that the number is still its group's.
+	// The process is not yet reaped, so the number still identifies its group.
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	status, err := reapGroup(p.pid)
 	run := run{started: true, took: time.Since(begin)}
 	<-ended
-	run.output, run.complaints, run.cut = p.pipes.finish(drain)
+	run.output, run.stderr, run.cut = p.pipes.finish(drain)
 	switch {
 	case err != nil:
 		run.err = collectors.Errorf(start, "wait for %s: %w", c.args[0], err)
 	case status.Exited():
 		run.exited, run.code = true, status.ExitStatus()
 	case ctx.Err() != nil:
-		run.signal, run.err = int(status.Signal()), c.late(run.took)
+		run.signal, run.err = int(status.Signal()), c.timeoutError(run.took)
 	default:
 		run.signal = int(status.Signal())
 		run.err = collectors.Errorf(signal, "run %s: signal %d ended it: %s", c.args[0], run.signal, status.Signal())
@@ -70,11 +70,11 @@ func (c *command) run(ctx context.Context) run {
 type process struct {
 	pid   int
 	pipes pipes
-	// release is to be called once the process was waited for.
+	// release must be called after the process was reaped.
 	release func()
 }
 
-// start starts the command in a session, and so in a process group, of its own.
+// start starts the command in a new session, and so in a new process group.
 func (c *command) start() (*process, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -87,15 +87,15 @@ func (c *command) start() (*process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	complaints, err := p.pipes.stderr.open()
+	stderr, err := p.pipes.stderr.open()
 	if err != nil {
 		p.pipes.stdout.reader.Close()
 		return nil, err
 	}
-	defer complaints.Close()
+	defer stderr.Close()
 	process, release, err := c.guard(func() (*os.Process, error) {
 		return os.StartProcess(c.args[0], c.args, &os.ProcAttr{
-			Dir: c.dir, Env: c.env, Files: []*os.File{null, out, complaints},
+			Dir: c.dir, Env: c.env, Files: []*os.File{null, out, stderr},
 			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		})
 	})
@@ -113,8 +113,8 @@ func (c *command) start() (*process, error) {
 // pipes carry what a command prints.
 type pipes struct{ stdout, stderr pipe }
 
-// finish waits for the ends of the pipes, but not longer than that, and closes them.
-func (p *pipes) finish(drain time.Duration) (output, complaints []byte, cut bool) {
+// finish waits for the ends of the pipes, at most as long as drain, and closes them.
+func (p *pipes) finish(drain time.Duration) (output, stderr []byte, cut bool) {
 	end := time.Now().Add(drain)
 	for _, pipe := range []*pipe{&p.stdout, &p.stderr} {
 		_ = pipe.reader.SetReadDeadline(end)
@@ -124,16 +124,16 @@ func (p *pipes) finish(drain time.Duration) (output, complaints []byte, cut bool
 	return p.stdout.data, p.stderr.data, p.stdout.cut
 }
 
-// pipe is one of them.
+// pipe reads one of the outputs.
 type pipe struct {
 	reader *os.File
-	// done is closed when the other two are known.
+	// done is closed when data and cut are set.
 	done chan struct{}
 	data []byte
 	cut  bool
 }
 
-// open makes the pipe and returns the end that is written to.
+// open makes the pipe and returns the end for writing.
 func (p *pipe) open() (*os.File, error) {
 	reader, writer, err := os.Pipe()
 	p.reader, p.done = reader, make(chan struct{})
@@ -148,13 +148,13 @@ func (p *pipe) read(limit int64) {
 	p.cut = more > 0
 }
 
-// awaitEnd waits until a child has ended, and leaves it to be waited for.
+// awaitEnd waits until a child has ended, without reaping it.
 func awaitEnd(pid int) {
 	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), syscall.EINTR) {
 	}
 }
 
-// reapGroup waits for all children in a process group, and returns how its leader ended.
+// reapGroup reaps all children in a process group, and returns how its leader ended.
 func reapGroup(leader int) (syscall.WaitStatus, error) {
 	var found syscall.WaitStatus
 	seen := false
@@ -162,7 +162,7 @@ func reapGroup(leader int) (syscall.WaitStatus, error) {
 		var status syscall.WaitStatus
 		switch pid, err := syscall.Wait4(-leader, &status, 0, nil); {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil && seen: // ECHILD: nobody is left
+		case err != nil && seen: // ECHILD: no child is left
 			return found, nil
 		case err != nil:
 			return found, err

@@ -18,7 +18,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// children are the processes that this one is the parent of, zombies included.
+// children returns the child processes, with zombies.
 func children(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/task/*/children")
@@ -34,7 +34,7 @@ func children(t testing.TB) []string {
 	return all
 }
 
-// pid waits for the number that a process writes into a file.
+// pid waits for the process ID that a process writes into a file.
 func pid(t testing.TB, path string) int {
 	t.Helper()
 	var pid int
@@ -56,11 +56,11 @@ func gone(t testing.TB, pid int) {
 	})
 }
 
-// No child is left, however its parent ended, and no goroutine or descriptor.
+// No child, goroutine or descriptor is left, however the parent ended.
 func TestLeavesNoZombies(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	ends, hangs := of(t, "exit 3", ""), of(t, "sleep 1000 & sleep 1000", "")
-	crashes := of(t, "kill -11 $$", "")
+	ends, hangs := newShell(t, "exit 3", ""), newShell(t, "sleep 1000 & sleep 1000", "")
+	crashes := newShell(t, "kill -11 $$", "")
 	before := len(files(t))
 	for i := range 1000 {
 		switch {
@@ -71,7 +71,7 @@ func TestLeavesNoZombies(t *testing.T) {
 		default:
 			_, _ = collectortest.Collect(t, ends)
 		}
-		// On a busy machine, a round ends before its process does.
+		// On a busy machine, a collection ends before its process does.
 		collectortest.Wait(t, "no child is left", func() bool { return len(children(t)) == 0 })
 	}
 	if after := files(t); len(after) > before+2 {
@@ -88,37 +88,37 @@ func files(t testing.TB) []string {
 	return files
 }
 
-// The whole process group is killed: at the deadline (E50), and when the script has ended
-// and left something running behind.
+// The whole process group is killed: at the deadline (E50), and after a script that left a process
+// running.
 func TestLeavesNothingRunning(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		name, command string
-		says          func(testing.TB, collectors.Collector, time.Duration) string
+		outcome       func(testing.TB, collectors.Collector, time.Duration) string
 		timeout       time.Duration
 		want          string
 	}{
 		{"E50 at the deadline", "trap '' TERM; sh -c 'echo $$ >FILE; exec sleep 1000' & wait", killed, 2 * time.Second, "unknown, timeout, signal 9: "},
-		{"after its end", "sh -c 'echo $$ >FILE; exec sleep 1000' & until [ -s FILE ]; do sleep 0.01; done; echo done", scriptSays, collectortest.Patience, "ok, exit 0: done"},
+		{"after its end", "sh -c 'echo $$ >FILE; exec sleep 1000' & until [ -s FILE ]; do sleep 0.01; done; echo done", outcome, collectortest.Patience, "ok, exit 0: done"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-"))
-			got := tt.says(t, of(t, strings.ReplaceAll(tt.command, "FILE", file), ""), tt.timeout)
+			got := tt.outcome(t, newShell(t, strings.ReplaceAll(tt.command, "FILE", file), ""), tt.timeout)
 			if !strings.HasPrefix(got, tt.want) {
-				t.Errorf("Collect() says %q, want %q", got, tt.want)
+				t.Errorf("Collect() exports %q, want %q", got, tt.want)
 			}
 			gone(t, pid(t, file))
 		})
 	}
 }
 
-// Who leaves the session is let go, and its end of the pipe holds nobody.
+// A process that leaves the session survives, and its end of the pipe does not block.
 func TestLetsDaemonsGo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	c := of(t, fmt.Sprintf("setsid sh -c 'echo $$ >%s; exec sleep 1000' & until [ -s %s ]; do :; done; echo started", file, file), "")
+	c := newShell(t, fmt.Sprintf("setsid sh -c 'echo $$ >%s; exec sleep 1000' & until [ -s %s ]; do :; done; echo started", file, file), "")
 	begin := time.Now()
-	if got, want := scriptSays(t, c, collectortest.Patience), "ok, exit 0: started"; got != want {
-		t.Errorf("Collect() says %q, want %q", got, want)
+	if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: started"; got != want {
+		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
 	if took := time.Since(begin); took > collectortest.Patience/2 {
 		t.Errorf("Collect() took %s with the pipe held open, want much less than the deadline", took)
@@ -131,47 +131,46 @@ func TestLetsDaemonsGo(t *testing.T) {
 }
 
 // As the first process of a container, or a subreaper, Vitals becomes the parent of the
-// grandchildren that it kills, and waits for them too.
+// grandchildren that it kills, and reaps them, too.
 func TestReapsOrphans(t *testing.T) {
 	adopts(t)
 	for range 20 {
 		for _, command := range []string{"(sleep 1000 & sleep 1000) & sleep 1000", "(sleep 1000 & sleep 1000 &) ; (true &); exit 0"} {
-			_, _ = collectortest.CollectWithin(t, of(t, command, ""), 50*time.Millisecond)
+			_, _ = collectortest.CollectWithin(t, newShell(t, command, ""), 50*time.Millisecond)
 			collectortest.Wait(t, "no child is left of "+command, func() bool { return len(children(t)) == 0 })
 		}
 	}
 }
 
-// A round whose process is still there is not started: the second Collect says so, and the
-// script has run once.
+// While the process of a collection runs, a second Collect fails and starts none.
 func TestRunsOnceAtATime(t *testing.T) {
 	dir := t.TempDir()
 	runs, gate := filepath.Join(dir, "runs"), filepath.Join(dir, "gate")
-	c := of(t, fmt.Sprintf("echo run >>%s; until [ -e %s ]; do sleep 0.01; done", runs, gate), "")
+	c := newShell(t, fmt.Sprintf("echo run >>%s; until [ -e %s ]; do sleep 0.01; done", runs, gate), "")
 	first := make(chan string)
-	go func() { first <- scriptSays(t, c, collectortest.Patience) }()
+	go func() { first <- outcome(t, c, collectortest.Patience) }()
 	collectortest.Wait(t, "the script runs", func() bool { _, err := os.Stat(runs); return err == nil })
 	samples, err := collectortest.Collect(t, c)
 	if v, _ := collectortest.Value(samples, `vitals_script_failure{reason="timeout",script="s"}`); v != 1 || err == nil {
-		t.Errorf("Collect() = %v, %v beside another, want the failure timeout", samples, err)
+		t.Errorf("Collect() = %v, %v during another, want the failure timeout", samples, err)
 	}
 	if _, ok := collectortest.Value(samples, `vitals_script_signal{script="s"}`); ok {
 		t.Error("vitals_script_signal is there without a run")
 	}
 	collectortest.Write(t, gate, "")
 	if got, want := <-first, "ok, exit 0: exit code 0"; got != want {
-		t.Errorf("the first Collect() says %q, want %q", got, want)
+		t.Errorf("the first Collect() exports %q, want %q", got, want)
 	}
 	if got := collectortest.Read(t, runs); got != "run\n" {
 		t.Errorf("the script ran %d times, want once", strings.Count(got, "run"))
 	}
 }
 
-// At the end of the program, Run returns once the process is gone, and no new one is made.
+// At the end of the program, Run returns after the process has ended, and none is started.
 func TestEndsWithTheProgram(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	file := filepath.Join(t.TempDir(), "pid")
-	c := of(t, fmt.Sprintf("echo $$ >%s; sleep 1000", file), "")
+	c := newShell(t, fmt.Sprintf("echo $$ >%s; sleep 1000", file), "")
 	ctx, cancel := context.WithCancel(t.Context())
 	collected, ran := make(chan error), make(chan struct{})
 	go func() {
@@ -180,7 +179,7 @@ func TestEndsWithTheProgram(t *testing.T) {
 	}()
 	go func() {
 		defer close(ran)
-		c.(collectors.Runner).Run(ctx, func() { t.Error("Run() asks for a round, want none") })
+		c.(collectors.Runner).Run(ctx, func() { t.Error("Run() requests a collection, want none") })
 	}()
 	pid := pid(t, file)
 	cancel()
@@ -203,7 +202,7 @@ func TestEndsWithTheProgram(t *testing.T) {
 func TestDiesWithItsParent(t *testing.T) {
 	const variable = "VITALS_TEST_SCRIPT"
 	if file := os.Getenv(variable); file != "" { // this is the parent
-		_, _ = collectortest.CollectWithin(t, of(t, fmt.Sprintf("echo $$ >%s; exec sleep 1000", file), ""), time.Hour)
+		_, _ = collectortest.CollectWithin(t, newShell(t, fmt.Sprintf("echo $$ >%s; exec sleep 1000", file), ""), time.Hour)
 		return
 	}
 	file := filepath.Join(t.TempDir(), "pid")

@@ -10,8 +10,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// run needs to wait for a whole process group without losing its number, which is said
-// differently on every system.
-func (c *scriptCommand) run(context.Context) scriptRun {
-	return scriptRun{err: &collectors.Error[reason]{scriptStart, errors.New("scripts are run on Linux only: not on " + runtime.GOOS)}}
+// run is only implemented on Linux: it must wait for a whole process group without losing its
+// number.
+func (c *command) run(context.Context) run {
+	return run{err: &collectors.Error[reason]{Reason: start, Err: errors.New("scripts run on Linux only, not on " + runtime.GOOS)}}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/script"
 )
 
-// of makes the collector of a shell command.
-func of(t testing.TB, command, more string) collectors.Collector {
+// newShell returns the collector of a shell command.
+func newShell(t testing.TB, command, more string) collectors.Collector {
 	t.Helper()
 	return collectortest.New(t, "s", fmt.Sprintf("{command: [/bin/sh, -c, %s]%s}", strconv.Quote(command), more), &script.Config{})
 }
@@ -35,17 +35,17 @@ func file(t testing.TB, text string, mode os.FileMode) string {
 	return path
 }
 
-// scriptSays runs a collector and renders what it exports and notes, as in
+// outcome runs a collector and returns what it exports and its note, as in
 // "critical, exit 7: exit code 7".
-func scriptSays(t testing.TB, c collectors.Collector, timeout time.Duration) string {
+func outcome(t testing.TB, c collectors.Collector, timeout time.Duration) string {
 	t.Helper()
 	samples, err := collectortest.CollectWithin(t, c, timeout)
-	var says []string
+	var result []string
 	for _, name := range []string{"status", "failure"} {
 		ones := 0
 		for _, s := range samples {
 			if s.Labels.Get("__name__") == "vitals_script_"+name && s.Value == 1 {
-				says = append(says, s.Labels.Get("status")+s.Labels.Get("reason"))
+				result = append(result, s.Labels.Get("status")+s.Labels.Get("reason"))
 				ones++
 			}
 		}
@@ -55,27 +55,27 @@ func scriptSays(t testing.TB, c collectors.Collector, timeout time.Duration) str
 	}
 	for _, what := range []string{"exit_code", "signal"} {
 		if v, ok := collectortest.Value(samples, fmt.Sprintf("vitals_script_%s{script=%q}", what, "s")); ok && (v != 0 || what == "exit_code") {
-			says = append(says, fmt.Sprintf("%s %v", strings.TrimSuffix(what, "_code"), v))
+			result = append(result, fmt.Sprintf("%s %v", strings.TrimSuffix(what, "_code"), v))
 		}
 	}
-	return strings.Join(says, ", ") + ": " + collectortest.Note(c)
+	return strings.Join(result, ", ") + ": " + collectortest.Note(c)
 }
 
-// killed is scriptSays for a script that goes on until it is killed, with ever longer
-// deadlines until it is known how the process ended. A tenth of a deadline is kept for
-// that, which on a busy machine may not do.
+// killed is outcome for a script that runs until it is killed. It repeats with longer deadlines
+// until the collector reports how the process ended: on a busy machine, the reserve of a tenth
+// of the deadline may be too short.
 func killed(t testing.TB, c collectors.Collector, timeout time.Duration) string {
 	t.Helper()
-	var says string
+	var result string
 	collectortest.Wait(t, "it is known how the script ends", func() bool {
-		says = scriptSays(t, c, timeout)
-		if strings.Contains(says, "the process of an earlier round was killed") {
+		result = outcome(t, c, timeout)
+		if strings.Contains(result, "the process of an earlier collection was killed") {
 			return false
 		}
 		timeout *= 2
-		return !strings.HasPrefix(says, "unknown, timeout: ") || timeout > collectortest.Patience/2
+		return !strings.HasPrefix(result, "unknown, timeout: ") || timeout > collectortest.Patience/2
 	})
-	return says
+	return result
 }
 
 func TestProblems(t *testing.T) {
@@ -131,13 +131,13 @@ func TestExposition(t *testing.T) {
 	collectortest.Golden(t, "metrics.prom", got)
 }
 
-// What exit codes and output mean by the conventions.
+// The meaning of exit codes and output by the conventions.
 func TestConventions(t *testing.T) {
 	tests := []struct{ name, convention, command, want string }{
 		{"plain 0", "plain", "echo fine; echo more", "ok, exit 0: fine"},
 		{"plain without output", "plain", "true", "ok, exit 0: exit code 0"},
 		{"plain 3", "plain", "echo broken; exit 3", "critical, exit 3: exit code 3: broken"},
-		{"plain with a complaint only", "plain", "echo one >&2; echo two >&2; exit 1", "critical, exit 1: exit code 1: two"},
+		{"plain with stderr only", "plain", "echo one >&2; echo two >&2; exit 1", "critical, exit 1: exit code 1: two"},
 		{"plain by a shell whose command is missing", "plain", "exec 2>/dev/null; /no/such", "critical, exit 127: exit code 127 (a shell's: a command was not found)"},
 		{"plain by a shell whose command is none", "plain", "exec 2>/dev/null; /", "critical, exit 126: exit code 126 (a shell's: a command cannot be executed)"},
 		{"plain by a shell whose command crashed", "plain", "sh -c 'kill -9 $$' 2>/dev/null; exit $?", "critical, exit 137: exit code 137 (a shell's: signal 9 ended a command: killed)"},
@@ -148,7 +148,7 @@ func TestConventions(t *testing.T) {
 		{"nagios 2", "nagios", "echo CRITICAL; exit 2", "critical, exit 2: CRITICAL"},
 		{"nagios 3", "nagios", "echo usage >&2; exit 3", "unknown, exit 3: exit code 3: usage"},
 		{"nagios 4", "nagios", "echo what; exit 4", "unknown, protocol, exit 4: what"},
-		{"nagios with data that make no sense", "nagios", "echo 'OK | a=x b=2'", "ok, protocol, exit 0: OK"},
+		{"nagios with malformed data", "nagios", "echo 'OK | a=x b=2'", "ok, protocol, exit 0: OK"},
 		{"nagios with too much", "nagios", "echo 'OK | a=1 b=2 c=3'", "ok, output, exit 0: OK"},
 		{"nagios with too long an output", "nagios", "echo OK; head -c 2000 /dev/zero", "ok, output, exit 0: OK"},
 
@@ -165,28 +165,28 @@ func TestConventions(t *testing.T) {
 
 		{"E72 two objects", "category-lines", "printf 'Cat\\nD1:OK\\nD3: too hot: 90\\n'", "critical, exit 0: Cat: D3: too hot: 90"},
 		{"E72 all OK", "category-lines", "printf 'Cat\\nD1: OK \\nD3:OK'", "ok, exit 0: Cat: 2 OK"},
-		{"category-lines with two that are wrong", "category-lines", "printf 'Cat\\nD1:ok\\nD2:'", "critical, exit 0: Cat: D1: ok and 1 more"},
-		{"E73 says OK and exits with 1", "category-lines", "printf 'Cat\\nD1:OK'; exit 1", "critical, exit 1: exit code 1: Cat: not OK"},
-		{"E74 only a category", "category-lines", "echo Cat", "unknown, protocol, exit 0: read the output of /bin/sh: a category and no object: nothing was judged"},
+		{"category-lines with two that are not OK", "category-lines", "printf 'Cat\\nD1:ok\\nD2:'", "critical, exit 0: Cat: D1: ok and 1 more"},
+		{"E73 OK and exit code 1", "category-lines", "printf 'Cat\\nD1:OK'; exit 1", "critical, exit 1: exit code 1: Cat: not OK"},
+		{"E74 only a category", "category-lines", "echo Cat", "unknown, protocol, exit 0: read the output of /bin/sh: a category and no object: expected at least one object"},
 		{"E74 no output", "category-lines", "true", "unknown, protocol, exit 0: read the output of /bin/sh: no output: expected a category, and objects below it"},
 		{"category-lines without a colon", "category-lines", "printf 'Cat\\nD1:OK\\nD2'", "unknown, protocol, exit 0: read the output of /bin/sh: line 3: expected an object, a colon and its status"},
 		{"category-lines with an object twice", "category-lines", "printf 'Cat\\nD1:OK\\nD1:no'", "unknown, protocol, exit 0: read the output of /bin/sh: line 3: expected each object once"},
 		{"category-lines with too many objects", "category-lines", "printf 'Cat\\nD1:OK\\nD2:OK\\nD3:OK\\n'", "unknown, output, exit 0: read the output of /bin/sh: more than 2 objects"},
 		{"category-lines with too long an output", "category-lines", "printf 'Cat\\nD1:OK\\n%990s\\nD2:no' ' '", "unknown, output, exit 0: Cat: 1 OK"},
-		{"category-lines cut behind an OK", "category-lines", "printf 'Cat\\nD1:OK\\n%984s\\nD2:OKAY, but hot' ' '", "unknown, output, exit 0: Cat: 1 OK"},
-		{"category-lines with too long an output and one that is wrong", "category-lines", "printf 'Cat\\nD1:no\\n%990s\\nD2:OK' ' '", "critical, output, exit 0: Cat: D1: no"},
+		{"category-lines cut after an OK", "category-lines", "printf 'Cat\\nD1:OK\\n%984s\\nD2:OKAY, but hot' ' '", "unknown, output, exit 0: Cat: 1 OK"},
+		{"category-lines with too long an output and one that is not OK", "category-lines", "printf 'Cat\\nD1:no\\n%990s\\nD2:OK' ' '", "critical, output, exit 0: Cat: D1: no"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := of(t, tt.command, ", convention: "+tt.convention+", object_limit: 2, output_limit: 1000B")
-			if got := scriptSays(t, c, collectortest.Patience); got != tt.want {
-				t.Errorf("Collect() says %q, want %q", got, tt.want)
+			c := newShell(t, tt.command, ", convention: "+tt.convention+", object_limit: 2, output_limit: 1000B")
+			if got := outcome(t, c, collectortest.Patience); got != tt.want {
+				t.Errorf("Collect() exports %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
-// Why a script did not exit by itself.
+// Why a script did not exit.
 func TestFailures(t *testing.T) {
 	const shell = "#!/bin/sh\n"
 	tests := []struct{ name, path, more, want string }{
@@ -194,46 +194,46 @@ func TestFailures(t *testing.T) {
 		{"E48 interpreter is missing", file(t, "#!/no/such/python9 -u\n", 0o755), "", `unknown, interpreter: run PATH: its interpreter "/no/such/python9" cannot be executed`},
 		{"interpreter is not executable", file(t, "#!"+file(t, "", 0o644)+"\n", 0o755), "", `unknown, interpreter: run PATH: its interpreter "ELSE" cannot be executed`},
 		{"E48 directory", t.TempDir(), "", "unknown, interpreter: run PATH: it is a directory"},
-		{"no program", file(t, "exit 0\n", 0o755), "", "unknown, interpreter: run PATH: it is no program of this machine, and does not begin with #!"},
+		{"no program", file(t, "exit 0\n", 0o755), "", "unknown, interpreter: run PATH: it is not a program for this machine, and does not begin with #!"},
 		{"E49 not executable", file(t, shell, 0o644), "", "unknown, not_executable: run PATH: it is not executable"},
 		{"E49 not executable where it may be missing", file(t, shell, 0o644), ", missing: ignore", "unknown, not_executable: run PATH: it is not executable"},
 		{"missing", "/no/such/hook", "", "unknown, missing: run PATH: there is no such file"},
 		{"missing below a file", "/bin/sh/hook", "", "unknown, missing: run PATH: there is no such file"},
 		{"missing where it may be", "/no/such/hook", ", missing: ignore", ": there is no PATH"},
 		{"directory to run in is missing", file(t, shell, 0o755), ", directory: /no/such, missing: ignore", "unknown, start: run PATH: its directory cannot be entered: stat /no/such: no such file or directory"},
-		{"E50 hangs", file(t, shell+"trap '' TERM INT HUP\nsleep 1000 & sleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not end by itself"},
-		{"E50 hangs, and what has left its group holds its output", file(t, shell+"setsid sleep 2 &\nsleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not end by itself"},
+		{"E50 hangs", file(t, shell+"trap '' TERM INT HUP\nsleep 1000 & sleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not exit"},
+		{"E50 hangs, and what has left its group holds its output", file(t, shell+"setsid sleep 2 &\nsleep 1000\n", 0o755), "", "unknown, timeout, signal 9: run PATH: killed after TIME, it did not exit"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := collectortest.New(t, "s", fmt.Sprintf("{command: [%s]%s}", tt.path, tt.more), &script.Config{})
-			says, timeout := scriptSays, collectortest.Patience
+			result, timeout := outcome, collectortest.Patience
 			if strings.HasPrefix(tt.name, "E50") {
-				says, timeout = killed, 2*collectortest.Brief
+				result, timeout = killed, 2*collectortest.Brief
 			}
-			got := strings.ReplaceAll(says(t, c, timeout), tt.path, "PATH")
+			got := strings.ReplaceAll(result(t, c, timeout), tt.path, "PATH")
 			got = regexp.MustCompile(`after [\d.]+m?s`).ReplaceAllString(got, "after TIME")
 			got = regexp.MustCompile(`"/tmp/[^"]*"`).ReplaceAllString(got, `"ELSE"`)
 			if got != tt.want {
-				t.Errorf("Collect() says %q, want %q", got, tt.want)
+				t.Errorf("Collect() exports %q, want %q", got, tt.want)
 			}
 		})
 	}
 }
 
-// A script gets what is configured, and nothing to read.
-func TestSurroundings(t *testing.T) {
+// A script gets the configured environment, and an empty stdin.
+func TestEnvironment(t *testing.T) {
 	t.Setenv("VITALS_TEST_KEPT", "kept")
 	t.Setenv("VITALS_TEST_CHANGED", "before")
 	dir := t.TempDir()
-	c := of(t, `echo "$PWD $VITALS_TEST_KEPT $VITALS_TEST_CHANGED $(env | grep -c ^VITALS_TEST_CHANGED=) $# $0 $(cat | wc -c)"`,
+	c := newShell(t, `echo "$PWD $VITALS_TEST_KEPT $VITALS_TEST_CHANGED $(env | grep -c ^VITALS_TEST_CHANGED=) $# $0 $(cat | wc -c)"`,
 		fmt.Sprintf(", directory: %s, environment: {VITALS_TEST_CHANGED: after}", dir))
-	if got, want := scriptSays(t, c, collectortest.Patience), "ok, exit 0: "+dir+" kept after 1 0 /bin/sh 0"; got != want {
-		t.Errorf("Collect() says %q, want %q", got, want)
+	if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: "+dir+" kept after 1 0 /bin/sh 0"; got != want {
+		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
 }
 
-// What the environment holds may be a secret: no way of printing the configuration shows it.
+// The environment may contain secrets: no way of printing the configuration shows them.
 func TestEnvironmentIsSecret(t *testing.T) {
 	c := &script.Config{}
 	collectortest.Decode(t, "{command: [/c], environment: {DB: test-password}}", c)
@@ -242,28 +242,28 @@ func TestEnvironmentIsSecret(t *testing.T) {
 	}
 }
 
-// No shell is involved: what would be one's syntax is an argument.
+// There is no shell: its syntax is part of an argument.
 func TestIsNoShell(t *testing.T) {
 	c := collectortest.New(t, "s", `command: [/bin/echo, "$HOME;", "*", "a b"]`, &script.Config{})
-	if got, want := scriptSays(t, c, collectortest.Patience), "ok, exit 0: $HOME; * a b"; got != want {
-		t.Errorf("Collect() says %q, want %q", got, want)
+	if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: $HOME; * a b"; got != want {
+		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
 }
 
-// A script that prints without end is bounded by the time, and one that prints much is
-// read on, so that it does not hang.
+// A script that prints without end is bounded by the deadline. Output beyond the limit is read and
+// discarded, so that the script does not block.
 func TestOutputIsBounded(t *testing.T) {
-	c := of(t, "head -c 10000000 /dev/zero; exit 4", ", output_limit: 100B")
-	if got, want := scriptSays(t, c, collectortest.Patience), "critical, exit 4: exit code 4"; got != want {
-		t.Errorf("Collect() says %q, want %q", got, want)
+	c := newShell(t, "head -c 10000000 /dev/zero; exit 4", ", output_limit: 100B")
+	if got, want := outcome(t, c, collectortest.Patience), "critical, exit 4: exit code 4"; got != want {
+		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
-	c = of(t, "echo endless; exec cat /dev/zero", "")
+	c = newShell(t, "echo endless; exec cat /dev/zero", "")
 	if got, want := killed(t, c, 2*collectortest.Brief), "unknown, timeout, signal 9: "; !strings.HasPrefix(got, want) {
-		t.Errorf("Collect() says %q, want %q", got, want)
+		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
 }
 
-// Nothing of a script is left in the series once it says something else.
+// Objects that a script no longer prints are no longer exported.
 func TestObjectsFollowTheOutput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "output")
 	c := collectortest.New(t, "s", "{command: [/bin/cat, "+path+"], convention: category-lines}", &script.Config{})

@@ -25,7 +25,7 @@ type criticalPrograms struct {
 
 // watch sets the file.
 func (c *criticalPrograms) watch(path string) {
-	c.path, c.file = path, file.NewFileWatcher(path, maxCriticalFile)
+	c.path, c.file = path, file.NewWatcher(path, maxCriticalFile)
 }
 
 // refresh looks whether the file has changed. A broken one leaves what was read before.

@@ -141,7 +141,7 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 		return s, nil
 	}
 	s.critical.watch(c.CriticalFile)
-	data, err := file.ReadFile(c.CriticalFile, maxCriticalFile)
+	data, err := file.Read(c.CriticalFile, maxCriticalFile)
 	return s, s.critical.update(data, true, err)
 }
 

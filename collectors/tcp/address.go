@@ -24,9 +24,8 @@ type address struct {
 	socket string
 }
 
-// parseTCPAddress reads host:port, [v6]:port, unix:/path or unix:@abstract. Its error says
-// what is expected.
-func parseTCPAddress(text string) (address, error) {
+// parseAddress reads host:port, [v6]:port, unix:/path or unix:@abstract.
+func parseAddress(text string) (address, error) {
 	if socket, ok := strings.CutPrefix(text, "unix:"); ok {
 		return parseSocketAddress(socket)
 	}
@@ -54,15 +53,15 @@ func parseSocketAddress(socket string) (address, error) {
 	return address{socket: socket}, nil
 }
 
-// local says whether the server is on this host.
+// local reports whether the server is on this host.
 func (a address) local() bool { return a.socket != "" || remote.LocalHost(a.host) }
 
-// pattern says whether the socket's path is to be found first.
+// pattern reports whether the socket is a pattern, which found resolves.
 func (a address) pattern() bool {
 	return strings.HasPrefix(a.socket, "/") && strings.ContainsAny(a.socket, "*?[")
 }
 
-// name is the host for protocols that want one.
+// name returns the host for protocols that send one.
 func (a address) name() string {
 	if a.socket != "" {
 		return "localhost"
@@ -77,7 +76,7 @@ func (a address) String() string {
 	return net.JoinHostPort(a.host, a.port)
 }
 
-// found is the address with a pattern's one match in its place.
+// found returns the address with the one match of its pattern.
 func (a address) found() (address, error) {
 	if !a.pattern() {
 		return a, nil
@@ -92,19 +91,19 @@ func (a address) found() (address, error) {
 	return address{socket: matches[0]}, nil
 }
 
-// dial connects. resolve is how long the name server took, zero for an address that
+// dial connects. resolve is the duration of the name lookup, zero for an address that
 // needs none; connect is the rest.
 func (a address) dial(ctx context.Context, family string) (conn net.Conn, resolve, connect time.Duration, err error) {
 	network, to := "tcp"+strings.TrimPrefix(family, anyFamily), net.JoinHostPort(a.host, a.port)
 	if a.socket != "" {
 		network, to = "unix", a.socket
 	}
-	var asked time.Time
+	var queried time.Time
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		DNSStart: func(httptrace.DNSStartInfo) { asked = time.Now() },
+		DNSStart: func(httptrace.DNSStartInfo) { queried = time.Now() },
 		DNSDone: func(done httptrace.DNSDoneInfo) {
 			if done.Err == nil {
-				resolve = time.Since(asked)
+				resolve = time.Since(queried)
 			}
 		},
 	})
@@ -119,7 +118,7 @@ func (a address) dial(ctx context.Context, family string) (conn net.Conn, resolv
 	return conn, resolve, time.Since(start) - resolve, nil
 }
 
-// ofFamily says whether a literal address is of the family; a name may be.
+// ofFamily reports whether the address may be of the family: a name always may.
 func (a address) ofFamily(family string) bool {
 	addr, err := netip.ParseAddr(a.host)
 	switch {

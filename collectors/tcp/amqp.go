@@ -38,18 +38,18 @@ const (
 	amqpFrame = 128 << 10
 )
 
-// checkAMQP logs in, opens the virtual host and closes the connection, as AMQP 0-9-1
-// wants it. Without credentials it is guest, whom RabbitMQ knows by default on loopback.
+// checkAMQP logs in, opens the virtual host and closes the connection, with AMQP 0-9-1.
+// Without credentials the user is guest, which RabbitMQ accepts on loopback by default.
 func checkAMQP(_ context.Context, peer *peer) (string, error) {
 	login, host := peer.login, peer.database
 	if login == nil {
-		login = &tcpLogin{Username: "guest", Password: "guest"}
+		login = &credentials{Username: "guest", Password: "guest"}
 	}
 	if host == "" {
 		host = "/"
 	}
 	a := amqp{conn: peer.conn, in: bufio.NewReader(peer.conn)}
-	args, err := a.ask("protocol header", amqpStart, []byte(amqpHeader))
+	args, err := a.call("protocol header", amqpStart, []byte(amqpHeader))
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func checkAMQP(_ context.Context, peer *peer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if args, err = a.ask("login", amqpTune, response); err != nil {
+	if args, err = a.call("login", amqpTune, response); err != nil {
 		return "", err
 	}
 	limits, ok := bytes.Clone(args), len(args) == 8 // channels, frame size, heartbeat
@@ -69,11 +69,11 @@ func checkAMQP(_ context.Context, peer *peer) (string, error) {
 		return "", collectors.Errorf(remote.ReasonProtocol, "answer to login has limits of %d bytes: expected 8", len(args))
 	}
 	limits[6], limits[7] = 0, 0 // no heartbeat
-	if _, err = a.ask("opening of virtual host", amqpOpenOK, slices.Concat(
+	if _, err = a.call("opening of virtual host", amqpOpenOK, slices.Concat(
 		amqpFrameOf(amqpTuneOK, limits), amqpFrameOf(amqpOpen, amqpShort(host), []byte{0, 0}))); err != nil {
 		return "", err
 	}
-	_, err = a.ask("goodbye", amqpCloseOK, amqpFrameOf(amqpClose, []byte{0, 200}, amqpShort("done"), make([]byte, 4)))
+	_, err = a.call("goodbye", amqpCloseOK, amqpFrameOf(amqpClose, []byte{0, 200}, amqpShort("done"), make([]byte, 4)))
 	return server.note(), err
 }
 
@@ -83,9 +83,9 @@ type amqp struct {
 	in   *bufio.Reader
 }
 
-// ask sends a request and returns the arguments of the method that answers it. what
+// call sends a request and returns the arguments of the method that answers it. what
 // names the request in errors.
-func (a *amqp) ask(what string, want uint32, request []byte) (args []byte, err error) {
+func (a *amqp) call(what string, want uint32, request []byte) (args []byte, err error) {
 	if _, err := a.conn.Write(request); err != nil {
 		return nil, fmt.Errorf("send %s: %w", what, err)
 	}
@@ -96,7 +96,7 @@ func (a *amqp) ask(what string, want uint32, request []byte) (args []byte, err e
 	case method == want:
 		return args, nil
 	case method == amqpClose:
-		_, _ = a.conn.Write(amqpFrameOf(amqpCloseOK)) // out of politeness: the server has closed
+		_, _ = a.conn.Write(amqpFrameOf(amqpCloseOK)) // the server is closing; the check fails anyway
 		return nil, fmt.Errorf("%s: %w", what, parseAMQPClose(args))
 	}
 	return nil, collectors.Errorf(remote.ReasonProtocol, "answer to %s is method %d.%d: expected %d.%d", what, method>>16, method&0xffff, want>>16, want&0xffff)
@@ -109,8 +109,8 @@ func (a *amqp) read() (method uint32, args []byte, err error) {
 		if _, err := io.ReadFull(a.in, header[:]); err != nil {
 			return 0, nil, err
 		}
-		if string(header[:4]) == "AMQP" { // the server wants another version
-			return 0, nil, collectors.Errorf(remote.ReasonProtocol, "the server speaks AMQP %d.%d: expected 0-9-1", header[5], header[6])
+		if string(header[:4]) == "AMQP" { // the server requires another version
+			return 0, nil, collectors.Errorf(remote.ReasonProtocol, "the server uses AMQP %d.%d: expected 0-9-1", header[5], header[6])
 		}
 		kind, channel, size := header[0], binary.BigEndian.Uint16(header[1:]), binary.BigEndian.Uint32(header[3:])
 		if kind != amqpMethod && kind != amqpHeartbeat || channel != 0 || size > amqpFrame {
@@ -129,7 +129,7 @@ func (a *amqp) read() (method uint32, args []byte, err error) {
 	}
 }
 
-// amqpServer is what a server says of itself.
+// amqpServer is how a server describes itself.
 type amqpServer struct {
 	product, version string
 	mechanisms       []string
@@ -153,9 +153,10 @@ func parseAMQPStart(args []byte) (s amqpServer, err error) {
 	return s, nil
 }
 
-// login makes connection.start-ok. A server that is told so answers wrong credentials
-// with a reason, instead of leaving.
-func (s amqpServer) login(login *tcpLogin) ([]byte, error) {
+// login makes connection.start-ok. With the capability
+// authentication_failure_close, a server answers wrong credentials with a reason instead
+// of closing the connection.
+func (s amqpServer) login(login *credentials) ([]byte, error) {
 	user, password := login.Username, login.Password.Value()
 	var mechanism string
 	var response []byte
@@ -165,7 +166,7 @@ func (s amqpServer) login(login *tcpLogin) ([]byte, error) {
 	case slices.Contains(s.mechanisms, "AMQPLAIN"):
 		mechanism, response = "AMQPLAIN", slices.Concat(amqpField("LOGIN", user), amqpField("PASSWORD", password))
 	default:
-		return nil, collectors.Errorf(remote.ReasonAuth, "the server takes logins by %q: expected PLAIN or AMQPLAIN", strings.Join(s.mechanisms, " "))
+		return nil, collectors.Errorf(remote.ReasonAuth, "the server accepts logins by %q: expected PLAIN or AMQPLAIN", strings.Join(s.mechanisms, " "))
 	}
 	capabilities := append(amqpShort("authentication_failure_close"), "t\x01"...)
 	properties := slices.Concat(amqpField("product", "Vitals"), amqpField("connection_name", "Vitals health check"),
@@ -174,7 +175,7 @@ func (s amqpServer) login(login *tcpLogin) ([]byte, error) {
 }
 
 // parseAMQPClose reads the arguments of connection.close. RabbitMQ has one code for a
-// virtual host that is not there, not allowed, or has enough connections.
+// virtual host that does not exist, is not allowed, or has too many connections.
 // Source of the texts: rabbitmq-server/deps/rabbit/src/rabbit_reader.erl
 func parseAMQPClose(args []byte) error {
 	in := amqpArgumentsOf(args)
@@ -197,9 +198,9 @@ func parseAMQPClose(args []byte) error {
 }
 
 // amqpArguments are those of a method.
-type amqpArguments struct{ tcpBytes }
+type amqpArguments struct{ message }
 
-func amqpArgumentsOf(data []byte) *amqpArguments { return &amqpArguments{tcpBytes{data: data}} }
+func amqpArgumentsOf(data []byte) *amqpArguments { return &amqpArguments{message{data: data}} }
 
 // number takes an unsigned number of so many bytes, at most four.
 func (a *amqpArguments) number(bytes uint64) (n uint32) {
@@ -213,7 +214,7 @@ func (a *amqpArguments) number(bytes uint64) (n uint32) {
 func (a *amqpArguments) text(bytes uint64) string { return string(a.take(uint64(a.number(bytes)))) }
 
 // table takes a table and returns those of its values that are strings. It ends at a
-// value of a type that is not known.
+// value of an unknown type.
 func (a *amqpArguments) table() map[string]string {
 	sizes := map[string]uint64{"t": 1, "b": 1, "B": 1, "s": 2, "u": 2, "i": 4, "I": 4, "f": 4, "l": 8, "L": 8, "d": 8, "T": 8, "D": 5, "V": 0}
 	strings := map[string]string{}

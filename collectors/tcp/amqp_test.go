@@ -26,8 +26,7 @@ func amqpCloseOf(code uint16, text string) []byte {
 	return amqpFrameOf(amqpClose, []byte{byte(code >> 8), byte(code)}, amqpShort(text), make([]byte, 4))
 }
 
-// amqpDialogue is what goes over the wire of a check that succeeds, request and answer in
-// turn, as RabbitMQ 3.10 does it.
+// amqpDialogue is the requests and answers of a check that succeeds, in turn, as with RabbitMQ 3.10.
 func amqpDialogue(mechanisms, mechanism, response, host string) []string {
 	const properties = "\x00\x00\x00\x6c" + // 108 bytes
 		"\x07productS\x00\x00\x00\x06Vitals" +
@@ -52,17 +51,17 @@ func TestAMQPCheck(t *testing.T) {
 	heartbeats[1], heartbeats[7] = beat+heartbeats[1], beat+beat+heartbeats[7]
 	for _, c := range []struct {
 		name     string
-		login    *tcpLogin
+		login    *credentials
 		database string
 		script   []string
 	}{
 		{"guest", nil, "", guest},
-		{"user and virtual host", &tcpLogin{"u", "p"}, "nova", amqpDialogue("PLAIN", "PLAIN", "\x00u\x00p", "nova")},
-		{"AMQPLAIN alone", &tcpLogin{"u", "p"}, "", amqpDialogue("AMQPLAIN", "AMQPLAIN", "\x05LOGINS\x00\x00\x00\x01u\x08PASSWORDS\x00\x00\x00\x01p", "/")},
+		{"user and virtual host", &credentials{"u", "p"}, "nova", amqpDialogue("PLAIN", "PLAIN", "\x00u\x00p", "nova")},
+		{"AMQPLAIN alone", &credentials{"u", "p"}, "", amqpDialogue("AMQPLAIN", "AMQPLAIN", "\x05LOGINS\x00\x00\x00\x01u\x08PASSWORDS\x00\x00\x00\x01p", "/")},
 		{"heartbeats between", nil, "", heartbeats},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, conn := tcpServe(t, patience, tcpScript(t, c.script...))
+			ctx, conn := serveOnce(t, patience, scripted(t, c.script...))
 			note, err := checkAMQP(ctx, &peer{conn: conn, login: c.login, database: c.database})
 			if note != "RabbitMQ 3.10.8" || err != nil {
 				t.Errorf("checkAMQP() = %q, %v, want the product", note, err)
@@ -89,26 +88,26 @@ func TestAMQPFailures(t *testing.T) {
 		{"virtual host is down", 2, closed(541, "INTERNAL_ERROR - access to vhost '/' refused for user 'u': vhost '/' is down"), remote.ReasonServerError, ""},
 		{"shuts down", 2, closed(320, "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'"), remote.ReasonServerError, ""},
 		{"frame error", 2, closed(501, "FRAME_ERROR"), remote.ReasonProtocol, ""},
-		{"does not know a method", 2, closed(540, "NOT_IMPLEMENTED"), remote.ReasonProtocol, ""},
+		{"unknown method", 2, closed(540, "NOT_IMPLEMENTED"), remote.ReasonProtocol, ""},
 		{"closes while it is closed", 3, closed(320, "CONNECTION_FORCED"), remote.ReasonServerError, "goodbye: 320 CONNECTION_FORCED"},
 		{"close is cut", 1, string(amqpFrameOf(amqpClose, []byte{1})), remote.ReasonProtocol, "login: connection.close ends too early"},
-		{"AMQP 1.0 alone", 0, "AMQP\x00\x01\x00\x00", remote.ReasonProtocol, "read answer to protocol header: the server speaks AMQP 1.0: expected 0-9-1"},
+		{"AMQP 1.0 alone", 0, "AMQP\x00\x01\x00\x00", remote.ReasonProtocol, "read answer to protocol header: the server uses AMQP 1.0: expected 0-9-1"},
 		{"AMQP 1.0 with SASL alone", 0, "AMQP\x03\x01\x00\x00", remote.ReasonProtocol, ""},
-		{"no login that is known", 0, string(amqpStartOf("EXTERNAL")), remote.ReasonAuth, `the server takes logins by "EXTERNAL": expected PLAIN or AMQPLAIN`},
+		{"no supported login", 0, string(amqpStartOf("EXTERNAL")), remote.ReasonAuth, `the server accepts logins by "EXTERNAL": expected PLAIN or AMQPLAIN`},
 		{"start is cut", 0, string(amqpFrameOf(amqpStart, []byte{0, 9, 0, 0, 0, 99})), remote.ReasonProtocol, "answer to protocol header ends too early"},
-		{"wants a dialogue", 1, "\x01\x00\x00\x00\x00\x00\x08\x00\x0a\x00\x14\x00\x00\x00\x00\xce", remote.ReasonProtocol, "answer to login is method 10.20: expected 10.30"},
+		{"requests a dialogue", 1, "\x01\x00\x00\x00\x00\x00\x08\x00\x0a\x00\x14\x00\x00\x00\x00\xce", remote.ReasonProtocol, "answer to login is method 10.20: expected 10.30"},
 		{"limits are cut", 1, string(amqpFrameOf(amqpTune, []byte{1})), remote.ReasonProtocol, "answer to login has limits of 1 bytes: expected 8"},
 		{"another channel", 2, "\x01\x00\x01\x00\x00\x00\x05\x00\x0a\x00\x29\x00\xce", remote.ReasonProtocol, ""},
 		{"frame without its end", 2, "\x01\x00\x00\x00\x00\x00\x05\x00\x0a\x00\x29\x00\x00", remote.ReasonProtocol, "read answer to opening of virtual host: frame of 5 bytes ends with 0x0: expected 0xce"},
 		{"method without its number", 2, "\x01\x00\x00\x00\x00\x00\x01\x00\xce", remote.ReasonProtocol, ""},
 		{"frame of a gigabyte", 2, "\x01\x00\x00\x40\x00\x00\x00\x00", remote.ReasonProtocol, ""},
-		{"leaves after the login", 1, "", remote.ReasonProtocol, "read answer to login: EOF"},
+		{"closes after the login", 1, "", remote.ReasonProtocol, "read answer to login: EOF"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			script := amqpDialogue("PLAIN", "PLAIN", "\x00u\x00hunter2", "nova")[:2*c.step+2]
 			script[2*c.step+1] = c.answer
-			ctx, conn := tcpServe(t, patience, tcpScript(t, script...))
-			note, err := checkAMQP(ctx, &peer{conn: conn, login: &tcpLogin{"u", "hunter2"}, database: "nova"})
+			ctx, conn := serveOnce(t, patience, scripted(t, script...))
+			note, err := checkAMQP(ctx, &peer{conn: conn, login: &credentials{"u", "hunter2"}, database: "nova"})
 			if got := reasonOf(err); got != c.reason || c.text != "" && err.Error() != c.text {
 				t.Errorf("checkAMQP() = %q, reason %q, %v, want reason %q, %s", note, got, err, c.reason, c.text)
 			}
@@ -118,7 +117,7 @@ func TestAMQPFailures(t *testing.T) {
 
 func TestAMQPHostile(t *testing.T) { hostile(t, checkAMQP) }
 
-// RabbitMQ's own table has all the types that it knows.
+// The table has all types of RabbitMQ.
 func TestAMQPTable(t *testing.T) {
 	table := slices.Concat(
 		amqpField("product", "RabbitMQ"), []byte("\x01at\x01\x01bb\xff\x01cB\xff\x01ss\x00\x01\x01uu\x00\x01\x01iI\x00\x00\x00\x01\x01fi\x00\x00\x00\x01"),

@@ -1,13 +1,13 @@
 package tcp
 
-// tcpBytes is a message of a binary protocol, which is read from the front.
-type tcpBytes struct {
+// message is a message of a binary protocol, read from the front.
+type message struct {
 	data []byte
-	// short is set when more was read than there is. What is read then is empty.
+	// short is set after a read beyond the end, which returns nothing.
 	short bool
 }
 
-func (b *tcpBytes) take(n uint64) []byte {
+func (b *message) take(n uint64) []byte {
 	if n > uint64(len(b.data)) {
 		b.data, b.short = nil, true
 		return nil

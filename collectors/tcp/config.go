@@ -10,7 +10,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// anyFamily is the value of ip_family that leaves the choice to the resolver.
+// anyFamily is the value of ip_family for the choice of the resolver.
 const anyFamily = "any"
 
 // Config configures the kind tcp: whether a server accepts connections, does TLS, and
@@ -21,8 +21,8 @@ type Config struct {
 	Address string `yaml:"address"`
 	// IPFamily is any, 4 or 6.
 	IPFamily string `yaml:"ip_family"`
-	// TLS is spoken from the first byte where it is set, except by a dialogue with
-	// starttls and by a protocol that starts it itself.
+	// TLS starts with the connection, except in a dialogue with starttls and in a protocol
+	// that starts it later.
 	TLS *remote.ClientTLS `yaml:"tls,omitempty"`
 	// Protocol is one of protocols; empty for a dialogue or for a connection alone.
 	Protocol string `yaml:"protocol,omitempty"`
@@ -31,18 +31,18 @@ type Config struct {
 
 	Username string            `yaml:"username,omitempty"`
 	Password collectors.Secret `yaml:"password,omitempty"`
-	// PasswordFile is read at every round, without the white space around its content.
+	// PasswordFile is read in every collection, without the white space around its content.
 	PasswordFile string `yaml:"password_file,omitempty"`
-	// Database has to be among those of the server; of AMQP, it is the virtual host.
+	// Database must exist on the server; with AMQP, it is the virtual host.
 	Database string `yaml:"database,omitempty"`
-	// Galera measures the state of a node of a Galera cluster, as clustercheck looks at it.
+	// Galera measures the state of a node of a Galera cluster, as clustercheck does.
 	Galera bool `yaml:"galera,omitempty"`
 }
 
-// Step is one step of a dialogue: what it sets is done in the order of the fields.
+// Step is one step of a dialogue: the fields apply in their order.
 type Step struct {
-	// Expect is a regular expression that has to match somewhere in what the server has
-	// sent since the match before; ^ and $ match at lines.
+	// Expect is a regular expression that must match in what the server has sent since the
+	// previous match; ^ and $ match at lines.
 	Expect string `yaml:"expect,omitempty"`
 	// Send is sent as it is, without a line's end.
 	Send string `yaml:"send,omitempty"`
@@ -50,16 +50,16 @@ type Step struct {
 	StartTLS bool `yaml:"starttls,omitempty"`
 }
 
-// maxTCPSteps bounds a dialogue.
-const maxTCPSteps = 32
+// maxSteps bounds a dialogue.
+const maxSteps = 32
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of the block before it is decoded.
 func (c *Config) SetDefaults() { c.IPFamily = anyFamily }
 
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
 	var problems []collectors.Problem
-	address, err := parseTCPAddress(c.Address)
+	address, err := parseAddress(c.Address)
 	switch {
 	case err != nil:
 		problems = append(problems, collectors.Problem{Path: "address", Text: err.Error()})
@@ -88,8 +88,8 @@ func (c *Config) startsTLS() bool {
 
 func (c *Config) stepProblems() []collectors.Problem {
 	var problems []collectors.Problem
-	if len(c.QueryResponse) > maxTCPSteps {
-		problems = append(problems, collectors.Problem{Path: "query_response", Text: fmt.Sprintf("%d steps: expected at most %d", len(c.QueryResponse), maxTCPSteps)})
+	if len(c.QueryResponse) > maxSteps {
+		problems = append(problems, collectors.Problem{Path: "query_response", Text: fmt.Sprintf("%d steps: expected at most %d", len(c.QueryResponse), maxSteps)})
 	}
 	secured := false
 	for i, s := range c.QueryResponse {
@@ -111,7 +111,7 @@ func (c *Config) stepProblems() []collectors.Problem {
 // expectFlags stand before an expression: ^ and $ match at lines.
 const expectFlags = "(?m)"
 
-// compileExpect refuses an expression that holds before the server has said anything.
+// compileExpect rejects an expression that matches before the server has sent anything.
 func compileExpect(expr string) (*regexp.Regexp, error) {
 	compiled, err := regexp.Compile(expectFlags + expr)
 	if err != nil {
@@ -125,16 +125,16 @@ func compileExpect(expr string) (*regexp.Regexp, error) {
 
 func (c *Config) protocolProblems() []collectors.Problem {
 	var problems []collectors.Problem
-	protocol, known := protocolOf(c.Protocol)
-	if c.Protocol != "" && !known {
+	protocol, ok := protocolOf(c.Protocol)
+	if c.Protocol != "" && !ok {
 		problems = append(problems, collectors.Problem{Path: "protocol", Text: fmt.Sprintf("protocol %q: expected one of %s", c.Protocol, strings.Join(protocolNames(), ", "))})
 	}
 	if c.Protocol != "" && len(c.QueryResponse) > 0 {
 		problems = append(problems, collectors.Problem{Path: "query_response", Text: "query_response beside protocol: expected one of them"})
 	}
-	for _, given := range []struct {
-		key        string
-		set, taken bool
+	for _, option := range []struct {
+		key       string
+		set, used bool
 	}{
 		{"username", c.Username != "", protocol.login},
 		{"password", c.Password != "", protocol.login},
@@ -142,8 +142,8 @@ func (c *Config) protocolProblems() []collectors.Problem {
 		{"database", c.Database != "", protocol.database},
 		{"galera", c.Galera, protocol.galera},
 	} {
-		if given.set && !given.taken {
-			problems = append(problems, collectors.Problem{Path: given.key, Text: fmt.Sprintf("%s: expected a protocol that takes it", given.key)})
+		if option.set && !option.used {
+			problems = append(problems, collectors.Problem{Path: option.key, Text: fmt.Sprintf("%s: expected a protocol that uses it", option.key)})
 		}
 	}
 	if c.Password != "" && c.PasswordFile != "" {
@@ -157,7 +157,7 @@ func (c *Config) protocolProblems() []collectors.Problem {
 
 // External implements Kind. A server on loopback or behind a Unix socket is on this host.
 func (c *Config) External() bool {
-	address, err := parseTCPAddress(c.Address)
+	address, err := parseAddress(c.Address)
 	return err != nil || !address.local()
 }
 
@@ -167,17 +167,17 @@ func (c *Config) Uses() []string { return nil }
 // ConfigurableTarget implements Targeted.
 func (c *Config) ConfigurableTarget() {}
 
-var sentByTCP = regexp.MustCompile(`^query_response\[\d+\]\.send$`)
+var sentText = regexp.MustCompile(`^query_response\[\d+\]\.send$`)
 
-// SecretValue implements SecretFinder: what a dialogue sends may hold a secret in any form.
+// SecretValue implements SecretFinder: what a dialogue sends may contain a secret in any form.
 func (c *Config) SecretValue(path string) (secret, decided bool) {
-	sent := sentByTCP.MatchString(path)
+	sent := sentText.MatchString(path)
 	return sent, sent
 }
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	address, err := parseTCPAddress(c.Address)
+	address, err := parseAddress(c.Address)
 	if err != nil {
 		return nil, err
 	}

@@ -35,10 +35,10 @@ func TestProblems(t *testing.T) {
 		{"TLS files", "{address: 'a:1', tls: {ca_file: x, cert_file: /y}}", "tls.ca_file: path \"x\": expected an absolute path\ntls: cert_file and key_file: expected both or none"},
 		{"protocol", "{address: 'a:1', protocol: http}", `protocol: protocol "http": expected one of redis, memcached, mysql, amqp, etcd, ovsdb`},
 		{"a dialogue beside a protocol", "{address: 'a:1', protocol: redis, query_response: [{expect: x}]}", `query_response: query_response beside protocol: expected one of them`},
-		{"login without a protocol", "{address: 'a:1', username: u, password: p}", "password: password: expected a protocol that takes it\nusername: username: expected a protocol that takes it"},
-		{"login of another protocol", "{address: 'a:1', protocol: etcd, password_file: /p}", `password_file: password_file: expected a protocol that takes it`},
-		{"database of another protocol", "{address: 'a:1', protocol: redis, database: '0'}", `database: database: expected a protocol that takes it`},
-		{"galera of another protocol", "{address: 'a:1', protocol: amqp, galera: true}", `galera: galera: expected a protocol that takes it`},
+		{"login without a protocol", "{address: 'a:1', username: u, password: p}", "password: password: expected a protocol that uses it\nusername: username: expected a protocol that uses it"},
+		{"login of another protocol", "{address: 'a:1', protocol: etcd, password_file: /p}", `password_file: password_file: expected a protocol that uses it`},
+		{"database of another protocol", "{address: 'a:1', protocol: redis, database: '0'}", `database: database: expected a protocol that uses it`},
+		{"galera of another protocol", "{address: 'a:1', protocol: amqp, galera: true}", `galera: galera: expected a protocol that uses it`},
 		{"two passwords", "{address: 'a:1', protocol: redis, password: p, password_file: /p}", `password_file: password_file beside password: expected one of them`},
 		{"relative password file", "{address: 'a:1', protocol: redis, password_file: p}", `password_file: expected the absolute path of a file`},
 		{"an empty step", "{address: 'a:1', query_response: [{expect: x}, {}]}", `query_response[1]: empty step: expected expect, send or starttls`},
@@ -59,8 +59,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A configuration with mistakes makes no collector.
-func TestNewRefusesMistakes(t *testing.T) {
+// New fails for a configuration with problems.
+func TestNewRejectsProblems(t *testing.T) {
 	for _, block := range []string{"{}", "{address: 'a:1', query_response: [{expect: '('}]}"} {
 		var config tcp.Config
 		collectortest.Decode(t, block, &config)
@@ -70,7 +70,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 	}
 }
 
-func TestConfigShowsNoPassword(t *testing.T) {
+func TestConfigRedactsPassword(t *testing.T) {
 	var config tcp.Config
 	collectortest.Decode(t, "{address: 'a:1', protocol: redis, password: hunter2}", &config)
 	shown, err := yaml.Marshal(config)

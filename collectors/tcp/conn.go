@@ -12,31 +12,32 @@ import (
 )
 
 const (
-	// maxRead is how many bytes, those of TLS included, a round reads from its server.
+	// maxRead bounds how many bytes, with those of TLS, a collection reads from its server.
 	maxRead = 1 << 20
-	// maxTCPLine is the length in bytes at which a line of an answer is too long.
-	maxTCPLine = 4 << 10
+	// maxLine is the length in bytes of the longest line of an answer.
+	maxLine = 4 << 10
 )
 
-// lines asks a server whose answers are lines that end with CR LF. what names a
-// request in errors, because its text may hold a password. Errors hold answers uncut: the
-// collector redacts them before it cuts them.
+// lines is a connection to a server whose answers are lines that end with CR LF. Errors
+// contain whole answers: the collector redacts them before it cuts them.
 type lines struct {
 	conn net.Conn
 	read *bufio.Reader
 }
 
-func newTCPLines(conn net.Conn) *lines {
-	return &lines{conn: conn, read: bufio.NewReaderSize(conn, maxTCPLine)}
+func newLines(conn net.Conn) *lines {
+	return &lines{conn: conn, read: bufio.NewReaderSize(conn, maxLine)}
 }
 
-func (l *lines) ask(what, request string) (answer string, err error) {
+// exchange sends a request and returns the answer. what names the request in errors, because
+// the request may contain a password.
+func (l *lines) exchange(what, request string) (answer string, err error) {
 	if _, err := l.conn.Write([]byte(request)); err != nil {
 		return "", fmt.Errorf("send %s: %w", what, err)
 	}
 	line, err := l.read.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", collectors.Errorf(remote.ReasonProtocol, "answer to %s is longer than %s without a line's end", what, collectors.Size(maxTCPLine))
+		return "", collectors.Errorf(remote.ReasonProtocol, "answer to %s is longer than %s without a line's end", what, collectors.Size(maxLine))
 	}
 	if err != nil {
 		return "", fmt.Errorf("read answer to %s: %w", what, err)

@@ -13,34 +13,34 @@ import (
 )
 
 const (
-	// maxDialogueBytes is how much a server may say in a whole dialogue.
+	// maxDialogueBytes bounds what a server may send in a whole dialogue.
 	maxDialogueBytes = 64 << 10
-	// maxDialogueSearch bounds how many bytes are searched, over and over again, for what
-	// is expected of an answer that comes in many pieces.
+	// maxDialogueSearch bounds how many bytes are searched, because an answer in many pieces
+	// is searched again with each piece.
 	maxDialogueSearch = 8 << 20
 )
 
-// step is a step of a dialogue; expect is nil for one that expects nothing.
+// step is a step of a dialogue; expect is nil in a step that expects nothing.
 type step struct {
 	expect   *regexp.Regexp
 	send     string
 	startTLS bool
 }
 
-// dialogue is a dialogue under way.
+// dialogue is the state of a dialogue.
 type dialogue struct {
 	conn   net.Conn
 	secure func(net.Conn) (net.Conn, error)
 
-	// received is what came after the last match.
+	// received is what was read after the last match.
 	received []byte
-	// said counts all bytes that came, and searched those that were searched.
-	said, searched int
+	// read counts all bytes that were read, searched those that were searched.
+	read, searched int
 	// note is the line of the last match.
 	note string
 }
 
-// run goes through the steps. The note is the line in which the last match began.
+// run runs the steps. The note is the line in which the last match began.
 func (d *dialogue) run(steps []step) (note string, err error) {
 	for i, s := range steps {
 		if err := d.step(s); err != nil {
@@ -64,8 +64,8 @@ func (d *dialogue) step(s step) error {
 	if !s.startTLS {
 		return nil
 	}
-	// What came before the handshake could be anybody's, and would look as if it had come
-	// behind it (RFC 3207, section 6).
+	// Anyone could have sent text before the handshake, and it would count as received behind
+	// TLS (RFC 3207, section 6).
 	if len(d.received) > 0 {
 		return collectors.Errorf(remote.ReasonProtocol, "expected nothing before the TLS handshake beyond the match, got %q", d.received)
 	}
@@ -87,13 +87,13 @@ func (d *dialogue) await(expect *regexp.Regexp) error {
 			return nil
 		}
 		switch {
-		case d.said >= maxDialogueBytes:
+		case d.read >= maxDialogueBytes:
 			return d.unexpected(expect, collectors.Errorf(remote.ReasonProtocol, "answer is larger than %s", collectors.Size(maxDialogueBytes)))
 		case d.searched > maxDialogueSearch:
 			return d.unexpected(expect, collectors.Errorf(remote.ReasonProtocol, "answer comes in too many pieces"))
 		}
-		n, err := d.conn.Read(piece[:min(len(piece), maxDialogueBytes-d.said)])
-		d.said += n
+		n, err := d.conn.Read(piece[:min(len(piece), maxDialogueBytes-d.read)])
+		d.read += n
 		d.received = append(d.received, piece[:n]...)
 		if err != nil && n == 0 {
 			return d.unexpected(expect, err)
@@ -109,8 +109,8 @@ func (d *dialogue) search(expect *regexp.Regexp) []int {
 	return expect.FindIndex(d.received)
 }
 
-// unexpected says what came instead of what was expected. A server that has said
-// something else has failed the protocol, even if the time ran out over it.
+// unexpected returns the error of an answer that does not match. If a server sent something
+// else, the reason is protocol, even if the time ran out.
 func (d *dialogue) unexpected(expect *regexp.Regexp, err error) error {
 	if len(d.received) == 0 {
 		return fmt.Errorf("expected %q: %w", expectText(expect), err)
@@ -122,12 +122,12 @@ func (d *dialogue) unexpected(expect *regexp.Regexp, err error) error {
 	return err
 }
 
-// expectText is the expression as the configuration is shown.
+// expectText returns the expression, redacted as in the configuration.
 func expectText(expect *regexp.Regexp) string {
 	return redact.Setting(expect.String()[len(expectFlags):])
 }
 
-// lineAt is the line of text around a place.
+// lineAt returns the line of text around an offset.
 func lineAt(text []byte, at int) string {
 	begin := bytes.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := bytes.Cut(text[begin:], []byte("\n"))

@@ -9,8 +9,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// Whatever a server says: a dialogue comes to an end, with what was expected or with an
-// error of a known reason.
+// For every answer, a dialogue ends with a match or with an error that has a reason.
 func FuzzDialogue(f *testing.F) {
 	for _, seed := range []string{"SSH-2.0-x\r\n", "@RSYNCD: 31.0\n", "220 a\r\n250-b\r\n250 c\r\n", "AMQP\x03\x01\x00\x00", "\xff\xfe\n\n"} {
 		f.Add([]byte(seed), `^220 .*\r\n`, `^250 `)
@@ -24,7 +23,7 @@ func FuzzDialogue(f *testing.F) {
 			}
 			steps = append(steps, step{expect: expect, send: "x"})
 		}
-		_, conn := tcpServe(t, patience, func(conn net.Conn) {
+		_, conn := serveOnce(t, patience, func(conn net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, conn) }()
 			_, _ = conn.Write(answer)
 		})

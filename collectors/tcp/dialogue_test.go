@@ -43,7 +43,7 @@ func documentedDialogues(t *testing.T) map[string]*tcp.Config {
 	return found
 }
 
-// The dialogues that the page shows work with servers that say what the real ones do.
+// The dialogues that the page shows work with servers that send what the real ones send.
 func TestDocumentedDialogues(t *testing.T) {
 	cert, certFile, _ := collectortest.Certificate(t, "mail.example", time.Now().Add(time.Hour))
 	const northd = "{\"id\":0,\"result\":\"ovn-northd 22.12.1\\nOpen vSwitch Library 3.0.1\",\"error\":null}"
@@ -136,7 +136,7 @@ func TestStartTLS(t *testing.T) {
 		{"no TLS", plain, "{ca_file: " + certFile + ", server_name: mail.example}", "protocol", "connect"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			collector := tcpNew(t, "d", "{address: '"+c.address+"', tls: "+c.tls+", query_response: "+steps+"}")
+			collector := newCollector(t, "d", "{address: '"+c.address+"', tls: "+c.tls+", query_response: "+steps+"}")
 			samples, err := collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool { return reason(samples) == c.reason })
 			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
@@ -174,11 +174,11 @@ func TestDialogues(t *testing.T) {
 		{"nothing to read", "[{send: 'x'}]", respond("x", ""), "", "", false},
 		{"each match is used once", "[{expect: '^a\\n'}, {expect: '^a\\n'}, {expect: '^a\\n'}]", respond("", "a\na\n"), "timeout", `step 3: expected "^a\\n"`, true},
 		{"two in one piece", "[{expect: '^a\\n'}, {expect: '^b\\n'}]", respond("", "a\nb\n"), "", "b", false},
-		{"says nothing", "[{expect: a}]", respond(), "timeout", "", true},
-		{"says something else", "[{expect: '^SSH-2'}]", respond("", "VERSION 1.6.18\r\n"), "protocol", `got "VERSION 1.6.18`, true},
+		{"silent", "[{expect: a}]", respond(), "timeout", "", true},
+		{"sends something else", "[{expect: '^SSH-2'}]", respond("", "VERSION 1.6.18\r\n"), "protocol", `got "VERSION 1.6.18`, true},
 		{"begins as expected", "[{expect: '^SSH-2'}]", respond("", "SSH-"), "protocol", `got "SSH-"`, true},
-		{"leaves", "[{expect: a}]", func(net.Conn) {}, "protocol", "EOF", false},
-		{"leaves after something else", "[{expect: a}]", func(conn net.Conn) { _, _ = io.WriteString(conn, "b") }, "protocol", `EOF; got "b"`, false},
+		{"closes", "[{expect: a}]", func(net.Conn) {}, "protocol", "EOF", false},
+		{"closes after something else", "[{expect: a}]", func(conn net.Conn) { _, _ = io.WriteString(conn, "b") }, "protocol", `EOF; got "b"`, false},
 		{"endless", "[{expect: '^done'}]", endless(strings.Repeat("x\n", 2048)), "protocol", "answer is larger than 64KiB", false},
 		{"endless in small pieces", "[{expect: '^done'}]", endless("x"), "protocol", "", false},
 		{"control characters", "[{expect: 'a'}]", respond("", "\x1b[31ma\x00\n"), "", "[31ma", false},
@@ -186,7 +186,7 @@ func TestDialogues(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			address := listen(t, "tcp", "127.0.0.1:0", nil, c.serve)
-			collector := tcpNew(t, "d", "{address: '"+address+"', query_response: "+c.steps+"}")
+			collector := newCollector(t, "d", "{address: '"+address+"', query_response: "+c.steps+"}")
 			collect := collectortest.Collect
 			if c.waits {
 				collect = func(t testing.TB, collector collectors.Collector) ([]collectors.Sample, error) {

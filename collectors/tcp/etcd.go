@@ -17,8 +17,8 @@ import (
 // maxEtcdAnswer bounds the body of an answer in bytes.
 const maxEtcdAnswer = 64 << 10
 
-// checkEtcd asks a member for its health: whether there is a leader, no alarm, and a read
-// that goes through the cluster. Source: etcd/server/etcdserver/api/etcdhttp/health.go
+// checkEtcd queries the health of a member: there is a leader and no alarm, and the cluster
+// confirms a read. Source: etcd/server/etcdserver/api/etcdhttp/health.go
 func checkEtcd(ctx context.Context, peer *peer) (string, error) {
 	host := peer.host
 	if strings.Contains(host, ":") {
@@ -49,7 +49,7 @@ func checkEtcd(ctx context.Context, peer *peer) (string, error) {
 	return "health is true", parseEtcd(resp.StatusCode, body)
 }
 
-// parseEtcd judges an answer: health is "true", "false" with a reason since version 3.5,
+// parseEtcd checks an answer: health is "true", "false" with a reason since version 3.5,
 // or true without quotes from gateways.
 func parseEtcd(status int, body []byte) error {
 	var answer struct {

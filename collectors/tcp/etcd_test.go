@@ -22,7 +22,7 @@ func TestEtcdAnswers(t *testing.T) {
 		want   remote.Reason
 	}{
 		{"healthy", 200, `{"health":"true","reason":""}`, ""},
-		{"healthy, as version 3.4 says it", 200, `{"health":"true"}`, ""},
+		{"healthy, of version 3.4", 200, `{"health":"true"}`, ""},
 		{"healthy, without quotes", 200, `{"health": true}`, ""},
 		{"no leader", 503, `{"health":"false","reason":"RAFT NO LEADER"}`, remote.ReasonServerError},
 		{"alarm", 503, `{"health":"false","reason":"ALARM NOSPACE"}`, remote.ReasonServerError},
@@ -38,7 +38,7 @@ func TestEtcdAnswers(t *testing.T) {
 		{"no login", 401, "", remote.ReasonAuth},
 		{"forbidden", 403, "no", remote.ReasonForbidden},
 		{"unknown path", 404, "404 page not found", remote.ReasonNotFound},
-		{"asks for more", 100, "", remote.ReasonProtocol},
+		{"requests more", 100, "", remote.ReasonProtocol},
 	} {
 		if got := reasonOf(parseEtcd(c.status, []byte(c.body))); got != c.want {
 			t.Errorf("%s: parseEtcd(%d, %q) has reason %q, want %q", c.name, c.status, c.body, got, c.want)
@@ -48,7 +48,7 @@ func TestEtcdAnswers(t *testing.T) {
 
 func TestEtcdCheck(t *testing.T) {
 	for host, want := range map[string]string{"etcd.example": "etcd.example", "2001:db8::1": "[2001:db8::1]", "localhost": "localhost"} {
-		ctx, conn := tcpServe(t, patience, func(conn net.Conn) {
+		ctx, conn := serveOnce(t, patience, func(conn net.Conn) {
 			req, err := http.ReadRequest(bufio.NewReader(conn))
 			if err != nil || req.Method != http.MethodGet || req.URL.Path != "/health" || req.Host != want {
 				t.Errorf("the server reads %+v, %v, want GET /health at %s", req, err, want)
@@ -64,7 +64,7 @@ func TestEtcdCheck(t *testing.T) {
 }
 
 func TestEtcdAnswerIsBounded(t *testing.T) {
-	ctx, conn := tcpServe(t, patience, func(conn net.Conn) {
+	ctx, conn := serveOnce(t, patience, func(conn net.Conn) {
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n"+`{"health":"true"}`+strings.Repeat(" ", maxEtcdAnswer))
 	})
@@ -100,9 +100,9 @@ func FuzzEtcdServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer []byte) { fuzzServer(t, answer, checkEtcd) })
 }
 
-// fuzzServer runs a check against a server that gives one answer and leaves.
+// fuzzServer runs a check against a server that sends one answer and closes.
 func fuzzServer(t *testing.T, answer []byte, check func(context.Context, *peer) (string, error)) {
-	ctx, conn := tcpServe(t, patience, func(conn net.Conn) {
+	ctx, conn := serveOnce(t, patience, func(conn net.Conn) {
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
 		_, _ = conn.Write(answer)
 	})

@@ -12,12 +12,12 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// patience is how long tests wait for what happens at once.
+// patience is the deadline of steps that take no time.
 const patience = 10 * time.Second
 
-// tcpServe runs a server for one connection in memory and returns the client's side,
-// bound to a round of its own.
-func tcpServe(t testing.TB, timeout time.Duration, serve func(conn net.Conn)) (context.Context, net.Conn) {
+// serveOnce runs a server for one connection in memory and returns the client's side,
+// bound to a collection.
+func serveOnce(t testing.TB, timeout time.Duration, serve func(conn net.Conn)) (context.Context, net.Conn) {
 	t.Helper()
 	client, server := net.Pipe()
 	done := make(chan struct{})
@@ -37,9 +37,9 @@ func tcpServe(t testing.TB, timeout time.Duration, serve func(conn net.Conn)) (c
 	return ctx, bound
 }
 
-// tcpScript is a server that wants to read and answers, in turn: the first, third, ...
+// scripted is a server that reads and writes in turn: the first, third, ...
 // text is read, the second, fourth, ... is written.
-func tcpScript(t testing.TB, texts ...string) func(net.Conn) {
+func scripted(t testing.TB, texts ...string) func(net.Conn) {
 	return func(conn net.Conn) {
 		for i, text := range texts {
 			if i%2 == 1 {
@@ -55,7 +55,7 @@ func tcpScript(t testing.TB, texts ...string) func(net.Conn) {
 	}
 }
 
-// reasonOf is the reason of an error, "" for none.
+// reasonOf returns the reason of an error, "" for none.
 func reasonOf(err error) remote.Reason {
 	if err == nil {
 		return ""
@@ -63,8 +63,7 @@ func reasonOf(err error) remote.Reason {
 	return remote.ReasonOf(err)
 }
 
-// hostileServers are servers that no check may call healthy, hang on, or read without
-// bound, with the reasons that are right for them.
+// hostileServers are servers that no check may accept, hang on, or read without bound.
 func hostileServers() map[string]func(net.Conn) {
 	drain := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 	forever := func(text string) func(net.Conn) {
@@ -108,22 +107,22 @@ func hostileServers() map[string]func(net.Conn) {
 		"echoes": func(conn net.Conn) {
 			_, _ = io.Copy(conn, conn)
 		},
-		"says nothing": drain,
+		"silent": drain,
 	}
 }
 
-// hostile holds a check against all hostile servers: it fails within its deadline, says
+// hostile holds a check against all hostile servers: it fails within its deadline with
 // protocol or timeout, and never shows the password.
 func hostile(t *testing.T, check func(context.Context, *peer) (string, error)) {
 	t.Helper()
 	for name, serve := range hostileServers() {
 		t.Run("E28 "+name, func(t *testing.T) {
 			t.Parallel()
-			ctx, conn := tcpServe(t, 300*time.Millisecond, serve)
+			ctx, conn := serveOnce(t, 300*time.Millisecond, serve)
 			start := time.Now()
 			peer := &peer{
 				conn: conn, host: "localhost", tls: &tls.Config{ServerName: "localhost"}, database: "OVN_Southbound",
-				login: &tcpLogin{Username: "vitals", Password: "hunter2"},
+				login: &credentials{Username: "vitals", Password: "hunter2"},
 			}
 			note, err := check(ctx, peer)
 			if took := time.Since(start); took > patience {

@@ -13,7 +13,7 @@ func TestGaleraExposition(t *testing.T) {
 	address := listen(t, "tcp", "127.0.0.1:0", nil, func(conn net.Conn) { tcp.ServeGalera(t, conn) })
 	password := filepath.Join(t.TempDir(), "password")
 	collectortest.Write(t, password, "hunter2\n")
-	c := tcpNew(t, "mariadb", "{address: '"+address+"', protocol: mysql, username: vitals, password_file: "+password+", galera: true}")
+	c := newCollector(t, "mariadb", "{address: '"+address+"', protocol: mysql, username: vitals, password_file: "+password+", galera: true}")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)

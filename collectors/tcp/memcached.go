@@ -8,10 +8,10 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// checkMemcached asks for the version, in the text protocol.
+// checkMemcached queries the version, in the text protocol.
 // Source of the protocol: memcached/doc/protocol.txt
 func checkMemcached(_ context.Context, peer *peer) (string, error) {
-	answer, err := newTCPLines(peer.conn).ask("version", "version\r\n")
+	answer, err := newLines(peer.conn).exchange("version", "version\r\n")
 	if err != nil {
 		return "", err
 	}

@@ -14,10 +14,10 @@ func TestMemcachedAnswers(t *testing.T) {
 		want         remote.Reason
 	}{
 		{"healthy", "VERSION 1.6.18", ""},
-		{"wants a login", "CLIENT_ERROR unauthenticated", remote.ReasonAuth},
+		{"requires a login", "CLIENT_ERROR unauthenticated", remote.ReasonAuth},
 		{"out of memory", "SERVER_ERROR out of memory", remote.ReasonServerError},
 		{"too many connections", "ERROR Too many open connections", remote.ReasonServerError},
-		{"does not know the command", "ERROR", remote.ReasonProtocol},
+		{"unknown command", "ERROR", remote.ReasonProtocol},
 		{"no version", "VERSION ", remote.ReasonProtocol},
 		{"lower case", "version 1.6.18", remote.ReasonProtocol},
 		{"a redis", "-ERR unknown command 'version'", remote.ReasonProtocol},
@@ -30,7 +30,7 @@ func TestMemcachedAnswers(t *testing.T) {
 }
 
 func TestMemcachedCheck(t *testing.T) {
-	ctx, conn := tcpServe(t, patience, tcpScript(t, "version\r\n", "VERSION 1.6.18\r\n"))
+	ctx, conn := serveOnce(t, patience, scripted(t, "version\r\n", "VERSION 1.6.18\r\n"))
 	note, err := checkMemcached(ctx, &peer{conn: conn})
 	if note != "VERSION 1.6.18" || err != nil {
 		t.Errorf("checkMemcached() = %q, %v, want the version", note, err)

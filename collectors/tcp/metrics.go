@@ -7,8 +7,15 @@ import (
 
 // The metrics of the kind tcp.
 var (
-	phaseDurationMetric = collectors.NewGauge("vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for one that did not come to its end.", "dependency", "phase")
+	phaseDurationMetric        = collectors.NewGauge("vitals_tcp_phase_duration_seconds", "How long a phase of the last check took; absent for a phase that did not complete.", "dependency", "phase")
+	mysqlWsrepLocalStateMetric = collectors.NewGauge("vitals_mysql_wsrep_local_state", "The state of the node in its Galera cluster, the value of wsrep_local_state: 4 is synced, 2 a donor; absent without galera.", "dependency")
+	mysqlReadOnlyMetric        = collectors.NewGauge("vitals_mysql_read_only", "Whether the server is read-only (1) or not (0); absent without galera.", "dependency")
 )
+
+// ownDefs are the metrics that only one protocol has.
+func ownDefs() []*collectors.Def {
+	return []*collectors.Def{mysqlWsrepLocalStateMetric, mysqlReadOnlyMetric}
+}
 
 // defs are the metrics of the kind tcp.
 func defs() []*collectors.Def {

@@ -19,16 +19,15 @@ import (
 	"testing"
 )
 
-// fakeMySQL is a server that speaks as much of the protocol as a login and a few queries
-// need. Source: https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html
+// fakeMySQL is a server with the part of the protocol that a login and a few queries need. Source: https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html
 type fakeMySQL struct {
 	testing.TB
-	// plugin says how a login goes on: mysql_native_password, caching_sha2_password (as
-	// with a password that the server has cached), or "full" for the same without.
+	// plugin is mysql_native_password, caching_sha2_password with a password in the server's
+	// cache, or "full": caching_sha2_password without one in the cache.
 	plugin, password string
-	// first is the plugin of the greeting, where the user has another.
+	// first is the plugin of the greeting if the user has another.
 	first string
-	// tls is nil where the server has none.
+	// tls is nil for a server without TLS.
 	tls *tls.Config
 	// instead replaces an answer by an ERR packet: greeting, login, or a query.
 	instead map[string]string
@@ -42,7 +41,7 @@ type fakeMySQL struct {
 // fakeScramble is the challenge of the greeting: 20 bytes.
 const fakeScramble = "0123456789abcdefghij"
 
-// ServeGalera is a node of a cluster that is a donor, for tests from outside.
+// ServeGalera serves one client as a node of a cluster that is a donor, for tests in tcp_test.
 func ServeGalera(t testing.TB, conn net.Conn) {
 	m := &fakeMySQL{TB: t, plugin: mysqlNative, password: "hunter2", rows: mysqlRows()}
 	m.rows[mysqlState][1], m.rows[mysqlStateOf][1] = "2", "Donor/Desynced"
@@ -89,7 +88,7 @@ func (m *fakeMySQL) serve(conn net.Conn) {
 		case m.instead[query] != "":
 			m.send(m.instead[query])
 		case !known:
-			m.Errorf("the server is asked %q, want one of %v", query, m.rows)
+			m.Errorf("the server receives the query %q, want one of %v", query, m.rows)
 			return
 		default:
 			m.result(row)
@@ -107,7 +106,7 @@ func (m *fakeMySQL) greeting(plugin string) string {
 		strings.Repeat("\x00", 10) + fakeScramble[8:] + "\x00" + plugin + "\x00"
 }
 
-// login wants what the plugin makes of the password.
+// login reports whether the response proves the password.
 func (m *fakeMySQL) login(plugin string, response []byte) bool {
 	if m.first != "" {
 		m.send("\xfe" + plugin + "\x00" + fakeScramble + "\x00")
@@ -133,7 +132,7 @@ func (m *fakeMySQL) login(plugin string, response []byte) bool {
 	if m.tls != nil {
 		return ok && string(want) == m.password+"\x00"
 	}
-	if !ok || string(want) != "\x02" { // the client wants the key
+	if !ok || string(want) != "\x02" { // the client requests the key
 		return false
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -190,7 +189,7 @@ func (m *fakeMySQL) result(row []string) {
 	m.send(string([]byte{byte(columns)}))
 	for i := range columns {
 		name := fmt.Sprint("c", i)
-		m.send("\x03def\x00\x00\x00" + fakeText(name) + "\x00\x0c\x21\x00\x40\x00\x00\x00\xfd\x00\x00\x00\x00\x00")
+		m.send(fakeColumn(name))
 	}
 	m.send(eof)
 	if row != nil {
@@ -201,6 +200,11 @@ func (m *fakeMySQL) result(row []string) {
 		m.send(packet)
 	}
 	m.send(eof)
+}
+
+// fakeColumn is the definition of a column of type VAR_STRING.
+func fakeColumn(name string) string {
+	return "\x03def\x00\x00\x00" + fakeText(name) + "\x00\x0c\x21\x00\x40\x00\x00\x00\xfd\x00\x00\x00\x00\x00"
 }
 
 func fakeText(text string) string { return string([]byte{byte(len(text))}) + text }

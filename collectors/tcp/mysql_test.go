@@ -46,10 +46,10 @@ func mysqlCheck(t *testing.T, server *fakeMySQL, peer peer) (note string, gauges
 	if server.plugin == "" {
 		server.plugin = "mysql_native_password"
 	}
-	ctx, conn := tcpServe(t, patience, server.serve)
+	ctx, conn := serveOnce(t, patience, server.serve)
 	gauges = map[string]float64{}
 	peer.conn, peer.host, peer.measured = conn, cmp.Or(peer.host, "localhost"), func(metric *collectors.Def, value float64) { gauges[metric.Desc().Name] = value }
-	peer.login = &tcpLogin{"vitals", "hunter2"}
+	peer.login = &credentials{"vitals", "hunter2"}
 	note, err = checkMySQL(ctx, &peer)
 	return note, gauges, err
 }
@@ -91,7 +91,7 @@ func TestMySQLGalera(t *testing.T) {
 			rows := mysqlRows()
 			maps.Copy(rows, c.rows)
 			note, gauges, err := mysqlCheck(t, &fakeMySQL{rows: rows}, peer{galera: true})
-			if text := mysqlText(err); note != c.note || text != c.fail {
+			if text := errorText(err); note != c.note || text != c.fail {
 				t.Errorf("checkMySQL() = %q, %q, want %q, %q", note, text, c.note, c.fail)
 			}
 			if diff := gocmp.Diff(c.want, gauges); diff != "" {
@@ -101,7 +101,7 @@ func TestMySQLGalera(t *testing.T) {
 	}
 }
 
-func mysqlText(err error) string {
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -124,7 +124,7 @@ func TestMySQLFailures(t *testing.T) {
 		{"unknown user", fails("login", 1698, "28000", "Access denied for user 'vitals'@'localhost'"), remote.ReasonAuth, "login: error 1698: Access denied for user 'vitals'@'localhost'"},
 		{"locked account", fails("login", 4151, "HY000", "Access denied, this account is locked"), remote.ReasonAuth, ""},
 		{"expired password", fails("login", 1862, "HY000", "Your password has expired"), remote.ReasonAuth, ""},
-		{"wants TLS", fails("login", 3159, "HY000", "Connections using insecure transport are prohibited"), remote.ReasonTLS, ""},
+		{"requires TLS", fails("login", 3159, "HY000", "Connections using insecure transport are prohibited"), remote.ReasonTLS, ""},
 		{"database of others", fails("login", 1044, "42000", "Access denied to database 'nova'"), remote.ReasonForbidden, ""},
 		{"no such database", fails("login", 1049, "42000", "Unknown database 'nova'"), remote.ReasonNotFound, ""},
 		{"shuts down", fails(mysqlAlive, 1053, "08S01", "Server shutdown in progress"), remote.ReasonServerError, `query "SELECT 1, VERSION()": error 1053: Server shutdown in progress`},
@@ -138,24 +138,24 @@ func TestMySQLFailures(t *testing.T) {
 		{"switch without a scramble", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_native_password\x00abc"}}, remote.ReasonProtocol, ""},
 		{"more of a login that has no more", &fakeMySQL{instead: map[string]string{"login": "\x01\x04"}}, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
 		{"an update for an answer", &fakeMySQL{instead: map[string]string{mysqlAlive: "\x00\x00\x00\x02\x00\x00\x00"}}, remote.ReasonProtocol, ""},
-		{"wants a file", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfb/etc/passwd"}}, remote.ReasonProtocol, ""},
+		{"requests a file", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfb/etc/passwd"}}, remote.ReasonProtocol, ""},
 		{"a thousand columns", &fakeMySQL{instead: map[string]string{mysqlAlive: "\xfc\xe8\x03"}}, remote.ReasonProtocol, ""},
 		{"two for one", &fakeMySQL{rows: map[string][]string{mysqlAlive: {"2", "8.4.0-fake"}}}, remote.ReasonProtocol, `answer to SELECT 1 is "2 8.4.0-fake": expected 1`},
 		{"nothing for one", &fakeMySQL{rows: map[string][]string{mysqlAlive: nil}}, remote.ReasonProtocol, `answer to SELECT 1 is "": expected 1`},
-		{"wants the password in the clear", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_clear_password\x00"}}, remote.ReasonAuth, ""},
-		{"wants the password as before 4.1", &fakeMySQL{instead: map[string]string{"login": "\xfe"}}, remote.ReasonAuth, ""},
-		{"a plugin that is not known", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server wants a login by "dialog": expected mysql_native_password or caching_sha2_password`},
+		{"requests the password in the clear", &fakeMySQL{instead: map[string]string{"login": "\xfemysql_clear_password\x00"}}, remote.ReasonAuth, ""},
+		{"requests the password as before 4.1", &fakeMySQL{instead: map[string]string{"login": "\xfe"}}, remote.ReasonAuth, ""},
+		{"an unknown plugin", &fakeMySQL{instead: map[string]string{"login": "\xfedialog\x00Password: "}}, remote.ReasonAuth, `login: the server requires the plugin "dialog" for the login: expected mysql_native_password, caching_sha2_password or client_ed25519`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := mysqlCheck(t, c.server, peer{})
-			if got, text := reasonOf(err), mysqlText(err); got != c.reason || c.text != "" && text != c.text || strings.Contains(text, "hunter2") {
+			if got, text := reasonOf(err), errorText(err); got != c.reason || c.text != "" && text != c.text || strings.Contains(text, "hunter2") {
 				t.Errorf("checkMySQL() = reason %q, %s, want reason %q, %s", got, text, c.reason, c.text)
 			}
 		})
 	}
 }
 
-// A user may have another plugin than the server begins with.
+// A user may have another plugin than the greeting names.
 func TestMySQLSwitchesThePlugin(t *testing.T) {
 	for _, c := range []struct{ first, then string }{{mysqlSHA2, mysqlNative}, {mysqlNative, mysqlSHA2}, {"unix_socket", mysqlNative}} {
 		note, _, err := mysqlCheck(t, &fakeMySQL{first: c.first, plugin: c.then, rows: mysqlRows()}, peer{})
@@ -165,20 +165,20 @@ func TestMySQLSwitchesThePlugin(t *testing.T) {
 	}
 }
 
-// Without a username, it is that of this process.
-func TestMySQLOwnUser(t *testing.T) {
+// The default username is that of this process.
+func TestMySQLDefaultUser(t *testing.T) {
 	own, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		configured *tcpLogin
-		want       tcpLogin
+		configured *credentials
+		want       credentials
 	}{
-		"nothing":  {nil, tcpLogin{Username: own.Username}},
-		"password": {&tcpLogin{Password: "p"}, tcpLogin{own.Username, "p"}},
-		"username": {&tcpLogin{Username: "u"}, tcpLogin{Username: "u"}},
-		"both":     {&tcpLogin{"u", "p"}, tcpLogin{"u", "p"}},
+		"nothing":  {nil, credentials{Username: own.Username}},
+		"password": {&credentials{Password: "p"}, credentials{own.Username, "p"}},
+		"username": {&credentials{Username: "u"}, credentials{Username: "u"}},
+		"both":     {&credentials{"u", "p"}, credentials{"u", "p"}},
 	} {
 		got, err := mysqlLogin(c.configured)
 		if err != nil || *got != c.want {
@@ -187,7 +187,7 @@ func TestMySQLOwnUser(t *testing.T) {
 	}
 }
 
-// The password itself is sent to nobody but a server behind TLS, or on this host by a key.
+// The password itself is sent only behind TLS, or encrypted with a key to a server on this host.
 func TestMySQLPasswordItself(t *testing.T) {
 	s := httptest.NewTLSServer(nil)
 	defer s.Close()
@@ -217,7 +217,7 @@ func TestMySQLPasswordItself(t *testing.T) {
 	}
 }
 
-// Without TLS on the server's side nothing is sent at all.
+// To a server without TLS, nothing is sent.
 func TestMySQLWithoutTLS(t *testing.T) {
 	_, _, err := mysqlCheck(t, &fakeMySQL{}, peer{tls: &tls.Config{ServerName: "localhost"}})
 	if reasonOf(err) != remote.ReasonTLS {
@@ -225,9 +225,9 @@ func TestMySQLWithoutTLS(t *testing.T) {
 	}
 }
 
-// A server that hangs is a timeout, and nothing is left of a check.
+// A server that hangs is a timeout, and a check leaves no goroutine behind.
 func TestMySQLConnections(t *testing.T) {
-	hangs := hostileServers()["says nothing"]
+	hangs := hostileServers()["silent"]
 	greets := func(conn net.Conn) {
 		m := &fakeMySQL{TB: t, plugin: mysqlNative, instead: map[string]string{"login": "\x01"}}
 		m.serve(conn)
@@ -238,9 +238,9 @@ func TestMySQLConnections(t *testing.T) {
 		reason remote.Reason
 		text   string
 	}{
-		"never greets":                {hangs, remote.ReasonTimeout, ""},
-		"goes on in another protocol": {greets, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
-		"leaves":                      {func(net.Conn) {}, remote.ReasonProtocol, "login: EOF"},
+		"never greets":                  {hangs, remote.ReasonTimeout, ""},
+		"continues in another protocol": {greets, remote.ReasonProtocol, "login: answer to the login begins with 0x1"},
+		"closes":                        {func(net.Conn) {}, remote.ReasonProtocol, "login: EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -249,9 +249,9 @@ func TestMySQLConnections(t *testing.T) {
 			if c.reason == remote.ReasonTimeout {
 				timeout = 200 * time.Millisecond
 			}
-			ctx, conn := tcpServe(t, timeout, c.serve)
-			_, err := checkMySQL(ctx, &peer{conn: conn, login: &tcpLogin{"vitals", "hunter2"}})
-			if got := reasonOfTCP(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
+			ctx, conn := serveOnce(t, timeout, c.serve)
+			_, err := checkMySQL(ctx, &peer{conn: conn, login: &credentials{"vitals", "hunter2"}})
+			if got := classify(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
 				t.Errorf("checkMySQL() = reason %q, %v, want reason %q, %s", got, err, c.reason, c.text)
 			}
 		})
@@ -268,51 +268,65 @@ type playedConn struct {
 
 func (c *playedConn) Read(b []byte) (int, error)  { return c.answers.Read(b) }
 func (c *playedConn) Write(b []byte) (int, error) { return len(b), nil }
+func (c *playedConn) Close() error                { return nil }
+
+// packets are the payloads with their lengths; each begins with its number.
+func packets(payloads ...string) (all []byte) {
+	for _, p := range payloads {
+		all = append(append(all, byte(len(p)-1), byte((len(p)-1)>>8), 0), p...)
+	}
+	return all
+}
+
+// The driver panics on packets that are cut off. No goroutine may stay behind.
+func TestMySQLCutPackets(t *testing.T) {
+	const ok, columns = "\x02\x00\x00\x00\x02\x00\x00\x00", "\x01\x02"
+	greeting := "\x00" + (&fakeMySQL{}).greeting(mysqlNative)
+	column := func(number string) string { return number + fakeColumn("c") }
+	for name, answers := range map[string][]byte{
+		"greeting":                packets(greeting[:60]),
+		"greeting of sha256":      packets("\x00"+(&fakeMySQL{}).greeting("sha256_password"), "\x02\x01-----BEGIN PUBLIC KEY-----"),
+		"OK of the login":         packets(greeting, "\x02\x00\x00"),
+		"OK with huge numbers":    packets(greeting, "\x02\x00\xfe\xff\x00\x00\x00\x00"),
+		"error":                   packets(greeting, "\x02\xff\x15\x04#280"),
+		"error of a query":        packets(greeting, ok, "\x01\xff\x15"),
+		"column":                  packets(greeting, ok, columns, "\x02\xfc"),
+		"column of negative size": packets(greeting, ok, columns, "\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff"),
+		"row":                     packets(greeting, ok, columns, column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\x05"),
+		"end of the rows":         packets(greeting, ok, columns, column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\xfe"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			conn := &playedConn{}
+			conn.answers.Reset(answers)
+			_, err := checkMySQL(t.Context(), &peer{conn: conn, login: &credentials{"vitals", "hunter2"}})
+			if reasonOf(err) != remote.ReasonProtocol {
+				t.Errorf("checkMySQL() = %v, want protocol", err)
+			}
+			goleak.VerifyNone(t, before)
+		})
+	}
+}
 
 func FuzzMySQLAnswers(f *testing.F) {
-	packets := func(payloads ...string) []byte {
-		var all []byte
-		for _, p := range payloads {
-			all = append(append(all, byte(len(p)), byte(len(p)>>8), 0, 0), p...)
-		}
-		return all
-	}
-	greeting := (&fakeMySQL{}).greeting(mysqlSHA2)
-	f.Add(packets(greeting, "\x01\x03", "\x00\x00\x00\x02\x00\x00\x00", "\x02", "a", "b", "\xfe\x00\x00\x02\x00", "\x011\x038.4", "\xfe\x00\x00\x02\x00"))
-	f.Add(packets(greeting, "\x01\x04", "\x01-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n"))
-	f.Add(packets(greeting, "\xfemysql_native_password\x00"+fakeScramble))
-	f.Add(packets("\xff\x10\x04#08004Too many connections"))
+	greeting := "\x00" + (&fakeMySQL{}).greeting(mysqlSHA2)
+	const ok = "\x00\x00\x00\x02\x00\x00\x00"
+	column := func(number string) string { return number + fakeColumn("c") }
+	f.Add(packets(greeting, "\x02\x01\x03", "\x03"+ok, "\x01\x02", column("\x02"), column("\x03"), "\x04\xfe\x00\x00\x02\x00", "\x05\x011\x038.4", "\x06\xfe\x00\x00\x02\x00"))
+	f.Add(packets(greeting, "\x02\x01\x03", "\x03"+ok, "\x01\x02", "\x02\xfc", "\x03\xfc")) // cut columns
+	f.Add(packets(greeting, "\x02\x01\x04", "\x04\x01-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n"))
+	f.Add(packets(greeting, "\x02\xfemysql_native_password\x00"+fakeScramble))
+	f.Add(packets("\x00\xff\x10\x04#08004Too many connections"))
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		conn := &playedConn{}
 		conn.answers.Reset(answers)
-		peer := &peer{conn: conn, host: "localhost", login: &tcpLogin{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
+		peer := &peer{conn: conn, host: "localhost", login: &credentials{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
 		note, err := checkMySQL(t.Context(), peer)
-		if text := note + mysqlText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
+		if text := note + errorText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
 			t.Fatalf("checkMySQL() shows the password: %q", text)
 		}
 		if err == nil && len(note) > len(answers) {
 			t.Fatalf("checkMySQL() = %q, want no more than was sent", note)
 		}
 	})
-}
-
-func TestMySQLStrings(t *testing.T) {
-	long := strings.Repeat("x", 300)
-	for _, c := range []struct {
-		name, data, want string
-		short            bool
-	}{
-		{"short", "\x03abc", "abc", false},
-		{"NULL", "\xfb", "", false},
-		{"of two bytes of length", "\xfc\x2c\x01" + long, long, false},
-		{"of three", "\xfd\x2c\x01\x00" + long, long, false},
-		{"of eight", "\xfe\x2c\x01\x00\x00\x00\x00\x00\x00" + long, long, false},
-		{"longer than the packet", "\xfe\xff\xff\xff\xff\xff\xff\xff\xff" + long, "", true},
-		{"without its length", "", "", true},
-	} {
-		b := mysqlBytes{tcpBytes{data: []byte(c.data)}}
-		if got := b.sized(); got != c.want || b.short != c.short || len(b.data) > 0 {
-			t.Errorf("%s: sized() = %q, short %t, %d bytes left, want %q, %t, none", c.name, got, b.short, len(b.data), c.want, c.short)
-		}
-	}
 }

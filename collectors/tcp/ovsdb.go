@@ -20,15 +20,15 @@ type ovsdbMessage struct {
 	ID     json.RawMessage `json:"id"`
 }
 
-// ovsdbRequest asks for the databases; ovsdbID is what its answer carries. It is a line,
-// so that servers of other protocols answer it at once.
+// ovsdbRequest requests the databases; its answer has the ID ovsdbID. It is a line, so that
+// servers of other protocols answer it at once.
 const (
 	ovsdbID      = `"vitals"`
 	ovsdbRequest = `{"method":"list_dbs","params":[],"id":` + ovsdbID + "}\n"
 )
 
-// checkOVSDB asks for the databases and wants the configured one among them. The server
-// may ask for an echo meanwhile (RFC 7047, section 4.1.11), and gets it.
+// checkOVSDB requests the databases, which must include the configured one. Before it answers,
+// the server may request an echo (RFC 7047, section 4.1.11).
 func checkOVSDB(_ context.Context, peer *peer) (string, error) {
 	if _, err := peer.conn.Write([]byte(ovsdbRequest)); err != nil {
 		return "", fmt.Errorf("send list_dbs: %w", err)
@@ -55,7 +55,7 @@ func checkOVSDB(_ context.Context, peer *peer) (string, error) {
 	}
 }
 
-// answerOVSDB is the answer to a request for an echo, nothing for a notification.
+// answerOVSDB returns the answer to a request for an echo, nothing for a notification.
 func answerOVSDB(m ovsdbMessage) ([]byte, error) {
 	switch {
 	case m.Method == "":
@@ -76,7 +76,7 @@ func answerOVSDB(m ovsdbMessage) ([]byte, error) {
 	}{params, nil, m.ID})
 }
 
-// parseOVSDB judges the answer to list_dbs.
+// parseOVSDB checks the answer to list_dbs.
 func parseOVSDB(m ovsdbMessage, database string) (string, error) {
 	if len(m.Error) > 0 && string(m.Error) != "null" {
 		return "", collectors.Errorf(remote.ReasonServerError, "answer to list_dbs is the error %q", m.Error)

@@ -22,12 +22,12 @@ func TestOVSDBCheck(t *testing.T) {
 		{"the database is there", "OVN_Southbound", []string{databases}, "", "OVN_Southbound _Server"},
 		{"the database is missing", "OVN_Northbound", []string{databases}, remote.ReasonNotFound, ""},
 		{"a name in part", "OVN", []string{databases}, remote.ReasonNotFound, ""},
-		{"echo meanwhile", "", []string{`{"id":"echo","method":"echo","params":["a",1]}`, `{"result":["a",1],"error":null,"id":"echo"}`, databases}, "", "OVN_Southbound _Server"},
+		{"echo first", "", []string{`{"id":"echo","method":"echo","params":["a",1]}`, `{"result":["a",1],"error":null,"id":"echo"}`, databases}, "", "OVN_Southbound _Server"},
 		{"echo without parameters", "", []string{`{"id":7,"method":"echo"}`, `{"result":[],"error":null,"id":7}`, databases}, "", "OVN_Southbound _Server"},
-		{"a notification meanwhile", "", []string{`{"id":null,"method":"update","params":[]}` + databases}, "", "OVN_Southbound _Server"},
+		{"a notification first", "", []string{`{"id":null,"method":"update","params":[]}` + databases}, "", "OVN_Southbound _Server"},
 		{"another request", "", []string{`{"id":1,"method":"transact","params":[]}`}, remote.ReasonProtocol, ""},
 		{"an error", "", []string{`{"id":"vitals","result":null,"error":{"error":"not allowed"}}`}, remote.ReasonServerError, ""},
-		{"an answer to somebody else", "", []string{`{"id":0,"result":["a"],"error":null}`}, remote.ReasonProtocol, ""},
+		{"an answer to another request", "", []string{`{"id":0,"result":["a"],"error":null}`}, remote.ReasonProtocol, ""},
 		{"no list", "", []string{`{"id":"vitals","result":{"a":1},"error":null}`}, remote.ReasonProtocol, ""},
 		{"no result", "", []string{`{"id":"vitals","error":null}`}, remote.ReasonProtocol, ""},
 		{"null", "", []string{`{"id":"vitals","result":null,"error":null}`}, remote.ReasonProtocol, ""},
@@ -38,7 +38,7 @@ func TestOVSDBCheck(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			script := append([]string{ovsdbRequest}, c.answers...)
-			ctx, conn := tcpServe(t, patience, tcpScript(t, script...))
+			ctx, conn := serveOnce(t, patience, scripted(t, script...))
 			note, err := checkOVSDB(ctx, &peer{conn: conn, database: c.database})
 			if got := reasonOf(err); got != c.want || err == nil && note != c.note {
 				t.Errorf("checkOVSDB() = %q, reason %q, %v, want %q, reason %q", note, got, err, c.note, c.want)
@@ -47,9 +47,9 @@ func TestOVSDBCheck(t *testing.T) {
 	}
 }
 
-// What follows the answer in the same packet is not looked at.
+// What follows the answer in the same packet is ignored.
 func TestOVSDBReadsNoFurther(t *testing.T) {
-	ctx, conn := tcpServe(t, patience, func(conn net.Conn) {
+	ctx, conn := serveOnce(t, patience, func(conn net.Conn) {
 		_, _ = io.ReadFull(conn, make([]byte, len(ovsdbRequest)))
 		_, _ = io.WriteString(conn, `{"id":"vitals","result":[],"error":null}garbage`)
 	})

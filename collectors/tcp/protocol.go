@@ -9,23 +9,22 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// protocol is a protocol that the kind tcp speaks. To add one, write its check in a
+// protocol is a protocol that the kind tcp implements. To add one, write its check in a
 // file of its own and a line in protocols.
 type protocol struct {
 	// name is the value of the key protocol, and what the note begins with.
 	name string
-	// login and database say that the protocol takes username and password, and
-	// database. A configuration that sets what its protocol does not take is refused.
+	// login and database report whether the protocol uses username and password, and
+	// database. A configuration that sets what its protocol does not use is rejected.
 	login, database bool
-	// galera says that the protocol takes the key galera.
+	// galera reports whether the protocol uses the key galera.
 	galera bool
-	// startsTLS says that the protocol begins in the clear and that check makes the TLS
-	// handshake itself, as MySQL wants it.
+	// startsTLS reports whether the protocol begins in the clear and check makes the TLS
+	// handshake, as in MySQL.
 	startsTLS bool
-	// check asks the server whether it serves, once. The note says what it answered, in a
-	// few words and without the address. An error that failed made has its reason; what
-	// it is of any other error says reasonOfError. Nothing that check has started may
-	// run on when it returns.
+	// check checks the server once. The note is its answer in a few words, without the
+	// address. An error of collectors.Errorf has its reason; classify returns that of any
+	// other. Nothing that check started may run after it returns.
 	check func(ctx context.Context, peer *peer) (note string, err error)
 }
 
@@ -60,33 +59,33 @@ func protocolOf(name string) (protocol, bool) {
 	return all[i], true
 }
 
-// peer is the server that a check asks.
+// peer is the server of a check.
 type peer struct {
 	// conn is connected and, except for a protocol that startsTLS, behind TLS where that
-	// is configured. It ends with the round: a deadline that check or a library sets can
-	// only be earlier, and more than maxRead bytes cannot be read. The collector closes
-	// it; that a library closes it, too, does no harm.
+	// is configured. It ends with the collection: a deadline that check or a library sets
+	// can only be earlier, and at most maxRead bytes can be read. The collector closes it;
+	// a library may close it, too.
 	conn net.Conn
 	// host is the host of the address without the port, "localhost" for a Unix socket:
 	// the name of a virtual host, not one to connect to.
 	host string
-	// tls are the settings of a handshake with the server's name in them, nil where no TLS
-	// is configured. It is for a protocol that startsTLS; whoever makes the handshake, the
-	// collector learns when the certificates expire.
+	// tls are the settings of a handshake with the server's name in them, nil without
+	// TLS. It is for a protocol that startsTLS. Every handshake with these settings
+	// reports to the collector when the certificates expire.
 	tls *tls.Config
 	// login is nil where no user and no password are configured.
-	login *tcpLogin
+	login *credentials
 	// database is empty where none is configured.
 	database string
-	// galera says that the state of a node of a Galera cluster is to be measured.
+	// galera requests the state of the node in its Galera cluster.
 	galera bool
-	// measured takes a gauge of the protocol's own. The collector gives it its label.
+	// measured sets a gauge that only this protocol has. The collector adds the label.
 	measured func(metric *collectors.Def, value float64)
 }
 
-// tcpLogin are the credentials, with the password as its file holds it now. They stay out
-// of every note and error; the collector redacts a password that a server sends back.
-type tcpLogin struct {
+// credentials are a user and the password that its file holds now. No note and no error
+// contains them; the collector redacts a password that a server sends back.
+type credentials struct {
 	Username string
 	Password collectors.Secret
 }

@@ -18,8 +18,8 @@ import (
 )
 
 func TestProtocols(t *testing.T) {
-	type takes struct{ login, database, galera, startsTLS bool }
-	want := map[string]takes{
+	type uses struct{ login, database, galera, startsTLS bool }
+	want := map[string]uses{
 		"redis":     {login: true},
 		"memcached": {},
 		"mysql":     {login: true, database: true, galera: true, startsTLS: true},
@@ -27,31 +27,31 @@ func TestProtocols(t *testing.T) {
 		"etcd":      {},
 		"ovsdb":     {database: true},
 	}
-	got := map[string]takes{}
+	got := map[string]uses{}
 	for _, name := range protocolNames() {
 		p, ok := protocolOf(name)
 		if !ok || p.name != name || p.check == nil {
-			t.Errorf("tcpProtocolOf(%q) = %+v, %t, want the protocol with a check", name, p, ok)
+			t.Errorf("protocolOf(%q) = %+v, %t, want the protocol with a check", name, p, ok)
 		}
-		got[name] = takes{p.login, p.database, p.galera, p.startsTLS}
+		got[name] = uses{p.login, p.database, p.galera, p.startsTLS}
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(takes{})); diff != "" {
-		t.Errorf("the protocols take (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(uses{})); diff != "" {
+		t.Errorf("the protocols use (-want +got):\n%s", diff)
 	}
 	if p, ok := protocolOf("gopher"); ok {
-		t.Errorf("tcpProtocolOf(gopher) = %+v, want none", p)
+		t.Errorf("protocolOf(gopher) = %+v, want none", p)
 	}
 }
 
-// A library may set the deadlines of its connection, but not beyond the round's.
-func TestConnEndsWithTheRound(t *testing.T) {
+// A library may set the deadlines of its connection, but not beyond the collection's.
+func TestConnEndsWithTheCollection(t *testing.T) {
 	for name, set := range map[string]func(net.Conn) error{
 		"no deadline of its own": func(net.Conn) error { return nil },
 		"deadline removed":       func(c net.Conn) error { return c.SetDeadline(time.Time{}) },
 		"deadline in an hour":    func(c net.Conn) error { return c.SetReadDeadline(time.Now().Add(time.Hour)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, conn := tcpServe(t, 50*time.Millisecond, hostileServers()["says nothing"])
+			_, conn := serveOnce(t, 50*time.Millisecond, hostileServers()["silent"])
 			if err := set(conn); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestConnEndsWithTheRound(t *testing.T) {
 	}
 	t.Run("write", func(t *testing.T) {
 		stop := make(chan struct{})
-		_, conn := tcpServe(t, 50*time.Millisecond, func(net.Conn) { <-stop })
+		_, conn := serveOnce(t, 50*time.Millisecond, func(net.Conn) { <-stop })
 		defer close(stop)
 		if err := conn.SetWriteDeadline(time.Time{}); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestConnEndsWithTheRound(t *testing.T) {
 }
 
 func TestConnReadsABoundedAnswer(t *testing.T) {
-	_, conn := tcpServe(t, patience, hostileServers()["endless zeros"])
+	_, conn := serveOnce(t, patience, hostileServers()["endless zeros"])
 	read, buffer := 0, make([]byte, 64<<10)
 	for {
 		n, err := conn.Read(buffer)
@@ -89,7 +89,7 @@ func TestConnReadsABoundedAnswer(t *testing.T) {
 	}
 }
 
-func TestReasonOfTCP(t *testing.T) {
+func TestClassify(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
@@ -99,15 +99,15 @@ func TestReasonOfTCP(t *testing.T) {
 		want  remote.Reason
 	}{
 		{"nothing failed", over, nil, ""},
-		{"a check knows", over, fmt.Errorf("ask: %w", collectors.Errorf(remote.ReasonAuth, "no")), remote.ReasonAuth},
-		{"a library closed the connection when the round was over", over, net.ErrClosed, remote.ReasonTimeout},
-		{"a Unix socket of somebody else", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EACCES)}, remote.ReasonForbidden},
+		{"the error of a check", over, fmt.Errorf("query: %w", collectors.Errorf(remote.ReasonAuth, "no")), remote.ReasonAuth},
+		{"a library closed the connection when the collection was over", over, net.ErrClosed, remote.ReasonTimeout},
+		{"a Unix socket of another user", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EACCES)}, remote.ReasonForbidden},
 		{"a Unix socket whose queue is full", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EAGAIN)}, remote.ReasonTimeout},
-		{"nobody listens", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, remote.ReasonRefused},
+		{"no listener", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, remote.ReasonRefused},
 		{"anything else", t.Context(), errors.New("odd"), remote.ReasonProtocol},
 	} {
-		if got := reasonOfTCP(c.ctx, c.given); got != c.want {
-			t.Errorf("%s: reasonOfTCP(%v) = %q, want %q", c.name, c.given, got, c.want)
+		if got := classify(c.ctx, c.given); got != c.want {
+			t.Errorf("%s: classify(%v) = %q, want %q", c.name, c.given, got, c.want)
 		}
 	}
 }

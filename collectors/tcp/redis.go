@@ -11,31 +11,31 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// checkRedis logs in where credentials are configured, and wants +PONG.
+// checkRedis logs in with configured credentials, and expects +PONG.
 // Source of the protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/
 func checkRedis(_ context.Context, peer *peer) (string, error) {
-	lines := newTCPLines(peer.conn)
-	ask := func(command, request, want string) error {
-		answer, err := lines.ask(command, request)
+	lines := newLines(peer.conn)
+	expect := func(command, request, want string) error {
+		answer, err := lines.exchange(command, request)
 		if err != nil || answer == want {
 			return err
 		}
-		// Redacted before it is cut, as a part of a password is not to be seen either.
+		// Redacted before it is cut: a part of a password must not show either.
 		return redisFailure(command, want, peer.login.redacted(answer))
 	}
 	if peer.login != nil {
-		if err := ask("AUTH", redisAuth(peer.login), "+OK"); err != nil {
+		if err := expect("AUTH", redisAuth(peer.login), "+OK"); err != nil {
 			return "", err
 		}
 	}
-	return redisPong, ask("PING", redisCommand("PING"), redisPong)
+	return redisPong, expect("PING", redisCommand("PING"), redisPong)
 }
 
-// redisPong is the answer of a server that serves.
+// redisPong is the answer of a server that is up.
 const redisPong = "+PONG"
 
-// redisAuth logs in by a password alone, as before version 6, or as a user.
-func redisAuth(login *tcpLogin) string {
+// redisAuth is the command that logs in by a password alone, as before version 6, or as a user.
+func redisAuth(login *credentials) string {
 	if login.Username == "" {
 		return redisCommand("AUTH", login.Password.Value())
 	}
@@ -56,7 +56,7 @@ func redisCommand(words ...string) string {
 // arguments of a command in quotes, so the text ends before the first.
 var redisError = regexp.MustCompile("^-([A-Z]{2,32})\\b([^'\"`]*)")
 
-// redisFailure is the error of an answer that is not the one that is wanted.
+// redisFailure returns the error of an unexpected answer.
 func redisFailure(command, want, answer string) error {
 	reply := redisError.FindStringSubmatch(answer)
 	if reply == nil {
@@ -66,8 +66,8 @@ func redisFailure(command, want, answer string) error {
 	return collectors.Errorf(reasonOfRedis(command, code, text), "answer to %s: %s %s", command, code, text)
 }
 
-// reasonOfRedis classifies an error reply. AUTH fails with ERR where the server has no
-// password; any command does while too many clients are there.
+// reasonOfRedis classifies an error reply. AUTH fails with ERR if the server has no
+// password; any command does while there are too many clients.
 // Source of the codes: redis/src/server.c, createSharedObjects; acl.c, networking.c.
 func reasonOfRedis(command, code, text string) remote.Reason {
 	switch code {

@@ -13,14 +13,14 @@ func TestRedisFailures(t *testing.T) {
 		reason                remote.Reason
 		text                  string
 	}{
-		{"E28 wants a password", "PING", "-NOAUTH Authentication required.", remote.ReasonAuth, "answer to PING: NOAUTH Authentication required."},
+		{"E28 requires a password", "PING", "-NOAUTH Authentication required.", remote.ReasonAuth, "answer to PING: NOAUTH Authentication required."},
 		{"E28 wrong password", "AUTH", "-WRONGPASS invalid username-password pair or user is disabled.", remote.ReasonAuth, "answer to AUTH: WRONGPASS invalid username-password pair or user is disabled."},
 		{"the user may not ping", "PING", "-NOPERM User vitals has no permissions to run the 'ping' command", remote.ReasonAuth, "answer to PING: NOPERM User vitals has no permissions to run the"},
 		{"has no password", "AUTH", "-ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?", remote.ReasonAuth, "answer to AUTH: ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"},
 		{"repeats the password", "AUTH", "-ERR unknown command 'AUTH', with args beginning with: 'hunter2' ", remote.ReasonProtocol, "answer to AUTH: ERR unknown command"},
 		{"too many clients for AUTH", "AUTH", "-ERR max number of clients reached", remote.ReasonServerError, "answer to AUTH: ERR max number of clients reached"},
 		{"too many clients", "PING", "-ERR max number of clients reached", remote.ReasonServerError, "answer to PING: ERR max number of clients reached"},
-		{"does not know PING", "PING", "-ERR unknown command 'PING'", remote.ReasonProtocol, "answer to PING: ERR unknown command"},
+		{"unknown PING", "PING", "-ERR unknown command 'PING'", remote.ReasonProtocol, "answer to PING: ERR unknown command"},
 		{"protected mode", "PING", "-DENIED Redis is running in protected mode because ...", remote.ReasonForbidden, "answer to PING: DENIED Redis is running in protected mode because ..."},
 		{"still loads", "PING", "-LOADING Redis is loading the dataset in memory", remote.ReasonServerError, "answer to PING: LOADING Redis is loading the dataset in memory"},
 		{"replica without its master", "PING", "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", remote.ReasonServerError, "answer to PING: MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to"},
@@ -51,19 +51,19 @@ func TestRedisCheck(t *testing.T) {
 	const ping = "*1\r\n$4\r\nPING\r\n"
 	for _, c := range []struct {
 		name   string
-		login  *tcpLogin
+		login  *credentials
 		script []string
 		want   remote.Reason
 	}{
 		{"E28 no login", nil, []string{ping, "+PONG\r\n"}, ""},
-		{"password", &tcpLogin{Password: "päss"}, []string{"*2\r\n$4\r\nAUTH\r\n$5\r\npäss\r\n", "+OK\r\n", ping, "+PONG\r\n"}, ""},
-		{"user", &tcpLogin{Username: "u", Password: "p"}, []string{"*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n", "+OK\r\n", ping, "+PONG\r\n"}, ""},
-		{"wrong password", &tcpLogin{Password: "p"}, []string{"*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n", "-WRONGPASS no\r\n"}, remote.ReasonAuth},
-		{"leaves after AUTH", &tcpLogin{Password: "p"}, []string{"*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n", "+OK\r\n", ping}, remote.ReasonProtocol},
+		{"password", &credentials{Password: "päss"}, []string{"*2\r\n$4\r\nAUTH\r\n$5\r\npäss\r\n", "+OK\r\n", ping, "+PONG\r\n"}, ""},
+		{"user", &credentials{Username: "u", Password: "p"}, []string{"*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$1\r\np\r\n", "+OK\r\n", ping, "+PONG\r\n"}, ""},
+		{"wrong password", &credentials{Password: "p"}, []string{"*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n", "-WRONGPASS no\r\n"}, remote.ReasonAuth},
+		{"closes after AUTH", &credentials{Password: "p"}, []string{"*2\r\n$4\r\nAUTH\r\n$1\r\np\r\n", "+OK\r\n", ping}, remote.ReasonProtocol},
 		{"no carriage return", nil, []string{ping, "+PONG\n"}, remote.ReasonProtocol},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, conn := tcpServe(t, patience, tcpScript(t, c.script...))
+			ctx, conn := serveOnce(t, patience, scripted(t, c.script...))
 			note, err := checkRedis(ctx, &peer{conn: conn, login: c.login})
 			if got := reasonOf(err); got != c.want || err == nil && note != "+PONG" {
 				t.Errorf("checkRedis() = %q, reason %q, %v, want reason %q", note, got, err, c.want)

@@ -17,13 +17,7 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-// The metrics of the kind tcp.
-var (
-	mysqlWsrepLocalStateMetric = collectors.NewGauge("vitals_mysql_wsrep_local_state", "The state of the node in its Galera cluster, as wsrep_local_state has it: 4 is synced, 2 a donor; absent without galera.", "dependency")
-	mysqlReadOnlyMetric        = collectors.NewGauge("vitals_mysql_read_only", "Whether the server refuses to be written to (1) or not (0); absent without galera.", "dependency")
-)
-
-// collector is the collector of the kind collector.
+// collector is a collector of the kind tcp.
 type collector struct {
 	name     string
 	config   Config
@@ -33,114 +27,106 @@ type collector struct {
 	note     string
 }
 
-// round is what one round measures.
-type round struct {
-	// resolve, connect, tls and exchange are how long the phases took; those that did not
-	// come to their end are zero.
+// collection is the result of one collection.
+type collection struct {
+	// resolve, connect, tls and exchange are the durations of the phases, zero for those
+	// that did not complete.
 	resolve, connect, tls, exchange time.Duration
-	// expiry is zero where the server has shown no certificates.
+	// expiry is zero if the server sent no certificates.
 	expiry time.Time
-	// remote is where the connection leads, and what was configured before there is one.
+	// remote is the address of the connection, before that the configured one.
 	remote string
-	// own are the protocol's own gauges.
+	// own are the gauges of one protocol only.
 	own map[*collectors.Def]float64
-	// login is to be redacted.
-	login *tcpLogin
+	// login is redacted in notes and errors.
+	login *credentials
 	note  string
 }
 
 // phases are the values of the label phase.
 func phases() []string { return []string{"resolve", "connect", "tls", "exchange"} }
 
-// Collect connects, asks once, and closes the connection.
-func (t *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	r := round{remote: t.address.String()}
+// Collect connects, checks the server once, and closes the connection.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	r := collection{remote: c.address.String()}
 	start := time.Now()
-	err := t.ask(ctx, &r)
+	err := c.check(ctx, &r)
 	took := time.Since(start)
 
-	reason := reasonOfTCP(ctx, err)
+	reason := classify(ctx, err)
 	if r.connect == 0 || !answered(reason) {
 		took, r.exchange = 0, 0
 	}
 	var b collectors.Batch
-	remote.AddDependency(&b, t.name, took, reason)
+	remote.AddDependency(&b, c.name, took, reason)
 	for i, took := range []time.Duration{r.resolve, r.connect, r.tls, r.exchange} {
 		if took > 0 {
-			b.Set(phaseDurationMetric, took.Seconds(), t.name, phases()[i])
+			b.Set(phaseDurationMetric, took.Seconds(), c.name, phases()[i])
 		}
 	}
 	for _, d := range ownDefs() {
 		if value, ok := r.own[d]; ok {
-			b.Set(d, value, t.name)
+			b.Set(d, value, c.name)
 		}
 	}
 	if until := remote.ExpiryOfUnverified(err); !until.IsZero() {
 		r.expiry = until
 	}
 	if !r.expiry.IsZero() {
-		b.Set(remote.CertificateExpiryMetric, float64(r.expiry.Unix()), t.name)
+		b.Set(remote.CertificateExpiryMetric, float64(r.expiry.Unix()), c.name)
 	}
 	if err == nil {
-		t.note = collectors.OneLine(t.redacted(&r, t.what(r.remote)+" "+r.note), collectors.MaxNote)
+		c.note = collectors.OneLine(c.redacted(&r, c.what(r.remote)+" "+r.note), collectors.MaxNote)
 		return b.Samples, nil
 	}
-	text := t.redacted(&r, err.Error())
-	t.note = collectors.OneLine(fmt.Sprintf("%s %s: %s", t.what(r.remote), reason, text), collectors.MaxNote)
-	return b.Samples, errors.New(collectors.OneLine("check "+t.what(r.remote)+": "+text, collectors.MaxReason))
+	text := c.redacted(&r, err.Error())
+	c.note = collectors.OneLine(fmt.Sprintf("%s %s: %s", c.what(r.remote), reason, text), collectors.MaxNote)
+	return b.Samples, errors.New(collectors.OneLine("check "+c.what(r.remote)+": "+text, collectors.MaxReason))
 }
 
-// redacted is text without what was sent, which a server may send back.
-func (t *collector) redacted(r *round, text string) string {
-	for _, s := range t.steps {
+// redacted returns text without what was sent: a server may send that back.
+func (c *collector) redacted(r *collection, text string) string {
+	for _, s := range c.steps {
 		text = redact.Values(text, redact.Sent(s.send))
 	}
 	return r.login.redacted(text)
 }
 
 // Describe lists the metrics that Collect exports.
-func (t *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// ownDefs are the metrics that one protocol has and others have not.
-func ownDefs() []*collectors.Def {
-	return []*collectors.Def{
-		mysqlWsrepLocalStateMetric,
-		mysqlReadOnlyMetric,
-	}
-}
+// Note returns the answer of the server in the last collection, or the reason of the failure.
+func (c *collector) Note() string { return c.note }
 
-// Note says what the server answered in the last round, or why it did not.
-func (t *collector) Note() string { return t.note }
-
-// what names the server as in "redis 127.0.0.1:6379".
-func (t *collector) what(address string) string {
-	if t.protocol.name == "" {
+// what returns the name of the server in notes and errors, as in "redis 127.0.0.1:6379".
+func (c *collector) what(address string) string {
+	if c.protocol.name == "" {
 		return "tcp " + address
 	}
-	return t.protocol.name + " " + address
+	return c.protocol.name + " " + address
 }
 
-// ask goes through the phases of a round.
-func (t *collector) ask(ctx context.Context, r *round) error {
+// check runs the phases of a collection.
+func (c *collector) check(ctx context.Context, r *collection) error {
 	r.own = map[*collectors.Def]float64{}
 	peer := peer{
-		host: t.address.name(), database: t.config.Database, galera: t.config.Galera,
+		host: c.address.name(), database: c.config.Database, galera: c.config.Galera,
 		measured: func(metric *collectors.Def, value float64) { r.own[metric] = value },
 	}
 	var err error
-	if peer.login, err = t.login(); err != nil {
+	if peer.login, err = c.login(); err != nil {
 		return collectors.Errorf(remote.ReasonAuth, "read password: %w", err)
 	}
 	r.login = peer.login
-	if peer.tls, err = t.settings(r); err != nil {
+	if peer.tls, err = c.settings(r); err != nil {
 		return collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
-	address, err := t.address.found()
+	address, err := c.address.found()
 	if err != nil {
 		return err
 	}
 	var conn net.Conn
-	conn, r.resolve, r.connect, err = address.dial(ctx, t.config.IPFamily)
+	conn, r.resolve, r.connect, err = address.dial(ctx, c.config.IPFamily)
 	if err != nil {
 		return err
 	}
@@ -151,13 +137,13 @@ func (t *collector) ask(ctx context.Context, r *round) error {
 		r.remote = address.String()
 	}
 	peer.conn = bound
-	return t.talk(ctx, &peer, r)
+	return c.talk(ctx, &peer, r)
 }
 
-// talk makes the handshake where it comes first, and asks.
-func (t *collector) talk(ctx context.Context, peer *peer, r *round) error {
+// talk makes the TLS handshake where it comes first, and runs the dialogue or the protocol.
+func (c *collector) talk(ctx context.Context, peer *peer, r *collection) error {
 	r.note = "connected"
-	if peer.tls != nil && !t.protocol.startsTLS && !t.config.startsTLS() {
+	if peer.tls != nil && !c.protocol.startsTLS && !c.config.startsTLS() {
 		secured, err := r.secure(ctx, peer.conn, peer.tls)
 		if err != nil {
 			return err
@@ -168,11 +154,11 @@ func (t *collector) talk(ctx context.Context, peer *peer, r *round) error {
 	start, before := time.Now(), r.tls
 	var err error
 	switch {
-	case len(t.steps) > 0:
+	case len(c.steps) > 0:
 		d := dialogue{conn: peer.conn, secure: func(conn net.Conn) (net.Conn, error) { return r.secure(ctx, conn, peer.tls) }}
-		r.note, err = d.run(t.steps)
-	case t.protocol.check != nil:
-		r.note, err = t.protocol.check(ctx, peer)
+		r.note, err = d.run(c.steps)
+	case c.protocol.check != nil:
+		r.note, err = c.protocol.check(ctx, peer)
 	default:
 		return nil
 	}
@@ -180,12 +166,12 @@ func (t *collector) talk(ctx context.Context, peer *peer, r *round) error {
 	return err
 }
 
-// secure makes a handshake.
-func (r *round) secure(ctx context.Context, conn net.Conn, settings *tls.Config) (net.Conn, error) {
+// secure makes the TLS handshake.
+func (r *collection) secure(ctx context.Context, conn net.Conn, settings *tls.Config) (net.Conn, error) {
 	start := time.Now()
 	secured := tls.Client(conn, settings)
 	if err := secured.HandshakeContext(ctx); err != nil {
-		reason := reasonOfTCP(ctx, err)
+		reason := classify(ctx, err)
 		if reason == remote.ReasonProtocol {
 			reason = remote.ReasonTLS
 		}
@@ -196,15 +182,15 @@ func (r *round) secure(ctx context.Context, conn net.Conn, settings *tls.Config)
 	return secured, nil
 }
 
-// login reads the credentials as they are now.
-func (t *collector) login() (*tcpLogin, error) {
-	c := &t.config
-	if c.Username == "" && c.Password == "" && c.PasswordFile == "" {
+// login returns the credentials, with the password that the file holds now.
+func (c *collector) login() (*credentials, error) {
+	config := &c.config
+	if config.Username == "" && config.Password == "" && config.PasswordFile == "" {
 		return nil, nil
 	}
-	login := &tcpLogin{Username: c.Username, Password: c.Password}
-	if c.PasswordFile != "" {
-		password, err := remote.ReadClientFile(c.PasswordFile)
+	login := &credentials{Username: config.Username, Password: config.Password}
+	if config.PasswordFile != "" {
+		password, err := remote.ReadClientFile(config.PasswordFile)
 		if err != nil {
 			return nil, err
 		}
@@ -213,22 +199,21 @@ func (t *collector) login() (*tcpLogin, error) {
 	return login, nil
 }
 
-// settings makes those of a handshake, nil where there is to be none. Whoever makes it, r
-// learns what certificates the server shows.
-func (t *collector) settings(r *round) (*tls.Config, error) {
-	if t.config.TLS == nil && !t.config.startsTLS() {
+// settings returns the TLS settings, nil without TLS. The handshake sets r.expiry.
+func (c *collector) settings(r *collection) (*tls.Config, error) {
+	if c.config.TLS == nil && !c.config.startsTLS() {
 		return nil, nil
 	}
-	ca, err := t.config.TLS.Trusted()
+	ca, err := c.config.TLS.Trusted()
 	if err != nil {
 		return nil, err
 	}
-	settings, err := t.config.TLS.Config(ca)
+	settings, err := c.config.TLS.Config(ca)
 	if err != nil {
 		return nil, err
 	}
 	if settings.ServerName == "" {
-		settings.ServerName = t.address.host
+		settings.ServerName = c.address.host
 	}
 	settings.VerifyConnection = func(state tls.ConnectionState) error {
 		r.expiry = remote.CertificateExpiry(&state)
@@ -237,16 +222,16 @@ func (t *collector) settings(r *round) (*tls.Config, error) {
 	return settings, nil
 }
 
-// redacted is text without the password.
-func (l *tcpLogin) redacted(text string) string {
+// redacted returns text without the password.
+func (l *credentials) redacted(text string) string {
 	if l == nil || l.Password == "" {
 		return text
 	}
 	return redact.Values(text, []string{l.Password.Value()})
 }
 
-// reasonOfTCP is the reason that a check has given, or what the error says.
-func reasonOfTCP(ctx context.Context, err error) remote.Reason {
+// classify returns the reason of the error of a check, and otherwise that of the transport.
+func classify(ctx context.Context, err error) remote.Reason {
 	return collectors.ReasonOf(err, func(err error) remote.Reason {
 		switch {
 		case ctx.Err() != nil:
@@ -258,7 +243,7 @@ func reasonOfTCP(ctx context.Context, err error) remote.Reason {
 	})
 }
 
-// answered says whether a server has come to an answer, for this reason or none.
+// answered reports whether a collection with this reason, or none, got a complete answer.
 func answered(reason remote.Reason) bool {
 	switch reason {
 	case "", remote.ReasonAuth, remote.ReasonForbidden, remote.ReasonNotFound, remote.ReasonClientError, remote.ReasonServerError:

@@ -54,8 +54,8 @@ func listen(t testing.TB, network, address string, settings *tls.Config, serve f
 	return l.Addr().String()
 }
 
-// respond answers lines or other pieces of text that it knows: pairs are what it waits
-// for and what it says then. What it waits for first may be empty.
+// respond reads and writes in turn: pairs are a text to read and the answer. The first text
+// may be empty.
 func respond(pairs ...string) func(net.Conn) {
 	return func(conn net.Conn) {
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -75,8 +75,8 @@ const redisPing = "*1\r\n$4\r\nPING\r\n"
 
 func redis(answer string) func(net.Conn) { return respond(redisPing, answer) }
 
-// tcpNew makes a collector of a block.
-func tcpNew(t testing.TB, name, block string) collectors.Collector {
+// newCollector makes a collector of a block.
+func newCollector(t testing.TB, name, block string) collectors.Collector {
 	t.Helper()
 	return collectortest.New(t, name, block, &tcp.Config{})
 }
@@ -85,7 +85,7 @@ func TestExposition(t *testing.T) {
 	cert, certFile, _ := collectortest.Certificate(t, "localhost", time.Now().Add(time.Hour))
 	address := listen(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, redis("+PONG\r\n"))
 	_, port, _ := net.SplitHostPort(address)
-	c := tcpNew(t, "redis", "{address: 'localhost:"+port+"', protocol: redis, tls: {ca_file: "+certFile+"}}")
+	c := newCollector(t, "redis", "{address: 'localhost:"+port+"', protocol: redis, tls: {ca_file: "+certFile+"}}")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
@@ -143,21 +143,21 @@ func TestFailures(t *testing.T) {
 	plain := listen(t, "tcp", "127.0.0.1:0", nil, respond("", "220 hello\r\n"))
 	closes := listen(t, "tcp", "127.0.0.1:0", nil, func(net.Conn) {})
 	for _, c := range []struct{ name, block, reason, phases, note string }{
-		{"E04 nobody listens", "{address: '" + refused + "', protocol: redis}", "refused", "", "redis " + refused + " refused: "},
+		{"E04 no listener", "{address: '" + refused + "', protocol: redis}", "refused", "", "redis " + refused + " refused: "},
 		{"E04 no socket", "{address: 'unix:" + dir + "/none', protocol: redis}", "refused", "", "redis unix:" + dir + "/none refused: "},
 		{"E05 no such host", "{address: 'no..such:6379', protocol: redis}", "dns", "", "redis no..such:6379 dns: "},
-		{"E06 says nothing", "{address: '" + silent + "', protocol: redis}", "timeout", "connect", "redis " + silent + " timeout: "},
-		{"E06 says nothing in the handshake", "{address: '" + silent + "', tls: {server_name: a}}", "timeout", "connect", "tcp " + silent + " timeout: "},
+		{"E06 silent", "{address: '" + silent + "', protocol: redis}", "timeout", "connect", "redis " + silent + " timeout: "},
+		{"E06 silent in the handshake", "{address: '" + silent + "', tls: {server_name: a}}", "timeout", "connect", "tcp " + silent + " timeout: "},
 		{"plain text for TLS", "{address: '" + plain + "', tls: {server_name: a}}", "tls", "connect", "tcp " + plain + " tls: "},
-		{"leaves in the handshake", "{address: '" + closes + "', tls: {server_name: a}}", "tls", "connect", "tcp " + closes + " tls: "},
-		{"leaves", "{address: '" + closes + "', protocol: ovsdb}", "protocol", "connect", "ovsdb " + closes + " protocol: "},
+		{"closes in the handshake", "{address: '" + closes + "', tls: {server_name: a}}", "tls", "connect", "tcp " + closes + " tls: "},
+		{"closes", "{address: '" + closes + "', protocol: ovsdb}", "protocol", "connect", "ovsdb " + closes + " protocol: "},
 		{"no socket matches", "{address: 'unix:" + dir + "/*.ctl'}", "missing_endpoint", "", "tcp unix:" + dir + "/*.ctl missing_endpoint: 0 sockets match "},
 		{"no password file", "{address: '" + silent + "', protocol: redis, password_file: " + dir + "/none}", "auth", "", "redis " + silent + " auth: read password: "},
 		{"no certificates to trust", "{address: '" + silent + "', tls: {ca_file: " + dir + "/none}}", "tls", "", "tcp " + silent + " tls: prepare tls: "},
 		{"none of the family", "{address: 'localhost:1', ip_family: 4}", "refused", "resolve", "tcp localhost:1 refused: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			collector := tcpNew(t, "d", c.block)
+			collector := newCollector(t, "d", c.block)
 			samples, err := collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool {
 				return reason(samples) == c.reason && phases(samples) == c.phases
 			})
@@ -177,13 +177,13 @@ func TestFailures(t *testing.T) {
 				t.Errorf("Note() = %q, want one that begins with %q", got, c.note)
 			}
 			if err != nil && !strings.HasPrefix(err.Error(), "check "+c.note[:strings.Index(c.note, " ")]) {
-				t.Errorf("Collect() = %v, want it to say what was checked", err)
+				t.Errorf("Collect() = %v, want the name of what was checked", err)
 			}
 		})
 	}
 }
 
-// reason is the reason that holds, "" for none.
+// reason returns the reason whose series is 1, "" for none.
 func reason(samples []collectors.Sample) string {
 	for _, s := range samples {
 		if s.Labels.Get(model.MetricNameLabel) == "vitals_dependency_failure" && s.Value == 1 {
@@ -193,10 +193,10 @@ func reason(samples []collectors.Sample) string {
 	return ""
 }
 
-// An answer that says no is an answer: it took a time.
+// A refusal is an answer, so it has a latency.
 func TestRefusalHasALatency(t *testing.T) {
 	address := listen(t, "tcp", "127.0.0.1:0", nil, redis("-NOAUTH Authentication required.\r\n"))
-	c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis}")
+	c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
 	samples, err := collectortest.Collect(t, c)
 	if got := reason(samples); got != "auth" || err == nil {
 		t.Errorf("reason = %q, error %v, want auth", got, err)
@@ -220,7 +220,7 @@ func TestConnectsOnly(t *testing.T) {
 		"{address: '" + plain + "'}": "tcp " + plain + " connected",
 		"{address: '" + secured + "', tls: {server_name: localhost, ca_file: " + certFile + "}}": "tcp " + secured + " connected with TLS 1.3",
 	} {
-		c := tcpNew(t, "d", block)
+		c := newCollector(t, "d", block)
 		if samples, err := collectortest.Collect(t, c); err != nil || collectortest.Note(c) != want || strings.Contains(phases(samples), "exchange") {
 			t.Errorf("Collect() of %s = %v with the note %q and the phases %s, want %q", block, err, collectortest.Note(c), phases(samples), want)
 		}
@@ -240,12 +240,12 @@ func TestAddresses(t *testing.T) {
 		"abstract star": listen(t, "unix", "@"+dir+"/*", nil, pong),
 	}
 	for name, address := range addresses {
-		c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis}")
+		c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
 		if _, err := collectortest.Collect(t, c); err != nil || !strings.HasSuffix(collectortest.Note(c), " +PONG") {
 			t.Errorf("%s: Collect() = %v with the note %q, want +PONG", name, err, collectortest.Note(c))
 		}
 	}
-	if c := tcpNew(t, "d", "{address: '"+addresses["a pattern"]+"', protocol: redis}"); true {
+	if c := newCollector(t, "d", "{address: '"+addresses["a pattern"]+"', protocol: redis}"); true {
 		listen(t, "unix", filepath.Join(dir, "redis.second"), nil, pong)
 		samples, err := collectortest.Collect(t, c)
 		if reason(samples) != "missing_endpoint" || err == nil || !strings.Contains(err.Error(), "2 sockets match") {
@@ -254,12 +254,12 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// The password is what its file holds at the moment, and shows nowhere.
+// The password is read in each collection, and is not shown.
 func TestPasswordFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	address := listen(t, "tcp", "127.0.0.1:0", nil,
 		respond("*2\r\n$4\r\nAUTH\r\n$6\r\nsecond\r\n", "+OK\r\n", redisPing, "+PONG\r\n"))
-	c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis, password_file: "+file+"}")
+	c := newCollector(t, "d", "{address: '"+address+"', protocol: redis, password_file: "+file+"}")
 	collectortest.Write(t, file, "wrong!\n")
 	if samples, err := collectortest.Collect(t, c); reason(samples) != "protocol" || err == nil {
 		t.Errorf("Collect() with the wrong password = %v, want an error", err)
@@ -270,7 +270,7 @@ func TestPasswordFile(t *testing.T) {
 	}
 }
 
-// Whatever a server does with the password that it is sent, nobody sees it.
+// No answer of a server makes the password visible.
 func TestShowsNoPassword(t *testing.T) {
 	const password = `hunter2"\päss`
 	for name, answer := range map[string]string{
@@ -287,7 +287,7 @@ func TestShowsNoPassword(t *testing.T) {
 				_, _ = bufio.NewReader(conn).ReadString('s')
 				_, _ = io.WriteString(conn, answer)
 			})
-			c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis, username: u, password: '"+password+"'}")
+			c := newCollector(t, "d", "{address: '"+address+"', protocol: redis, username: u, password: '"+password+"'}")
 			_, err := collectortest.Collect(t, c)
 			if err == nil {
 				t.Fatal("Collect() = nil, want an error")
@@ -301,13 +301,13 @@ func TestShowsNoPassword(t *testing.T) {
 	}
 }
 
-// A round leaves nothing behind and ends with its context, deadline or not.
-func TestRoundEnds(t *testing.T) {
+// A collection leaves no goroutine behind and ends with its context.
+func TestCollectionEnds(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	var address string
 	t.Run("cancelled", func(t *testing.T) {
 		address = listen(t, "tcp", "127.0.0.1:0", nil, respond())
-		c := tcpNew(t, "d", "{address: '"+address+"', protocol: redis}")
+		c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
 		start := time.Now()
 		samples, err := collectortest.CollectWithin(t, c, 50*time.Millisecond)
 		if took := time.Since(start); reason(samples) != "timeout" || err == nil || took > collectortest.Patience {

@@ -37,7 +37,7 @@ func TestCertificates(t *testing.T) {
 		{"an old version", old, "{insecure_skip_verify: true}", "tls", time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			samples, err := collectortest.Collect(t, tcpNew(t, "d", "{address: '"+c.address+"', protocol: redis, tls: "+c.tls+"}"))
+			samples, err := collectortest.Collect(t, newCollector(t, "d", "{address: '"+c.address+"', protocol: redis, tls: "+c.tls+"}"))
 			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}

@@ -142,6 +142,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
+		{"github.com/go-sql-driver/mysql$", "collectors/tcp", "one package logs in at MySQL"},
 		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
 		{"gopkg.in/yaml.v3", "internal/strictyaml internal/manifest collectors/file collectors/collectortest dashboards/alerts", "our files are decoded strictly, with the position of each mistake; collectors and manifest read files of other programs"},
 		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},

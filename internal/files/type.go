@@ -2,7 +2,7 @@ package files
 
 import "io/fs"
 
-// Type names the kind of a file, out of a closed set.
+// Type returns the type of a file, one of Types.
 func Type(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -19,7 +19,7 @@ func Type(mode fs.FileMode) string {
 	return "other"
 }
 
-// Types returns what Type can.
+// Types returns every result of Type.
 func Types() []string {
 	return []string{"regular", "directory", "socket", "fifo", "device", "other"}
 }

@@ -15,8 +15,8 @@ func owner(info fs.FileInfo) (uid, gid uint32, ok bool) {
 	return stat.Uid, stat.Gid, true
 }
 
-// changed returns when a file's content or attributes last changed: ctime in
-// inode(7), which no program can set.
+// changed returns when a file's content or attributes last changed: ctime in inode(7),
+// which programs cannot set.
 func changed(info fs.FileInfo) (time.Time, bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -18,9 +18,8 @@ import (
 	"github.com/vitals-health/vitals/internal/files"
 )
 
-// lookedAt is a collector of a file with the content given, whose file system the
-// test may replace.
-func lookedAt(t *testing.T, format, content string, keys ...string) (f *collector, path string) {
+// newFile returns a collector of a file with this content. The test may replace its file system.
+func newFile(t *testing.T, format, content string, keys ...string) (f *collector, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "file")
 	rewrite(t, path, content)
@@ -39,8 +38,8 @@ func rewrite(t *testing.T, path, content string) {
 	}
 }
 
-// outcome is a round in short: exists, valid, the keys' presence and the
-// reasons that hold, with - for what is absent.
+// outcome collects and returns a summary: exists, valid, the presence of the keys and the
+// reason, with - for what is absent.
 func outcome(t *testing.T, f *collector) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -68,8 +67,7 @@ func outcome(t *testing.T, f *collector) string {
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
-// age makes what a file system says of a file an hour old, so that it is trusted
-// until it changes again.
+// age makes the ctime of a file an hour older, so that its attributes count as settled.
 func age(f *collector) {
 	old := func(info fs.FileInfo, err error) (fs.FileInfo, error) {
 		if err == nil {
@@ -77,15 +75,15 @@ func age(f *collector) {
 		}
 		return info, err
 	}
-	stat, open := f.look.stat, f.look.open
-	f.look.stat = func(path string) (fs.FileInfo, error) { return old(stat(path)) }
-	f.look.open = func(path string) (openFile, error) {
+	stat, open := f.reader.stat, f.reader.open
+	f.reader.stat = func(path string) (fs.FileInfo, error) { return old(stat(path)) }
+	f.reader.open = func(path string) (openFile, error) {
 		g, err := open(path)
 		return hookedFile{openFile: g, stat: old}, err
 	}
 }
 
-// hookedFile lets a test see what is asked of an open file, and change it.
+// hookedFile lets a test observe and change the calls to an open file.
 type hookedFile struct {
 	openFile
 	stat func(fs.FileInfo, error) (fs.FileInfo, error)
@@ -111,8 +109,8 @@ func (f hookedFile) ReadAt(p []byte, at int64) (int, error) {
 
 // onRead calls a function after every read.
 func onRead(f *collector, read func() error) {
-	open := f.look.open
-	f.look.open = func(path string) (openFile, error) {
+	open := f.reader.open
+	f.reader.open = func(path string) (openFile, error) {
 		g, err := open(path)
 		return hookedFile{openFile: g, read: read}, err
 	}
@@ -123,16 +121,16 @@ func first(do func() error) func() error { return sync.OnceValue(do) }
 
 // countOpened counts how often a file is opened.
 func countOpened(f *collector) *int {
-	opened, open := new(int), f.look.open
-	f.look.open = func(path string) (openFile, error) {
+	opened, open := new(int), f.reader.open
+	f.reader.open = func(path string) (openFile, error) {
 		*opened++
 		return open(path)
 	}
 	return opened
 }
 
-func TestIsReadAgainOnlyWhenItChanged(t *testing.T) {
-	f, path := lookedAt(t, FormatJSON, `{"a": 1}`, "a", "b")
+func TestReadsAgainOnlyAfterAChange(t *testing.T) {
+	f, path := newFile(t, formatJSON, `{"a": 1}`, "a", "b")
 	age(f)
 	opened := countOpened(f)
 	moment := time.Unix(1_700_000_000, 0)
@@ -169,19 +167,19 @@ func TestIsReadAgainOnlyWhenItChanged(t *testing.T) {
 }
 
 // Two changes within one tick of a file system's clock look like one.
-func TestIsReadAgainSoonAfterAChange(t *testing.T) {
-	f, _ := lookedAt(t, FormatJSON, `{"a": 1}`)
+func TestReadsAgainSoonAfterAChange(t *testing.T) {
+	f, _ := newFile(t, formatJSON, `{"a": 1}`)
 	opened := countOpened(f)
 	for range 3 {
 		outcome(t, f)
 	}
 	if *opened != 3 {
-		t.Errorf("opened %d times in 3 rounds, want 3", *opened)
+		t.Errorf("opened %d times in 3 collections, want 3", *opened)
 	}
 }
 
-func TestWithoutFormatIsNeverOpened(t *testing.T) {
-	f, _ := lookedAt(t, "", "{")
+func TestDoesNotOpenWithoutFormat(t *testing.T) {
+	f, _ := newFile(t, "", "{")
 	opened := countOpened(f)
 	if got := outcome(t, f); got != "1 -" || *opened != 0 {
 		t.Errorf("outcome %s, opened %d times, want 1 - and 0", got, *opened)
@@ -196,35 +194,35 @@ func TestFaults(t *testing.T) {
 		want  string
 	}{
 		{"nothing wrong", func(*testing.T, *collector, string) {}, "1 1 1"},
-		{"may not be looked at", func(_ *testing.T, f *collector, path string) {
-			f.look.stat = func(string) (fs.FileInfo, error) {
+		{"stat is forbidden", func(_ *testing.T, f *collector, path string) {
+			f.reader.stat = func(string) (fs.FileInfo, error) {
 				return nil, &fs.PathError{Op: "stat", Path: path, Err: syscall.EACCES}
 			}
 		}, "- - forbidden"},
-		{"cannot be looked at", func(_ *testing.T, f *collector, path string) {
-			f.look.stat = func(string) (fs.FileInfo, error) { return nil, &fs.PathError{Op: "stat", Path: path, Err: syscall.EIO} }
+		{"stat fails", func(_ *testing.T, f *collector, path string) {
+			f.reader.stat = func(string) (fs.FileInfo, error) { return nil, &fs.PathError{Op: "stat", Path: path, Err: syscall.EIO} }
 		}, "- - unreadable"},
 		{"may not be opened", func(_ *testing.T, f *collector, path string) {
-			f.look.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EPERM} }
+			f.reader.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EPERM} }
 		}, "1 - forbidden"},
 		{"cannot be opened", func(_ *testing.T, f *collector, path string) {
-			f.look.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE} }
+			f.reader.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE} }
 		}, "1 - unreadable"},
 		{"cannot be read", func(_ *testing.T, f *collector, _ string) {
 			onRead(f, func() error { return syscall.EIO })
 		}, "1 - unreadable"},
-		{"cannot be looked at any more", func(_ *testing.T, f *collector, _ string) {
-			f.look.open = func(path string) (openFile, error) {
+		{"stat of the open file fails", func(_ *testing.T, f *collector, _ string) {
+			f.reader.open = func(path string) (openFile, error) {
 				g, err := files.Open(path)
 				return hookedFile{openFile: g, stat: func(fs.FileInfo, error) (fs.FileInfo, error) { return nil, syscall.ESTALE }}, err
 			}
 		}, "- - unreadable"},
 		{"vanishes before it is opened", func(t *testing.T, f *collector, path string) {
-			f.look.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT} }
+			f.reader.open = func(string) (openFile, error) { return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT} }
 		}, "0 -"},
 		{"becomes a fifo before it is opened", func(t *testing.T, f *collector, path string) {
 			was, err := os.Stat(path)
-			f.look.stat = func(string) (fs.FileInfo, error) { return was, nil }
+			f.reader.stat = func(string) (fs.FileInfo, error) { return was, nil }
 			if err := errors.Join(err, os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 				t.Fatal(err)
 			}
@@ -239,14 +237,14 @@ func TestFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "1 0 not_regular"},
-		{"device", func(_ *testing.T, f *collector, _ string) { f.look.path = "/dev/zero" }, "1 0 not_regular"},
+		{"device", func(_ *testing.T, f *collector, _ string) { f.reader.path = "/dev/zero" }, "1 0 not_regular"},
 		{"dangling symbolic link", func(t *testing.T, f *collector, path string) {
 			if err := errors.Join(os.Remove(path), os.Symlink("nowhere", path)); err != nil {
 				t.Fatal(err)
 			}
 		}, "0 -"},
-		{"as large as it may be", func(_ *testing.T, f *collector, _ string) { f.look.limit = int64(len(content)) }, "1 1 1"},
-		{"one byte larger", func(_ *testing.T, f *collector, _ string) { f.look.limit = int64(len(content)) - 1 }, "1 0 too_large"},
+		{"as large as it may be", func(_ *testing.T, f *collector, _ string) { f.reader.limit = int64(len(content)) }, "1 1 1"},
+		{"one byte larger", func(_ *testing.T, f *collector, _ string) { f.reader.limit = int64(len(content)) - 1 }, "1 0 too_large"},
 		{"empty", func(t *testing.T, f *collector, path string) { rewrite(t, path, "") }, "1 0 syntax"},
 		{"written once while it is read", func(t *testing.T, f *collector, path string) {
 			onRead(f, first(func() error { return os.WriteFile(path, []byte(`{"b": 1, "a": 2}`), 0o600) }))
@@ -264,7 +262,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, path := lookedAt(t, FormatJSON, content, "a")
+			f, path := newFile(t, formatJSON, content, "a")
 			tt.fault(t, f, path)
 			if got := outcome(t, f); got != tt.want {
 				t.Errorf("outcome %s, want %s", got, tt.want)
@@ -273,9 +271,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A file that is replaced while it is read is judged as it was, and then as it is.
+// A file that is replaced while it is read counts as it was, and in the next collection as it is.
 func TestReplacedWhileItIsRead(t *testing.T) {
-	f, path := lookedAt(t, FormatJSON, `{"a": 1}`, "a", "b")
+	f, path := newFile(t, formatJSON, `{"a": 1}`, "a", "b")
 	onRead(f, first(func() error {
 		return errors.Join(os.WriteFile(path+".new", []byte(`{"b": 1}`), 0o600), os.Rename(path+".new", path))
 	}))
@@ -287,8 +285,8 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 }
 
 // A mounted ConfigMap is replaced by renaming a symbolic link to its directory.
-func TestOfAConfigMapIsSwapped(t *testing.T) {
-	f, path := lookedAt(t, formatYAML, "")
+func TestConfigMapIsSwapped(t *testing.T) {
+	f, path := newFile(t, formatYAML, "")
 	age(f)
 	dir := filepath.Dir(path)
 	mount := func(revision, content string) {
@@ -317,14 +315,14 @@ func TestOfAConfigMapIsSwapped(t *testing.T) {
 	}
 }
 
-// A file system that hangs holds one goroutine, however many rounds it lasts.
-func TestSystemThatHangs(t *testing.T) {
+// A file system that hangs blocks one goroutine, over any number of collections.
+func TestHangingFileSystem(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	f, _ := lookedAt(t, FormatJSON, `{}`)
-	stat := f.look.stat
-	asked, release := make(chan bool, 10), make(chan struct{})
-	f.look.stat = func(path string) (fs.FileInfo, error) {
-		asked <- true
+	f, _ := newFile(t, formatJSON, `{}`)
+	stat := f.reader.stat
+	called, release := make(chan bool, 10), make(chan struct{})
+	f.reader.stat = func(path string) (fs.FileInfo, error) {
+		called <- true
 		<-release
 		return stat(path)
 	}
@@ -332,12 +330,12 @@ func TestSystemThatHangs(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		samples, err := f.Collect(ctx)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || reasonOfFile(err) != timeout || len(samples) != len(reasons()) {
+		if !errors.Is(err, context.DeadlineExceeded) || reasonOf(err) != timeout || len(samples) != len(reasons()) {
 			t.Errorf("Collect() = %v, %v, want the reason timeout alone", samples, err)
 		}
 	}
-	if len(asked) != 1 {
-		t.Errorf("the file system was asked %d times while it hung, want once", len(asked))
+	if len(called) != 1 {
+		t.Errorf("the file system was called %d times while it hung, want once", len(called))
 	}
 	close(release)
 	if got := outcome(t, f); got != "1 1" {
@@ -345,28 +343,28 @@ func TestSystemThatHangs(t *testing.T) {
 	}
 }
 
-// An answer that came after its round is not the answer of the next.
+// A result that arrives after its collection is not that of the next.
 func TestLateAnswerIsDropped(t *testing.T) {
-	f, path := lookedAt(t, "", "")
-	f.asked = make(chan fileSeen, 1)
-	f.asked <- fileSeen{missing: true}
+	f, path := newFile(t, "", "")
+	f.pending = make(chan snapshot, 1)
+	f.pending <- snapshot{missing: true}
 	if got := outcome(t, f); got != "1 -" {
 		t.Errorf("outcome %s of %s, want 1 -", got, path)
 	}
 }
 
-// What a file holds is in no label and in no error.
-func TestErrorsKeepTheContentSecret(t *testing.T) {
+// The content of a file is in no label and in no error.
+func TestErrorsDoNotQuoteTheContent(t *testing.T) {
 	const secret = "hunter2"
 	for format, contents := range map[string][]string{
 		formatYAML: {"a: hunter2: b", "a: *hunter2", "hunter2: 1\nhunter2: 2", "a: !<hunter2", "%hunter2", "a: \"hunter2", "- hunter2\nb", "&hunter2 &hunter2 a", "a: \"\\hunter2\""},
-		FormatJSON: {`{"hunter2": 1, "hunter2": 2}`, `hunter2`, `{"a": "hunter2"`, `{"a": hunter2}`, `"hunter2" hunter2`},
+		formatJSON: {`{"hunter2": 1, "hunter2": 2}`, `hunter2`, `{"a": "hunter2"`, `{"a": hunter2}`, `"hunter2" hunter2`},
 		formatINI:  {"hunter2", "[hunter2", "[a]\nhunter2", "hunter2 = 1", " hunter2", "[a]\n= hunter2", "[a]\nhunter2 = \xff"},
 	} {
 		for _, content := range contents {
-			f, path := lookedAt(t, format, content)
+			f, path := newFile(t, format, content)
 			samples, err := f.Collect(t.Context())
-			if reasonOfFile(err) != syntax {
+			if reasonOf(err) != syntax {
 				t.Errorf("%s %q: %v, want a mistake", format, content, err)
 				continue
 			}
