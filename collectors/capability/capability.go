@@ -118,7 +118,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 			}
 		}
 	}
-	process.AddProcessFailure(&b, c.name, process.ReasonOfProcess(err))
+	process.AddFailure(&b, c.name, process.ReasonOf(err))
 	return b.Samples, err
 }
 
@@ -147,7 +147,7 @@ func (c *collector) common(ctx context.Context, files *process.ProcReader) (comm
 	read := 0
 	for _, p := range procs {
 		status, errRead := files.Read(p.PID, "status")
-		if process.ReasonOfProcess(errRead) == process.Gone { // it has ended since it was found
+		if process.ReasonOf(errRead) == process.Gone { // it has ended since it was found
 			continue
 		}
 		sets, errParse := parseCapabilities(status)
@@ -163,7 +163,7 @@ func (c *collector) common(ctx context.Context, files *process.ProcReader) (comm
 		read++
 	}
 	if read == 0 {
-		err = collectors.Errorf(process.Gone, "look for %s: it has just ended", c.selector)
+		err = collectors.Errorf(process.Gone, "find %s: it has just ended", c.selector)
 	}
 	return common, err
 }

@@ -81,7 +81,7 @@ func TestSets(t *testing.T) {
 		{"both of two", []proctest.Process{{Caps: caps(all, all, all, none)}, {Caps: caps(netAdmin, netAdmin, netAdmin, netAdmin)}}, "has has has lacks", ""},
 		{"one of two", []proctest.Process{{Caps: caps(all, all, all, all)}, {Caps: caps(none, netAdmin, none, netAdmin)}}, "lacks has lacks has", ""},
 		{"one runs, one is a zombie", []proctest.Process{{Caps: caps(all, all, all, all)}, {State: "Z", Caps: caps(none, none, none, none)}}, "has has has has", ""},
-		{"zombie alone", []proctest.Process{{State: "Z"}}, "unknown unknown unknown unknown", "gone: look for name x: it has ended and is a zombie (1 found)"},
+		{"zombie alone", []proctest.Process{{State: "Z"}}, "unknown unknown unknown unknown", "gone: find name x: it has ended and is a zombie (1 found)"},
 		{"no process", nil, "unknown unknown unknown unknown", "gone: no process of name x"},
 		{"no line", []proctest.Process{{Caps: "Seccomp:\t0\n"}}, "unknown unknown unknown unknown", "unreadable: read capabilities of process 50: no line CapEff\nno line CapPrm\nno line CapBnd\nno line CapAmb"},
 		{"kernel before Linux 4.3", []proctest.Process{{Caps: "CapInh:\t0\nCapPrm:\t1000\nCapEff:\t1000\nCapBnd:\t0\n"}}, "has has lacks unknown", "unreadable: read capabilities of process 50: no line CapAmb"},
@@ -164,7 +164,7 @@ func TestIsNewerThanTheKernel(t *testing.T) {
 func TestOfProcessThatEnds(t *testing.T) {
 	mount := proctest.ProcFS(t, proctest.Kuryr()...)
 	c := collectortest.New(t, "p", "capabilities: [NET_ADMIN]\nprocess: {name: kuryr-daemon, procfs: "+mount+"}", &capability.Config{})
-	for i, want := range []string{"", "gone: look for name kuryr-daemon: it has just ended"} {
+	for i, want := range []string{"", "gone: find name kuryr-daemon: it has just ended"} {
 		if err := os.Remove(filepath.Join(mount, fmt.Sprint(40+i), "status")); err != nil {
 			t.Fatal(err)
 		}

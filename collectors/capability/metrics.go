@@ -30,7 +30,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 		sets = append(sets, s.set)
 	}
 	m := collectors.NewCatalog(defs(), "process", name)
-	process.DescribeProcessFailure(m)
+	process.DescribeFailure(m)
 	m.Chosen("capability", wanted, strings.Fields(names), processCapabilityMetric)
 	m.Closed("set", sets, processCapabilityMetric)
 	m.Bools(processCapabilityMetric)
