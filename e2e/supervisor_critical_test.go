@@ -93,7 +93,7 @@ func (c *critical) again(t *testing.T, program, name string) {
 func TestSupervisorCritical(t *testing.T) {
 	c := watchCritical(t, "program:snmpd\n\ngroup:dhcp-relay\n")
 	// "none" is named by the configuration, and unknown to supervisord.
-	c.state(t, "ready", http.StatusServiceUnavailable, "CriticalProgramUnknown failing: supervisord does not know none")
+	c.state(t, "ready", http.StatusServiceUnavailable, "CriticalProgramUnknown failing: supervisord has no program none")
 	c.state(t, "alive", http.StatusOK)
 
 	t.Run("E53 ends as supervisord expects", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestSupervisorCritical(t *testing.T) {
 			}
 		}
 		await(t, "the broken file is told", supervisorWithin, failed(1))
-		c.state(t, "ready", http.StatusServiceUnavailable, "SupervisorSilent failing: supervisord does not tell how the programs are: critical_file.")
+		c.state(t, "ready", http.StatusServiceUnavailable, "SupervisorSilent failing: supervisord does not return the states of the programs: critical_file.")
 		write(t, c.file, "program:loop\n")
 		await(t, "the file is good again", supervisorWithin, failed(0))
 	})

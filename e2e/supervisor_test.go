@@ -120,7 +120,7 @@ const oneProgram = "\n[program:running]\ncommand=/bin/sleep 1000\n"
 func silent(t *testing.T, collector, reason string, before ...string) {
 	t.Helper()
 	code, out := onceOf(t, "ready", collector, strings.NewReplacer(), before...)
-	if want := "SupervisorSilent failing: supervisord does not tell how the programs are: " + reason + "."; code != 1 || !strings.Contains(out, want) {
+	if want := "SupervisorSilent failing: supervisord does not return the states of the programs: " + reason + "."; code != 1 || !strings.Contains(out, want) {
 		t.Errorf("vitals once ready = %d, want 1 and %q:\n%s", code, want, out)
 	}
 }
