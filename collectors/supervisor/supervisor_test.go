@@ -30,7 +30,7 @@ func startSupervisord(t testing.TB, answer http.HandlerFunc) string {
 }
 
 // fakeRecorded answers with what a supervisord 4.2.5 answered, and checks what it is
-// asked.
+// queried.
 func fakeRecorded(t testing.TB, file string, replace ...string) http.HandlerFunc {
 	t.Helper()
 	body := strings.NewReplacer(replace...).Replace(collectortest.Read(t, "testdata/"+file))
