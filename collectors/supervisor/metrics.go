@@ -9,7 +9,7 @@ var (
 	stateMetric             = collectors.NewGauge("vitals_supervisor_state", "State of supervisord: 1 for it, 0 for all others; absent without an answer.", "supervisor", "state")
 	processPresentMetric    = collectors.NewGauge("vitals_supervisor_process_present", "Whether a configured program or group exists (1) or not (0).", "supervisor", "program")
 	processStateMetric      = collectors.NewGauge("vitals_supervisor_process_state", "State of the program: 1 for it, 0 for all others.", "supervisor", "group", "program", "state")
-	processExitStatusMetric = collectors.NewGauge("vitals_supervisor_process_exit_status", "Exit status of the program, -1 for a signal; absent unless its state is exited.", "supervisor", "group", "program")
+	processExitStatusMetric = collectors.NewGauge("vitals_supervisor_process_exit_status", "Exit status of the program, -1 after a signal; absent unless its state is exited.", "supervisor", "group", "program")
 	processUptimeMetric     = collectors.NewGauge("vitals_supervisor_process_uptime_seconds", "Time since the start of the program; absent unless its state is running.", "supervisor", "group", "program")
 	processSpawnErrorMetric = collectors.NewGauge("vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), such as an unexpected end, or not (0).", "supervisor", "group", "program")
 	processCriticalMetric   = collectors.NewGauge("vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", "supervisor", "group", "program")
