@@ -331,7 +331,7 @@ func TestProcessIsNotWhatChecksIt(t *testing.T) {
 	}
 	for _, kind := range []string{"name", "argument"} {
 		out, code := onceForProcess(t, dir, kind+": "+name, script, name)
-		if code != 1 || !strings.Contains(out, "which is Vitals, has started it or was started by it") {
+		if code != 1 || !strings.Contains(out, "which is Vitals, its ancestor or its descendant") {
 			t.Errorf("by %s: code %d, %s, want that the service does not run", kind, code, out)
 		}
 	}
