@@ -233,13 +233,13 @@ func TestProcessUDPAndUnixSockets(t *testing.T) {
 	step := func(name, rule, status, collector, note string, do func()) {
 		t.Run(name, func(t *testing.T) { do(); l.sees(t, name, rule, status, collector, note) })
 	}
-	step("E18 no socket", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": has it not", func() {})
-	step("E18 TCP", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": has it not", func() { process.do("listen", "127.0.0.1", port) })
-	step("E18 another process", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": has it not", func() { other.do("udp", "127.0.0.1", port) })
-	step("E18 bound", "RsyncDoesNotListen", "ok", "rsync", "UDP "+port+": has it$", func() { other.do("forget"); process.do("udp", "127.0.0.1", port) })
-	step("E21 absent", "VirtlogdSocketMissing", "failing", "virtlogd", path+": has it not", func() {})
-	step("E21 other process", "VirtlogdSocketMissing", "failing", "virtlogd", path+": has it not", func() { other.do("unix", path) })
-	step("E21 held", "VirtlogdSocketMissing", "ok", "virtlogd", path+": has it$", func() {
+	step("E18 no socket", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": missing", func() {})
+	step("E18 TCP", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": missing", func() { process.do("listen", "127.0.0.1", port) })
+	step("E18 another process", "RsyncDoesNotListen", "failing", "rsync", "UDP "+port+": missing", func() { other.do("udp", "127.0.0.1", port) })
+	step("E18 bound", "RsyncDoesNotListen", "ok", "rsync", "UDP "+port+": found$", func() { other.do("forget"); process.do("udp", "127.0.0.1", port) })
+	step("E21 absent", "VirtlogdSocketMissing", "failing", "virtlogd", path+": missing", func() {})
+	step("E21 other process", "VirtlogdSocketMissing", "failing", "virtlogd", path+": missing", func() { other.do("unix", path) })
+	step("E21 held", "VirtlogdSocketMissing", "ok", "virtlogd", path+": found$", func() {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}

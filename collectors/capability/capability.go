@@ -15,12 +15,11 @@ import (
 	"github.com/vitals-health/vitals/collectors/process"
 )
 
-// Config configures the kind capability: whether processes have
-// capabilities(7).
+// Config configures the kind capability: the capabilities(7) of processes.
 type Config struct {
 	// Capabilities are names as in capabilities(7), in any case, with or without CAP_.
 	Capabilities []string `yaml:"capabilities"`
-	// Process says which process is meant; nil is the one that asks.
+	// Process selects the process; nil is Vitals.
 	Process *process.Selector `yaml:"process,omitempty"`
 }
 
@@ -32,8 +31,8 @@ const names = `
 	SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP
 	MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE`
 
-// capabilityName is a name as the label has it.
-func capabilityName(name string) string {
+// labelOf returns a name as a label value.
+func labelOf(name string) string {
 	return strings.TrimPrefix(strings.ToUpper(name), "CAP_")
 }
 
@@ -46,7 +45,7 @@ func (c *Config) Problems() []collectors.Problem {
 	known := strings.Fields(names)
 	seen := map[string]bool{}
 	for i, text := range c.Capabilities {
-		path, name := fmt.Sprintf("capabilities[%d]", i), capabilityName(text)
+		path, name := fmt.Sprintf("capabilities[%d]", i), labelOf(text)
 		switch {
 		case !slices.Contains(known, name):
 			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("capability %q: %s", text, nearestName(name, known))})
@@ -75,8 +74,8 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	}
 	known := strings.Fields(names)
 	for _, text := range c.Capabilities {
-		name := capabilityName(text)
-		collector.wanted = append(collector.wanted, wantedCapability{name, slices.Index(known, name)})
+		name := labelOf(text)
+		collector.wanted = append(collector.wanted, wanted{name, slices.Index(known, name)})
 	}
 	return collector, nil
 }
@@ -84,47 +83,47 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 type collector struct {
 	name     string
 	selector process.Selector
-	wanted   []wantedCapability
+	wanted   []wanted
 }
 
-type wantedCapability struct {
+type wanted struct {
 	name   string
 	number int
 }
 
-// capabilitySets are the sets that are exported, and their lines in /proc/PID/status.
-func capabilitySets() [4]struct{ set, line string } {
+// exportedSets are the exported sets and their lines in /proc/PID/status.
+func exportedSets() [4]struct{ set, line string } {
 	return [...]struct{ set, line string }{
 		{"effective", "CapEff"}, {"permitted", "CapPrm"}, {"bounding", "CapBnd"}, {"ambient", "CapAmb"},
 	}
 }
 
-// Collect reads the sets of all processes. What one of them does not show is absent, and
-// so is a capability that the kernel does not have.
+// Collect reads the sets of all processes. A set that one of them does not have is absent,
+// and so is a capability that the kernel does not have.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	var b collectors.Batch
 	files := process.ProcReader{Mount: c.selector.Mount()}
 	common, err := c.common(ctx, &files)
-	last := lastCapability(&files)
+	last := lastNumber(&files)
 	for _, w := range c.wanted {
 		if w.number > last {
 			err = errors.Join(err, fmt.Errorf("the kernel has no capability %s: its number is %d, the last is %d", w.name, w.number, last))
 			continue
 		}
-		for i, s := range capabilitySets() {
+		for i, s := range exportedSets() {
 			if common[i].known {
 				has := common[i].bits>>w.number&1 == 1
-				b.Set(processCapabilityMetric, collectors.Number(has), c.name, w.name, s.set)
+				b.Set(capabilityMetric, collectors.Number(has), c.name, w.name, s.set)
 			}
 		}
 	}
-	process.AddProcessFailure(&b, c.name, process.ReasonOfProcess(err))
+	process.AddFailure(&b, c.name, process.ReasonOf(err))
 	return b.Samples, err
 }
 
-// lastCapability returns the number of the last capability that the kernel has, see
-// proc_sys_kernel(5); where that is not told, of the last that there can be.
-func lastCapability(files *process.ProcReader) int {
+// lastNumber returns the number of the last capability of the kernel, see
+// proc_sys_kernel(5), or the largest possible one if unknown.
+func lastNumber(files *process.ProcReader) int {
 	text, _ := files.ReadPath(files.Mount + "/sys/kernel/cap_last_cap")
 	if last, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
 		return last
@@ -147,10 +146,10 @@ func (c *collector) common(ctx context.Context, files *process.ProcReader) (comm
 	read := 0
 	for _, p := range procs {
 		status, errRead := files.Read(p.PID, "status")
-		if process.ReasonOfProcess(errRead) == process.Gone { // it has ended since it was found
+		if process.ReasonOf(errRead) == process.Gone { // it has ended in the meantime
 			continue
 		}
-		sets, errParse := parseCapabilities(status)
+		sets, errParse := parseSets(status)
 		if problem := cmp.Or(errRead, errParse); problem != nil && err == nil {
 			err = fmt.Errorf("read capabilities of process %d: %w", p.PID, problem)
 		}
@@ -163,15 +162,15 @@ func (c *collector) common(ctx context.Context, files *process.ProcReader) (comm
 		read++
 	}
 	if read == 0 {
-		err = collectors.Errorf(process.Gone, "look for %s: it has just ended", c.selector)
+		err = collectors.Errorf(process.Gone, "find %s: it has just ended", c.selector)
 	}
 	return common, err
 }
 
-// parseCapabilities reads the sets in /proc/PID/status. One without a line, or with one
-// that is no mask, is not known; the error names its line.
-func parseCapabilities(status []byte) (sets [4]set, err error) {
-	for i, s := range capabilitySets() {
+// parseSets parses the sets in /proc/PID/status. A set with a missing or invalid line is
+// unknown, and the error names the line.
+func parseSets(status []byte) (sets [4]set, err error) {
+	for i, s := range exportedSets() {
 		text, ok := process.StatusLine(status, s.line)
 		if !ok {
 			err = errors.Join(err, fmt.Errorf("no line %s", s.line))
@@ -179,7 +178,7 @@ func parseCapabilities(status []byte) (sets [4]set, err error) {
 		}
 		bits, errMask := strconv.ParseUint(string(text), 16, 64)
 		if errMask != nil {
-			err = errors.Join(err, fmt.Errorf("line %s: %.32q is no mask", s.line, text))
+			err = errors.Join(err, fmt.Errorf("line %s: %.32q is not a mask", s.line, text))
 			continue
 		}
 		sets[i] = set{bits, true}
@@ -190,7 +189,7 @@ func parseCapabilities(status []byte) (sets [4]set, err error) {
 // Describe implements Collector.
 func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// nearestName says which name was probably meant, if one is near.
+// nearestName suggests a known name similar to got.
 func nearestName(got string, known []string) string {
 	best, least := "", 1+len(got)/4
 	for _, k := range known {

@@ -57,7 +57,7 @@ func TestNamesHaveTheirNumbers(t *testing.T) {
 	}
 }
 
-// The kernel says the same to capget(2) as in proc(5).
+// capget(2) and proc(5) return the same.
 func TestForReal(t *testing.T) {
 	for _, which := range []string{"", "process: {}\n"} {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -36,7 +36,7 @@ func TestProblems(t *testing.T) {
 		{"an empty name", "capabilities: ['']", `capabilities[0]: capability "": expected a name of capabilities(7), such as NET_ADMIN`},
 		{"the last one's other name", "capabilities: [CAP_LAST_CAP]", `capabilities[0]: capability "CAP_LAST_CAP": expected a name of capabilities(7), such as NET_ADMIN`},
 		{"twice", "capabilities: [NET_ADMIN, cap_net_admin]", `capabilities[1]: capability "cap_net_admin": expected each once`},
-		{"two ways to say which process", "{capabilities: [KILL], process: {pid: 1, name: x}}", `process: pid, name: expected at most one of pid, pid_file, name, exe, argument, cgroup`},
+		{"two keys for the process", "{capabilities: [KILL], process: {pid: 1, name: x}}", `process: pid, name: expected at most one of pid, pid_file, name, exe, argument, cgroup`},
 		{"relative path to the process", "{capabilities: [KILL], process: {exe: x}}", `process.exe: path "x": expected an absolute path`},
 		{"every way to write it", "capabilities: [CAP_NET_ADMIN, net_raw, Sys_Admin]", ""},
 	}
@@ -81,17 +81,17 @@ func TestSets(t *testing.T) {
 		{"both of two", []proctest.Process{{Caps: caps(all, all, all, none)}, {Caps: caps(netAdmin, netAdmin, netAdmin, netAdmin)}}, "has has has lacks", ""},
 		{"one of two", []proctest.Process{{Caps: caps(all, all, all, all)}, {Caps: caps(none, netAdmin, none, netAdmin)}}, "lacks has lacks has", ""},
 		{"one runs, one is a zombie", []proctest.Process{{Caps: caps(all, all, all, all)}, {State: "Z", Caps: caps(none, none, none, none)}}, "has has has has", ""},
-		{"zombie alone", []proctest.Process{{State: "Z"}}, "unknown unknown unknown unknown", "gone: look for name x: it has ended and is a zombie (1 found)"},
+		{"zombie alone", []proctest.Process{{State: "Z"}}, "unknown unknown unknown unknown", "gone: find name x: it has ended and is a zombie (1 found)"},
 		{"no process", nil, "unknown unknown unknown unknown", "gone: no process of name x"},
 		{"no line", []proctest.Process{{Caps: "Seccomp:\t0\n"}}, "unknown unknown unknown unknown", "unreadable: read capabilities of process 50: no line CapEff\nno line CapPrm\nno line CapBnd\nno line CapAmb"},
 		{"kernel before Linux 4.3", []proctest.Process{{Caps: "CapInh:\t0\nCapPrm:\t1000\nCapEff:\t1000\nCapBnd:\t0\n"}}, "has has lacks unknown", "unreadable: read capabilities of process 50: no line CapAmb"},
-		{"line cut off", []proctest.Process{{Caps: "CapPrm:\t" + all + "\nCapBnd:\t" + all + "\nCapAmb:\t" + none + "\nCapEff:"}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "" is no mask`},
-		{"mask that is none", []proctest.Process{{Caps: caps("root", all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "root" is no mask`},
-		{"mask of more than 64 bits", []proctest.Process{{Caps: caps(all+none, all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "000001ffffffffff0000000000000000" is no mask`},
-		{"mask below zero", []proctest.Process{{Caps: caps("-1", all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "-1" is no mask`},
+		{"line cut off", []proctest.Process{{Caps: "CapPrm:\t" + all + "\nCapBnd:\t" + all + "\nCapAmb:\t" + none + "\nCapEff:"}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "" is not a mask`},
+		{"mask that is none", []proctest.Process{{Caps: caps("root", all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "root" is not a mask`},
+		{"mask of more than 64 bits", []proctest.Process{{Caps: caps(all+none, all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "000001ffffffffff0000000000000000" is not a mask`},
+		{"mask below zero", []proctest.Process{{Caps: caps("-1", all, all, none)}}, "unknown has has lacks", `unreadable: read capabilities of process 50: line CapEff: "-1" is not a mask`},
 		{"no line in one of two", []proctest.Process{{Caps: caps(all, all, all, all)}, {Caps: "CapEff:\t" + none + "\nCapPrm:\t" + all}}, "lacks has unknown unknown", "unreadable: read capabilities of process 51: no line CapBnd\nno line CapAmb"},
 		{"no line in the other of two", []proctest.Process{{Caps: "CapEff:\t" + none + "\nCapPrm:\t" + all}, {Caps: caps(all, all, all, all)}}, "lacks has unknown unknown", "unreadable: read capabilities of process 50: no line CapBnd\nno line CapAmb"},
-		{"name that looks like the line", []proctest.Process{{Comm: `x\nCapEff:\t` + all, Caps: caps(none, none, none, none)}, {Caps: caps(none, none, none, none)}}, "lacks lacks lacks lacks", ""},
+		{"name with the text of the line", []proctest.Process{{Comm: `x\nCapEff:\t` + all, Caps: caps(none, none, none, none)}, {Caps: caps(none, none, none, none)}}, "lacks lacks lacks lacks", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// failure renders the reason and the error of a round; both are empty where
+// failure formats the reason and the error of a collection; both are empty where
 // nothing failed.
 func failure(samples []collectors.Sample, err error) string {
 	var failure string
@@ -141,7 +141,7 @@ func TestIsNewerThanTheKernel(t *testing.T) {
 	tests := []struct{ name, last, newest, want string }{
 		{"all are known", "40\n", known, ""},
 		{"later kernel", "43\n", known, ""},
-		{"kernel that does not tell", "", known, ""},
+		{"kernel without cap_last_cap", "", known, ""},
 		{"earlier kernel", "37\n", unknown, "unreadable: the kernel has no capability BPF: its number is 39, the last is 37\nthe kernel has no capability CHECKPOINT_RESTORE: its number is 40, the last is 37"},
 	}
 	for _, tt := range tests {
@@ -164,7 +164,7 @@ func TestIsNewerThanTheKernel(t *testing.T) {
 func TestOfProcessThatEnds(t *testing.T) {
 	mount := proctest.ProcFS(t, proctest.Kuryr()...)
 	c := collectortest.New(t, "p", "capabilities: [NET_ADMIN]\nprocess: {name: kuryr-daemon, procfs: "+mount+"}", &capability.Config{})
-	for i, want := range []string{"", "gone: look for name kuryr-daemon: it has just ended"} {
+	for i, want := range []string{"", "gone: find name kuryr-daemon: it has just ended"} {
 		if err := os.Remove(filepath.Join(mount, fmt.Sprint(40+i), "status")); err != nil {
 			t.Fatal(err)
 		}

@@ -9,13 +9,13 @@ import (
 
 // The metrics of the kind capability.
 var (
-	processCapabilityMetric = collectors.NewGauge("vitals_process_capability", "Whether the process has the capability in the set (1) or not (0); of several processes, whether all have it. Absent when nobody can say.", "process", "capability", "set")
+	capabilityMetric = collectors.NewGauge("vitals_process_capability", "Whether the process has the capability in the set (1) or not (0); of several processes, whether all have it. Absent if unknown.", "process", "capability", "set")
 )
 
 // defs are the metrics of the kind capability.
 func defs() []*collectors.Def {
 	return []*collectors.Def{
-		processCapabilityMetric,
+		capabilityMetric,
 		process.FailureMetric,
 	}
 }
@@ -24,15 +24,15 @@ func defs() []*collectors.Def {
 func (c *Config) Metrics(name string) []collectors.Metric {
 	var wanted, sets []string
 	for _, text := range c.Capabilities {
-		wanted = append(wanted, capabilityName(text))
+		wanted = append(wanted, labelOf(text))
 	}
-	for _, s := range capabilitySets() {
+	for _, s := range exportedSets() {
 		sets = append(sets, s.set)
 	}
 	m := collectors.NewCatalog(defs(), "process", name)
-	process.DescribeProcessFailure(m)
-	m.Chosen("capability", wanted, strings.Fields(names), processCapabilityMetric)
-	m.Closed("set", sets, processCapabilityMetric)
-	m.Bools(processCapabilityMetric)
+	process.DescribeFailure(m)
+	m.Chosen("capability", wanted, strings.Fields(names), capabilityMetric)
+	m.Closed("set", sets, capabilityMetric)
+	m.Bools(capabilityMetric)
 	return m.List()
 }

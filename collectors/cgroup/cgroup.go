@@ -14,20 +14,19 @@ import (
 	"github.com/vitals-health/vitals/collectors/process"
 )
 
-// Config configures the kind cgroup: the memory of one cgroup, of version 1 or 2
-// of the kernel's interface. Without Path and Process it is the cgroup of the process
-// that asks.
+// Config configures the kind cgroup: the memory of one cgroup, of version 1 or 2 of the
+// kernel interface. Without Path and Process it is the cgroup of Vitals.
 type Config struct {
-	// Path is the absolute path of the cgroup's directory, or the cgroup as
-	// /proc/PID/cgroup has it: /system.slice/kuryr-cni.service.
+	// Path is the absolute path of the directory of the cgroup, or the cgroup as in
+	// /proc/PID/cgroup: /system.slice/kuryr-cni.service.
 	Path string `yaml:"path,omitempty"`
-	// Process has the cgroup; of several processes it is the oldest's. Its procfs is also
-	// where the mount table is read.
+	// Process selects the process whose cgroup is measured: the oldest of several. Its
+	// procfs also has the mount table.
 	Process *process.Selector `yaml:"process,omitempty"`
-	// Limit is exported as it is, for rules that compare with it; nil exports none.
+	// Limit is exported for rules; nil exports none.
 	Limit *collectors.Size `yaml:"limit,omitempty"`
-	// CgroupFS is the directory at or below which the cgroups are mounted that are
-	// looked at; empty means wherever they are mounted.
+	// CgroupFS restricts the search to mounts at or below this directory. Empty is no
+	// restriction.
 	CgroupFS string `yaml:"cgroupfs,omitempty"`
 }
 
@@ -35,7 +34,7 @@ type Config struct {
 func (c *Config) Problems() []collectors.Problem {
 	var problems []collectors.Problem
 	if c.Path != "" && c.Process != nil && len(c.Process.Keys()) > 0 {
-		problems = append(problems, collectors.Problem{Path: "process", Text: "a process beside path: expected one of them, or procfs alone"})
+		problems = append(problems, collectors.Problem{Path: "process", Text: "process and path: expected one of them, or procfs alone"})
 	}
 	for _, p := range []struct{ key, path string }{{"path", c.Path}, {"cgroupfs", c.CgroupFS}} {
 		if p.path != "" && (!filepath.IsAbs(p.path) || strings.Contains(p.path+"/", "/../")) {
@@ -59,19 +58,18 @@ func (c *Config) Uses() []string { return nil }
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	return &collector{name: env.Name, limit: c.Limit, finder: newCgroupFinder(c)}, nil
+	return &collector{name: env.Name, limit: c.Limit, finder: newFinder(c)}, nil
 }
 
-// reason says why something is not known of a cgroup. The set is closed, because
-// it is a label.
+// reason is the reason of a failure. The set is closed, because it is a label.
 type reason string
 
 const (
 	missing      reason = "missing"              // no such cgroup, or it was removed
-	forbidden    reason = "forbidden"            // the kernel refuses to show it
-	noController reason = "no_memory_controller" // its memory is not accounted for
-	noProcess    reason = "process"              // the process whose cgroup it is was not found
-	unreadable   reason = "unreadable"           // what the kernel shows makes no sense
+	forbidden    reason = "forbidden"            // a missing permission
+	noController reason = "no_memory_controller" // no accounting of its memory
+	noProcess    reason = "process"              // the process was not found
+	unreadable   reason = "unreadable"           // invalid data
 )
 
 // reasons returns all reasons, in the order of the documentation.
@@ -79,9 +77,9 @@ func reasons() []reason {
 	return []reason{missing, forbidden, noController, noProcess, unreadable}
 }
 
-// reasonOfCgroup is the reason why something could not be measured; nil is no reason.
-// ENODEV is what reading a file of a removed cgroup yields.
-func reasonOfCgroup(err error) reason {
+// reasonOf returns the reason of an error, and "" for nil. A read of a file of a removed
+// cgroup returns ENODEV.
+func reasonOf(err error) reason {
 	return collectors.ReasonOf(err, func(err error) reason {
 		switch {
 		case errors.Is(err, fs.ErrPermission):
@@ -100,22 +98,21 @@ type collector struct {
 	reader reader
 }
 
-// Collect reads the cgroup's files. What one of them does not say is absent, and the
-// others count.
+// Collect reads the files of the cgroup. The values of an unreadable file are absent.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	var b collectors.Batch
 	if c.limit != nil {
 		b.Set(configuredLimitMetric, float64(*c.limit), c.name)
 	}
 	err := c.measure(ctx, &b)
-	reason := reasonOfCgroup(err)
+	reason := reasonOf(err)
 	for _, r := range reasons() {
 		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
 	return b.Samples, err
 }
 
-// measure finds the cgroup and reads it. After a failure it is looked for again.
+// measure finds the cgroup and reads it. After a failure the next collection searches again.
 func (c *collector) measure(ctx context.Context, b *collectors.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("find cgroup: %w", err)
@@ -134,7 +131,7 @@ func (c *collector) measure(ctx context.Context, b *collectors.Batch) error {
 	return nil
 }
 
-// add exports what is known.
+// add exports the known values.
 func (c *collector) add(b *collectors.Batch, m memory) {
 	for _, g := range []struct {
 		metric *collectors.Def

@@ -60,7 +60,7 @@ func TestProblems(t *testing.T) {
 		{"the own cgroup", "{}", ""},
 		{"all that may be together", "{process: {name: kuryr-daemon}, limit: 512MiB, cgroupfs: /host/sys/fs/cgroup}", ""},
 		{"path", "path: /sys/fs/cgroup/system.slice", ""},
-		{"path and process", "{path: /sys/fs/cgroup/x, process: {pid: 1}}", "process: a process beside path: expected one of them, or procfs alone"},
+		{"path and process", "{path: /sys/fs/cgroup/x, process: {pid: 1}}", "process: process and path: expected one of them, or procfs alone"},
 		{"path and procfs", "{path: /sys/fs/cgroup/x, process: {procfs: /host/proc}}", ""},
 		{"relative path", "path: system.slice", `path: path "system.slice": expected an absolute path without ..`},
 		{"path that climbs", "path: /sys/fs/cgroup/../x", `path: path "/sys/fs/cgroup/../x": expected an absolute path without ..`},

@@ -57,16 +57,16 @@ func TestFaults(t *testing.T) {
 		{"v1, no OOM control", "v1", map[string]string{"memory.oom_control": remove}, "usage_bytes working_set_bytes swap_bytes limit_bytes", "", ""},
 		{"v1, before OOM kills were counted", "v1", map[string]string{"memory.oom_control": "oom_kill_disable 0\nunder_oom 0\n"}, "usage_bytes working_set_bytes swap_bytes limit_bytes", "", ""},
 		{"v1, no usage", "v1", map[string]string{"memory.usage_in_bytes": remove}, "", "no_memory_controller", "memory.usage_in_bytes: no such file"},
-		{"v1, empty usage", "v1", map[string]string{"memory.usage_in_bytes": ""}, "", "unreadable", `memory.usage_in_bytes: "" is no number of bytes`},
-		{"v1, negative usage", "v1", map[string]string{"memory.usage_in_bytes": "-1\n"}, "", "unreadable", `"-1" is no number of bytes`},
-		{"v1, garbage for swap", "v1", map[string]string{"memory.memsw.usage_in_bytes": "x"}, "usage_bytes working_set_bytes limit_bytes oom_kills_total", "unreadable", `memory.memsw.usage_in_bytes: "x" is no number`},
+		{"v1, empty usage", "v1", map[string]string{"memory.usage_in_bytes": ""}, "", "unreadable", `memory.usage_in_bytes: "" is not a number of bytes`},
+		{"v1, negative usage", "v1", map[string]string{"memory.usage_in_bytes": "-1\n"}, "", "unreadable", `"-1" is not a number of bytes`},
+		{"v1, garbage for swap", "v1", map[string]string{"memory.memsw.usage_in_bytes": "x"}, "usage_bytes working_set_bytes limit_bytes oom_kills_total", "unreadable", `memory.memsw.usage_in_bytes: "x" is not a number`},
 		{"v1, no statistics", "v1", map[string]string{"memory.stat": remove}, "usage_bytes swap_bytes oom_kills_total", "missing", "memory.stat: no such file"},
-		{"v1, garbage for the page cache", "v1", map[string]string{"memory.stat": "total_inactive_file a\nhierarchical_memory_limit 4096\n"}, "usage_bytes swap_bytes limit_bytes oom_kills_total", "unreadable", `memory.stat: total_inactive_file: "a" is no number`},
+		{"v1, garbage for the page cache", "v1", map[string]string{"memory.stat": "total_inactive_file a\nhierarchical_memory_limit 4096\n"}, "usage_bytes swap_bytes limit_bytes oom_kills_total", "unreadable", `memory.stat: total_inactive_file: "a" is not a number`},
 		{"v1, page cache missing", "v1", map[string]string{"memory.stat": "hierarchical_memory_limit 4096\n"}, "usage_bytes swap_bytes limit_bytes oom_kills_total", "unreadable", "memory.stat: total_inactive_file: no such line"},
-		{"v1, garbage for the limit", "v1", map[string]string{"memory.stat": "total_inactive_file 1\nhierarchical_memory_limit max\n"}, "usage_bytes working_set_bytes swap_bytes oom_kills_total", "unreadable", `memory.stat: hierarchical_memory_limit: "max" is no number`},
+		{"v1, garbage for the limit", "v1", map[string]string{"memory.stat": "total_inactive_file 1\nhierarchical_memory_limit max\n"}, "usage_bytes working_set_bytes swap_bytes oom_kills_total", "unreadable", `memory.stat: hierarchical_memory_limit: "max" is not a number`},
 		{"v1, limit in its own file only", "v1", map[string]string{"memory.stat": "total_inactive_file 1\n"}, allV1, "", ""},
 		{"v1, limit nowhere", "v1", map[string]string{"memory.stat": "total_inactive_file 1\n", "memory.limit_in_bytes": remove}, "usage_bytes working_set_bytes swap_bytes oom_kills_total", "missing", "memory.limit_in_bytes: no such file"},
-		{"v1, garbage for OOM kills", "v1", map[string]string{"memory.oom_control": "oom_kill many\n"}, "usage_bytes working_set_bytes swap_bytes limit_bytes", "unreadable", `memory.oom_control: oom_kill: "many" is no number`},
+		{"v1, garbage for OOM kills", "v1", map[string]string{"memory.oom_control": "oom_kill many\n"}, "usage_bytes working_set_bytes swap_bytes limit_bytes", "unreadable", `memory.oom_control: oom_kill: "many" is not a number`},
 		{"v1, the cgroup removed", "v1", map[string]string{"": remove}, "", "missing", "kuryr-cni.service: no such file"},
 		{"v2, no accounting for swap", "v2", map[string]string{"memory.swap.current": remove}, strings.Replace(allV2, "swap_bytes ", "", 1), "", ""},
 		{"v2, no pressure", "v2", map[string]string{"memory.pressure": remove}, allV1, "", ""},
@@ -77,8 +77,8 @@ func TestFaults(t *testing.T) {
 		{"v2, the root cgroup", "v2", map[string]string{"memory.current": remove, "cgroup.type": remove}, "", "no_memory_controller", "the root cgroup does not account for its memory"},
 		{"v2, the cgroup removed", "v2", map[string]string{"": remove}, "", "missing", "crio-4f1e.scope: no such file"},
 		{"v2, the cgroup above removed", "v2", map[string]string{"..": remove}, "", "missing", "crio-4f1e.scope: no such file"},
-		{"v2, garbage for the limit", "v2", map[string]string{"memory.max": "none\n"}, strings.Replace(allV2, "limit_bytes ", "", 1), "unreadable", `memory.max: "none" is no number`},
-		{"v2, garbage for the limit above", "v2", map[string]string{"../memory.max": "\x00\xff"}, strings.Replace(allV2, "limit_bytes ", "", 1), "unreadable", `kubepods-pod6c8d.slice/memory.max: "\x00\xff" is no number`},
+		{"v2, garbage for the limit", "v2", map[string]string{"memory.max": "none\n"}, strings.Replace(allV2, "limit_bytes ", "", 1), "unreadable", `memory.max: "none" is not a number`},
+		{"v2, garbage for the limit above", "v2", map[string]string{"../memory.max": "\x00\xff"}, strings.Replace(allV2, "limit_bytes ", "", 1), "unreadable", `kubepods-pod6c8d.slice/memory.max: "\x00\xff" is not a number`},
 		{"v2, no statistics", "v2", map[string]string{"memory.stat": remove}, strings.Replace(allV2, "working_set_bytes ", "", 1), "missing", "memory.stat: no such file"},
 		{"v2, statistics beyond all bounds", "v2", map[string]string{"memory.stat": strings.Repeat("inactive_file 1\n", 1<<20)}, strings.Replace(allV2, "working_set_bytes ", "", 1), "unreadable", "memory.stat has 65536 bytes or more"},
 		{"v2, all faults at once", "v2", map[string]string{"memory.stat": "x", "memory.max": "x", "memory.swap.current": "x", "memory.events": "oom_kill x", "memory.pressure": "x"}, "usage_bytes", "unreadable", "memory.stat: inactive_file: no such line"},
@@ -125,7 +125,7 @@ func wantMetrics(t *testing.T, c collectors.Collector, want, reason, text string
 		t.Errorf("Collect() measures %q, want %q", got, want)
 	}
 	if limit, _ := collectortest.Value(samples, `vitals_memory_limit_bytes{cgroup="c"}`); limit != 512<<20 {
-		t.Errorf("vitals_memory_limit_bytes = %v, want 512 MiB whatever happens", limit)
+		t.Errorf("vitals_memory_limit_bytes = %v, want 512 MiB in any case", limit)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestFileOfAnotherKind(t *testing.T) {
 		make func(path string) error
 		text string
 	}{
-		{"fifo without a writer", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is no number of bytes"},
+		{"fifo without a writer", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is not a number of bytes"},
 		{"directory", func(p string) error { return os.Mkdir(p, 0o755) }, "is a directory"},
 		{"symbolic link", func(p string) error { return os.Symlink("memory.max", p) }, "too many levels of symbolic links"},
 		{"socket", func(p string) error {
@@ -171,9 +171,9 @@ func withoutRights(t *testing.T, f func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		const nobody = 65534
+		const other = 65534
 		if os.Getuid() == 0 {
-			if err := syscall.Setfsuid(nobody); err != nil {
+			if err := syscall.Setfsuid(other); err != nil {
 				done <- err
 				return
 			}

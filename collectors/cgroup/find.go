@@ -16,36 +16,36 @@ import (
 	"github.com/vitals-health/vitals/collectors/process"
 )
 
-// place is a cgroup that was found.
+// place is the position of a cgroup.
 type place struct {
 	// dir is the cgroup's directory.
 	dir string
 	// device is the number of the file system that dir is on.
 	device uint64
-	// above is how many directories above dir are cgroups too.
+	// above is the number of parent directories that are cgroups.
 	above int
-	// version is v1, v2 or hybrid, which is v1 for memory beside a hierarchy of v2.
+	// version is v1, v2 or hybrid: v1 for memory, with a mount of v2.
 	version string
 }
 
-// finder finds the directory of a cgroup, and keeps it.
+// finder finds the directory of a cgroup and caches it.
 type finder struct {
 	path     string
 	cgroupfs string
-	// search is for the process.
+	// search finds the process.
 	search process.Search
-	// self is the directory of the own process in proc(5).
+	// self is the directory of Vitals in proc(5).
 	self string
 
-	// at is what was found; nil is nothing.
+	// at is the cached result, or nil.
 	at *place
-	// pid is the process that was found. dir is its directory in proc(5),
-	// and cgroups its file cgroup, when at was found.
+	// pid is the process. dir is its directory in proc(5) and cgroups the content of its
+	// file cgroup when at was found.
 	pid          int
 	dir, cgroups string
 }
 
-func newCgroupFinder(c *Config) *finder {
+func newFinder(c *Config) *finder {
 	var s process.Selector
 	if c.Process != nil {
 		s = *c.Process
@@ -56,11 +56,11 @@ func newCgroupFinder(c *Config) *finder {
 	}
 }
 
-// forget makes the next find look again.
+// forget clears the cache.
 func (f *finder) forget() { f.at = nil }
 
-// find returns the place of the cgroup. It looks for it again when the process is
-// another one or in another cgroup.
+// find returns the place of the cgroup. It searches again after a change of the process or
+// of its cgroup.
 func (f *finder) find(ctx context.Context, r *reader) (*place, error) {
 	if f.path != "" {
 		var err error
@@ -84,8 +84,8 @@ func (f *finder) find(ctx context.Context, r *reader) (*place, error) {
 	return f.at, err
 }
 
-// processDir is the directory of the process in proc(5). One that was searched for is
-// kept while the search would find it.
+// processDir returns the directory of the process in proc(5). It keeps a found process while
+// it matches.
 func (f *finder) processDir(ctx context.Context) (string, error) {
 	s := f.search.Selector
 	if len(s.Keys()) == 0 {
@@ -101,8 +101,7 @@ func (f *finder) processDir(ctx context.Context) (string, error) {
 	return filepath.Join(s.Mount(), strconv.Itoa(f.pid)), nil
 }
 
-// still says whether the process that was searched for would be found again. While it
-// runs it is the oldest.
+// still reports whether the found process runs and matches. It is then still the oldest.
 func (f *finder) still() bool {
 	if f.pid == 0 {
 		return false
@@ -114,25 +113,24 @@ func (f *finder) still() bool {
 	return err == nil && !stat.Ended()
 }
 
-// ofProcess gives an error about a file of the process its reason. A process that has
-// ended, or is about to, has no files, or EINVAL for them.
+// ofProcess gives an error about a file of the process its reason. The files of a process
+// that ends are missing or return EINVAL.
 func ofProcess(err error) error {
-	if reasonOfCgroup(err) == missing || errors.Is(err, syscall.EINVAL) {
+	if reasonOf(err) == missing || errors.Is(err, syscall.EINVAL) {
 		return &collectors.Error[reason]{Reason: noProcess, Err: err}
 	}
 	return err
 }
 
-// byProcess finds the cgroup of the process: in the mounts that Vitals has, by its path
-// or by the process in it, or else in those that the process has, as a process of another
-// container does.
+// byProcess finds the cgroup of the process: in the mounts of Vitals by path or by the
+// process in it, or else in the mounts of the process, for another container.
 func (f *finder) byProcess(ctx context.Context) (*place, error) {
 	cgroup, v2, err := parseMemoryCgroup(f.cgroups)
 	switch {
 	case err != nil:
 		return nil, err
 	case cgroup == "":
-		return nil, &collectors.Error[reason]{Reason: noController, Err: errors.New("the kernel has no memory controller: see cgroup_disable and cgroup_enable for its command line")}
+		return nil, collectors.Errorf(noController, "the kernel has no memory controller: see cgroup_disable and cgroup_enable for its command line")
 	case strings.HasSuffix(cgroup, " (deleted)"): // see cgroups(7)
 		return nil, collectors.Errorf(missing, "cgroup %s was removed", cgroup)
 	}
@@ -144,13 +142,13 @@ func (f *finder) byProcess(ctx context.Context) (*place, error) {
 	if shown || f.dir == f.self {
 		return at, err
 	}
-	if at := f.beside(ctx, own, cgroup, v2); at != nil {
+	if at := f.sibling(ctx, own, cgroup, v2); at != nil {
 		return at, nil
 	}
 	if f.cgroupfs != "" {
 		return nil, err
 	}
-	theirs, problem := readCgroupMounts(f.dir)
+	theirs, problem := readMounts(f.dir)
 	if problem != nil {
 		return nil, fmt.Errorf("%w (%v)", ofProcess(problem), err)
 	}
@@ -161,8 +159,8 @@ func (f *finder) byProcess(ctx context.Context) (*place, error) {
 	return at, nil
 }
 
-// byPath finds the cgroup that the configuration names: a directory on a mount, or
-// else a cgroup as /proc/PID/cgroup has it.
+// byPath finds the configured cgroup: a directory on a mount, or else a cgroup as in
+// /proc/PID/cgroup.
 func (f *finder) byPath() (*place, error) {
 	mounts, err := f.mounts()
 	if err != nil {
@@ -172,13 +170,13 @@ func (f *finder) byPath() (*place, error) {
 	if err != nil {
 		dir = filepath.Clean(f.path)
 	}
-	var on cgroupMount // the last mount at the longest path is the one that is seen
+	var on mount // the last mount at the longest path is the visible one
 	for _, m := range mounts {
 		if strings.HasPrefix(dir+"/", m.point+"/") && len(m.point) >= len(on.point) {
 			on = m
 		}
 	}
-	memory := slices.IndexFunc(mounts, func(m cgroupMount) bool { return m.memory })
+	memory := slices.IndexFunc(mounts, func(m mount) bool { return m.memory })
 	switch {
 	case on.point == "":
 		at, _, err := choose(mounts, dir, memory < 0, "/")
@@ -194,43 +192,42 @@ func (f *finder) byPath() (*place, error) {
 	return on.place(mounts, strings.TrimPrefix(dir, on.point), dir)
 }
 
-// mounts are the mounts that Vitals has, at or below the directory that the
-// configuration gives.
-func (f *finder) mounts() ([]cgroupMount, error) {
-	mounts, err := readCgroupMounts(f.self)
+// mounts returns the mounts of Vitals at or below the configured directory.
+func (f *finder) mounts() ([]mount, error) {
+	mounts, err := readMounts(f.self)
 	if err != nil || f.cgroupfs == "" {
 		return mounts, err
 	}
-	return slices.DeleteFunc(mounts, func(m cgroupMount) bool {
+	return slices.DeleteFunc(mounts, func(m mount) bool {
 		return !strings.HasPrefix(m.point+"/", filepath.Clean(f.cgroupfs)+"/")
 	}), nil
 }
 
-// readCgroupMounts reads the mount table of a process.
-func readCgroupMounts(process string) ([]cgroupMount, error) {
+// readMounts reads the mount table of a process.
+func readMounts(process string) ([]mount, error) {
 	file, err := os.Open(filepath.Join(process, "mountinfo"))
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	mounts, err := parseCgroupMounts(file)
+	mounts, err := parseMounts(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return mounts, nil
 }
 
-// choose returns the place of a cgroup under one of the mounts, whose mount points are
-// below prefix. Where several show it, it is the one that shows most of the cgroups
-// above it. Shown says whether one of them would show it, if it were there.
-func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (best *place, shown bool, err error) {
+// choose returns the place of a cgroup below one of the mounts, whose mount points are below
+// prefix. Of several it is the one with most parent cgroups. shown is whether the path is
+// in the mounted part of one of them.
+func choose(mounts []mount, cgroup string, v2 bool, prefix string) (best *place, shown bool, err error) {
 	for _, m := range mounts {
 		if m.v2 != v2 || !v2 && !m.memory {
 			continue
 		}
 		below, ok := m.below(cgroup)
 		if !ok {
-			err = cmp.Or(err, error(&collectors.Error[reason]{Reason: missing, Err: fmt.Errorf("cgroup %s is not in the part that is mounted at %s, %s", cgroup, m.point, m.root)}))
+			err = cmp.Or(err, collectors.Errorf(missing, "cgroup %s is not in the part that is mounted at %s, %s", cgroup, m.point, m.root))
 			continue
 		}
 		shown = true
@@ -253,14 +250,14 @@ func choose(mounts []cgroupMount, cgroup string, v2 bool, prefix string) (best *
 	return nil, false, collectors.Errorf(missing, "cgroup %s: the memory hierarchy of version 1 is not mounted: expected it at a directory such as /sys/fs/cgroup/memory", cgroup)
 }
 
-// place makes sure that a directory is a cgroup of the mount.
-func (m cgroupMount) place(all []cgroupMount, below, dir string) (*place, error) {
+// place checks that a directory is a cgroup of the mount.
+func (m mount) place(all []mount, below, dir string) (*place, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || uint64(stat.Dev) != m.device || !info.IsDir() {
-		return nil, collectors.Errorf(unreadable, "%s is no directory of the cgroups that are mounted at %s", dir, m.point)
+		return nil, collectors.Errorf(unreadable, "%s is not a directory of the cgroups mounted at %s", dir, m.point)
 	}
 	at := &place{dir: dir, device: m.device, version: "v1"}
 	if below = strings.Trim(below, "/"); below != "" {
@@ -269,7 +266,7 @@ func (m cgroupMount) place(all []cgroupMount, below, dir string) (*place, error)
 	switch {
 	case m.v2:
 		at.version = "v2"
-	case slices.ContainsFunc(all, func(m cgroupMount) bool { return m.v2 }):
+	case slices.ContainsFunc(all, func(m mount) bool { return m.v2 }):
 		at.version = "hybrid"
 	}
 	return at, nil

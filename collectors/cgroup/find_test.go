@@ -143,12 +143,12 @@ func TestIsNotFound(t *testing.T) {
 		{"own cgroup namespace, the host's mount", "0::/\n", "/../.. TREE/cg cgroup2 nsdelegate", "missing", "cgroup / is not in the part"},
 		{"outside of the cgroup namespace", "0::/../b\n", v2, "missing", "cgroup /../b is not in the part"},
 		{"a path that climbs", "0::/a/../../b\n", v2, "missing", "cgroup /a/../../b is not in the part"},
-		{"a link that leads out", "0::/link\n", v2, "unreadable", "cg/link is no directory of the cgroups that are mounted at"},
-		{"a file instead of a directory", "0::/file\n", v2, "unreadable", "cg/file is no directory of the cgroups"},
+		{"a link that leads out", "0::/link\n", v2, "unreadable", "cg/link is not a directory of the cgroups mounted at"},
+		{"a file instead of a directory", "0::/file\n", v2, "unreadable", "cg/file is not a directory of the cgroups"},
 		{"no memory controller in the kernel", "3:cpu:/a\n1:name=systemd:/a\n", v1, "no_memory_controller", "the kernel has no memory controller: see cgroup_disable"},
 		{"empty", "", v1, "no_memory_controller", "the kernel has no memory controller"},
-		{"garbage in the cgroups of the process", "memory\n", v1, "unreadable", `"memory\n" is none`},
-		{"a path that is not absolute", "4:memory:a\n", v1, "unreadable", `"4:memory:a\n" is none`},
+		{"garbage in the cgroups of the process", "memory\n", v1, "unreadable", `"memory\n" is invalid`},
+		{"a path that is not absolute", "4:memory:a\n", v1, "unreadable", `"4:memory:a\n" is invalid`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

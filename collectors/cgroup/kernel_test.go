@@ -14,7 +14,7 @@ import (
 )
 
 // The own cgroup on the kernel that the test runs on, of whatever version: either its
-// memory is known, or the failure says why it is not.
+// memory is known, or the failure has the reason.
 func TestOfThisProcess(t *testing.T) {
 	c := collectortest.New(t, "c", "{}", &cgroup.Config{})
 	samples, err := collectortest.Collect(t, c)
@@ -42,7 +42,7 @@ func TestOfThisProcess(t *testing.T) {
 	}
 }
 
-// fileNames are the files that a round on version 2 reads, below the tree.
+// fileNames are the files that a collection on version 2 reads, below the tree.
 func fileNames() []string {
 	dir := dir("v2")
 	return []string{
@@ -51,7 +51,7 @@ func fileNames() []string {
 	}
 }
 
-// BenchmarkCollector is the cost of a round for a process that is found by its name, on a
+// BenchmarkCollector is the cost of a collection for a process that is found by its name, on a
 // host with 300: alone, against reading the same files with os.ReadFile and making
 // nothing of them, and against one that looks for the cgroup each time. They take turns.
 func BenchmarkCollector(b *testing.B) {

@@ -12,14 +12,13 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// memory is what is known of a cgroup's memory; nil is not known.
+// memory is the memory of a cgroup; nil is unknown.
 type memory struct {
 	usage, workingSet, swap, limit, oomKills *float64
 	pressure                                 []pressure
 }
 
-// file reads a file of the cgroup. It must be on the mount of the cgroup: a link or a
-// mount that leads elsewhere is not believed.
+// file reads a file of the cgroup. A file on another mount is rejected.
 func (p *place) file(r *reader, name string) ([]byte, error) {
 	return p.fileIn(r, p.dir, name)
 }
@@ -33,8 +32,7 @@ func (p *place) fileIn(r *reader, dir, name string) ([]byte, error) {
 	return data, err
 }
 
-// read reads all files that matter. It goes on after an error, unless not even the
-// usage is known.
+// read reads all required files. It continues after an error except for the usage.
 func (p *place) read(r *reader) (memory, error) {
 	if p.version == "v2" {
 		return p.readV2(r)
@@ -43,9 +41,9 @@ func (p *place) read(r *reader) (memory, error) {
 }
 
 // readV1 reads the files of Documentation/admin-guide/cgroup-v1/memory.rst. The files
-// with memsw are there only where the kernel accounts for swap. They count memory and
-// swap together; they are read first, so that memory that comes in between does not
-// look like swap.
+// with memsw exist only if the kernel accounts for swap. They count memory and swap
+// together. They are read first, so that memory allocated in between is not counted as
+// swap.
 func (p *place) readV1(r *reader) (memory, error) {
 	var m memory
 	both, errSwap := p.number(r, "memory.memsw.usage_in_bytes")
@@ -60,7 +58,7 @@ func (p *place) readV1(r *reader) (memory, error) {
 	var errLimit error
 	stat, errStat := p.file(r, "memory.stat")
 	if errStat == nil {
-		// What begins with total_ includes the cgroups below, as usage_in_bytes does.
+		// The keys with total_ include the cgroups below, as usage_in_bytes does.
 		m.workingSet, errStat = workingSet(*usage, stat, "total_inactive_file")
 		m.limit, errLimit = p.limitV1(r, stat)
 	}
@@ -87,9 +85,9 @@ func (p *place) readV2(r *reader) (memory, error) {
 	m.oomKills, errOOM = p.counter(r, "memory.events")
 	pressure, errPressure := p.file(r, "memory.pressure")
 	if errPressure == nil {
-		m.pressure, errPressure = parseCgroupPressure(pressure)
+		m.pressure, errPressure = parsePressure(pressure)
 	}
-	if errors.Is(errPressure, syscall.EOPNOTSUPP) { // psi=0 on the kernel's command line
+	if errors.Is(errPressure, syscall.EOPNOTSUPP) { // psi=0 on the kernel command line
 		errPressure = nil
 	}
 	return m, errors.Join(errStat, errLimit, absent(errSwap), errOOM, absent(errPressure))
@@ -101,20 +99,20 @@ func (p *place) number(r *reader, name string) (*float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := parseCgroupBytes(data)
+	n, err := parseBytes(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &n, nil
 }
 
-// counter reads how many processes were killed. Kernels before 4.13 do not count them.
+// counter reads the number of killed processes. Kernels before 4.13 do not count them.
 func (p *place) counter(r *reader, name string) (*float64, error) {
 	data, err := p.file(r, name)
 	if err != nil {
 		return nil, absent(err)
 	}
-	n, err := parseCgroupKey(data, "oom_kill")
+	n, err := parseKey(data, "oom_kill")
 	switch {
 	case errors.Is(err, errNoKey):
 		return nil, nil
@@ -124,31 +122,31 @@ func (p *place) counter(r *reader, name string) (*float64, error) {
 	return &n, nil
 }
 
-// workingSet is the usage less the page cache that was not used lately. The two are
-// not read at the same moment, so the difference may be less than nothing.
+// workingSet returns the usage without the inactive page cache. The two are not read at the
+// same time, so the difference can be negative.
 func workingSet(usage float64, stat []byte, key string) (*float64, error) {
-	inactive, err := parseCgroupKey(stat, key)
+	inactive, err := parseKey(stat, key)
 	if err != nil {
 		return nil, fmt.Errorf("memory.stat: %w", err)
 	}
 	return new(max(usage-inactive, 0)), nil
 }
 
-// limitV1 is the smallest limit of the cgroup and of those above it, be they visible or
-// not. Where memory.stat does not have it, it is the smallest that is visible.
+// limitV1 returns the smallest limit of the cgroup and all its parents, or of the visible
+// ones if memory.stat does not have it.
 func (p *place) limitV1(r *reader, stat []byte) (*float64, error) {
-	limit, err := parseCgroupKey(stat, "hierarchical_memory_limit")
+	limit, err := parseKey(stat, "hierarchical_memory_limit")
 	switch {
 	case errors.Is(err, errNoKey):
 		return p.smallestLimit(r, "memory.limit_in_bytes")
 	case err != nil:
 		return nil, fmt.Errorf("memory.stat: %w", err)
 	}
-	return new(cgroupLimit(limit)), nil
+	return new(limitV1(limit)), nil
 }
 
-// smallestLimit is the smallest limit of the cgroup and of those above it, which all
-// hold. The root cgroup of version 2 has none.
+// smallestLimit returns the smallest limit of the cgroup and its visible parents. The root
+// cgroup of version 2 has none.
 func (p *place) smallestLimit(r *reader, name string) (*float64, error) {
 	smallest := math.Inf(1)
 	dir := p.dir
@@ -160,7 +158,7 @@ func (p *place) smallestLimit(r *reader, name string) (*float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		limit, err := parseCgroupLimit(data)
+		limit, err := parseLimit(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", dir, name, err)
 		}
@@ -170,7 +168,7 @@ func (p *place) smallestLimit(r *reader, name string) (*float64, error) {
 	return &smallest, nil
 }
 
-// absent takes away that a file does not exist, for files that kernels may not have.
+// absent returns nil for a missing file, for files that not every kernel has.
 func absent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -178,8 +176,7 @@ func absent(err error) error {
 	return err
 }
 
-// explain says why the file with the usage cannot be read, where it does not exist
-// although the cgroup does.
+// explain adds a hint to the error of a missing usage file of an existing cgroup.
 func (p *place) explain(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -190,22 +187,22 @@ func (p *place) explain(err error) error {
 	help := "the memory controller is not enabled: expected memory in cgroup.subtree_control of the cgroup above"
 	// Only the root cgroup has no cgroup.type. It has no memory.current either.
 	if _, err := os.Stat(filepath.Join(p.dir, "cgroup.type")); errors.Is(err, fs.ErrNotExist) {
-		help = "the root cgroup does not account for its memory: run the process in a cgroup of its own, or name another cgroup by path"
+		help = "the root cgroup does not account for its memory: run the process in another cgroup, or set path"
 	}
 	return collectors.Errorf(noController, "%w: %s", err, help)
 }
 
-// reader reads small files into a buffer that it uses again.
+// reader reads small files into a reused buffer.
 type reader struct{ buf []byte }
 
-// read returns the content of a file, which holds until the next call, and the number
-// of the file system that the file is on.
+// read returns the content of a file, valid until the next call, and the number of its file
+// system.
 func (r *reader) read(path string) (data []byte, device uint64, err error) {
 	const most = 64 << 10 // bytes: memory.stat has less than 4 KiB
 	if r.buf == nil {
 		r.buf = make([]byte, most)
 	}
-	// A FIFO or a device that somebody put there must not hang the collector.
+	// O_NONBLOCK: a FIFO or a device must not block the collector.
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, 0, &fs.PathError{Op: "open", Path: path, Err: err}

@@ -4,16 +4,16 @@ import "github.com/vitals-health/vitals/collectors"
 
 // The metrics of the kind cgroup.
 var (
-	memoryUsageMetric                = collectors.NewGauge("vitals_cgroup_memory_usage_bytes", "Memory that the cgroup and those below it use, page cache included, swap not, in bytes.", "cgroup")
-	memoryWorkingSetMetric           = collectors.NewGauge("vitals_cgroup_memory_working_set_bytes", "Memory in use less the page cache that was not used lately, in bytes.", "cgroup")
-	memorySwapMetric                 = collectors.NewGauge("vitals_cgroup_memory_swap_bytes", "Swap that the cgroup and those below it use, in bytes; absent where the kernel does not account for it.", "cgroup")
-	memoryLimitMetric                = collectors.NewGauge("vitals_cgroup_memory_limit_bytes", "The smallest of the kernel's memory limits that hold for the cgroup, in bytes; +Inf where there is none.", "cgroup")
-	memoryOOMKillsMetric             = collectors.NewCounter("vitals_cgroup_memory_oom_kills_total", "Processes of the cgroup that the kernel killed for want of memory.", "cgroup")
+	memoryUsageMetric                = collectors.NewGauge("vitals_cgroup_memory_usage_bytes", "Memory of the cgroup and those below it with page cache and without swap, in bytes.", "cgroup")
+	memoryWorkingSetMetric           = collectors.NewGauge("vitals_cgroup_memory_working_set_bytes", "Memory in use without the inactive page cache, in bytes.", "cgroup")
+	memorySwapMetric                 = collectors.NewGauge("vitals_cgroup_memory_swap_bytes", "Swap of the cgroup and those below it, in bytes; absent if the kernel does not account for it.", "cgroup")
+	memoryLimitMetric                = collectors.NewGauge("vitals_cgroup_memory_limit_bytes", "Smallest memory limit of the kernel for the cgroup, in bytes; +Inf without a limit.", "cgroup")
+	memoryOOMKillsMetric             = collectors.NewCounter("vitals_cgroup_memory_oom_kills_total", "Processes of the cgroup that the kernel killed because of lack of memory.", "cgroup")
 	memoryPressureRatioMetric        = collectors.NewGauge("vitals_cgroup_memory_pressure_ratio", "Share of the window's time in which some or all (full) processes waited for memory, from 0 to 1.", "cgroup", "kind", "window")
 	memoryPressureSecondsTotalMetric = collectors.NewCounter("vitals_cgroup_memory_pressure_seconds_total", "Time in which some or all (full) processes waited for memory, in seconds.", "cgroup", "kind")
-	configuredLimitMetric            = collectors.NewGauge("vitals_memory_limit_bytes", "The limit that the configuration gives for the cgroup's memory, in bytes.", "cgroup")
-	infoMetric                       = collectors.NewGauge("vitals_cgroup_info", "Which version of the cgroup interface accounts for the memory; always 1.", "cgroup", "version")
-	failureMetric                    = collectors.NewGauge("vitals_cgroup_failure", "Why not all could be measured: 1 for that reason, 0 for all others.", "cgroup", "reason")
+	configuredLimitMetric            = collectors.NewGauge("vitals_memory_limit_bytes", "Configured memory limit of the cgroup, in bytes.", "cgroup")
+	infoMetric                       = collectors.NewGauge("vitals_cgroup_info", "Version of the cgroup interface that accounts for the memory; always 1.", "cgroup", "version")
+	failureMetric                    = collectors.NewGauge("vitals_cgroup_failure", "Reason of a failure: 1 for that reason, 0 for all others.", "cgroup", "reason")
 )
 
 // defs are the metrics of the kind cgroup.

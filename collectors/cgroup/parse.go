@@ -19,50 +19,49 @@ type pressure struct {
 	total float64
 }
 
-// parseCgroupBytes reads a file with one number, such as memory.current and
+// parseBytes reads a file with one number, such as memory.current and
 // memory.usage_in_bytes.
-func parseCgroupBytes(data []byte) (float64, error) {
+func parseBytes(data []byte) (float64, error) {
 	text := bytes.TrimSuffix(data, []byte("\n"))
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%.32q is no number of bytes", text)
+		return 0, fmt.Errorf("%.32q is not a number of bytes", text)
 	}
 	return float64(n), nil
 }
 
-// parseCgroupLimit reads a limit: memory.max of version 2, in which max means none,
+// parseLimit reads a limit: memory.max of version 2, in which max means none,
 // or a limit of version 1.
-func parseCgroupLimit(data []byte) (float64, error) {
+func parseLimit(data []byte) (float64, error) {
 	if string(bytes.TrimSuffix(data, []byte("\n"))) == "max" {
 		return math.Inf(1), nil
 	}
-	n, err := parseCgroupBytes(data)
-	return cgroupLimit(n), err
+	n, err := parseBytes(data)
+	return limitV1(n), err
 }
 
-// cgroupLimit is a limit of version 1, where none is the largest number of whole pages
-// in 63 bits: PAGE_COUNTER_MAX in include/linux/page_counter.h. Pages are at most 256
-// KiB, and no machine has so much memory that the distance matters.
-func cgroupLimit(bytes float64) float64 {
+// limitV1 converts a limit of version 1. No limit is the largest number of whole pages in 63
+// bits: PAGE_COUNTER_MAX in include/linux/page_counter.h. Pages are at most 256 KiB.
+func limitV1(bytes float64) float64 {
 	if bytes >= math.MaxInt64-1<<20 {
 		return math.Inf(1)
 	}
 	return bytes
 }
 
-// errNoKey is that a file does not have the line that is looked for.
+// errNoKey is the error for a missing line.
 var errNoKey = errors.New("no such line")
 
-// parseCgroupKey reads the number of one line of a flat keyed file, such as
-// memory.stat: see Documentation/admin-guide/cgroup-v2.rst. It returns errNoKey where
-// the line is not there.
-func parseCgroupKey(data []byte, key string) (float64, error) {
+// parseKey reads the number of one line of a flat keyed file, such as
+// memory.stat: see Documentation/admin-guide/cgroup-v2.rst. It returns errNoKey for
+// a missing line.
+func parseKey(data []byte, key string) (float64, error) {
 	for line := range bytes.Lines(data) {
 		name, value, ok := bytes.Cut(line, []byte(" "))
 		if !ok || string(name) != key {
 			continue
 		}
-		n, err := parseCgroupBytes(value)
+		n, err := parseBytes(value)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", key, err)
 		}
@@ -71,9 +70,9 @@ func parseCgroupKey(data []byte, key string) (float64, error) {
 	return 0, fmt.Errorf("%s: %w", key, errNoKey)
 }
 
-// parseCgroupPressure reads memory.pressure, a line for some and one for full: see
-// Documentation/accounting/psi.rst. Lines of another kind are left out.
-func parseCgroupPressure(data []byte) ([]pressure, error) {
+// parsePressure reads memory.pressure, a line for some and one for full: see
+// Documentation/accounting/psi.rst. Other lines are ignored.
+func parsePressure(data []byte) ([]pressure, error) {
 	var all []pressure
 	for line := range bytes.Lines(data) {
 		kind, values, _ := bytes.Cut(line, []byte(" "))

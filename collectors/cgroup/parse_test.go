@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-func TestParseCgroupBytes(t *testing.T) {
+func TestParseBytes(t *testing.T) {
 	tests := []struct {
 		name, text string
 		want       float64
@@ -41,14 +41,14 @@ func TestParseCgroupBytes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := parseCgroupBytes([]byte(tt.text)); got != tt.want || (err == nil) != tt.ok {
-				t.Errorf("parseCgroupBytes(%q) = %v, %v, want %v (ok %v)", tt.text, got, err, tt.want, tt.ok)
+			if got, err := parseBytes([]byte(tt.text)); got != tt.want || (err == nil) != tt.ok {
+				t.Errorf("parseBytes(%q) = %v, %v, want %v (ok %v)", tt.text, got, err, tt.want, tt.ok)
 			}
 		})
 	}
 }
 
-func TestParseCgroupLimit(t *testing.T) {
+func TestParseLimit(t *testing.T) {
 	none := math.Inf(1)
 	tests := []struct {
 		name, text string
@@ -69,14 +69,14 @@ func TestParseCgroupLimit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := parseCgroupLimit([]byte(tt.text)); got != tt.want || (err == nil) != tt.ok {
-				t.Errorf("parseCgroupLimit(%q) = %v, %v, want %v (ok %v)", tt.text, got, err, tt.want, tt.ok)
+			if got, err := parseLimit([]byte(tt.text)); got != tt.want || (err == nil) != tt.ok {
+				t.Errorf("parseLimit(%q) = %v, %v, want %v (ok %v)", tt.text, got, err, tt.want, tt.ok)
 			}
 		})
 	}
 }
 
-func TestParseCgroupKey(t *testing.T) {
+func TestParseKey(t *testing.T) {
 	const stat = "anon 7\ninactive_file 42\ntotal_inactive_file 43\nempty \nlast 44"
 	tests := []struct {
 		key  string
@@ -88,17 +88,17 @@ func TestParseCgroupKey(t *testing.T) {
 		{"last", 44, ""},
 		{"file", 0, "file: no such line"},
 		{"inactive", 0, "inactive: no such line"},
-		{"empty", 0, `empty: "" is no number of bytes`},
+		{"empty", 0, `empty: "" is not a number of bytes`},
 	}
 	for _, tt := range tests {
-		got, err := parseCgroupKey([]byte(stat), tt.key)
+		got, err := parseKey([]byte(stat), tt.key)
 		if got != tt.want || tt.text == "" && err != nil || tt.text != "" && fmt.Sprint(err) != tt.text {
-			t.Errorf("parseCgroupKey(%s) = %v, %v, want %v, %s", tt.key, got, err, tt.want, tt.text)
+			t.Errorf("parseKey(%s) = %v, %v, want %v, %s", tt.key, got, err, tt.want, tt.text)
 		}
 	}
 }
 
-func TestParseCgroupPressure(t *testing.T) {
+func TestParsePressure(t *testing.T) {
 	some := pressure{"some", 1.5, 0.25, 0, 123456}
 	full := pressure{"full", 100, 0, 0.01, 0}
 	const someLine, fullLine = "some avg10=1.50 avg60=0.25 avg300=0.00 total=123456\n", "full avg10=100.00 avg60=0.00 avg300=0.01 total=0\n"
@@ -122,58 +122,58 @@ func TestParseCgroupPressure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := parseCgroupPressure([]byte(tt.text))
+			got, err := parsePressure([]byte(tt.text))
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(pressure{})); diff != "" || (err == nil) != (tt.want != nil) {
-				t.Errorf("parseCgroupPressure(%q) = %v, %v (-want +got):\n%s", tt.text, got, err, diff)
+				t.Errorf("parsePressure(%q) = %v, %v (-want +got):\n%s", tt.text, got, err, diff)
 			}
 		})
 	}
 }
 
-func TestParseCgroupMount(t *testing.T) {
+func TestParseMount(t *testing.T) {
 	tests := []struct {
 		name, line string
-		want       cgroupMount
+		want       mount
 		ok         bool
 	}{
-		{"v1", "40 33 0:34 / /sys/fs/cgroup/memory rw,nosuid shared:15 - cgroup cgroup rw,memory", cgroupMount{34, "/", "/sys/fs/cgroup/memory", false, true}, true},
-		{"v1, another controller", "40 33 0:34 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu", cgroupMount{34, "/", "/sys/fs/cgroup/cpu", false, false}, true},
-		{"v1, a part", "40 33 0:34 /docker/4f1e /sys/fs/cgroup/memory ro master:15 - cgroup cgroup rw,memory", cgroupMount{34, "/docker/4f1e", "/sys/fs/cgroup/memory", false, true}, true},
-		{"v2", "40 33 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot", cgroupMount{26, "/", "/sys/fs/cgroup", true, false}, true},
-		{"v2, several optional fields", "40 33 0:26 / /cg rw shared:9 master:3 propagate_from:2 unbindable - cgroup2 none rw", cgroupMount{26, "/", "/cg", true, false}, true},
-		{"a source without a name", "40 33 0:26 / /cg rw - cgroup2  rw", cgroupMount{26, "/", "/cg", true, false}, true},
-		{"escapes", `40 33 0:26 /a\040b /c\134d\011\012 rw - cgroup2 x rw`, cgroupMount{26, "/a b", "/c\\d\t\n", true, false}, true},
-		{"escapes that are none", `40 33 0:26 /a\9 /b\04 rw - cgroup2 x rw`, cgroupMount{26, `/a\9`, `/b\04`, true, false}, true},
-		{"a large number of a device", "40 33 300:700 / /cg rw - cgroup2 x rw", cgroupMount{700&0xff | 300<<8 | 0x200<<12, "/", "/cg", true, false}, true},
-		{"another file system", "24 29 0:22 / /sys rw,nosuid shared:7 - sysfs sysfs rw", cgroupMount{}, true},
-		{"empty", "", cgroupMount{}, false},
-		{"no separator", "40 33 0:26 / /cg rw cgroup2 cgroup2 rw", cgroupMount{}, false},
-		{"nothing after the separator", "40 33 0:26 / /cg rw -", cgroupMount{}, false},
-		{"no number of a device", "40 33 a:b / /cg rw - cgroup2 x rw", cgroupMount{}, false},
-		{"half a number of a device", "40 33 26 / /cg rw - cgroup2 x rw", cgroupMount{}, false},
+		{"v1", "40 33 0:34 / /sys/fs/cgroup/memory rw,nosuid shared:15 - cgroup cgroup rw,memory", mount{34, "/", "/sys/fs/cgroup/memory", false, true}, true},
+		{"v1, another controller", "40 33 0:34 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu", mount{34, "/", "/sys/fs/cgroup/cpu", false, false}, true},
+		{"v1, a part", "40 33 0:34 /docker/4f1e /sys/fs/cgroup/memory ro master:15 - cgroup cgroup rw,memory", mount{34, "/docker/4f1e", "/sys/fs/cgroup/memory", false, true}, true},
+		{"v2", "40 33 0:26 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot", mount{26, "/", "/sys/fs/cgroup", true, false}, true},
+		{"v2, several optional fields", "40 33 0:26 / /cg rw shared:9 master:3 propagate_from:2 unbindable - cgroup2 none rw", mount{26, "/", "/cg", true, false}, true},
+		{"a source without a name", "40 33 0:26 / /cg rw - cgroup2  rw", mount{26, "/", "/cg", true, false}, true},
+		{"escapes", `40 33 0:26 /a\040b /c\134d\011\012 rw - cgroup2 x rw`, mount{26, "/a b", "/c\\d\t\n", true, false}, true},
+		{"escapes that are none", `40 33 0:26 /a\9 /b\04 rw - cgroup2 x rw`, mount{26, `/a\9`, `/b\04`, true, false}, true},
+		{"a large number of a device", "40 33 300:700 / /cg rw - cgroup2 x rw", mount{700&0xff | 300<<8 | 0x200<<12, "/", "/cg", true, false}, true},
+		{"another file system", "24 29 0:22 / /sys rw,nosuid shared:7 - sysfs sysfs rw", mount{}, true},
+		{"empty", "", mount{}, false},
+		{"no separator", "40 33 0:26 / /cg rw cgroup2 cgroup2 rw", mount{}, false},
+		{"nothing after the separator", "40 33 0:26 / /cg rw -", mount{}, false},
+		{"no number of a device", "40 33 a:b / /cg rw - cgroup2 x rw", mount{}, false},
+		{"half a number of a device", "40 33 26 / /cg rw - cgroup2 x rw", mount{}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := parseCgroupMount(tt.line)
+			got, err := parseMount(tt.line)
 			if got != tt.want || (err == nil) != tt.ok {
-				t.Errorf("parseCgroupMount(%q) = %+v, %v, want %+v (ok %v)", tt.line, got, err, tt.want, tt.ok)
+				t.Errorf("parseMount(%q) = %+v, %v, want %+v (ok %v)", tt.line, got, err, tt.want, tt.ok)
 			}
 		})
 	}
 }
 
 // A mount table may be long, and a line of it, too. One line that is none spoils it.
-func TestParseCgroupMounts(t *testing.T) {
+func TestParseMounts(t *testing.T) {
 	const line = "40 33 0:26 / /cg rw - cgroup2 cgroup2 rw\n"
 	layers := "50 33 0:99 / /var/lib rw - overlay overlay rw,lowerdir=" + strings.Repeat("/layer:", 50_000) + "\n"
 	other := strings.Replace(line, "/cg", "/other", 1)
-	got, err := parseCgroupMounts(strings.NewReader(layers + other + strings.Repeat("24 29 0:22 / /sys rw - sysfs sysfs rw\n", 50_000) + line))
+	got, err := parseMounts(strings.NewReader(layers + other + strings.Repeat("24 29 0:22 / /sys rw - sysfs sysfs rw\n", 50_000) + line))
 	if len(got) != 2 || err != nil {
-		t.Errorf("parseCgroupMounts() = %v, %v, want two mounts", got, err)
+		t.Errorf("parseMounts() = %v, %v, want two mounts", got, err)
 	}
 	for name, table := range map[string]string{"garbage": line + "garbage\n", "an endless line": strings.Repeat("x", 2<<20)} {
-		if got, err := parseCgroupMounts(strings.NewReader(table)); reasonOfCgroup(err) != unreadable {
-			t.Errorf("parseCgroupMounts() of %s = %v, %v, want it unreadable", name, got, err)
+		if got, err := parseMounts(strings.NewReader(table)); reasonOf(err) != unreadable {
+			t.Errorf("parseMounts() of %s = %v, %v, want it unreadable", name, got, err)
 		}
 	}
 }
@@ -202,13 +202,13 @@ func TestReasonOfCgroup(t *testing.T) {
 		{ofProcess(of(syscall.ESRCH)), noProcess},
 	}
 	for _, tt := range tests {
-		if got := reasonOfCgroup(tt.err); got != tt.want {
-			t.Errorf("reasonOfCgroup(%v) = %q, want %q", tt.err, got, tt.want)
+		if got := reasonOf(tt.err); got != tt.want {
+			t.Errorf("reasonOf(%v) = %q, want %q", tt.err, got, tt.want)
 		}
 	}
 }
 
-// A file that is not on the mount of its cgroup is not believed, whatever it says.
+// A file on another mount than its cgroup is rejected.
 func TestFileOfAnotherFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "memory.current"), []byte("1\n"), 0o600); err != nil {
@@ -220,7 +220,7 @@ func TestFileOfAnotherFileSystem(t *testing.T) {
 	}
 	for device, want := range map[uint64]reason{uint64(stat.Dev) + 1: unreadable, uint64(stat.Dev): ""} {
 		p := &place{dir: dir, device: device}
-		if data, err := p.file(&reader{}, "memory.current"); reasonOfCgroup(err) != want || (err == nil) != (string(data) == "1\n") {
+		if data, err := p.file(&reader{}, "memory.current"); reasonOf(err) != want || (err == nil) != (string(data) == "1\n") {
 			t.Errorf("file() = %q, %v, want the reason %q", data, err, want)
 		}
 	}
@@ -232,23 +232,23 @@ func FuzzParseCgroupValues(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
-		if n, err := parseCgroupBytes(data); err != nil && n != 0 || n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
-			t.Errorf("parseCgroupBytes(%q) = %v, %v, want a number of bytes or an error alone", data, n, err)
+		if n, err := parseBytes(data); err != nil && n != 0 || n < 0 || math.IsNaN(n) || math.IsInf(n, 0) {
+			t.Errorf("parseBytes(%q) = %v, %v, want a number of bytes or an error alone", data, n, err)
 		}
-		if n, err := parseCgroupLimit(data); err != nil && n != 0 || n < 0 || math.IsNaN(n) {
-			t.Errorf("parseCgroupLimit(%q) = %v, %v, want a limit or an error alone", data, n, err)
+		if n, err := parseLimit(data); err != nil && n != 0 || n < 0 || math.IsNaN(n) {
+			t.Errorf("parseLimit(%q) = %v, %v, want a limit or an error alone", data, n, err)
 		}
-		if n, err := parseCgroupKey(data, "oom_kill"); err == nil && !bytes.Contains(data, []byte("oom_kill ")) || n < 0 {
-			t.Errorf("parseCgroupKey(%q) = %v, %v, want no number out of nothing", data, n, err)
+		if n, err := parseKey(data, "oom_kill"); err == nil && !bytes.Contains(data, []byte("oom_kill ")) || n < 0 {
+			t.Errorf("parseKey(%q) = %v, %v, want no number out of nothing", data, n, err)
 		}
-		lines, err := parseCgroupPressure(data)
+		lines, err := parsePressure(data)
 		if len(lines) > 2 || (err == nil) != (len(lines) > 0) {
-			t.Errorf("parseCgroupPressure(%q) = %v, %v, want one or two lines, or an error", data, lines, err)
+			t.Errorf("parsePressure(%q) = %v, %v, want one or two lines, or an error", data, lines, err)
 		}
 		for _, p := range lines {
 			for _, share := range []float64{p.avg10, p.avg60, p.avg300} {
 				if !(share >= 0 && share <= 100) {
-					t.Errorf("parseCgroupPressure(%q) = %+v, want shares from 0 to 100", data, p)
+					t.Errorf("parsePressure(%q) = %+v, want shares from 0 to 100", data, p)
 				}
 			}
 		}
@@ -258,25 +258,25 @@ func FuzzParseCgroupValues(f *testing.F) {
 	})
 }
 
-// Whatever the tables say, the directory is below the mount point.
+// For any tables the directory is below the mount point.
 func FuzzPaths(f *testing.F) {
 	f.Add("40 33 0:34 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory", "4:memory:/a/b\n")
 	f.Add("40 33 0:34 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw", "0::/../../b\n")
 	f.Add(`40 33 0:34 /a\040b /c rw - cgroup2 cgroup2 rw`, "1:name=systemd:/\n0::/a b/..\n")
 	f.Fuzz(func(t *testing.T, line, cgroups string) {
-		mount, err := parseCgroupMount(line)
-		if err != nil && mount != (cgroupMount{}) {
-			t.Errorf("parseCgroupMount(%q) = %+v, %v, want an error alone", line, mount, err)
+		m, err := parseMount(line)
+		if err != nil && m != (mount{}) {
+			t.Errorf("parseMount(%q) = %+v, %v, want an error alone", line, m, err)
 		}
 		cgroup, _, err := parseMemoryCgroup(cgroups)
 		if err != nil || cgroup == "" {
 			return
 		}
-		below, ok := mount.below(cgroup)
+		below, ok := m.below(cgroup)
 		if ok && (!path.IsAbs(below) || slices.Contains(strings.Split(below, "/"), "..")) {
-			t.Errorf("below() of %q at %q = %q, want a path without ..", cgroup, mount.root, below)
+			t.Errorf("below() of %q at %q = %q, want a path without ..", cgroup, m.root, below)
 		}
-		if ok && mount.root == "/" && below != cgroup {
+		if ok && m.root == "/" && below != cgroup {
 			t.Errorf("below() of %q in the whole hierarchy = %q, want the same", cgroup, below)
 		}
 	})

@@ -112,7 +112,7 @@ func TestFollowsTheProcess(t *testing.T) {
 	want(t, c, 3000, "v2")
 }
 
-// What was found is looked for again after a failure: somebody has mounted it elsewhere.
+// What was found is looked for again after a failure: it can be mounted elsewhere now.
 func TestFollowsTheMount(t *testing.T) {
 	tree := host(t)
 	c := of(t, tree, "")
@@ -204,7 +204,7 @@ func TestOfAnotherContainer(t *testing.T) {
 	}
 }
 
-// A container can make any link in its own file system. It leads nobody out of the
+// A container can make any link in its own file system. It does not lead out of the
 // mount, so that no file of the host is taken for a number.
 func TestOfAnotherContainerThatLies(t *testing.T) {
 	tree := collectortest.Dir(t)
@@ -215,5 +215,5 @@ func TestOfAnotherContainerThatLies(t *testing.T) {
 	if err := os.Symlink("/proc/self", filepath.Join(tree, "proc/42/root/sys/fs/cgroup")); err != nil {
 		t.Fatal(err)
 	}
-	wantFailure(t, of(t, tree, "pid: 42"), "unreadable", "is no directory of the cgroups that are mounted at /sys/fs/cgroup")
+	wantFailure(t, of(t, tree, "pid: 42"), "unreadable", "is not a directory of the cgroups mounted at /sys/fs/cgroup")
 }

@@ -1,5 +1,5 @@
-// Package components takes the reports of the workload's own parts: calls, sd_notify datagrams,
-// HTTP reports and shared booleans.
+// Package components receives health reports of parts of the workload: calls, sd_notify
+// datagrams, HTTP reports and shared booleans.
 package components
 
 import (
@@ -15,27 +15,25 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-const (
-	// maxComponents bounds the names that reports may add where any is accepted.
-	maxComponents = 1000
-)
+// maxComponents is the limit of names if any name is accepted.
+const maxComponents = 1000
 
-// Status is what is known of one component at one moment.
+// Status is the state of one component.
 type Status struct {
 	Name string
-	// Expected says whether the configuration names the component.
+	// Expected is whether the configuration names the component.
 	Expected bool
-	// Reported says whether the component ever reported.
+	// Reported is whether the component has ever reported.
 	Reported bool
-	// Alive and Ready are nil while nothing is known.
+	// Alive and Ready are nil while unknown.
 	Alive, Ready *bool
-	// Reason is the component's own, or says what is missing; at most 512 bytes in one line.
+	// Reason is that of the report or of Vitals: one line of at most 512 bytes.
 	Reason string
 	// LastReport is the zero time before the first report.
 	LastReport time.Time
-	// Via is how the last report came: call, notify or shared_boolean; empty before the first.
+	// Via is the source of the last report: call, notify or shared_boolean; empty before the first.
 	Via string
-	// Events are how what the component did ended, by name; those not yet begun are missing.
+	// Events are the counts of its events by name. An event that is not counted yet is missing.
 	Events []EventStatus
 }
 
@@ -50,21 +48,21 @@ type Collector struct {
 	mode       fs.FileMode
 	sockets    []*notifySocket
 	booleans   []*sharedBoolean
-	// wake makes Run look at the deadlines again.
+	// wake makes Run compute the next deadline.
 	wake chan struct{}
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu      sync.Mutex
 	changed func() // nil before Run
-	known   map[string]*collector
-	faults  map[string]error // by component: why its socket does not listen
+	known   map[string]*component
+	faults  map[string]error // by component: the error of its socket
 }
 
-// Report takes a component's report. It takes effect at once: a change of alive, of
-// ready or of the failures in a row asks for a round. It returns collectors.ErrUnknownComponent
-// if the name is not expected and others are not accepted, or if there are 1,000
-// names already, and collectors.ErrInvalidReport if the name cannot be a component's or an
-// event is not one that the configuration names. A refused report changes nothing.
+// Report records a report of a component. A change of alive, of ready or of the
+// consecutive failures starts a collection. It returns collectors.ErrUnknownComponent if
+// the name is not accepted or there are 1,000 names already, and
+// collectors.ErrInvalidReport for an invalid name or an event that is not configured. A
+// rejected report changes nothing.
 func (c *Collector) Report(name string, r collectors.Report) error {
 	return c.report(time.Now(), name, r)
 }
@@ -76,7 +74,7 @@ func (c *Collector) report(at time.Time, name string, r collectors.Report) error
 	if problem := c.eventProblem(r.Events); problem != "" {
 		return fmt.Errorf("%w: %s", collectors.ErrInvalidReport, collectors.OneLine(problem, collectors.MaxReason))
 	}
-	return c.update(at, name, func(comp *collector) { comp.report(at, r, "call") })
+	return c.update(at, name, func(comp *component) { comp.report(at, r, "call") })
 }
 
 // Status returns all known components: the expected ones in the order of the
@@ -95,8 +93,8 @@ func (c *Collector) status(at time.Time) []Status {
 	return all
 }
 
-// Collect exports what the components have said. Its error names the sockets that
-// do not listen.
+// Collect exports the states of the components. Its error names the sockets that do not
+// listen.
 func (c *Collector) Collect(context.Context) ([]collectors.Sample, error) {
 	return c.collect(time.Now())
 }
@@ -107,17 +105,17 @@ func (c *Collector) collect(at time.Time) ([]collectors.Sample, error) {
 	var b collectors.Batch
 	var errs []error
 	for _, name := range c.namesLocked() {
-		addComponent(&b, c.known[name], at)
+		addSamples(&b, c.known[name], at)
 		if err := c.faults[name]; err != nil {
 			errs = append(errs, err)
 		}
 	}
-	addComponentEventLimits(&b, c.events)
+	addEventLimits(&b, c.events)
 	return b.Samples, errors.Join(errs...)
 }
 
-// addComponent appends what is known of one component at a moment.
-func addComponent(b *collectors.Batch, c *collector, at time.Time) {
+// addSamples appends the samples of one component.
+func addSamples(b *collectors.Batch, c *component, at time.Time) {
 	s := c.status(at)
 	if s.Expected {
 		b.Set(expectedMetric, 1, s.Name)
@@ -134,26 +132,26 @@ func addComponent(b *collectors.Batch, c *collector, at time.Time) {
 	}
 	b.Set(reportsMetric, float64(c.reports), s.Name)
 	b.Set(invalidReportsMetric, float64(c.invalid), s.Name)
-	addComponentEvents(b, c)
+	addEvents(b, c)
 }
 
 // Describe implements Collector.
 func (c *Collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// update changes one component under the lock and, afterwards, asks for a round if
-// the change is one that a verdict can depend on.
-func (c *Collector) update(at time.Time, name string, change func(*collector)) error {
+// update changes one component under the lock. It then starts a collection if a verdict
+// can depend on the change.
+func (c *Collector) update(at time.Time, name string, change func(*component)) error {
 	c.mu.Lock()
 	comp, err := c.findLocked(name)
 	if err != nil {
 		c.mu.Unlock()
 		return err
 	}
-	before, due, turns := comp.status(at), comp.due(), comp.turns
+	before, due, streakChanges := comp.status(at), comp.due(), comp.streakChanges
 	change(comp)
 	after := comp.status(at)
-	turned := comp.turns != turns
-	ask := c.changed
+	streakChanged := comp.streakChanges != streakChanges
+	changed := c.changed
 	rearm := comp.rearm(due)
 	c.mu.Unlock()
 
@@ -163,14 +161,14 @@ func (c *Collector) update(at time.Time, name string, change func(*collector)) e
 		default:
 		}
 	}
-	if ask != nil && (turned || before.Reported != after.Reported || !same(before.Alive, after.Alive) || !same(before.Ready, after.Ready)) {
-		ask()
+	if changed != nil && (streakChanged || before.Reported != after.Reported || !equal(before.Alive, after.Alive) || !equal(before.Ready, after.Ready)) {
+		changed()
 	}
 	return nil
 }
 
-// findLocked returns the component of a valid name, and adds it where it may.
-func (c *Collector) findLocked(name string) (*collector, error) {
+// findLocked returns the component of a valid name. It adds an accepted new one.
+func (c *Collector) findLocked(name string) (*component, error) {
 	if comp := c.known[name]; comp != nil {
 		return comp, nil
 	}
@@ -183,12 +181,12 @@ func (c *Collector) findLocked(name string) (*collector, error) {
 	return c.addLocked(name), nil
 }
 
-func (c *Collector) addLocked(name string) *collector {
+func (c *Collector) addLocked(name string) *component {
 	deadline, ok := c.deadlines[name]
 	if !ok {
 		deadline = c.deadline
 	}
-	comp := &collector{name: name, deadline: deadline, kinds: c.events}
+	comp := &component{name: name, deadline: deadline, kinds: c.events}
 	c.known[name] = comp
 	return comp
 }
@@ -204,6 +202,6 @@ func (c *Collector) namesLocked() []string {
 	return names
 }
 
-func same(a, b *bool) bool {
+func equal(a, b *bool) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }

@@ -18,29 +18,29 @@ import (
 	"github.com/vitals-health/vitals/collectors/components"
 )
 
-func localComponents(t testing.TB, config string) *components.Collector {
+func newCollector(t testing.TB, config string) *components.Collector {
 	t.Helper()
 	return collectortest.New(t, "components", config, &components.Config{}).(*components.Collector)
 }
 
-// localStatus renders what is known of one component.
-func localStatus(c *components.Collector, name string) string {
+// statusText formats the status of one component.
+func statusText(c *components.Collector, name string) string {
 	for _, s := range c.Status() {
 		if s.Name == name {
-			return fmt.Sprintf("alive %s, ready %s: %s", localTri(s.Alive), localTri(s.Ready), s.Reason)
+			return fmt.Sprintf("alive %s, ready %s: %s", optionalText(s.Alive), optionalText(s.Ready), s.Reason)
 		}
 	}
 	return "no such component"
 }
 
-func localTri(b *bool) string {
+func optionalText(b *bool) string {
 	if b == nil {
 		return "?"
 	}
 	return fmt.Sprint(*b)
 }
 
-func localReport(t testing.TB, c *components.Collector, name string, r collectors.Report) {
+func mustReport(t testing.TB, c *components.Collector, name string, r collectors.Report) {
 	t.Helper()
 	if err := c.Report(name, r); err != nil {
 		t.Fatalf("Report(%q) = %v, want no error", name, err)
@@ -59,20 +59,20 @@ func TestReport(t *testing.T) {
 		{"an empty report is a sign of life", reports{{}}, "alive true, ready ?: "},
 		{"alive and ready", reports{{Alive: yes, Ready: yes, Reason: "synced"}}, "alive true, ready true: synced"},
 		{"not ready yet", reports{{Ready: no, Reason: "loading"}}, "alive true, ready false: loading"},
-		{"what is not said stays", reports{{Alive: yes, Ready: yes}, {Reason: "busy"}}, "alive true, ready true: busy"},
+		{"a field that is missing stays", reports{{Alive: yes, Ready: yes}, {Reason: "busy"}}, "alive true, ready true: busy"},
 		{"a heartbeat leaves the reason", reports{{Ready: yes, Reason: "synced"}, {Alive: yes}}, "alive true, ready true: synced"},
 		{"a word about ready replaces the reason", reports{{Ready: no, Reason: "loading"}, {Ready: yes}}, "alive true, ready true: "},
 		{"a component that is not alive is not ready", reports{{Alive: yes, Ready: yes}, {Alive: no, Reason: "deadlock"}}, "alive false, ready false: deadlock"},
-		{"dead stays dead until it says otherwise", reports{{Alive: no, Reason: "deadlock"}, {Ready: yes, Reason: "hm"}}, "alive false, ready false: hm"},
+		{"dead stays dead until a report of alive", reports{{Alive: no, Reason: "deadlock"}, {Ready: yes, Reason: "hm"}}, "alive false, ready false: hm"},
 		{"it recovers", reports{{Alive: no, Ready: yes, Reason: "deadlock"}, {Alive: yes}}, "alive true, ready true: "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localComponents(t, "expect: [watcher]")
+			c := newCollector(t, "expect: [watcher]")
 			for _, r := range tt.given {
-				localReport(t, c, "watcher", r)
+				mustReport(t, c, "watcher", r)
 			}
-			if got := localStatus(c, "watcher"); got != tt.want {
+			if got := statusText(c, "watcher"); got != tt.want {
 				t.Errorf("Status() = %s, want %s", got, tt.want)
 			}
 		})
@@ -80,11 +80,11 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportDoesNotKeepTheCallersMemory(t *testing.T) {
-	c := localComponents(t, "expect: [watcher]")
+	c := newCollector(t, "expect: [watcher]")
 	alive := true
-	localReport(t, c, "watcher", collectors.Report{Alive: &alive})
+	mustReport(t, c, "watcher", collectors.Report{Alive: &alive})
 	alive = false
-	if got, want := localStatus(c, "watcher"), "alive true, ready ?: "; got != want {
+	if got, want := statusText(c, "watcher"), "alive true, ready ?: "; got != want {
 		t.Errorf("Status() = %s, want %s", got, want)
 	}
 }
@@ -97,7 +97,7 @@ func TestReportNames(t *testing.T) {
 		{"an expected one", "expect: [a]", "a", nil},
 		{"a stranger where some are expected", "expect: [a]", "b", collectors.ErrUnknownComponent},
 		{"a stranger where any is accepted", "{expect: [a], accept: any}", "b", nil},
-		{"anybody where nobody is expected", "{}", "b", nil},
+		{"any name if none is expected", "{}", "b", nil},
 		{"one with a shared boolean is expected", "shared_booleans: {a: /dev/shm/a}", "a", nil},
 		{"a stranger beside a shared boolean", "shared_booleans: {a: /dev/shm/a}", "b", collectors.ErrUnknownComponent},
 		{"no name", "{}", "", collectors.ErrInvalidReport},
@@ -107,7 +107,7 @@ func TestReportNames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localComponents(t, tt.config)
+			c := newCollector(t, tt.config)
 			if err := c.Report(tt.component, collectors.Report{}); !errors.Is(err, tt.want) {
 				t.Errorf("Report(%q) = %v, want %v", tt.component, err, tt.want)
 			}
@@ -116,14 +116,14 @@ func TestReportNames(t *testing.T) {
 }
 
 func TestBoundTheNames(t *testing.T) {
-	c := localComponents(t, "accept: any")
+	c := newCollector(t, "accept: any")
 	for i := range 1000 {
-		localReport(t, c, fmt.Sprint("c", i), collectors.Report{})
+		mustReport(t, c, fmt.Sprint("c", i), collectors.Report{})
 	}
 	if err := c.Report("one-more", collectors.Report{}); !errors.Is(err, collectors.ErrUnknownComponent) {
 		t.Errorf("Report() of the 1001st name = %v, want %v", err, collectors.ErrUnknownComponent)
 	}
-	localReport(t, c, "c0", collectors.Report{})
+	mustReport(t, c, "c0", collectors.Report{})
 	if got := len(c.Status()); got != 1000 {
 		t.Errorf("len(Status()) = %d, want 1000", got)
 	}
@@ -139,8 +139,8 @@ func TestReasonIsCleaned(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localComponents(t, "expect: [a]")
-			localReport(t, c, "a", collectors.Report{Reason: tt.reason})
+			c := newCollector(t, "expect: [a]")
+			mustReport(t, c, "a", collectors.Report{Reason: tt.reason})
 			got := c.Status()[0].Reason
 			if got != tt.want || len(got) > 512 || !utf8.ValidString(got) {
 				t.Errorf("Reason = %q (%d bytes), want %q", got, len(got), tt.want)
@@ -150,9 +150,9 @@ func TestReasonIsCleaned(t *testing.T) {
 }
 
 func TestStatusOrder(t *testing.T) {
-	c := localComponents(t, "{expect: [z, a], accept: any, shared_booleans: {m: /dev/shm/m}}")
+	c := newCollector(t, "{expect: [z, a], accept: any, shared_booleans: {m: /dev/shm/m}}")
 	for _, name := range []string{"y", "b"} {
-		localReport(t, c, name, collectors.Report{})
+		mustReport(t, c, name, collectors.Report{})
 	}
 	var got []string
 	for _, s := range c.Status() {
@@ -166,20 +166,20 @@ func TestStatusOrder(t *testing.T) {
 
 func TestExposition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{expect: [watcher, server, handler, silent], accept: any, deadlines: {handler: 30s}, events: {cni_add: {limit: 3, errors: [netlink], excused: [timeout]}, cni_del: {}}}")
-		localReport(t, c, "watcher", collectors.Report{Alive: new(true), Ready: new(true)})
-		localReport(t, c, "server", collectors.Report{Alive: new(false), Ready: new(true), Reason: "not a label"})
-		localReport(t, c, "handler", collectors.Report{})
-		localReport(t, c, "extra", collectors.Report{Ready: new(false), Events: localEvents("cni_add success, cni_add failure timeout, cni_add failure netlink, cni_add failure")})
+		c := newCollector(t, "{expect: [watcher, server, handler, silent], accept: any, deadlines: {handler: 30s}, events: {cni_add: {limit: 3, errors: [netlink], excused: [timeout]}, cni_del: {}}}")
+		mustReport(t, c, "watcher", collectors.Report{Alive: new(true), Ready: new(true)})
+		mustReport(t, c, "server", collectors.Report{Alive: new(false), Ready: new(true), Reason: "not a label"})
+		mustReport(t, c, "handler", collectors.Report{})
+		mustReport(t, c, "extra", collectors.Report{Ready: new(false), Events: parseEvents("cni_add success, cni_add failure timeout, cni_add failure netlink, cni_add failure")})
 		time.Sleep(31500 * time.Millisecond)
-		localReport(t, c, "watcher", collectors.Report{})
+		mustReport(t, c, "watcher", collectors.Report{})
 
 		samples, err := collectortest.Collect(t, c)
 		if err != nil {
 			t.Fatalf("Collect() = %v, want no error", err)
 		}
 		collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, c.Describe()))
-		if got, want := localStatus(c, "handler"), "alive false, ready ?: no report for 31s"; got != want {
+		if got, want := statusText(c, "handler"), "alive false, ready ?: no report for 31s"; got != want {
 			t.Errorf("Status() = %s, want %s", got, want)
 		}
 	})
@@ -187,20 +187,20 @@ func TestExposition(t *testing.T) {
 
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{expect: [watcher, server, patient], deadline: 30s, deadlines: {server: 60s, patient: 0s}}")
-		stop, rounds := collectortest.Run(t, c)
+		c := newCollector(t, "{expect: [watcher, server, patient], deadline: 30s, deadlines: {server: 60s, patient: 0s}}")
+		stop, collections := collectortest.Run(t, c)
 		defer stop()
-		expect := func(asked int, watcher, server string) {
+		expect := func(started int, watcher, server string) {
 			t.Helper()
 			synctest.Wait()
-			if got := len(rounds); got != asked {
-				t.Errorf("%d rounds were asked for, want %d", got, asked)
+			if got := len(collections); got != started {
+				t.Errorf("%d collections were started, want %d", got, started)
 			}
-			for len(rounds) > 0 {
-				<-rounds
+			for len(collections) > 0 {
+				<-collections
 			}
 			for name, want := range map[string]string{"watcher": watcher, "server": server} {
-				if got := localStatus(c, name); got != want {
+				if got := statusText(c, name); got != want {
 					t.Errorf("%s: %s, want %s", name, got, want)
 				}
 			}
@@ -208,16 +208,16 @@ func TestDeadline(t *testing.T) {
 		yes := collectors.Report{Ready: new(true)}
 		expect(0, "alive ?, ready ?: never reported", "alive ?, ready ?: never reported")
 
-		time.Sleep(time.Hour) // nobody is late before its first report
+		time.Sleep(time.Hour) // no deadline before the first report
 		expect(0, "alive ?, ready ?: never reported", "alive ?, ready ?: never reported")
 
 		for _, name := range []string{"watcher", "server", "patient"} {
-			localReport(t, c, name, yes)
+			mustReport(t, c, name, yes)
 		}
 		expect(3, "alive true, ready true: ", "alive true, ready true: ")
 
 		time.Sleep(29 * time.Second)
-		localReport(t, c, "watcher", collectors.Report{})
+		mustReport(t, c, "watcher", collectors.Report{})
 		expect(0, "alive true, ready true: ", "alive true, ready true: ")
 
 		time.Sleep(29*time.Second + 999*time.Millisecond)
@@ -227,20 +227,20 @@ func TestDeadline(t *testing.T) {
 		time.Sleep(time.Second)
 		expect(1, "alive false, ready false: no report for 31s", "alive false, ready false: no report for 1m0s")
 
-		localReport(t, c, "watcher", collectors.Report{})
+		mustReport(t, c, "watcher", collectors.Report{})
 		expect(1, "alive true, ready true: ", "alive false, ready false: no report for 1m0s")
 		time.Sleep(30 * time.Second) // the deadline is armed again
 		expect(1, "alive false, ready false: no report for 30s", "alive false, ready false: no report for 1m30s")
-		if got, want := localStatus(c, "patient"), "alive true, ready true: "; got != want {
+		if got, want := statusText(c, "patient"), "alive true, ready true: "; got != want {
 			t.Errorf("patient: %s, want %s", got, want)
 		}
 	})
 }
 
-func TestAskForARoundOnlyWhenAVerdictMayChange(t *testing.T) {
+func TestCollectionStartsOnlyWhenAVerdictCanChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "expect: [a]")
-		stop, rounds := collectortest.Run(t, c)
+		c := newCollector(t, "expect: [a]")
+		stop, collections := collectortest.Run(t, c)
 		defer stop()
 		steps := []struct {
 			name   string
@@ -259,12 +259,12 @@ func TestAskForARoundOnlyWhenAVerdictMayChange(t *testing.T) {
 		}
 		synctest.Wait()
 		for _, step := range steps {
-			localReport(t, c, "a", step.report)
-			if got := len(rounds); got != step.want {
-				t.Errorf("%s: %d rounds were asked for, want %d", step.name, got, step.want)
+			mustReport(t, c, "a", step.report)
+			if got := len(collections); got != step.want {
+				t.Errorf("%s: %d collections were started, want %d", step.name, got, step.want)
 			}
-			for len(rounds) > 0 {
-				<-rounds
+			for len(collections) > 0 {
+				<-collections
 			}
 		}
 	})
@@ -272,16 +272,16 @@ func TestAskForARoundOnlyWhenAVerdictMayChange(t *testing.T) {
 
 func TestReportBeforeRunIsNotLost(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c := localComponents(t, "expect: [a]")
-	localReport(t, c, "a", collectors.Report{})
-	stop, rounds := collectortest.Run(t, c)
-	<-rounds
+	c := newCollector(t, "expect: [a]")
+	mustReport(t, c, "a", collectors.Report{})
+	stop, collections := collectortest.Run(t, c)
+	<-collections
 	stop()
 }
 
 func TestTimesAreMonotonic(t *testing.T) {
-	c := localComponents(t, "{expect: [a], deadline: 1s}")
-	localReport(t, c, "a", collectors.Report{})
+	c := newCollector(t, "{expect: [a], deadline: 1s}")
+	mustReport(t, c, "a", collectors.Report{})
 	if last := c.Status()[0].LastReport.String(); !strings.Contains(last, " m=") {
 		t.Errorf("LastReport = %s, want a monotonic reading", last)
 	}
@@ -289,7 +289,7 @@ func TestTimesAreMonotonic(t *testing.T) {
 
 func TestUnderManyReporters(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c := localComponents(t, "{accept: any, deadline: 1ms}")
+	c := newCollector(t, "{accept: any, deadline: 1ms}")
 	stop, _ := collectortest.Run(t, c)
 	var wg sync.WaitGroup
 	for i := range 8 {

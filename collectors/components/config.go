@@ -21,36 +21,34 @@ const (
 	acceptAny      = "any"
 )
 
-// Config configures the kind components: parts of the workload that
-// report their own health.
+// Config configures the kind components: parts of the workload that report their health.
 type Config struct {
-	// Expect names the components that must report. One that never did is
-	// exported as expected and not reported, and has no alive and no ready.
+	// Expect names the components that must report. Before its first report a component
+	// is expected and not reported, and has no alive and no ready.
 	Expect []string `yaml:"expect,omitempty"`
-	// Accept says whose reports are taken: those of the expected components
-	// ("expected") or of every name ("any", 1,000 names at most). Where it is not
-	// set, it is "expected" if there is any expected component.
+	// Accept selects the reports: those of the expected components ("expected") or of
+	// every name ("any", at most 1,000 names). Empty is "expected" if there is an expected
+	// component, else "any".
 	Accept string `yaml:"accept,omitempty"`
-	// Deadline is the longest silence of a component that has reported once, by
-	// call or by datagram, and is still alive. Zero means that silence is fine.
+	// Deadline is the longest time between two reports of a component by call or by
+	// datagram. After it the component is not alive. Zero is no deadline.
 	Deadline model.Duration `yaml:"deadline,omitempty"`
-	// Deadlines override Deadline by the component's name.
+	// Deadlines override Deadline by the name of the component.
 	Deadlines map[string]model.Duration `yaml:"deadlines,omitempty"`
-	// NotifyDirectory is where each expected component gets a datagram socket,
-	// NAME.sock, that takes sd_notify messages. Empty means none. The directory
-	// is made where it is missing.
+	// NotifyDirectory is the directory of the datagram sockets for sd_notify messages:
+	// NAME.sock for each expected component. Empty is no sockets. A missing directory is
+	// created.
 	NotifyDirectory string `yaml:"notify_directory,omitempty"`
-	// NotifyMode holds the permission bits of those sockets, in octal; 0660 where it is not set.
+	// NotifyMode holds the permission bits of those sockets, in octal. Empty is 0660.
 	NotifyMode string `yaml:"notify_mode,omitempty"`
-	// SharedBooleans lead from a component's name to the file whose first byte
-	// says whether it is alive. Their components are expected.
+	// SharedBooleans are the files whose first byte is whether the component is alive, by
+	// its name. These components are expected.
 	SharedBooleans map[string]SharedBoolean `yaml:"shared_booleans,omitempty"`
-	// Events lead from a name to how failures of that event are judged. Events of
-	// other names are refused.
+	// Events configures events by name. Events of other names are rejected.
 	Events map[string]Events `yaml:"events,omitempty"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of a block before it is decoded.
 func (c *Config) SetDefaults() { c.NotifyMode = "0660" }
 
 // External implements Kind: components are parts of the workload itself.
@@ -62,7 +60,7 @@ func (c *Config) Uses() []string { return nil }
 // ReportsAnytime implements Reporting: a report takes effect at once.
 func (c *Config) ReportsAnytime() {}
 
-// SecretValue implements SecretFinder: there is no secret, and the keys may be names of
+// SecretValue implements SecretFinder: there are no secrets, and keys can be names of
 // components.
 func (c *Config) SecretValue(string) (secret, decided bool) { return false, true }
 
@@ -151,7 +149,7 @@ func (c *Config) New(collectors.Env) (collectors.Collector, error) {
 		events:     c.eventKinds(),
 		mode:       mode,
 		wake:       make(chan struct{}, 1),
-		known:      make(map[string]*collector),
+		known:      make(map[string]*component),
 		faults:     make(map[string]error),
 	}
 	for name, d := range c.Deadlines {
@@ -161,7 +159,7 @@ func (c *Config) New(collectors.Env) (collectors.Collector, error) {
 		known := comps.addLocked(name)
 		known.expected = true
 		if b, ok := c.SharedBooleans[name]; ok {
-			unread := look{reason: "shared boolean: not read yet"}
+			unread := reading{reason: "shared boolean: not read yet"}
 			known.shared = new(unread.evidence())
 			comps.booleans = append(comps.booleans, &sharedBoolean{name: name, path: b.Path, deadline: time.Duration(b.Deadline), last: unread})
 		}

@@ -26,7 +26,7 @@ events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, c
 		{"a name that is no label", "expect: [a/b]",
 			`expect[0]: name "a/b": expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends`},
 		{"an unknown way to accept", "accept: all", `accept: accept "all": expected expected or any`},
-		{"only the expected and nobody expected", "accept: expected", "accept: accept expected: expected at least one name in expect"},
+		{"only expected names and none expected", "accept: expected", "accept: accept expected: expected at least one name in expect"},
 		{"a deadline for a stranger", "{expect: [a], deadlines: {b: 1s}}", `deadlines.b: component "b": expected a name that is in expect`},
 		{"a shared boolean with a relative path", "shared_booleans: {a: dev/shm/a}", `shared_booleans.a: path "dev/shm/a": expected an absolute path`},
 		{"a shared boolean with a name that is no label", "shared_booleans: {'a b': /dev/shm/a}",
@@ -34,8 +34,8 @@ events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, c
 		{"a shared boolean without a path", "shared_booleans: {a: {deadline: 30s}}", `shared_booleans.a: path "": expected an absolute path`},
 		{"a shared boolean without anything", "shared_booleans: {a: }", `shared_booleans.a: path "": expected an absolute path`},
 		{"a heartbeat that is too fast", "shared_booleans: {a: {path: /dev/shm/a, deadline: 1999ms}}",
-			"shared_booleans.a.deadline: deadline 1s999ms: expected 0s (none) or at least 2s, because the file is looked at once a second"},
-		{"sockets for nobody", "notify_directory: /run/n",
+			"shared_booleans.a.deadline: deadline 1s999ms: expected 0s (none) or at least 2s, because the file is checked once a second"},
+		{"sockets without components", "notify_directory: /run/n",
 			"notify_directory: notify_directory without an expected component: expected at least one name in expect, because each gets a socket"},
 		{"a relative directory", "{expect: [a], notify_directory: run/n}", `notify_directory: path "run/n": expected an absolute path`},
 		{"a socket path that is too long", "{expect: [a, b2], notify_directory: " + long + "}",
@@ -55,9 +55,9 @@ events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, c
 			`events.cni_add.excused[1]: class "a": expected each class once, in errors or in excused`},
 		{"the class of all others", "events: {cni_add: {excused: [other]}}",
 			`events.cni_add.excused[0]: class "other": expected another name, because this is the class of every error that is not named`},
-		{"more classes than there may be", "events: {cni_add: {errors: [" + localNames(20) + "], excused: [x]}}",
+		{"more classes than there may be", "events: {cni_add: {errors: [" + namesOf(20) + "], excused: [x]}}",
 			"events.cni_add: 21 classes of errors: expected at most 20"},
-		{"more events than there may be", "events: {" + strings.ReplaceAll(localNames(21), ",", ": {},") + ": {}}", "events: 21 events: expected at most 20"},
+		{"more events than there may be", "events: {" + strings.ReplaceAll(namesOf(21), ",", ": {},") + ": {}}", "events: 21 events: expected at most 20"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,8 +69,8 @@ events: {cni_add: {limit: 0, errors: [netlink, internal], excused: [timeout]}, c
 	}
 }
 
-// localNames lists n different names.
-func localNames(n int) string {
+// namesOf lists n different names.
+func namesOf(n int) string {
 	var names []string
 	for i := range n {
 		names = append(names, fmt.Sprint("n", i))

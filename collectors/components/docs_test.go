@@ -16,9 +16,9 @@ import (
 // The datagrams of the Python program have the effect that it shows.
 func TestDocumentedDatagrams(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, "")
+	c, socket, stop := listenNotify(t, "")
 	defer stop()
-	conn := localDial(t, socket)
+	conn := dialNotify(t, socket)
 	want := []string{"alive true, ready ?: loading pools", "alive true, ready true: synced 42 pods", "alive true, ready true: synced 42 pods"}
 	calls := regexp.MustCompile(`(?m)^notify\((".*")\)$`).FindAllStringSubmatch(collectortest.Read(t, "testdata/notify.py"), -1)
 	if len(calls) != len(want) {
@@ -29,11 +29,11 @@ func TestDocumentedDatagrams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		localSend(t, conn, datagram)
+		sendNotify(t, conn, datagram)
 		collectortest.Wait(t, datagram, func() bool {
-			return localCounter(t, c, "vitals_component_reports_total") == float64(i+1)
+			return counterValue(t, c, "vitals_component_reports_total") == float64(i+1)
 		})
-		if got := localStatus(c, "watcher"); got != want[i] {
+		if got := statusText(c, "watcher"); got != want[i] {
 			t.Errorf("after %q: %s, want %s", datagram, got, want[i])
 		}
 	}
@@ -51,9 +51,9 @@ func TestDocumentedBody(t *testing.T) {
 	if err := decoder.Decode(&r); err != nil {
 		t.Fatalf("Decode(%s) = %v, want no error", body[1], err)
 	}
-	c := localComponents(t, "expect: [watcher]")
-	localReport(t, c, "watcher", r)
-	if got, want := localStatus(c, "watcher"), "alive true, ready true: "; got != want {
+	c := newCollector(t, "expect: [watcher]")
+	mustReport(t, c, "watcher", r)
+	if got, want := statusText(c, "watcher"), "alive true, ready true: "; got != want {
 		t.Errorf("Status() = %s, want %s", got, want)
 	}
 }

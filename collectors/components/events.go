@@ -11,11 +11,11 @@ import (
 
 // The metrics of the kind components.
 var (
-	eventsMetric                   = collectors.NewCounter("vitals_component_events_total", "How many events the component reported, by how they ended; an excused failure is one that a restart cannot cure.", "component", "event", "result")
-	eventErrorsMetric              = collectors.NewCounter("vitals_component_event_errors_total", "How many failures the component reported, excused ones too, by the class of the error.", "component", "error", "event")
-	consecutiveFailuresMetric      = collectors.NewGauge("vitals_component_consecutive_failures", "How many failures the component reported since its last success, excused ones not counted.", "component", "event")
-	lastFailureMetric              = collectors.NewGauge("vitals_component_last_failure_timestamp_seconds", "When the component last reported a failure that is not excused, in seconds since the epoch; absent before the first.", "component", "event")
-	consecutiveFailuresLimitMetric = collectors.NewGauge("vitals_component_consecutive_failures_limit", "How many failures in a row are fine by the configuration.", "event")
+	eventsMetric                   = collectors.NewCounter("vitals_component_events_total", "Number of events that the component reported, by result; a restart cannot fix an excused failure.", "component", "event", "result")
+	eventErrorsMetric              = collectors.NewCounter("vitals_component_event_errors_total", "Number of failures that the component reported, including excused ones, by class of the error.", "component", "error", "event")
+	consecutiveFailuresMetric      = collectors.NewGauge("vitals_component_consecutive_failures", "Number of failures since the last success, without excused ones.", "component", "event")
+	lastFailureMetric              = collectors.NewGauge("vitals_component_last_failure_timestamp_seconds", "Time of the last failure that is not excused, in seconds since the epoch; absent before the first.", "component", "event")
+	consecutiveFailuresLimitMetric = collectors.NewGauge("vitals_component_consecutive_failures_limit", "Number of consecutive failures that the configuration allows.", "event")
 )
 
 // maxEvents bounds the events of one report.
@@ -23,34 +23,34 @@ const maxEvents = 100
 
 // The values of Event.Result.
 const (
-	// EventSuccess ends the failures in a row.
+	// EventSuccess sets the consecutive failures to 0.
 	EventSuccess = "success"
-	// EventFailure is one failure more in a row, unless its error is excused.
+	// EventFailure adds a consecutive failure unless its error is excused.
 	EventFailure = "failure"
-	// EventReset says that the component has begun anew: there are no failures in a
-	// row, and nothing is counted.
+	// EventReset sets the consecutive failures to 0 and counts nothing. A component
+	// reports it when it starts.
 	EventReset = "reset"
 )
 
-// EventStatus is how the events of one name ended that a component reported.
+// EventStatus has the counts of the events of one name of a component.
 type EventStatus struct {
 	Event string
-	// Success, Failure and Excused are how many ended so.
+	// Success, Failure and Excused count the events by result.
 	Success, Failure, Excused uint64
-	// ConsecutiveFailures are the failures since the last success, excused ones not counted.
+	// ConsecutiveFailures are the failures since the last success, without excused ones.
 	ConsecutiveFailures uint64
-	// Limit is how many failures in a row are fine; nil where the configuration has none.
+	// Limit is the allowed number of consecutive failures; nil is no limit.
 	Limit *int
 }
 
-// eventKind is what the configuration says about the events of one name.
+// eventKind is the configuration of the events of one name.
 type eventKind struct {
 	name string
-	// limit is how many failures in a row are fine; nil is no limit.
+	// limit is the allowed number of consecutive failures; nil is no limit.
 	limit *int
-	// classes are the errors that count, then those that are excused, then other.
+	// classes are the errors that count, then the excused ones, then other.
 	classes []string
-	// counting is how many of the classes are at the beginning and count.
+	// counting is the number of classes that count, without other.
 	counting int
 }
 
@@ -66,16 +66,16 @@ func (k *eventKind) class(err string) (index int, excused bool) {
 // eventTally counts the events of one name that one component reported.
 type eventTally struct {
 	success, failure, excused uint64
-	// streak is the number of failures in a row, and failed when the last one came:
+	// streak is the number of consecutive failures. failed is the time of the last one,
 	// zero before the first.
 	streak uint64
 	failed time.Time
-	// errors counts the failures, excused ones too, by the index of their class.
+	// errors counts the failures, including excused ones, by the index of their class.
 	errors []uint64
 }
 
-// take counts one event.
-func (t *eventTally) take(at time.Time, k *eventKind, e collectors.Event) {
+// count counts one event.
+func (t *eventTally) count(at time.Time, k *eventKind, e collectors.Event) {
 	switch e.Result {
 	case EventReset:
 		t.streak = 0
@@ -95,7 +95,7 @@ func (t *eventTally) take(at time.Time, k *eventKind, e collectors.Event) {
 	}
 }
 
-// eventProblem says why events cannot be taken: "" if they can.
+// eventProblem returns the reason why events are rejected, "" if they are valid.
 func (c *Collector) eventProblem(events []collectors.Event) string {
 	if n := len(events); n > maxEvents {
 		return fmt.Sprintf("%d events: expected at most %d in a report", n, maxEvents)
@@ -133,34 +133,33 @@ func findEvent(kinds []eventKind, name string) int {
 	return slices.IndexFunc(kinds, func(k eventKind) bool { return k.name == name })
 }
 
-// takeEvents counts events whose names and results are known to be valid.
-func (c *collector) takeEvents(at time.Time, events []collectors.Event) {
+// countEvents counts valid events.
+func (c *component) countEvents(at time.Time, events []collectors.Event) {
 	for _, e := range events {
 		i := findEvent(c.kinds, e.Event)
 		tally := c.tally(i)
 		before := tally.streak
-		tally.take(at, &c.kinds[i], e)
+		tally.count(at, &c.kinds[i], e)
 		if tally.streak != before {
-			c.turns++
+			c.streakChanges++
 		}
 	}
 }
 
-// tally returns the count of the event with an index, and begins it at 0.
-func (c *collector) tally(i int) *eventTally {
+// tally returns the counts of the event with an index. It creates them at 0.
+func (c *component) tally(i int) *eventTally {
 	if c.tallies == nil {
 		c.tallies = make([]*eventTally, len(c.kinds))
 	}
 	if c.tallies[i] == nil {
 		c.tallies[i] = &eventTally{errors: make([]uint64, len(c.kinds[i].classes))}
-		c.turns++
+		c.streakChanges++
 	}
 	return c.tallies[i]
 }
 
-// eventStatus returns the counts of the events that have begun. The caller owns the
-// result.
-func (c *collector) eventStatus() []EventStatus {
+// eventStatus returns the counts of the events. The caller owns the result.
+func (c *component) eventStatus() []EventStatus {
 	var all []EventStatus
 	for i, t := range c.tallies {
 		if t == nil {
@@ -175,8 +174,8 @@ func (c *collector) eventStatus() []EventStatus {
 	return all
 }
 
-// addComponentEvents appends what one component reported of its events.
-func addComponentEvents(b *collectors.Batch, c *collector) {
+// addEvents appends the samples of the events of one component.
+func addEvents(b *collectors.Batch, c *component) {
 	for i, t := range c.tallies {
 		if t == nil {
 			continue
@@ -198,8 +197,8 @@ func addComponentEvents(b *collectors.Batch, c *collector) {
 	}
 }
 
-// addComponentEventLimits appends the limits of the configuration.
-func addComponentEventLimits(b *collectors.Batch, kinds []eventKind) {
+// addEventLimits appends the limits of the configuration.
+func addEventLimits(b *collectors.Batch, kinds []eventKind) {
 	for _, k := range kinds {
 		if k.limit != nil {
 			b.Set(consecutiveFailuresLimitMetric, float64(*k.limit), k.name)

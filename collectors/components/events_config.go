@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// otherError is the class of every error that the configuration does not name.
+	// otherError is the class of errors that are not configured.
 	otherError = "other"
-	// The bounds keep the number of series that one component can have small.
+	// The limits bound the number of series of one component.
 	maxEventNames   = 20
 	maxErrorClasses = 20
 )
@@ -20,14 +20,14 @@ const (
 // Events configures the events of one name, such as the requests that a
 // component serves.
 type Events struct {
-	// Limit is how many failures in a row are still fine. It is exported, for rules
-	// to compare with. Zero makes the first failure one too many; nil is no limit.
+	// Limit is the allowed number of consecutive failures. It is exported for rules. With
+	// zero the first failure exceeds it; nil is no limit.
 	Limit *int `yaml:"limit,omitempty"`
-	// Errors are the classes of errors that count as failures. Every class that is
-	// named nowhere is "other", which counts too.
+	// Errors are the classes of errors that count as failures. A class in neither list is
+	// "other", which counts too.
 	Errors []string `yaml:"errors,omitempty"`
-	// Excused are the classes that a restart of the component cannot cure. They
-	// neither add to the failures in a row nor end them.
+	// Excused are the classes that a restart of the component cannot fix. They do not
+	// change the number of consecutive failures.
 	Excused []string `yaml:"excused,omitempty"`
 }
 
@@ -81,7 +81,7 @@ func (e *Events) problems(path string) []collectors.Problem {
 	return problems
 }
 
-// eventKinds returns what is known of all events, by name.
+// eventKinds returns the configured events, sorted by name.
 func (c *Config) eventKinds() []eventKind {
 	var kinds []eventKind
 	for _, name := range slices.Sorted(maps.Keys(c.Events)) {

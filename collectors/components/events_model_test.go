@@ -14,8 +14,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// eventModel is what the documentation says, written down as simply as can be: all
-// events of each kind are kept, and counted when asked for.
+// eventModel is a simple implementation of the documentation: it keeps all events of each
+// kind and counts them on demand.
 type eventModel map[string][]collectors.Event
 
 func (m eventModel) series() map[string]float64 {
@@ -87,7 +87,7 @@ func TestEventsFollowTheModel(t *testing.T) {
 		return e
 	})
 	rapid.Check(t, func(rt *rapid.T) {
-		c, model := localComponents(t, config), eventModel{}
+		c, model := newCollector(t, config), eventModel{}
 		for range rapid.IntRange(1, 20).Draw(rt, "reports") {
 			component := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "component")
 			events := rapid.SliceOfN(event, 0, 8).Draw(rt, "events")
@@ -124,10 +124,10 @@ func TestEventsFollowTheModel(t *testing.T) {
 	})
 }
 
-func TestEventsAskForARoundWhenTheRowChanges(t *testing.T) {
+func TestEventsStartACollectionWhenTheStreakChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{expect: [a], accept: any, events: {add: {excused: [timeout]}}}")
-		stop, rounds := collectortest.Run(t, c)
+		c := newCollector(t, "{expect: [a], accept: any, events: {add: {excused: [timeout]}}}")
+		stop, collections := collectortest.Run(t, c)
 		defer stop()
 		synctest.Wait()
 		for _, step := range []struct {
@@ -143,32 +143,32 @@ func TestEventsAskForARoundWhenTheRowChanges(t *testing.T) {
 			{"a reset of nothing", "a", "add reset", 0},
 			{"the first report of another", "b", "add success", 1},
 		} {
-			localReport(t, c, step.component, collectors.Report{Events: localEvents(step.events)})
-			if got := len(rounds); got != step.want {
-				t.Errorf("%s: %d rounds were asked for, want %d", step.name, got, step.want)
+			mustReport(t, c, step.component, collectors.Report{Events: parseEvents(step.events)})
+			if got := len(collections); got != step.want {
+				t.Errorf("%s: %d collections were started, want %d", step.name, got, step.want)
 			}
-			for len(rounds) > 0 {
-				<-rounds
+			for len(collections) > 0 {
+				<-collections
 			}
 		}
-		localReport(t, c, "c", collectors.Report{})
-		<-rounds
-		localReport(t, c, "c", collectors.Report{Events: localEvents("add reset")})
-		if len(rounds) != 1 {
-			t.Errorf("%d rounds were asked for where a row began at 0, want 1", len(rounds))
+		mustReport(t, c, "c", collectors.Report{})
+		<-collections
+		mustReport(t, c, "c", collectors.Report{Events: parseEvents("add reset")})
+		if len(collections) != 1 {
+			t.Errorf("%d collections were started where a streak began at 0, want 1", len(collections))
 		}
 	})
 }
 
 func TestEventsUnderManyReporters(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c := localComponents(t, "{expect: [a], events: {add: {limit: 3}, del: {}}}")
+	c := newCollector(t, "{expect: [a], events: {add: {limit: 3}, del: {}}}")
 	stop, _ := collectortest.Run(t, c)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range 500 {
-				events := localEvents("add success, add failure, del failure")
+				events := parseEvents("add success, add failure, del failure")
 				if err := c.Report("a", collectors.Report{Events: events}); err != nil {
 					t.Errorf("Report() = %v, want no error", err)
 				}

@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/components"
 )
 
-// localEvents reads events as datagrams write them, separated by commas.
-func localEvents(text string) []collectors.Event {
+// parseEvents reads events as datagrams write them, separated by commas.
+func parseEvents(text string) []collectors.Event {
 	var events []collectors.Event
 	for _, line := range strings.Split(text, ",") {
 		words := append(strings.Fields(line), "", "", "")
@@ -25,8 +25,8 @@ func localEvents(text string) []collectors.Event {
 	return events
 }
 
-// localStreak returns the failures in a row of an event, or "absent".
-func localStreak(t testing.TB, c *components.Collector, component, event string) string {
+// streakText returns the failures in a row of an event, or "absent".
+func streakText(t testing.TB, c *components.Collector, component, event string) string {
 	t.Helper()
 	samples, err := c.Collect(t.Context())
 	if err != nil {
@@ -59,9 +59,9 @@ func TestEventsAreCounted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localComponents(t, config)
-			localReport(t, c, tt.component, collectors.Report{Events: localEvents(tt.events)})
-			if got := localStreak(t, c, tt.component, "add"); got != tt.want {
+			c := newCollector(t, config)
+			mustReport(t, c, tt.component, collectors.Report{Events: parseEvents(tt.events)})
+			if got := streakText(t, c, tt.component, "add"); got != tt.want {
 				t.Errorf("failures in a row = %s, want %s", got, tt.want)
 			}
 		})
@@ -81,22 +81,22 @@ func TestEventsAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localComponents(t, tt.config)
-			err := c.Report("a", collectors.Report{Ready: new(true), Events: localEvents(tt.events)})
+			c := newCollector(t, tt.config)
+			err := c.Report("a", collectors.Report{Ready: new(true), Events: parseEvents(tt.events)})
 			if !errors.Is(err, collectors.ErrInvalidReport) || err.Error() != tt.want {
 				t.Errorf("Report() = %v, want %s", err, tt.want)
 			}
-			if got, want := localStatus(c, "a"), "alive ?, ready ?: never reported"; got != want {
+			if got, want := statusText(c, "a"), "alive ?, ready ?: never reported"; got != want {
 				t.Errorf("Status() = %s, want %s", got, want)
 			}
-			if got := localStreak(t, c, "a", "add"); got != "absent" {
+			if got := streakText(t, c, "a", "add"); got != "absent" {
 				t.Errorf("failures in a row = %s, want them absent", got)
 			}
 		})
 	}
-	c := localComponents(t, config)
-	localReport(t, c, "a", collectors.Report{Events: localEvents(strings.Repeat("add failure,", 99) + "add failure")})
-	if got := localStreak(t, c, "a", "add"); got != "100" {
+	c := newCollector(t, config)
+	mustReport(t, c, "a", collectors.Report{Events: parseEvents(strings.Repeat("add failure,", 99) + "add failure")})
+	if got := streakText(t, c, "a", "add"); got != "100" {
 		t.Errorf("failures in a row after 100 in a report = %s, want 100", got)
 	}
 }
@@ -104,9 +104,9 @@ func TestEventsAreRefused(t *testing.T) {
 // Of a datagram, each line that can be taken is.
 func TestEventsByDatagram(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, ", events: {cni_add: {errors: [netlink], excused: [timeout]}}")
+	c, socket, stop := listenNotify(t, ", events: {cni_add: {errors: [netlink], excused: [timeout]}}")
 	defer stop()
-	conn := localDial(t, socket)
+	conn := dialNotify(t, socket)
 	lines := func(n int) string { return strings.Repeat("X_VITALS_EVENT=cni_add failure\n", n) }
 	for _, step := range []struct {
 		name, send, streak string
@@ -123,12 +123,12 @@ func TestEventsByDatagram(t *testing.T) {
 		{"one more than there may be", "X_VITALS_EVENT=cni_add success\n" + lines(100), "99", 8, 4},
 		{"a reset", "X_VITALS_EVENT=cni_add reset", "0", 9, 4},
 	} {
-		localSend(t, conn, step.send)
+		sendNotify(t, conn, step.send)
 		collectortest.Wait(t, step.name, func() bool {
-			return localCounter(t, c, "vitals_component_reports_total") == step.reports &&
-				localCounter(t, c, "vitals_component_invalid_reports_total") == step.invalid
+			return counterValue(t, c, "vitals_component_reports_total") == step.reports &&
+				counterValue(t, c, "vitals_component_invalid_reports_total") == step.invalid
 		})
-		if got := localStreak(t, c, "watcher", "cni_add"); got != step.streak {
+		if got := streakText(t, c, "watcher", "cni_add"); got != step.streak {
 			t.Errorf("%s: failures in a row = %s, want %s", step.name, got, step.streak)
 		}
 	}
@@ -136,17 +136,17 @@ func TestEventsByDatagram(t *testing.T) {
 
 func TestEventsAreASignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{expect: [server], deadline: 30s, events: {cni_add: {}}}")
-		localReport(t, c, "server", collectors.Report{})
+		c := newCollector(t, "{expect: [server], deadline: 30s, events: {cni_add: {}}}")
+		mustReport(t, c, "server", collectors.Report{})
 		for range 10 {
-			localReport(t, c, "server", collectors.Report{Events: localEvents("cni_add failure")})
+			mustReport(t, c, "server", collectors.Report{Events: parseEvents("cni_add failure")})
 			time.Sleep(29 * time.Second)
-			if got, want := localStatus(c, "server"), "alive true, ready ?: "; got != want {
+			if got, want := statusText(c, "server"), "alive true, ready ?: "; got != want {
 				t.Errorf("Status() = %s, want %s", got, want)
 			}
 		}
 		time.Sleep(time.Second)
-		if got, want := localStatus(c, "server"), "alive false, ready ?: no report for 30s"; got != want {
+		if got, want := statusText(c, "server"), "alive false, ready ?: no report for 30s"; got != want {
 			t.Errorf("Status() = %s, want %s", got, want)
 		}
 	})
@@ -154,8 +154,8 @@ func TestEventsAreASignOfLife(t *testing.T) {
 
 // BenchmarkEvent is the cost of one event in a report of its own.
 func BenchmarkEvent(b *testing.B) {
-	c := localComponents(b, "{expect: [server], events: {cni_add: {errors: [netlink]}}}")
-	report := collectors.Report{Events: localEvents("cni_add success")}
+	c := newCollector(b, "{expect: [server], events: {cni_add: {errors: [netlink]}}}")
+	report := collectors.Report{Events: parseEvents("cni_add success")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := c.Report("server", report); err != nil {
@@ -169,13 +169,13 @@ func BenchmarkEvent(b *testing.B) {
 func TestWithEventsAloneHasNoDeadline(t *testing.T) {
 	yes := true
 	synctest.Test(t, func(t *testing.T) {
-		c := localComponents(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
-		events := collectors.Report{Events: localEvents("cni_add success")}
+		c := newCollector(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
+		events := collectors.Report{Events: parseEvents("cni_add success")}
 		step := func(r collectors.Report, wait time.Duration, want string) {
 			t.Helper()
-			localReport(t, c, "server", r)
+			mustReport(t, c, "server", r)
 			time.Sleep(wait)
-			if got := localStatus(c, "server"); got != want {
+			if got := statusText(c, "server"); got != want {
 				t.Errorf("%s after %+v: Status() = %s, want %s", wait, r, got, want)
 			}
 		}
@@ -185,10 +185,10 @@ func TestWithEventsAloneHasNoDeadline(t *testing.T) {
 		step(events, 30*time.Second, "alive false, ready ?: no report for 30s")
 		step(events, time.Second, "alive true, ready ?: ")
 		for _, r := range []collectors.Report{{}, {Ready: &yes}, {Reason: "busy"}, {Events: events.Events, Alive: &yes}} {
-			c = localComponents(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
-			localReport(t, c, "server", r)
+			c = newCollector(t, "{accept: any, deadline: 30s, events: {cni_add: {}}}")
+			mustReport(t, c, "server", r)
 			time.Sleep(30 * time.Second)
-			if got := localStatus(c, "server"); !strings.HasPrefix(got, "alive false") {
+			if got := statusText(c, "server"); !strings.HasPrefix(got, "alive false") {
 				t.Errorf("30 s after %+v: Status() = %s, want not alive", r, got)
 			}
 		}

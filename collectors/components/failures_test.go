@@ -28,7 +28,7 @@ type cniOutcome struct {
 }
 
 func cniOutcomes() []cniOutcome {
-	e := func(text string) collectors.Event { return localEvents(text)[0] }
+	e := func(text string) collectors.Event { return parseEvents(text)[0] }
 	return []cniOutcome{
 		{"F01", "ADD succeeds", e("cni_add success"), 0},
 		{"F02", "DEL succeeds", e("cni_del success"), 0},
@@ -51,15 +51,15 @@ func cniOutcomes() []cniOutcome {
 func TestCNIOutcomes(t *testing.T) {
 	for _, o := range cniOutcomes() {
 		t.Run(o.id+" "+o.name, func(t *testing.T) {
-			c := localComponents(t, fmt.Sprintf(cniEvents, 3))
+			c := newCollector(t, fmt.Sprintf(cniEvents, 3))
 			name := o.event.Event
-			localReport(t, c, "server", collectors.Report{Events: localEvents(name + " failure internal")})
-			localReport(t, c, "server", collectors.Report{Events: []collectors.Event{o.event}})
-			if got := localStreak(t, c, "server", name); got != fmt.Sprint(o.want) {
+			mustReport(t, c, "server", collectors.Report{Events: parseEvents(name + " failure internal")})
+			mustReport(t, c, "server", collectors.Report{Events: []collectors.Event{o.event}})
+			if got := streakText(t, c, "server", name); got != fmt.Sprint(o.want) {
 				t.Errorf("failures in a row = %s, want %d", got, o.want)
 			}
 			other := map[string]string{"cni_add": "cni_del", "cni_del": "cni_add"}[name]
-			if got := localStreak(t, c, "server", other); got != "0" {
+			if got := streakText(t, c, "server", other); got != "0" {
 				t.Errorf("failures in a row of %s = %s, want 0", other, got)
 			}
 			result := map[int]string{0: "success", 1: "excused", 2: "failure"}[o.want]
@@ -76,8 +76,7 @@ func TestCNIOutcomes(t *testing.T) {
 	}
 }
 
-// cniOver says whether there were more failures in a row than the limit allows, as
-// the example rule asks it.
+// cniOver evaluates the example rule: whether the consecutive failures exceed the limit.
 func cniOver(t *testing.T, c *components.Collector, event string) bool {
 	t.Helper()
 	samples, err := collectortest.Collect(t, c)
@@ -99,15 +98,15 @@ func TestCNILimit(t *testing.T) {
 		limit, trips int
 	}{{"F16", 0, 1}, {"F17", 1, 2}, {"F18", 3, 4}} {
 		t.Run(fmt.Sprintf("%s limit %d", tt.id, tt.limit), func(t *testing.T) {
-			c := localComponents(t, fmt.Sprintf(cniEvents, tt.limit))
-			localReport(t, c, "server", collectors.Report{})
+			c := newCollector(t, fmt.Sprintf(cniEvents, tt.limit))
+			mustReport(t, c, "server", collectors.Report{})
 			for n := 0; n <= tt.trips; n++ {
 				if got, want := cniOver(t, c, "cni_add"), n >= tt.trips; got != want {
 					t.Errorf("over the limit after %d failures = %v, want %v", n, got, want)
 				}
-				localReport(t, c, "server", collectors.Report{Events: localEvents("cni_add failure internal")})
+				mustReport(t, c, "server", collectors.Report{Events: parseEvents("cni_add failure internal")})
 			}
-			localReport(t, c, "server", collectors.Report{Events: localEvents("cni_add success")})
+			mustReport(t, c, "server", collectors.Report{Events: parseEvents("cni_add success")})
 			if cniOver(t, c, "cni_add") {
 				t.Error("over the limit after a success, want it to recover")
 			}
@@ -118,19 +117,19 @@ func TestCNILimit(t *testing.T) {
 // F19: four failures among 3,004 requests were the end of the original. Here they
 // are four failures, each alone; nor do a thousand that are excused add up.
 func TestCNIFailuresDoNotAddUp(t *testing.T) {
-	c := localComponents(t, fmt.Sprintf(cniEvents, 3))
-	say := func(times int, event string) {
+	c := newCollector(t, fmt.Sprintf(cniEvents, 3))
+	send := func(times int, event string) {
 		t.Helper()
 		for range times {
-			localReport(t, c, "server", collectors.Report{Events: localEvents(event)})
+			mustReport(t, c, "server", collectors.Report{Events: parseEvents(event)})
 			if cniOver(t, c, "cni_add") {
 				t.Fatalf("over the limit after %q, want it never", event)
 			}
 		}
 	}
 	for range 4 {
-		say(750, "cni_add success")
-		say(1, "cni_add failure internal")
+		send(750, "cni_add success")
+		send(1, "cni_add failure internal")
 	}
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
@@ -139,8 +138,8 @@ func TestCNIFailuresDoNotAddUp(t *testing.T) {
 	if got, _ := collectortest.Value(samples, `vitals_component_events_total{component="server",event="cni_add",result="failure"}`); got != 4 {
 		t.Errorf("failures = %v, want 4", got)
 	}
-	say(1000, "cni_add failure malformed")
-	if got := localStreak(t, c, "server", "cni_add"); got != "1" {
+	send(1000, "cni_add failure malformed")
+	if got := streakText(t, c, "server", "cni_add"); got != "1" {
 		t.Errorf("failures in a row after 1,000 malformed requests = %s, want 1 as before", got)
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// localHeart is a shared boolean with a deadline, whose file is looked at each second
+// heart is a shared boolean with a deadline, whose file is looked at each second
 // of a clock that the test moves.
-type localHeart struct {
+type heart struct {
 	t    *testing.T
 	c    *Collector
 	path string
 }
 
-func newLocalHeart(t *testing.T, deadline time.Duration) *localHeart {
+func newHeart(t *testing.T, deadline time.Duration) *heart {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "watcher")
 	config := Config{SharedBooleans: map[string]SharedBoolean{"watcher": {Path: path, Deadline: model.Duration(deadline)}}}
@@ -30,13 +30,13 @@ func newLocalHeart(t *testing.T, deadline time.Duration) *localHeart {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &localHeart{t, c.(*Collector), path}
+	h := &heart{t, c.(*Collector), path}
 	t.Cleanup(h.c.booleans[0].close)
 	return h
 }
 
 // must ends the test on an error.
-func (h *localHeart) must(err error) {
+func (h *heart) must(err error) {
 	h.t.Helper()
 	if err != nil {
 		h.t.Fatal(err)
@@ -44,7 +44,7 @@ func (h *localHeart) must(err error) {
 }
 
 // beat writes the file: with a modification time, or with that of the clock.
-func (h *localHeart) beat(value byte, mtime time.Time) {
+func (h *heart) beat(value byte, mtime time.Time) {
 	h.t.Helper()
 	f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	h.must(err)
@@ -54,43 +54,43 @@ func (h *localHeart) beat(value byte, mtime time.Time) {
 	h.must(os.Chtimes(h.path, mtime, mtime))
 }
 
-// pass lets seconds go by, with a look at each.
-func (h *localHeart) pass(seconds int) {
+// advance advances the clock by seconds, with a poll in each.
+func (h *heart) advance(seconds int) {
 	for range seconds {
 		time.Sleep(time.Second)
-		h.c.lookAt(h.c.booleans[0], true)
+		h.c.poll(h.c.booleans[0], true)
 	}
 }
 
-func (h *localHeart) want(situation, want string) {
+func (h *heart) want(situation, want string) {
 	h.t.Helper()
 	s := h.c.Status()[0]
-	if got := localTriState(s.Alive) + ": " + s.Reason; !strings.HasPrefix(got, want) || want == "true: " && got != want {
+	if got := optionalText(s.Alive) + ": " + s.Reason; !strings.HasPrefix(got, want) || want == "true: " && got != want {
 		h.t.Errorf("%s: alive %s, want %s", situation, got, want)
 	}
 }
 
 func TestSharedBooleanHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newLocalHeart(t, 30*time.Second)
-		h.pass(100)
+		h := newHeart(t, 30*time.Second)
+		h.advance(100)
 		h.want("a file that was never there", "?: shared boolean: stat ")
 		h.beat(1, time.Now())
-		h.pass(30)
+		h.advance(30)
 		h.want("in time", "true: ")
 		h.beat(1, time.Now())
-		h.pass(30)
+		h.advance(30)
 		h.want("written again in time", "true: ")
-		h.pass(1)
+		h.advance(1)
 		h.want("the process hangs", "false: shared boolean not written for 30s")
-		h.pass(60)
+		h.advance(60)
 		h.want("it still hangs", "false: shared boolean not written for 1m30s")
 		h.beat(1, time.Now())
-		h.pass(1)
+		h.advance(1)
 		h.want("it goes on", "true: ")
 		h.beat(0, time.Now())
-		h.pass(40)
-		h.want("it said that it is not alive, and hangs", "false: shared boolean is false")
+		h.advance(40)
+		h.want("it reported not alive, and hangs", "false: shared boolean is false")
 	})
 }
 
@@ -100,16 +100,16 @@ func TestSharedBooleanHeartbeatWhenTheClockIsSet(t *testing.T) {
 	for name, step := range map[string]time.Duration{"the clock goes back": -day, "the clock goes ahead": day, "the file comes from the future": 100 * 365 * day} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newLocalHeart(t, 30*time.Second)
+				h := newHeart(t, 30*time.Second)
 				h.beat(1, time.Now())
-				h.pass(20)
+				h.advance(20)
 				h.beat(1, time.Now().Add(step))
-				h.pass(29)
+				h.advance(29)
 				h.want("written a moment before", "true: ")
-				h.pass(2)
+				h.advance(2)
 				h.want("not written again", "false: shared boolean not written for 30s")
 				h.beat(1, time.Now())
-				h.pass(1)
+				h.advance(1)
 				h.want("written with the clock set right", "true: ")
 			})
 		})
@@ -119,38 +119,38 @@ func TestSharedBooleanHeartbeatWhenTheClockIsSet(t *testing.T) {
 // What may happen to the file when its process is started again.
 func TestSharedBooleanHeartbeatOfAnotherFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newLocalHeart(t, 30*time.Second)
+		h := newHeart(t, 30*time.Second)
 		born := time.Now()
 		h.beat(1, born)
-		h.pass(20)
+		h.advance(20)
 
 		// A new file that has the same modification time is another process' all the same.
 		h.must(os.Rename(h.path, h.path+".old"))
 		h.beat(1, born)
-		h.pass(29)
+		h.advance(29)
 		h.want("another file in the place of the first", "true: ")
 
 		h.must(os.Truncate(h.path, 0))
-		h.pass(29)
+		h.advance(29)
 		h.want("an empty file", "?: shared boolean: file is empty")
-		h.pass(2)
-		h.want("an empty file that nobody fills", "false: shared boolean not written for 30s")
+		h.advance(2)
+		h.want("an empty file without a write", "false: shared boolean not written for 30s")
 		h.beat(1, time.Now())
-		h.pass(1)
+		h.advance(1)
 		h.want("a file that has been filled", "true: ")
 
 		h.must(os.Remove(h.path))
-		h.pass(29)
+		h.advance(29)
 		h.want("no file", "?: shared boolean: stat ")
-		h.pass(2)
-		h.want("a file that nobody makes again", "false: shared boolean not written for 31s")
+		h.advance(2)
+		h.want("a file that is not created again", "false: shared boolean not written for 31s")
 
 		h.must(os.Mkdir(h.path, 0o700))
-		h.pass(100)
+		h.advance(100)
 		h.want("a directory in the place of the file", "?: shared boolean: ")
 		h.must(os.Remove(h.path))
 		h.beat(1, born)
-		h.pass(1)
+		h.advance(1)
 		h.want("a file again", "true: ")
 	})
 }
@@ -162,14 +162,14 @@ func TestSharedBooleanHeartbeatReports(t *testing.T) {
 		want     string
 	}{{0, "2 reports, the last after 11s"}, {30 * time.Second, "3 reports, the last after 21s"}} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newLocalHeart(t, tt.deadline)
+			h := newHeart(t, tt.deadline)
 			start := time.Now()
 			h.beat(0, time.Now())
-			h.pass(10)
+			h.advance(10)
 			h.beat(1, time.Now())
-			h.pass(10)
+			h.advance(10)
 			h.beat(1, time.Now())
-			h.pass(60)
+			h.advance(60)
 			got := fmt.Sprintf("%d reports, the last after %s", h.c.known["watcher"].reports, h.c.Status()[0].LastReport.Sub(start))
 			if got != tt.want {
 				t.Errorf("with a deadline of %s: %s, want %s", tt.deadline, got, tt.want)

@@ -6,11 +6,11 @@ import "github.com/vitals-health/vitals/collectors"
 var (
 	expectedMetric       = collectors.NewGauge("vitals_component_expected", "Whether the configuration expects the component to report; always 1.", "component")
 	reportedMetric       = collectors.NewGauge("vitals_component_reported", "Whether the component has ever reported (1) or not (0).", "component")
-	aliveMetric          = collectors.NewGauge("vitals_component_alive", "Whether the component is alive (1) or not (0); absent while nothing is known.", "component")
-	readyMetric          = collectors.NewGauge("vitals_component_ready", "Whether the component is ready (1) or not (0); absent while nothing is known.", "component")
-	lastReportMetric     = collectors.NewGauge("vitals_component_last_report_timestamp_seconds", "When the component last reported, in seconds since the epoch.", "component")
-	reportsMetric        = collectors.NewCounter("vitals_component_reports_total", "How many reports of the component were taken.", "component")
-	invalidReportsMetric = collectors.NewCounter("vitals_component_invalid_reports_total", "How many datagrams of the component were not or not wholly understood.", "component")
+	aliveMetric          = collectors.NewGauge("vitals_component_alive", "Whether the component is alive (1) or not (0); absent while unknown.", "component")
+	readyMetric          = collectors.NewGauge("vitals_component_ready", "Whether the component is ready (1) or not (0); absent while unknown.", "component")
+	lastReportMetric     = collectors.NewGauge("vitals_component_last_report_timestamp_seconds", "Time of the last report of the component, in seconds since the epoch.", "component")
+	reportsMetric        = collectors.NewCounter("vitals_component_reports_total", "Number of accepted reports of the component.", "component")
+	invalidReportsMetric = collectors.NewCounter("vitals_component_invalid_reports_total", "Number of datagrams of the component that were invalid, wholly or in part.", "component")
 )
 
 // defs are the metrics of the kind components.
@@ -26,7 +26,7 @@ func defs() []*collectors.Def {
 	}, eventDefs()...)
 }
 
-// Metrics implements Kind. The collector's own name is in none of its labels.
+// Metrics implements Kind. No label has the name of the collector.
 func (c *Config) Metrics(name string) []collectors.Metric {
 	m := collectors.NewCatalog(defs(), "", name)
 	known := c.names()
@@ -37,7 +37,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 		consecutiveFailuresMetric, lastFailureMetric,
 	}
 	m.Configured("component", known, expectedMetric)
-	if c.acceptsAny() && !m.Any { // a component is there once it has reported
+	if c.acceptsAny() && !m.Any { // a component exists after its first report
 		m.Open("component", nil, ofEach...)
 		m.Vanishing(reportedMetric, reportsMetric, invalidReportsMetric)
 	} else {
@@ -49,7 +49,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	return m.List()
 }
 
-// eventMetrics adds what is known of the events.
+// eventMetrics adds the metrics of the events.
 func (c *Config) eventMetrics(m *collectors.Catalog) {
 	var names, limited, classes []string
 	for _, k := range c.eventKinds() {

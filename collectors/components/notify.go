@@ -16,19 +16,19 @@ import (
 const (
 	// maxNotification is the longest datagram that is read, as in systemd: PIPE_BUF.
 	maxNotification = 4096
-	// socketCheck is how often the sockets are looked at: whether somebody removed
-	// or replaced one, and whether one that was in use has become free.
+	// socketCheck is the interval of the checks whether a socket was removed or replaced,
+	// or is no longer in use by another process.
 	socketCheck = time.Second
 )
 
 // notifySocket is the datagram socket of one component.
 type notifySocket struct {
 	name, path string
-	// The rest belongs to listen. conn is nil while the socket does not listen.
+	// Only listen uses the fields below. conn is nil while the socket does not listen.
 	conn *net.UnixConn
-	// info identifies the socket file, so that another process' is not removed.
+	// info identifies the socket file: a file of another process is not removed.
 	info fs.FileInfo
-	// done is closed when nobody reads conn any more.
+	// done is closed when the goroutine that reads conn has ended.
 	done chan struct{}
 }
 
@@ -52,8 +52,7 @@ func (c *Collector) listen(ctx context.Context) {
 	wg.Wait()
 }
 
-// ensure opens a socket that is not open, and gives up one that nobody can reach
-// any more because its file is gone.
+// ensure opens a socket that is not open, and replaces one whose file is gone.
 func (c *Collector) ensure(s *notifySocket, wg *sync.WaitGroup) error {
 	if s.conn != nil && s.reachable() {
 		return nil
@@ -71,21 +70,20 @@ func (c *Collector) ensure(s *notifySocket, wg *sync.WaitGroup) error {
 	return nil
 }
 
-// setFault keeps the state of a component's socket, and asks for a round when it changes.
+// setFault records the state of a socket. It starts a collection when the state changes.
 func (c *Collector) setFault(name string, err error) {
 	c.mu.Lock()
-	before, ask := c.faults[name], c.changed
+	before, changed := c.faults[name], c.changed
 	c.faults[name] = err
 	c.mu.Unlock()
 	if (before == nil) != (err == nil) {
-		ask()
+		changed()
 	}
 }
 
-// readNotifications takes datagrams until the socket is closed. They are read
-// without a buffer for control messages: the kernel then closes descriptors that
-// came along. That keeps FDSTORE=1 from leaking them, and is all the answer that a
-// sender of BARRIER=1 waits for. Sources: unix(7), sd_notify(3).
+// readNotifications reads datagrams until the socket is closed. It has no buffer for
+// control messages, so the kernel closes descriptors in a datagram: FDSTORE=1 leaks none,
+// and the sender of BARRIER=1 gets its answer. Sources: unix(7), sd_notify(3).
 func (c *Collector) readNotifications(name string, conn *net.UnixConn) {
 	buf := make([]byte, maxNotification+1)
 	for {
@@ -97,12 +95,12 @@ func (c *Collector) readNotifications(name string, conn *net.UnixConn) {
 	}
 }
 
-// notify takes one datagram of a component.
+// notify processes one datagram of a component.
 func (c *Collector) notify(at time.Time, name string, data []byte) {
 	n := parseNotification(data)
 	c.checkEvents(&n)
-	// The name is one of the expected, so update finds it.
-	_ = c.update(at, name, func(comp *collector) {
+	// The component is expected, so update finds it.
+	_ = c.update(at, name, func(comp *component) {
 		if n.invalid {
 			comp.invalid++
 		}
@@ -115,20 +113,20 @@ func (c *Collector) notify(at time.Time, name string, data []byte) {
 	})
 }
 
-// checkEvents moves the events that can be taken to the report.
+// checkEvents adds the valid events to the report.
 func (c *Collector) checkEvents(n *notification) {
 	for i, e := range n.events {
 		switch {
 		case i >= maxEvents, c.eventProblem(n.events[i:i+1]) != "":
 			n.invalid = true
 		default:
-			n.said().Events = append(n.said().Events, e)
+			n.ensureReport().Events = append(n.ensureReport().Events, e)
 		}
 	}
 }
 
-// open makes the socket, its directory where that is missing, and takes the place
-// of a file that an earlier process left behind.
+// open creates the socket and its directory. It replaces the file of a process that has
+// ended.
 func (s *notifySocket) open(mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
 		return err
@@ -136,7 +134,7 @@ func (s *notifySocket) open(mode fs.FileMode) error {
 	if err := removeStale(s.path); err != nil {
 		return err
 	}
-	lc := net.ListenConfig{Control: ownersAlone}
+	lc := net.ListenConfig{Control: ownerOnly}
 	conn, err := lc.ListenPacket(context.Background(), "unixgram", s.path)
 	if err != nil {
 		return err
@@ -152,7 +150,7 @@ func (s *notifySocket) open(mode fs.FileMode) error {
 	return err
 }
 
-// reachable says whether somebody reads the socket and its file is in its place.
+// reachable reports whether the socket is being read and its file is unchanged.
 func (s *notifySocket) reachable() bool {
 	select {
 	case <-s.done:
@@ -163,7 +161,7 @@ func (s *notifySocket) reachable() bool {
 	return err == nil && os.SameFile(info, s.info)
 }
 
-// close ends reading, and removes the socket's file unless it is another's by now.
+// close closes the socket and removes its file, unless that is of another process.
 func (s *notifySocket) close() {
 	if s.conn == nil {
 		return
@@ -175,8 +173,8 @@ func (s *notifySocket) close() {
 	s.conn, s.info = nil, nil
 }
 
-// removeStale removes a socket file on which nobody listens. It leaves alone, with
-// an error, a socket that is in use and whatever is no socket.
+// removeStale removes a socket file without a listener. It returns an error for a socket
+// in use and for a file of another type.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,7 +184,7 @@ func removeStale(path string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("%s is there and is not a socket", path)
+		return fmt.Errorf("%s exists and is not a socket", path)
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// localNotification renders what a datagram says.
-func localNotification(n notification) string {
+// notificationText formats a parsed datagram.
+func notificationText(n notification) string {
 	text := "nothing"
 	if r := n.report; r != nil {
-		text = "alive " + localTriState(r.Alive) + ", ready " + localTriState(r.Ready)
+		text = "alive " + optionalText(r.Alive) + ", ready " + optionalText(r.Ready)
 		if r.Reason != "" {
 			text += ": " + r.Reason
 		}
@@ -32,7 +32,7 @@ func localNotification(n notification) string {
 	return text
 }
 
-func localTriState(b *bool) string {
+func optionalText(b *bool) string {
 	if b == nil {
 		return "?"
 	}
@@ -54,7 +54,7 @@ func TestParseNotification(t *testing.T) {
 		{"reloading", "RELOADING=1\nMONOTONIC_USEC=12", "alive true, ready ?: reloading"},
 		{"reloaded", "RELOADING=1\nREADY=1", "alive true, ready true"},
 		{"watchdog trigger", "WATCHDOG=trigger", "alive false, ready ?: watchdog trigger"},
-		{"trigger wins over what else is said", "WATCHDOG=trigger\nREADY=1\nWATCHDOG=1", "alive false, ready true: watchdog trigger"},
+		{"trigger overrides other assignments", "WATCHDOG=trigger\nREADY=1\nWATCHDOG=1", "alive false, ready true: watchdog trigger"},
 		{"error", "ERRNO=5", "alive false, ready ?: errno 5: input/output error"},
 		{"error with a status", "STATUS=cannot open database\nERRNO=2", "alive false, ready ?: cannot open database"},
 		{"no error", "ERRNO=0", "alive ?, ready ?"},
@@ -86,7 +86,7 @@ func TestParseNotification(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := localNotification(parseNotification([]byte(tt.given))); got != tt.want {
+			if got := notificationText(parseNotification([]byte(tt.given))); got != tt.want {
 				t.Errorf("parseNotification(%q) = %s, want %s", tt.given, got, tt.want)
 			}
 		})

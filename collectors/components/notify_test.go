@@ -17,11 +17,11 @@ import (
 	"github.com/vitals-health/vitals/collectors/components"
 )
 
-// localNotify runs a collector with a socket for the component watcher.
-func localNotify(t testing.TB, more string) (c *components.Collector, socket string, stop func()) {
+// listenNotify runs a collector with a socket for the component watcher.
+func listenNotify(t testing.TB, more string) (c *components.Collector, socket string, stop func()) {
 	t.Helper()
 	dir := filepath.Join(collectortest.Dir(t), "n")
-	c = localComponents(t, "{expect: [watcher], notify_directory: "+dir+more+"}")
+	c = newCollector(t, "{expect: [watcher], notify_directory: "+dir+more+"}")
 	stop, _ = collectortest.Run(t, c)
 	socket = filepath.Join(dir, "watcher.sock")
 	collectortest.Wait(t, "the socket has its mode", func() bool {
@@ -31,7 +31,7 @@ func localNotify(t testing.TB, more string) (c *components.Collector, socket str
 	return c, socket, stop
 }
 
-func localDial(t testing.TB, socket string) *net.UnixConn {
+func dialNotify(t testing.TB, socket string) *net.UnixConn {
 	t.Helper()
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
@@ -41,15 +41,15 @@ func localDial(t testing.TB, socket string) *net.UnixConn {
 	return conn
 }
 
-func localSend(t testing.TB, conn *net.UnixConn, datagram string) {
+func sendNotify(t testing.TB, conn *net.UnixConn, datagram string) {
 	t.Helper()
 	if _, err := conn.Write([]byte(datagram)); err != nil {
 		t.Fatalf("send %.40q: %v", datagram, err)
 	}
 }
 
-// localCounter returns one of the counters of the component watcher.
-func localCounter(t testing.TB, c *components.Collector, name string) float64 {
+// counterValue returns one of the counters of the component watcher.
+func counterValue(t testing.TB, c *components.Collector, name string) float64 {
 	t.Helper()
 	samples, err := c.Collect(t.Context())
 	if err != nil {
@@ -64,9 +64,9 @@ func localCounter(t testing.TB, c *components.Collector, name string) float64 {
 
 func TestNotify(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, "")
+	c, socket, stop := listenNotify(t, "")
 	defer stop()
-	conn := localDial(t, socket)
+	conn := dialNotify(t, socket)
 	for _, step := range []struct{ send, want string }{
 		{"STATUS=starting", "alive true, ready ?: starting"},
 		{"READY=1\nSTATUS=synced 42 pods", "alive true, ready true: synced 42 pods"},
@@ -79,12 +79,12 @@ func TestNotify(t *testing.T) {
 		{"READY=1", "alive true, ready true: "},
 		{"STOPPING=1", "alive true, ready false: stopping"},
 	} {
-		reports := localCounter(t, c, "vitals_component_reports_total")
-		localSend(t, conn, step.send)
+		reports := counterValue(t, c, "vitals_component_reports_total")
+		sendNotify(t, conn, step.send)
 		collectortest.Wait(t, "the report "+step.send, func() bool {
-			return localCounter(t, c, "vitals_component_reports_total") > reports
+			return counterValue(t, c, "vitals_component_reports_total") > reports
 		})
-		if got := localStatus(c, "watcher"); got != step.want {
+		if got := statusText(c, "watcher"); got != step.want {
 			t.Errorf("after %q: %s, want %s", step.send, got, step.want)
 		}
 	}
@@ -93,66 +93,66 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-func TestNotifyAsksForARound(t *testing.T) {
+func TestNotifyStartsACollection(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := collectortest.Dir(t)
-	c := localComponents(t, "{expect: [watcher], notify_directory: "+dir+"}")
-	stop, rounds := collectortest.Run(t, c)
+	c := newCollector(t, "{expect: [watcher], notify_directory: "+dir+"}")
+	stop, collections := collectortest.Run(t, c)
 	defer stop()
 	socket := filepath.Join(dir, "watcher.sock")
 	collectortest.Wait(t, "the socket", func() bool { _, err := os.Lstat(socket); return err == nil })
-	localSend(t, localDial(t, socket), "READY=1")
+	sendNotify(t, dialNotify(t, socket), "READY=1")
 	select {
-	case <-rounds:
+	case <-collections:
 	case <-time.After(collectortest.Patience):
-		t.Error("no round was asked for, want one")
+		t.Error("no collection was started, want one")
 	}
 }
 
 func TestNotifyGarbage(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, "")
+	c, socket, stop := listenNotify(t, "")
 	defer stop()
-	conn := localDial(t, socket)
+	conn := dialNotify(t, socket)
 	for n, datagram := range []string{
 		"", "\n", "no assignment", "\x00\xff\xfe binary\x01", strings.Repeat("A", 64<<10),
 		"READY=1\n" + strings.Repeat("X=1\n", 16<<10), "READY=maybe", "STATUS=\xff",
 	} {
-		localSend(t, conn, datagram)
+		sendNotify(t, conn, datagram)
 		collectortest.Wait(t, "the datagram is counted", func() bool {
-			return localCounter(t, c, "vitals_component_invalid_reports_total") == float64(n+1)
+			return counterValue(t, c, "vitals_component_invalid_reports_total") == float64(n+1)
 		})
 	}
-	if got, want := localStatus(c, "watcher"), "alive true, ready ?: \uFFFD"; got != want {
-		t.Errorf("Status() = %s, want %s: only the last datagram says something", got, want)
+	if got, want := statusText(c, "watcher"), "alive true, ready ?: \uFFFD"; got != want {
+		t.Errorf("Status() = %s, want %s: only the last datagram is valid", got, want)
 	}
 }
 
 func TestNotifySetsTheDeadline(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, ", deadline: 1h")
+	c, socket, stop := listenNotify(t, ", deadline: 1h")
 	defer stop()
-	conn := localDial(t, socket)
-	localSend(t, conn, "READY=1\nWATCHDOG_USEC=1000")
+	conn := dialNotify(t, socket)
+	sendNotify(t, conn, "READY=1\nWATCHDOG_USEC=1000")
 	collectortest.Wait(t, "silence of 100 ms", func() bool {
-		return strings.HasPrefix(localStatus(c, "watcher"), "alive false, ready false: no report for ")
+		return strings.HasPrefix(statusText(c, "watcher"), "alive false, ready false: no report for ")
 	})
-	localSend(t, conn, "WATCHDOG_USEC=3600000000")
-	collectortest.Wait(t, "recovery", func() bool { return localStatus(c, "watcher") == "alive true, ready true: " })
+	sendNotify(t, conn, "WATCHDOG_USEC=3600000000")
+	collectortest.Wait(t, "recovery", func() bool { return statusText(c, "watcher") == "alive true, ready true: " })
 }
 
 // A descriptor that comes with a datagram is closed: the other end of a pipe sees
 // its end. That is what a sender of BARRIER=1 waits for.
 func TestNotifyClosesDescriptors(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	_, socket, stop := localNotify(t, "")
+	_, socket, stop := listenNotify(t, "")
 	defer stop()
 	sender, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(sender)
-	before := localDescriptors(t)
+	before := countDescriptors(t)
 	for _, datagram := range []string{"BARRIER=1", "FDSTORE=1\nFDNAME=x", "\xff"} {
 		for range 20 {
 			r, w, err := os.Pipe()
@@ -171,12 +171,12 @@ func TestNotifyClosesDescriptors(t *testing.T) {
 			_ = r.Close()
 		}
 	}
-	if after := localDescriptors(t); after != before {
+	if after := countDescriptors(t); after != before {
 		t.Errorf("%d descriptors are open, want %d as before", after, before)
 	}
 }
 
-func localDescriptors(t *testing.T) int {
+func countDescriptors(t *testing.T) int {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -191,7 +191,7 @@ func TestNotifySocketMode(t *testing.T) {
 		more string
 		want fs.FileMode
 	}{{"", 0o660}, {", notify_mode: 0606", 0o606}} {
-		_, socket, stop := localNotify(t, tt.more)
+		_, socket, stop := listenNotify(t, tt.more)
 		info, err := os.Lstat(socket)
 		if err != nil || info.Mode().Perm() != tt.want {
 			t.Errorf("mode with %q = %v, %v, want %v", tt.more, info.Mode().Perm(), err, tt.want)
@@ -212,10 +212,10 @@ func TestNotifyTakesAnEarlierProcessPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = stale.Close() // which leaves the file
-	c := localComponents(t, "{expect: [watcher], notify_directory: "+dir+"}")
+	c := newCollector(t, "{expect: [watcher], notify_directory: "+dir+"}")
 	stop, _ := collectortest.Run(t, c)
 	defer stop()
-	collectortest.Wait(t, "somebody listens", func() bool {
+	collectortest.Wait(t, "a listener", func() bool {
 		conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 		if err == nil {
 			_ = conn.Close()
@@ -252,7 +252,7 @@ func TestNotifyPlaceIsTaken(t *testing.T) {
 				}
 				_ = os.Remove(path)
 			}
-		}, "is there and is not a socket"},
+		}, "exists and is not a socket"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestNotifyPlaceIsTaken(t *testing.T) {
 			dir := collectortest.Dir(t)
 			socket := filepath.Join(dir, "watcher.sock")
 			free := tt.taken(t, socket)
-			c := localComponents(t, "{expect: [watcher, other], notify_directory: "+dir+"}")
+			c := newCollector(t, "{expect: [watcher, other], notify_directory: "+dir+"}")
 			stop, _ := collectortest.Run(t, c)
 			defer stop()
 			fault := func() string {
@@ -279,20 +279,20 @@ func TestNotifyPlaceIsTaken(t *testing.T) {
 			}
 			free()
 			collectortest.Wait(t, "the place to be taken over", func() bool { return fault() == "" })
-			localSend(t, localDial(t, socket), "READY=1")
-			collectortest.Wait(t, "a report", func() bool { return localStatus(c, "watcher") == "alive true, ready true: " })
+			sendNotify(t, dialNotify(t, socket), "READY=1")
+			collectortest.Wait(t, "a report", func() bool { return statusText(c, "watcher") == "alive true, ready true: " })
 		})
 	}
 }
 
 func TestNotifySocketIsMadeAgain(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	c, socket, stop := localNotify(t, "")
+	c, socket, stop := listenNotify(t, "")
 	if err := os.Remove(socket); err != nil {
 		t.Fatal(err)
 	}
 	collectortest.Wait(t, "the socket to be back", func() bool { _, err := os.Lstat(socket); return err == nil })
-	collectortest.Wait(t, "somebody to listen", func() bool {
+	collectortest.Wait(t, "a listener", func() bool {
 		conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 		if err != nil {
 			return false
@@ -301,7 +301,7 @@ func TestNotifySocketIsMadeAgain(t *testing.T) {
 		_, err = conn.Write([]byte("READY=1"))
 		return err == nil
 	})
-	collectortest.Wait(t, "a report", func() bool { return localStatus(c, "watcher") == "alive true, ready true: " })
+	collectortest.Wait(t, "a report", func() bool { return statusText(c, "watcher") == "alive true, ready true: " })
 
 	// A successor's socket is not removed.
 	_ = os.Remove(socket)

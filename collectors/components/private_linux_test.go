@@ -25,7 +25,7 @@ func TestNotifySocketIsPrivateAtFirst(t *testing.T) {
 		return info.Mode().Perm()
 	}
 	path := filepath.Join(dir, "bound")
-	lc := net.ListenConfig{Control: ownersAlone}
+	lc := net.ListenConfig{Control: ownerOnly}
 	conn, err := lc.ListenPacket(context.Background(), "unixgram", path)
 	if err != nil {
 		t.Fatal(err)

@@ -4,5 +4,5 @@ package components
 
 import "syscall"
 
-// ownersAlone leaves the socket to the umask until it has its mode.
-func ownersAlone(_, _ string, _ syscall.RawConn) error { return nil }
+// ownerOnly does nothing: the umask applies until the configured mode is set.
+func ownerOnly(_, _ string, _ syscall.RawConn) error { return nil }

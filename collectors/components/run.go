@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Run listens on the notify sockets, watches the shared booleans, and asks for a
-// round when a deadline passes. It closes and removes its sockets before it returns.
+// Run listens on the notify sockets, reads the shared booleans and starts a collection
+// when a deadline passes. It removes its sockets before it returns.
 func (c *Collector) Run(ctx context.Context, changed func()) {
-	if c.begin(changed) {
+	if c.start(changed) {
 		changed()
 	}
 	var wg sync.WaitGroup
@@ -23,9 +23,8 @@ func (c *Collector) Run(ctx context.Context, changed func()) {
 	wg.Wait()
 }
 
-// begin lets reports ask for rounds. It says whether there have been reports
-// before, which could not ask.
-func (c *Collector) begin(changed func()) bool {
+// start lets reports start collections. It reports whether there were reports before.
+func (c *Collector) start(changed func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed = changed
@@ -37,7 +36,7 @@ func (c *Collector) begin(changed func()) bool {
 	return false
 }
 
-// watchDeadlines asks for a round whenever a component's deadline passes.
+// watchDeadlines starts a collection whenever a deadline passes.
 func (c *Collector) watchDeadlines(ctx context.Context, changed func()) {
 	for {
 		passed, next := c.deadlinesAt(time.Now())
@@ -57,8 +56,8 @@ func (c *Collector) watchDeadlines(ctx context.Context, changed func()) {
 	}
 }
 
-// deadlinesAt says whether a deadline has passed that has not asked for a round
-// yet, and how far the next one is; zero means that there is none.
+// deadlinesAt reports whether a deadline has passed since the last call, and the time
+// until the next one; zero is none.
 func (c *Collector) deadlinesAt(at time.Time) (passed bool, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

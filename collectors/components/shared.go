@@ -14,57 +14,56 @@ import (
 )
 
 const (
-	// booleanPoll is how often a shared boolean is read. A write through mmap raises
-	// no event that could be waited for, see inotify(7), so it is polled: at 25 ms a
-	// change reaches a probe within the budget of 50 ms, of which the evaluator waits
-	// 10 ms for more. One look is one pread(2), of less than a microsecond and without an
-	// allocation (BenchmarkSharedBoolean); waking up costs fifty times that.
+	// booleanPoll is the interval at which a shared boolean is read. A write through mmap
+	// raises no event (inotify(7)). At 25 ms a change reaches a probe within the limit of
+	// 50 ms, of which the evaluator uses 10 ms to wait for more changes. A read is one
+	// pread(2): less than a microsecond and no allocation (BenchmarkSharedBoolean). The
+	// wake-up costs fifty times that.
 	booleanPoll = 25 * time.Millisecond
-	// booleanCheck is how often the file itself is looked at.
-	booleanCheck = time.Second
-	booleanLooks = int(booleanCheck / booleanPoll)
+	// booleanCheck is the interval of the checks of the file.
+	booleanCheck  = time.Second
+	pollsPerCheck = int(booleanCheck / booleanPoll)
 )
 
-// sharedBoolean is one byte in a shared memory file: zero is not alive, all else is
-// alive, as a C bool in memory that several processes map.
+// sharedBoolean is the first byte of a file, such as a C bool in memory that several
+// processes map: zero is not alive, every other value is alive.
 type sharedBoolean struct {
 	name, path string
 	// deadline is the longest time between two writes; 0 is none.
 	deadline time.Duration
-	// file is nil while the boolean cannot be opened, and missing says why.
+	// file is nil while it cannot be opened; missing is the reason.
 	file    *os.File
 	missing string
-	// memory says that a read of the open file cannot block.
+	// memory is whether a read of the open file cannot block.
 	memory bool
 	// info identifies the open file, and has its last modification time.
 	info fs.FileInfo
-	// written is when a write was last noticed; zero while no file can be seen.
+	// written is the time when the last write was detected; zero while stat fails.
 	written time.Time
-	// silent says whether that is longer ago than it may be.
+	// silent is whether the deadline has passed since then.
 	silent bool
-	// last is what the component was told last.
-	last look
+	// last is the previous reading.
+	last reading
 }
 
-// look is what one look at a shared boolean found.
-type look struct {
+// reading is the result of one read of a shared boolean.
+type reading struct {
 	value bool
-	// reason says why there is no value; empty if there is one.
+	// reason is the reason why there is no value; empty if there is one.
 	reason string
-	// unwritten is when the file was last written, if that is too long ago to believe
-	// that the component is alive.
+	// unwritten is the time of the last write if the deadline has passed since then.
 	unwritten time.Time
 }
 
-// evidence is what the look says about the component.
-func (l look) evidence() evidence {
-	if !l.unwritten.IsZero() {
-		return evidence{alive: new(false), unwritten: l.unwritten}
+// evidence returns the state of the component by this reading.
+func (r reading) evidence() evidence {
+	if !r.unwritten.IsZero() {
+		return evidence{alive: new(false), unwritten: r.unwritten}
 	}
-	if l.reason != "" {
-		return evidence{reason: l.reason}
+	if r.reason != "" {
+		return evidence{reason: r.reason}
 	}
-	return evidence{alive: new(l.value)}
+	return evidence{alive: new(r.value)}
 }
 
 // watchBooleans reads all shared booleans until ctx ends.
@@ -74,21 +73,21 @@ func (c *Collector) watchBooleans(ctx context.Context) {
 			b.close()
 		}
 	}()
-	looks := 0
+	polls := 0
 	each(ctx, booleanPoll, func() {
 		for _, b := range c.booleans {
-			c.lookAt(b, looks%booleanLooks == 0)
+			c.poll(b, polls%pollsPerCheck == 0)
 		}
-		looks++
+		polls++
 	})
 }
 
-// eachTick calls look at once, then every d until ctx ends.
-func eachTick(ctx context.Context, d time.Duration, look func()) {
+// eachTick calls poll at once, then every d until ctx ends.
+func eachTick(ctx context.Context, d time.Duration, poll func()) {
 	ticker := time.NewTicker(d)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		look()
+		poll()
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
@@ -96,9 +95,9 @@ func eachTick(ctx context.Context, d time.Duration, look func()) {
 	}
 }
 
-// lookAt reads one boolean and takes over what changed. With check it looks at the
-// file as well: whether it was written, or another one has taken its place.
-func (c *Collector) lookAt(b *sharedBoolean, check bool) {
+// poll reads one boolean and updates its component after a change. With check it also
+// detects writes and a replaced file.
+func (c *Collector) poll(b *sharedBoolean, check bool) {
 	beat := check && b.check(time.Now()) && b.deadline > 0
 	found := b.read()
 	if b.silent && (found.value || found.reason != "") {
@@ -110,13 +109,13 @@ func (c *Collector) lookAt(b *sharedBoolean, check bool) {
 	b.last = found
 	at := time.Now()
 	// The name is one of the expected, so update finds it.
-	_ = c.update(at, b.name, func(comp *collector) { comp.share(at, found.evidence()) })
+	_ = c.update(at, b.name, func(comp *component) { comp.share(at, found.evidence()) })
 }
 
-// read looks at the byte.
-func (b *sharedBoolean) read() look {
+// read reads the byte.
+func (b *sharedBoolean) read() reading {
 	if b.file == nil {
-		return look{reason: b.missing}
+		return reading{reason: b.missing}
 	}
 	first := readFirst
 	if b.memory {
@@ -124,11 +123,11 @@ func (b *sharedBoolean) read() look {
 	}
 	switch octet, err := first(b.file); {
 	case err == nil:
-		return look{value: octet != 0}
+		return reading{value: octet != 0}
 	case errors.Is(err, io.EOF):
-		return look{reason: "shared boolean: file is empty"}
+		return reading{reason: "shared boolean: file is empty"}
 	default:
-		return look{reason: unreadable(err)}
+		return reading{reason: unreadable(err)}
 	}
 }
 
@@ -139,10 +138,9 @@ func readFirst(file *os.File) (byte, error) {
 	return octet[0], err
 }
 
-// check opens the file that has the path now, unless it is open already, and says
-// whether it was written since the last check. Only that its modification time has
-// changed counts, and not what it is: silence is measured with the monotonic clock,
-// so neither a step of the wall clock nor a file from the future does harm.
+// check opens the file at the path unless it is open already. It reports whether the file
+// was written since the last check: whether its modification time differs. Durations use
+// the monotonic clock, so a step of the wall clock and a time in the future have no effect.
 func (b *sharedBoolean) check(at time.Time) bool {
 	info, err := os.Stat(b.path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -154,7 +152,7 @@ func (b *sharedBoolean) check(at time.Time) bool {
 	case written:
 		b.written = at
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		b.written = time.Time{} // what cannot be seen is not known to be silent
+		b.written = time.Time{} // without stat the time of a write is unknown
 	}
 	b.silent = b.deadline > 0 && !b.written.IsZero() && at.Sub(b.written) >= b.deadline
 	if same {
@@ -165,11 +163,11 @@ func (b *sharedBoolean) check(at time.Time) bool {
 	return written
 }
 
-// reopen opens the file that has the path now, unless err says why it cannot be.
+// reopen opens the file at the path; err is the error of its stat.
 func (b *sharedBoolean) reopen(err error) {
 	b.close()
 	if err == nil {
-		// Without O_NONBLOCK a FIFO that has come in between would hang the open.
+		// Without O_NONBLOCK the open of a FIFO that replaced the file would block.
 		b.file, err = os.OpenFile(b.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	}
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// localBoolean makes a collector with one shared boolean, in memory where that can be.
-func localBoolean(b *testing.B) *Collector {
+// newBoolean makes a collector with one shared boolean, in memory where that can be.
+func newBoolean(b *testing.B) *Collector {
 	dir, err := os.MkdirTemp("/dev/shm", "v")
 	if err != nil {
 		dir = b.TempDir()
@@ -30,21 +30,21 @@ func localBoolean(b *testing.B) *Collector {
 	return c.(*Collector)
 }
 
-// BenchmarkSharedBoolean is the cost of one look, of which there are 40 a second.
+// BenchmarkSharedBoolean is the cost of one poll; there are 40 in a second.
 func BenchmarkSharedBoolean(b *testing.B) {
-	c := localBoolean(b)
+	c := newBoolean(b)
 	defer c.booleans[0].close()
-	c.lookAt(c.booleans[0], true)
+	c.poll(c.booleans[0], true)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.lookAt(c.booleans[0], false)
+		c.poll(c.booleans[0], false)
 	}
 }
 
 // BenchmarkSharedBooleanWatch is the share of a core, in percent, that watching a
 // shared boolean takes, for waking up mostly. One operation is a second of it.
 func BenchmarkSharedBooleanWatch(b *testing.B) {
-	c := localBoolean(b)
+	c := newBoolean(b)
 	before, start := collectortest.CPU(b), time.Now()
 	for b.Loop() {
 		ctx, cancel := context.WithTimeout(b.Context(), time.Second)

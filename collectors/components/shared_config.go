@@ -12,17 +12,17 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// minBooleanDeadline is two looks at the file, so that one that comes a little late
-// does no harm.
+// minBooleanDeadline is the time of two checks of the file, so that one late check is no
+// failure.
 const minBooleanDeadline = 2 * booleanCheck
 
-// SharedBoolean configures the byte that says whether a component is alive. Its
-// short form is the path alone.
+// SharedBoolean configures the file whose first byte is whether a component is alive. The
+// short form is the path.
 type SharedBoolean struct {
-	// Path is the file whose first byte it is.
+	// Path is the path of the file.
 	Path string `yaml:"path"`
 	// Deadline is the longest time between two writes of the file, by its
-	// modification time. Zero means that it need not be written again.
+	// modification time. Zero is no deadline.
 	Deadline model.Duration `yaml:"deadline,omitempty"`
 }
 
@@ -50,7 +50,7 @@ func (c *Config) sharedProblems() []collectors.Problem {
 		}
 		if d := time.Duration(b.Deadline); d != 0 && d < minBooleanDeadline {
 			problems = append(problems, collectors.Problem{Path: path + ".deadline",
-				Text: fmt.Sprintf("deadline %s: expected 0s (none) or at least %s, because the file is looked at once a second", b.Deadline, minBooleanDeadline)})
+				Text: fmt.Sprintf("deadline %s: expected 0s (none) or at least %s, because the file is checked once a second", b.Deadline, minBooleanDeadline)})
 		}
 	}
 	return problems

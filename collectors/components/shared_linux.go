@@ -16,27 +16,26 @@ const (
 	ramfsMagic = 0x858458f6
 )
 
-// each calls look at once, then every d until ctx ends. It waits for a timer of the
-// kernel, timerfd_create(2), with the poller that waits for sockets. A timer of Go
-// wakes the scheduler's monitor, too, and so does every ordinary system call after a
-// wait: two or three more threads that wake up, each of which costs as much as the
-// look itself. So what is done every time is done with raw system calls, and only if
-// it cannot block.
-func each(ctx context.Context, d time.Duration, look func()) {
+// each calls poll at once, then every d until ctx ends. It waits for a timer of the kernel
+// (timerfd_create(2)) with the network poller. A timer of Go also wakes the monitor of the
+// scheduler, and so does every ordinary system call after a wait: two or three more
+// thread wake-ups, each as expensive as the read. So poll uses raw system calls if they
+// cannot block.
+func each(ctx context.Context, d time.Duration, poll func()) {
 	if timer, err := newTimer(d); err == nil {
 		stop := context.AfterFunc(ctx, func() { _ = timer.Close() })
-		eachExpiry(timer, look)
+		eachExpiry(timer, poll)
 		stop()
 		_ = timer.Close()
 	}
-	eachTick(ctx, d, look) // for ever where the kernel gives no timer, else not once
+	eachTick(ctx, d, poll) // only without a timer of the kernel
 }
 
-// eachExpiry calls look at once and whenever the timer expires, until it is closed.
-func eachExpiry(timer *os.File, look func()) {
+// eachExpiry calls poll at once and whenever the timer expires, until it is closed.
+func eachExpiry(timer *os.File, poll func()) {
 	wait, err := timer.SyscallConn()
 	for err == nil {
-		look()
+		poll()
 		err = wait.Read(expired)
 	}
 }
@@ -58,14 +57,14 @@ func newTimer(d time.Duration) (*os.File, error) {
 	return timer, nil
 }
 
-// expired says whether a timer that does not block has expired since it was last asked.
+// expired reports whether a timer has expired since the last call. It does not block.
 func expired(fd uintptr) bool {
 	var times [8]byte
 	_, _, errno := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&times)), unsafe.Sizeof(times))
 	return errno == 0
 }
 
-// inMemory says whether a read of the file cannot block.
+// inMemory reports whether a read of the file cannot block.
 func inMemory(file *os.File) bool {
 	var fs syscall.Statfs_t
 	if syscall.Fstatfs(int(file.Fd()), &fs) != nil {

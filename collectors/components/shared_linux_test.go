@@ -50,29 +50,29 @@ func TestProcIsNotMemory(t *testing.T) {
 	}
 }
 
-func TestEachLooksUntilItIsStopped(t *testing.T) {
+func TestEachPollsUntilStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	looks := 0
+	polls := 0
 	begin := time.Now()
 	each(ctx, 5*time.Millisecond, func() {
-		if looks++; looks == 5 {
+		if polls++; polls == 5 {
 			cancel()
 		}
 	})
-	if looks != 5 {
-		t.Errorf("%d looks, want 5: it was stopped then", looks)
+	if polls != 5 {
+		t.Errorf("%d polls, want 5: it was stopped then", polls)
 	}
 	if took := time.Since(begin); took < 15*time.Millisecond {
-		t.Errorf("5 looks took %s, want them 5ms apart", took)
+		t.Errorf("5 polls took %s, want them 5ms apart", took)
 	}
 
-	looks = 0
-	each(ctx, time.Hour, func() { looks++ })
-	if looks > 1 {
-		t.Errorf("%d looks after the end, want one at most", looks)
+	polls = 0
+	each(ctx, time.Hour, func() { polls++ })
+	if polls > 1 {
+		t.Errorf("%d polls after the end, want one at most", polls)
 	}
 
-	// It does not wait for the next look.
+	// It does not wait for the next poll.
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	each(ctx, time.Hour, func() {})
@@ -83,10 +83,10 @@ func TestEachTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second-time.Millisecond)
 		defer cancel()
-		looks := 0
-		eachTick(ctx, 25*time.Millisecond, func() { looks++ })
-		if looks != 40 {
-			t.Errorf("%d looks in a second, want 40", looks)
+		polls := 0
+		eachTick(ctx, 25*time.Millisecond, func() { polls++ })
+		if polls != 40 {
+			t.Errorf("%d polls in a second, want 40", polls)
 		}
 	})
 }

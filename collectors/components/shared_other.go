@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// each calls look at once, then every d until ctx ends.
-func each(ctx context.Context, d time.Duration, look func()) { eachTick(ctx, d, look) }
+// each calls poll at once, then every d until ctx ends.
+func each(ctx context.Context, d time.Duration, poll func()) { eachTick(ctx, d, poll) }
 
-// inMemory says whether readMemory can be used.
+// inMemory reports whether readMemory can be used.
 func inMemory(*os.File) bool { return false }
 
 // readMemory is not used.

@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/components"
 )
 
-// localMap maps the first byte of a file, as a process that shares a boolean does.
-func localMap(t testing.TB, path string) []byte {
+// mapFile maps the first byte of a file, as a process that shares a boolean does.
+func mapFile(t testing.TB, path string) []byte {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -31,36 +31,36 @@ func localMap(t testing.TB, path string) []byte {
 	return shared
 }
 
-func localWaitStatus(t testing.TB, c *components.Collector, name, want string) {
+func waitStatus(t testing.TB, c *components.Collector, name, want string) {
 	t.Helper()
-	collectortest.Wait(t, name+" to be "+want, func() bool { return strings.HasPrefix(localStatus(c, name), want) })
+	collectortest.Wait(t, name+" to be "+want, func() bool { return strings.HasPrefix(statusText(c, name), want) })
 }
 
 func TestSharedBoolean(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	path := filepath.Join(t.TempDir(), "watcher")
-	c := localComponents(t, "shared_booleans: {watcher: "+path+"}")
-	stop, rounds := collectortest.Run(t, c)
+	c := newCollector(t, "shared_booleans: {watcher: "+path+"}")
+	stop, collections := collectortest.Run(t, c)
 	defer stop()
 
-	localWaitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: stat "+path+": no such file")
+	waitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: stat "+path+": no such file")
 	collectortest.Write(t, path, "")
-	localWaitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: file is empty")
+	waitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: file is empty")
 	if c.Status()[0].Reported {
 		t.Error("Reported = true, want false while the file is empty")
 	}
 	collectortest.Write(t, path, "\x01")
-	localWaitStatus(t, c, "watcher", "alive true, ready ?: ")
-	<-rounds
+	waitStatus(t, c, "watcher", "alive true, ready ?: ")
+	<-collections
 
-	shared := localMap(t, path)
+	shared := mapFile(t, path)
 	for range 3 { // it never latches
 		shared[0] = 0
-		localWaitStatus(t, c, "watcher", "alive false, ready ?: shared boolean is false")
-		<-rounds
+		waitStatus(t, c, "watcher", "alive false, ready ?: shared boolean is false")
+		<-collections
 		shared[0] = 0xff
-		localWaitStatus(t, c, "watcher", "alive true, ready ?: ")
-		<-rounds
+		waitStatus(t, c, "watcher", "alive true, ready ?: ")
+		<-collections
 	}
 	if s := c.Status()[0]; s.Via != "shared_boolean" || !s.Reported || s.LastReport.IsZero() {
 		t.Errorf("Via, Reported, LastReport = %q, %v, %v, want those of a shared boolean", s.Via, s.Reported, s.LastReport)
@@ -71,41 +71,41 @@ func TestSharedBoolean(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	localWaitStatus(t, c, "watcher", "alive false")
+	waitStatus(t, c, "watcher", "alive false")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	localWaitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: stat")
+	waitStatus(t, c, "watcher", "alive ?, ready ?: shared boolean: stat")
 	samples, err := c.Collect(t.Context())
 	if _, ok := collectortest.Value(samples, `vitals_component_alive{component="watcher"}`); ok || err != nil {
 		t.Errorf("Collect() = %v, %v, want no error and no vitals_component_alive", samples, err)
 	}
 }
 
-func TestSharedBooleanBesideReports(t *testing.T) {
+func TestSharedBooleanWithReports(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	path := filepath.Join(t.TempDir(), "watcher")
 	collectortest.Write(t, path, "\x01")
-	c := localComponents(t, "{expect: [watcher], shared_booleans: {watcher: "+path+"}}")
+	c := newCollector(t, "{expect: [watcher], shared_booleans: {watcher: "+path+"}}")
 	stop, _ := collectortest.Run(t, c)
 	defer stop()
-	shared := localMap(t, path)
+	shared := mapFile(t, path)
 	tests := []struct {
 		name   string
 		byte   byte
 		report collectors.Report
 		want   string
 	}{
-		{"both say alive", 1, collectors.Report{Alive: new(true), Ready: new(true), Reason: "fine"}, "alive true, ready true: fine"},
-		{"only the boolean says dead", 0, collectors.Report{Alive: new(true)}, "alive false, ready false: shared boolean is false"},
-		{"only the report says dead", 1, collectors.Report{Alive: new(false), Reason: "deadlock"}, "alive false, ready false: deadlock"},
-		{"both say dead", 0, collectors.Report{Alive: new(false), Reason: "deadlock"}, "alive false, ready false: deadlock"},
-		{"both say alive again", 1, collectors.Report{Alive: new(true)}, "alive true, ready true: "},
+		{"both alive", 1, collectors.Report{Alive: new(true), Ready: new(true), Reason: "fine"}, "alive true, ready true: fine"},
+		{"only the boolean dead", 0, collectors.Report{Alive: new(true)}, "alive false, ready false: shared boolean is false"},
+		{"only the report dead", 1, collectors.Report{Alive: new(false), Reason: "deadlock"}, "alive false, ready false: deadlock"},
+		{"both dead", 0, collectors.Report{Alive: new(false), Reason: "deadlock"}, "alive false, ready false: deadlock"},
+		{"both alive again", 1, collectors.Report{Alive: new(true)}, "alive true, ready true: "},
 	}
 	for _, tt := range tests {
 		shared[0] = tt.byte
-		localReport(t, c, "watcher", tt.report)
-		collectortest.Wait(t, tt.name+": "+tt.want, func() bool { return localStatus(c, "watcher") == tt.want })
+		mustReport(t, c, "watcher", tt.report)
+		collectortest.Wait(t, tt.name+": "+tt.want, func() bool { return statusText(c, "watcher") == tt.want })
 	}
 }
 
@@ -126,11 +126,11 @@ func TestSharedBooleanCannotBeRead(t *testing.T) {
 			if err := tt.make(path); err != nil {
 				t.Fatal(err)
 			}
-			c := localComponents(t, "shared_booleans: {watcher: "+path+"}")
+			c := newCollector(t, "shared_booleans: {watcher: "+path+"}")
 			stop, _ := collectortest.Run(t, c)
-			collectortest.Wait(t, tt.want, func() bool { return strings.Contains(localStatus(c, "watcher"), tt.want) })
-			if got := localStatus(c, "watcher"); !strings.HasPrefix(got, "alive ?, ready ?: ") {
-				t.Errorf("Status() = %s, want nothing known", got)
+			collectortest.Wait(t, tt.want, func() bool { return strings.Contains(statusText(c, "watcher"), tt.want) })
+			if got := statusText(c, "watcher"); !strings.HasPrefix(got, "alive ?, ready ?: ") {
+				t.Errorf("Status() = %s, want an unknown state", got)
 			}
 			stop()
 		})
@@ -139,7 +139,7 @@ func TestSharedBooleanCannotBeRead(t *testing.T) {
 
 // BenchmarkReport is the cost of a heartbeat.
 func BenchmarkReport(b *testing.B) {
-	c := localComponents(b, "{expect: [watcher], deadline: 30s}")
+	c := newCollector(b, "{expect: [watcher], deadline: 30s}")
 	alive := true
 	b.ReportAllocs()
 	for b.Loop() {
@@ -149,13 +149,13 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// BenchmarkCollect is the cost of a round over some components.
+// BenchmarkCollect is the cost of a collection of several components.
 func BenchmarkCollect(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			c := localComponents(b, "accept: any")
+			c := newCollector(b, "accept: any")
 			for i := range n {
-				localReport(b, c, fmt.Sprint("c", i), collectors.Report{Ready: new(true)})
+				mustReport(b, c, fmt.Sprint("c", i), collectors.Report{Ready: new(true)})
 			}
 			b.ReportAllocs()
 			for b.Loop() {

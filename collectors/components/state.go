@@ -6,50 +6,50 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// collector is what is known of one collector. It does not read the clock and
-// leaves locking to Components.
-type collector struct {
+// component is the state of one component. It does not read the clock. The lock of
+// Collector guards it.
+type component struct {
 	name     string
 	expected bool
-	// deadline is the longest silence after a report by call or datagram; 0 is none.
+	// deadline is the longest time after a report by call or datagram; 0 is none.
 	deadline time.Duration
 
-	// What it said by call or datagram. heard is zero until it did.
+	// The state by calls and datagrams. reportedAt is the time of the last one, or zero.
 	alive, ready *bool
 	reason       string
-	heard        time.Time
-	// speaks is set once it said more than how events ended, which come when there is
-	// work: only then its silence says something.
-	speaks bool
-	// overdue is set once a passed deadline has asked for a round.
+	reportedAt   time.Time
+	// supervised is set by the first report with more than events. The deadline applies
+	// then: events alone come only when there is work.
+	supervised bool
+	// overdue is set when a passed deadline has started a collection.
 	overdue bool
-	// shared is what its shared boolean says; nil if it has none.
+	// shared is the state by the shared boolean; nil if it has none.
 	shared *evidence
 
-	// kinds are the events that the configuration names, and tallies what the
-	// component reported of them, by the same index: nil before the first.
+	// kinds are the configured events. tallies are their counts by the same index, nil
+	// before the first event.
 	kinds   []eventKind
 	tallies []*eventTally
-	// turns counts the changes of failures in a row.
-	turns uint64
+	// streakChanges counts the changes of consecutive failures.
+	streakChanges uint64
 
 	reports, invalid uint64
 	last             time.Time
 	via              string
 }
 
-// evidence is what a shared boolean says.
+// evidence is the state of a component by its shared boolean.
 type evidence struct {
 	// alive is nil while the boolean cannot be read.
 	alive *bool
-	// reason says why it cannot; empty otherwise.
+	// reason is the reason for that; empty otherwise.
 	reason string
-	// unwritten is when its file was last written, if that is longer ago than it may be.
+	// unwritten is the time of the last write if the deadline has passed since then.
 	unwritten time.Time
 }
 
-// report takes what the component says about itself.
-func (c *collector) report(at time.Time, r collectors.Report, via string) {
+// report records a report of the component.
+func (c *component) report(at time.Time, r collectors.Report, via string) {
 	alive := r.Alive
 	if alive == nil {
 		alive = c.alive
@@ -64,18 +64,17 @@ func (c *collector) report(at time.Time, r collectors.Report, via string) {
 	if r.Ready != nil {
 		c.ready = new(*r.Ready)
 	}
-	c.begin()
-	c.heard = at
-	c.speaks = c.speaks || len(r.Events) == 0 || r.Alive != nil || r.Ready != nil || r.Reason != ""
-	c.takeEvents(at, r.Events)
+	c.startEvents()
+	c.reportedAt = at
+	c.supervised = c.supervised || len(r.Events) == 0 || r.Alive != nil || r.Ready != nil || r.Reason != ""
+	c.countEvents(at, r.Events)
 	c.count(at, via)
 }
 
-// begin lets the events of an expected component begin at 0 with its first report: it
-// speaks, so that it reports no failure means that there was none. Of others nobody
-// knows which events they have.
-func (c *collector) begin() {
-	if !c.expected || !c.heard.IsZero() {
+// startEvents creates the counts of an expected component at 0 with its first report: no
+// reported failure then means that there was none. Other components may have other events.
+func (c *component) startEvents() {
+	if !c.expected || !c.reportedAt.IsZero() {
 		return
 	}
 	for i := range c.kinds {
@@ -83,31 +82,30 @@ func (c *collector) begin() {
 	}
 }
 
-// share takes what the component's shared boolean says.
-func (c *collector) share(at time.Time, e evidence) {
+// share records the state by the shared boolean.
+func (c *component) share(at time.Time, e evidence) {
 	if e.alive != nil && e.unwritten.IsZero() {
 		c.count(at, "shared_boolean")
 	}
 	c.shared = &e
 }
 
-func (c *collector) count(at time.Time, via string) {
+func (c *component) count(at time.Time, via string) {
 	c.reports++
 	c.last, c.via = at, via
 }
 
-// due is when the component must have reported again, or zero if it need not.
-func (c *collector) due() time.Time {
-	if c.deadline == 0 || !c.speaks {
+// due is the time by which the component must report again, zero for no deadline.
+func (c *component) due() time.Time {
+	if c.deadline == 0 || !c.supervised {
 		return time.Time{}
 	}
-	return c.heard.Add(c.deadline)
+	return c.reportedAt.Add(c.deadline)
 }
 
-// rearm says whether a timer that was set for the former deadline would fire too
-// late for the present one. A deadline that only moved back is not such a case: the
-// timer fires early, and is set again.
-func (c *collector) rearm(former time.Time) bool {
+// rearm reports whether a timer for the former deadline would fire too late for the new
+// one. If the new one is later, the timer fires early and is set again.
+func (c *component) rearm(former time.Time) bool {
 	due := c.due()
 	if due.IsZero() || due.Equal(former) {
 		return false
@@ -117,24 +115,24 @@ func (c *collector) rearm(former time.Time) bool {
 	return passed || former.IsZero() || due.Before(former)
 }
 
-// late says whether the component missed its deadline. Both moments carry Go's
-// monotonic reading, so a step of the wall clock changes nothing.
-func (c *collector) late(at time.Time) bool {
+// late reports whether the component missed its deadline. Both times have a monotonic
+// clock reading, so a step of the wall clock has no effect.
+func (c *component) late(at time.Time) bool {
 	due := c.due()
 	return !due.IsZero() && !at.Before(due)
 }
 
-// status is what is known of the component at a moment. It is alive if everything
-// that speaks for it says so, and a component that is not alive is not ready.
-func (c *collector) status(at time.Time) Status {
+// status returns the state of the component. It is alive if both its reports and its
+// shared boolean are true. A component that is not alive is not ready.
+func (c *component) status(at time.Time) Status {
 	s := Status{
 		Name: c.name, Expected: c.expected, Reported: c.reports > 0,
 		Alive: c.alive, Ready: c.ready, Reason: c.reason, LastReport: c.last, Via: c.via,
 	}
 	if c.late(at) {
-		s.Alive, s.Reason = new(false), "no report for "+silence(at.Sub(c.heard))
+		s.Alive, s.Reason = new(false), "no report for "+silence(at.Sub(c.reportedAt))
 	}
-	if said := s.Alive; c.shared != nil && (said == nil || *said) {
+	if c.shared != nil && (s.Alive == nil || *s.Alive) {
 		s.Alive = c.shared.alive
 		switch {
 		case s.Alive == nil:
@@ -154,7 +152,7 @@ func (c *collector) status(at time.Time) Status {
 	return s
 }
 
-// silence prints a duration in whole seconds, or in milliseconds below one.
+// silence formats a duration in whole seconds, or in milliseconds below one.
 func silence(d time.Duration) string {
 	if d < time.Second {
 		return d.Truncate(time.Millisecond).String()

@@ -1,15 +1,18 @@
 package netlink
 
 import (
-	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/mdlayher/netlink"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"golang.org/x/sys/unix"
@@ -28,38 +31,33 @@ type fakeLink struct {
 	kind, peer string
 }
 
-// fakeKernel has links, and keeps them as the kernel does. Its functions, where they
-// are set, do what a kernel does that is broken.
+// fakeKernel has links, and creates and deletes them as the kernel does. Its functions,
+// if set, inject faults.
 type fakeKernel struct {
 	links []fakeLink
-	// in is the namespace that is meant, or why there is none.
+	// in is the namespace, missing the error if there is none.
 	in      netnsID
 	missing error
 	// opens replaces the next socket by an error.
 	opens func() error
 	// refused are the errors with which it answers requests, by their type.
 	refused map[uint16]unix.Errno
-	// answers replaces the datagrams with which the kernel answers; nil is the rest of
-	// them all.
-	answers func(m message, datagrams [][]byte) [][]byte
-	// sends and receives replace the socket's own errors.
-	sends    func(ctx context.Context, m message) error
-	receives func(ctx context.Context) error
-
-	// from is the port from which the first datagram of each socket comes.
-	from uint32
+	// answers replaces the datagrams of the answer.
+	answers func(m netlink.Message, datagrams [][]byte) [][]byte
+	// sends and receives return an error of the socket. expired is closed when its
+	// deadline is over.
+	sends    func(expired <-chan struct{}, m netlink.Message) error
+	receives func(expired <-chan struct{}) error
 
 	// opened and closed count sockets.
 	opened, closed int
 	// requests are the types of the messages that were sent.
 	requests []uint16
-	// sequence is the number of the last.
-	sequence uint32
 }
 
 func (k *fakeKernel) namespace() (netnsID, error) { return k.in, k.missing }
 
-func (k *fakeKernel) open() (conn, error) {
+func (k *fakeKernel) open() (*conn, error) {
 	if k.missing != nil {
 		return nil, k.missing
 	}
@@ -69,87 +67,117 @@ func (k *fakeKernel) open() (conn, error) {
 		}
 	}
 	k.opened++
-	return &fakeConn{kernel: k, in: k.in, from: k.from}, nil
+	return &conn{netlink.NewConn(&fakeSocket{kernel: k}, fakePort), k.in}, nil
 }
 
-// fakeConn is a socket of the fake kernel.
-type fakeConn struct {
-	kernel *fakeKernel
-	in     netnsID
-	queue  [][]byte
-	closed bool
-	from   uint32
+// fakeSocket is a socket of the fake kernel. It implements netlink.Socket.
+type fakeSocket struct {
+	kernel   *fakeKernel
+	queue    [][]byte
+	closed   bool
+	sequence uint32
+	// expired is closed when the deadline is over.
+	expired chan struct{}
 }
 
-func (c *fakeConn) namespace() netnsID { return c.in }
-func (c *fakeConn) port() uint32       { return fakePort }
-
-func (c *fakeConn) Close() error {
-	if c.closed {
+func (s *fakeSocket) Close() error {
+	if s.closed {
 		return unix.EBADF
 	}
-	c.closed = true
-	c.kernel.closed++
+	s.closed = true
+	s.kernel.closed++
 	return nil
 }
 
-func (c *fakeConn) send(ctx context.Context, message []byte) error {
-	m, err := onlyMessage(message)
+// SetDeadline removes the deadline, or ends it now.
+func (s *fakeSocket) SetDeadline(t time.Time) error {
+	if t.IsZero() {
+		s.expired = make(chan struct{})
+	} else {
+		close(s.expired)
+	}
+	return nil
+}
+
+func (s *fakeSocket) SetReadDeadline(time.Time) error  { return unix.EOPNOTSUPP }
+func (s *fakeSocket) SetWriteDeadline(time.Time) error { return unix.EOPNOTSUPP }
+
+func (s *fakeSocket) Send(m netlink.Message) error {
+	encoded, err := m.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	if m.sequence <= c.kernel.sequence {
-		return fmt.Errorf("request %d after request %d", m.sequence, c.kernel.sequence)
+	if m, err = onlyMessage(encoded); err != nil {
+		return err
 	}
-	c.kernel.sequence = m.sequence
-	c.kernel.requests = append(c.kernel.requests, m.kind)
-	if c.kernel.sends != nil {
-		if err := c.kernel.sends(ctx, m); err != nil {
+	if s.sequence != 0 && m.Header.Sequence != s.sequence+1 {
+		return fmt.Errorf("request %d after request %d", m.Header.Sequence, s.sequence)
+	}
+	s.sequence = m.Header.Sequence
+	s.kernel.requests = append(s.kernel.requests, uint16(m.Header.Type))
+	if s.kernel.sends != nil {
+		if err := s.kernel.sends(s.expired, m); err != nil {
 			return err
 		}
 	}
-	datagrams := c.kernel.answer(m)
-	if c.kernel.answers != nil {
-		datagrams = c.kernel.answers(m, datagrams)
+	datagrams := s.kernel.answer(m)
+	if s.kernel.answers != nil {
+		datagrams = s.kernel.answers(m, datagrams)
 	}
-	c.queue = append(c.queue, datagrams...)
-	return ctx.Err()
+	s.queue = append(s.queue, datagrams...)
+	select {
+	case <-s.expired:
+		return os.ErrDeadlineExceeded
+	default:
+		return nil
+	}
 }
 
-func (c *fakeConn) receive(ctx context.Context, buf []byte) (int, uint32, error) {
-	if c.kernel.receives != nil {
-		if err := c.kernel.receives(ctx); err != nil {
-			return 0, 0, err
+func (s *fakeSocket) SendMessages([]netlink.Message) error { return unix.EOPNOTSUPP }
+
+func (s *fakeSocket) Receive() ([]netlink.Message, error) { return nil, unix.EOPNOTSUPP }
+
+// ReceiveIter iterates over the messages of one datagram.
+func (s *fakeSocket) ReceiveIter() iter.Seq2[netlink.Message, error] {
+	fails := func(err error) iter.Seq2[netlink.Message, error] {
+		return func(yield func(netlink.Message, error) bool) { yield(netlink.Message{}, err) }
+	}
+	if s.kernel.receives != nil {
+		if err := s.kernel.receives(s.expired); err != nil {
+			return fails(err)
 		}
 	}
-	if len(c.queue) == 0 {
-		<-ctx.Done()
-		return 0, 0, ctx.Err()
+	if len(s.queue) == 0 {
+		<-s.expired
+		return fails(os.ErrDeadlineExceeded)
 	}
-	datagram := c.queue[0]
-	c.queue = c.queue[1:]
-	from := c.from
-	c.from = 0
-	copy(buf, datagram)
-	return len(datagram), from, nil
+	datagram := s.queue[0]
+	s.queue = s.queue[1:]
+	if len(datagram) > maxDatagram {
+		return fails(errors.New("message truncated"))
+	}
+	return messages(datagram)
 }
 
-// messages are the messages of a datagram, and the error that ends them.
-func messages(datagram []byte) iter.Seq2[message, error] {
-	return func(yield func(message, error) bool) {
-		for len(datagram) > 0 {
-			m, rest, err := cutMessage(datagram)
+// messages iterates over the messages of a datagram, as the library does.
+func messages(datagram []byte) iter.Seq2[netlink.Message, error] {
+	return func(yield func(netlink.Message, error) bool) {
+		datagram = append(datagram, make([]byte, aligned(len(datagram))-len(datagram))...)
+		for len(datagram) >= unix.SizeofNlMsghdr {
+			length := min(len(datagram), aligned(int(binary.NativeEndian.Uint32(datagram))))
+			var m netlink.Message
+			err := m.UnmarshalBinary(datagram[:length])
 			if !yield(m, err) || err != nil {
 				return
 			}
-			datagram = rest
+			datagram = datagram[length:]
 		}
 	}
 }
 
 // onlyMessage reads a datagram of one message.
-func onlyMessage(datagram []byte) (message, error) {
-	var found []message
+func onlyMessage(datagram []byte) (netlink.Message, error) {
+	var found []netlink.Message
 	for m, err := range messages(datagram) {
 		if err != nil {
 			return m, err
@@ -157,17 +185,30 @@ func onlyMessage(datagram []byte) (message, error) {
 		found = append(found, m)
 	}
 	if len(found) != 1 {
-		return message{}, fmt.Errorf("%d messages, want 1", len(found))
+		return netlink.Message{}, fmt.Errorf("%d messages, want 1", len(found))
 	}
 	return found[0], nil
 }
 
-// answer does what a request asks for.
-func (k *fakeKernel) answer(m message) [][]byte {
-	if errno, ok := k.refused[m.kind]; ok {
+func appendAttribute(b []byte, kind uint16, data []byte) []byte {
+	length := unix.SizeofRtAttr + len(data)
+	b = binary.NativeEndian.AppendUint16(b, uint16(length))
+	b = binary.NativeEndian.AppendUint16(b, kind)
+	b = append(b, data...)
+	return append(b, make([]byte, aligned(length)-length)...)
+}
+
+func cString(s string) []byte { return append([]byte(s), 0) }
+
+// aligned is a length with the padding after it: NLMSG_ALIGN and RTA_ALIGN.
+func aligned(length int) int { return (length + 3) &^ 3 }
+
+// answer performs a request.
+func (k *fakeKernel) answer(m netlink.Message) [][]byte {
+	if errno, ok := k.refused[uint16(m.Header.Type)]; ok {
 		return fakeError(m, errno)
 	}
-	switch m.kind {
+	switch m.Header.Type {
 	case unix.RTM_GETLINK:
 		return k.dump(m)
 	case unix.RTM_NEWLINK:
@@ -192,7 +233,7 @@ func (k *fakeKernel) answer(m message) [][]byte {
 }
 
 // requestedLink is the link that a request makes or deletes.
-func requestedLink(m message) fakeLink {
+func requestedLink(m netlink.Message) fakeLink {
 	var link fakeLink
 	attributes := func(data []byte) map[uint16][]byte {
 		found := map[uint16][]byte{}
@@ -206,18 +247,18 @@ func requestedLink(m message) fakeLink {
 		}
 		return found
 	}
-	top := attributes(m.data[unix.SizeofIfInfomsg:])
-	link.name = string(terminated(top[unix.IFLA_IFNAME]))
+	top := attributes(m.Data[unix.SizeofIfInfomsg:])
+	link.name = string(beforeNUL(top[unix.IFLA_IFNAME]))
 	info := attributes(top[unix.IFLA_LINKINFO])
 	link.kind = string(info[unix.IFLA_INFO_KIND])
-	if peer := attributes(info[unix.IFLA_INFO_DATA])[netlinkPeer]; peer != nil {
-		link.peer = string(terminated(attributes(peer[unix.SizeofIfInfomsg:])[unix.IFLA_IFNAME]))
+	if peer := attributes(info[unix.IFLA_INFO_DATA])[vethPeer]; peer != nil {
+		link.peer = string(beforeNUL(attributes(peer[unix.SizeofIfInfomsg:])[unix.IFLA_IFNAME]))
 	}
 	return link
 }
 
-// dump lists the links, a few in each datagram, as netlink(7) says of multipart messages.
-func (k *fakeKernel) dump(request message) [][]byte {
+// dump lists the links in multipart messages (netlink(7)), a few in each datagram.
+func (k *fakeKernel) dump(request netlink.Message) [][]byte {
 	const each = 30
 	var datagrams [][]byte
 	for some := range slices.Chunk(k.links, each) {
@@ -230,8 +271,8 @@ func (k *fakeKernel) dump(request message) [][]byte {
 	return append(datagrams, fakeMessage(request, unix.NLMSG_DONE, unix.NLM_F_MULTI, make([]byte, 4)))
 }
 
-// encode is the link as a message RTM_NEWLINK has it, with attributes before and behind
-// the names, as many bytes as those of a real link.
+// encode encodes the link as the data of a message RTM_NEWLINK, with attributes before
+// and after the names. It has about the size of a real link.
 func (l fakeLink) encode() []byte {
 	b := make([]byte, unix.SizeofIfInfomsg)
 	binary.NativeEndian.PutUint32(b[8:], l.flags)
@@ -249,18 +290,18 @@ func (l fakeLink) encode() []byte {
 }
 
 // fakeMessage is a message of the answer to a request.
-func fakeMessage(request message, kind, flags uint16, data []byte) []byte {
+func fakeMessage(request netlink.Message, kind, flags uint16, data []byte) []byte {
 	b := binary.NativeEndian.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(data)))
 	b = binary.NativeEndian.AppendUint16(b, kind)
 	b = binary.NativeEndian.AppendUint16(b, flags)
-	b = binary.NativeEndian.AppendUint32(b, request.sequence)
+	b = binary.NativeEndian.AppendUint32(b, request.Header.Sequence)
 	b = binary.NativeEndian.AppendUint32(b, fakePort)
 	b = append(b, data...)
 	return append(b, make([]byte, aligned(len(b))-len(b))...)
 }
 
-// fakeError is the answer of one message that says an error, or none.
-func fakeError(request message, errno unix.Errno) [][]byte {
+// fakeError is an answer of one message: an error, or an acknowledgement if errno is 0.
+func fakeError(request netlink.Message, errno unix.Errno) [][]byte {
 	return [][]byte{fakeMessage(request, unix.NLMSG_ERROR, 0, append(fakeErrno(errno), make([]byte, unix.SizeofNlMsghdr)...))}
 }
 
@@ -268,9 +309,9 @@ func fakeErrno(errno unix.Errno) []byte {
 	return binary.NativeEndian.AppendUint32(nil, uint32(-int32(errno)))
 }
 
-// netlinkLines are samples, one a line and sorted, without failures that are none and
-// without the label netlink.
-func netlinkLines(samples []collectors.Sample) string {
+// sampleLines formats samples, one in each line and sorted, without failures of the value
+// 0 and without the label netlink.
+func sampleLines(samples []collectors.Sample) string {
 	var lines []string
 	for _, s := range samples {
 		pairs := map[string]string{}
@@ -291,8 +332,8 @@ func netlinkLines(samples []collectors.Sample) string {
 	return strings.Join(lines, "\n")
 }
 
-// fakeNetlink makes a collector over the fake kernel.
-func fakeNetlink(t testing.TB, config Config, kernel *fakeKernel) *collector {
+// fakeNetlink returns a collector over the fake kernel.
+func fakeCollector(t testing.TB, config Config, kernel *fakeKernel) *collector {
 	t.Helper()
 	if config.Socket == "" {
 		config.Socket = fresh
@@ -303,5 +344,5 @@ func fakeNetlink(t testing.TB, config Config, kernel *fakeKernel) *collector {
 	if problems := config.Problems(); problems != nil {
 		t.Fatalf("Problems() = %v, want none", problems)
 	}
-	return makeNetlink("host", config, kernel)
+	return collectorOf("host", config, kernel)
 }

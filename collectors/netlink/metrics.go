@@ -5,15 +5,15 @@ import "github.com/vitals-health/vitals/collectors"
 // The metrics of the kind netlink.
 var (
 	upMetric               = collectors.NewGauge("vitals_netlink_up", "Whether the kernel listed all links (1) or not (0).", "netlink")
-	latencyMetric          = collectors.NewGauge("vitals_netlink_latency_seconds", "How long listing the links took, from opening the socket to the end of the list.", "netlink")
-	linksMetric            = collectors.NewGauge("vitals_netlink_links", "How many links there are in the network namespace.", "netlink")
-	failureMetric          = collectors.NewGauge("vitals_netlink_failure", "Why the links could not be listed: 1 for that reason, 0 for all others.", "netlink", "reason")
-	interfacePresentMetric = collectors.NewGauge("vitals_netlink_interface_present", "Whether there is a link of this name (1) or not (0).", "netlink", "interface")
+	latencyMetric          = collectors.NewGauge("vitals_netlink_latency_seconds", "Duration of listing the links, from opening the socket to the end of the list.", "netlink")
+	linksMetric            = collectors.NewGauge("vitals_netlink_links", "Number of links in the network namespace.", "netlink")
+	failureMetric          = collectors.NewGauge("vitals_netlink_failure", "Reason why the links could not be listed: 1 for that reason, 0 for all others.", "netlink", "reason")
+	interfacePresentMetric = collectors.NewGauge("vitals_netlink_interface_present", "Whether a link of this name exists (1) or not (0).", "netlink", "interface")
 	interfaceUpMetric      = collectors.NewGauge("vitals_netlink_interface_up", "Whether the link is administratively up (1) or down (0).", "netlink", "interface")
-	interfaceRunningMetric = collectors.NewGauge("vitals_netlink_interface_running", "Whether the link can carry packets (1), because it is up and has its carrier, or not (0).", "netlink", "interface")
-	writeUpMetric          = collectors.NewGauge("vitals_netlink_write_up", "Whether a link could be made and deleted (1) or not (0).", "netlink")
-	writeLatencyMetric     = collectors.NewGauge("vitals_netlink_write_latency_seconds", "How long making and deleting a link took.", "netlink")
-	writeFailureMetric     = collectors.NewGauge("vitals_netlink_write_failure", "Why no link could be made and deleted: 1 for that reason, 0 for all others.", "netlink", "reason")
+	interfaceRunningMetric = collectors.NewGauge("vitals_netlink_interface_running", "Whether the link is up and has a carrier (1) or not (0).", "netlink", "interface")
+	writeUpMetric          = collectors.NewGauge("vitals_netlink_write_up", "Whether a link was created and deleted (1) or not (0).", "netlink")
+	writeLatencyMetric     = collectors.NewGauge("vitals_netlink_write_latency_seconds", "Duration of creating and deleting a link.", "netlink")
+	writeFailureMetric     = collectors.NewGauge("vitals_netlink_write_failure", "Reason why no link could be created and deleted: 1 for that reason, 0 for all others.", "netlink", "reason")
 )
 
 // defs are the metrics of the kind netlink.

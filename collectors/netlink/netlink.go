@@ -1,4 +1,4 @@
-// Package netlink measures whether the kernel answers netlink requests for the network links.
+// Package netlink checks whether the kernel answers netlink requests about network links.
 package netlink
 
 import (
@@ -21,23 +21,22 @@ const (
 	bridge = "bridge"
 )
 
-// Config configures the kind netlink: whether the kernel lists the links of a
-// network namespace, whether certain ones are there and up, and whether links can be
-// made.
+// Config configures the kind netlink: a list of the links of a network namespace, a
+// check of some of them, and a write test.
 type Config struct {
 	// NetNS is the absolute path of a network namespace, such as /run/netns/x or
-	// /proc/PID/ns/net; the own one where it is not set.
+	// /proc/PID/ns/net. Empty is the namespace of this process.
 	NetNS string `yaml:"netns,omitempty"`
-	// Interfaces are names of links, alternative names among them.
+	// Interfaces are names or alternative names of links.
 	Interfaces []string `yaml:"interfaces,omitempty"`
-	// Socket is fresh (one a round) or held (from round to round).
+	// Socket is fresh (one for each collection) or held (kept between collections).
 	Socket string `yaml:"socket"`
-	// WriteTest is the type of the link that every round makes and deletes: dummy,
-	// veth, bridge, or off.
+	// WriteTest is the type of the link that each collection creates and deletes:
+	// dummy, veth, bridge, or off.
 	WriteTest string `yaml:"write_test"`
 }
 
-// SetDefaults sets what a block has before it is decoded.
+// SetDefaults sets the defaults of a block before it is decoded.
 func (c *Config) SetDefaults() {
 	c.Socket, c.WriteTest = fresh, off
 }
@@ -77,7 +76,7 @@ func validLinkName(name string) bool {
 	return name != "" && len(name) < 128 && name != "." && name != ".." && !strings.ContainsAny(name, "/: \t\n\v\f\r")
 }
 
-// writes says whether links are made and deleted.
+// writes reports whether links are created and deleted.
 func (c *Config) writes() bool { return c.WriteTest != "" && c.WriteTest != off }
 
 // External implements Kind: the kernel is on this host.
@@ -88,27 +87,26 @@ func (c *Config) Uses() []string { return nil }
 
 // New implements Kind. It returns an error on every system but Linux.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	return newNetlink(env.Name, *c)
+	return newCollector(env.Name, *c)
 }
 
-// reason says why the kernel did not do what it was asked for. The set is
-// closed, because it is a label.
+// reason is the reason why a request failed. The set is closed, because it is a label.
 type reason string
 
 const (
-	timeout            reason = "timeout"     // no answer in time
-	forbidden          reason = "forbidden"   // the permission is missing
-	overflow           reason = "overflow"    // no room: a full buffer, no memory, no descriptor left
-	netlinkInterrupted reason = "interrupted" // the links changed in each try
-	namespace          reason = "namespace"   // the network namespace is not there
-	unsupported        reason = "unsupported" // the kernel, or what stands for it, cannot do it
-	protocol           reason = "protocol"    // an answer that makes no sense, and all else
+	timeout     reason = "timeout"     // no answer in time
+	forbidden   reason = "forbidden"   // a missing permission
+	overflow    reason = "overflow"    // a full buffer, no memory or no free descriptor
+	interrupted reason = "interrupted" // the links changed during each list
+	namespace   reason = "namespace"   // the network namespace does not exist
+	unsupported reason = "unsupported" // the kernel or the sandbox does not support it
+	protocol    reason = "protocol"    // an invalid answer, and all other errors
 )
 
 // reasons are all reasons, in the order in which they are exported.
 func reasons() []reason {
 	return []reason{
-		timeout, forbidden, overflow, netlinkInterrupted,
+		timeout, forbidden, overflow, interrupted,
 		namespace, unsupported, protocol,
 	}
 }

@@ -2,52 +2,45 @@ package netlink
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// collector is the collector of the kind collector. All but holding, held and mu belongs to
-// the one goroutine that busy stands for.
+// collector is the collector of the kind netlink.
 type collector struct {
 	name   string
 	config Config
 	kernel kernel
 	// busy is closed when the goroutine of the last step has ended.
-	busy     chan struct{}
-	sequence uint32
-	buffer   []byte
+	busy chan struct{}
 
-	mu sync.Mutex // guards what follows
-	// holding is whether a socket may stay open between rounds.
+	mu sync.Mutex // guards holding and held
+	// holding is whether a socket may stay open between collections.
 	holding bool
-	held    conn
+	held    *conn
 }
 
-// heldNetlink is a netlink whose socket is closed when Vitals needs it no longer.
-type heldNetlink struct{ *collector }
+// holder is a collector whose held socket is closed at shutdown.
+type holder struct{ *collector }
 
-func newNetlink(name string, config Config) (collectors.Collector, error) {
-	n := makeNetlink(name, config, netlinkPath(config.NetNS))
-	if n.holding {
-		return heldNetlink{n}, nil
+func newCollector(name string, config Config) (collectors.Collector, error) {
+	c := collectorOf(name, config, netnsPath(config.NetNS))
+	if c.holding {
+		return holder{c}, nil
 	}
-	return n, nil
+	return c, nil
 }
 
-func makeNetlink(name string, config Config, kernel kernel) *collector {
-	n := &collector{
-		name: name, config: config, kernel: kernel, holding: config.Socket == held,
-		busy: make(chan struct{}), buffer: make([]byte, netlinkDatagram),
-	}
-	close(n.busy)
-	return n
+func collectorOf(name string, config Config, kernel kernel) *collector {
+	c := &collector{name: name, config: config, kernel: kernel, holding: config.Socket == held, busy: make(chan struct{})}
+	close(c.busy)
+	return c
 }
 
 // Run implements Runner: it closes the held socket at the end.
-func (h heldNetlink) Run(ctx context.Context, _ func()) {
+func (h holder) Run(ctx context.Context, _ func()) {
 	<-ctx.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,56 +51,56 @@ func (h heldNetlink) Run(ctx context.Context, _ func()) {
 	}
 }
 
-// Collect lists the links and, where that is configured, makes one and deletes it.
-func (n *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+// Collect lists the links and, with a write test, creates and deletes one.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	var b collectors.Batch
-	links, err := step(ctx, n, n.list, nil)
-	n.outcome(&b, listMetrics(), links.took, err)
+	links, err := step(ctx, c, c.list, nil)
+	c.outcome(&b, listMetrics(), links.took, err)
 	if err != nil {
 		return b.Samples, err
 	}
-	b.Set(linksMetric, float64(links.count), n.name)
-	for _, name := range n.config.Interfaces {
+	b.Set(linksMetric, float64(links.count), c.name)
+	for _, name := range c.config.Interfaces {
 		flags, present := links.flags[name]
-		b.Set(interfacePresentMetric, collectors.Number(present), n.name, name)
+		b.Set(interfacePresentMetric, collectors.Number(present), c.name, name)
 		if present {
-			b.Set(interfaceUpMetric, collectors.Number(flags&up != 0), n.name, name)
-			b.Set(interfaceRunningMetric, collectors.Number(flags&running != 0), n.name, name)
+			b.Set(interfaceUpMetric, collectors.Number(flags&up != 0), c.name, name)
+			b.Set(interfaceRunningMetric, collectors.Number(flags&running != 0), c.name, name)
 		}
 	}
-	if !n.config.writes() {
+	if !c.config.writes() {
 		return b.Samples, nil
 	}
-	test := writeTest{n, testLinkName(), links.leftovers}
-	took, err := step(ctx, n, test.run, test.undo)
-	n.outcome(&b, writeMetrics(), took, err)
+	test := writeTest{c, testLinkName(), links.leftovers}
+	took, err := step(ctx, c, test.run, test.undo)
+	c.outcome(&b, writeMetrics(), took, err)
 	return b.Samples, err
 }
 
-// outcome appends whether something worked, how long it took if so, and why not if not.
-func (n *collector) outcome(b *collectors.Batch, of outcomeMetrics, took time.Duration, err error) {
-	b.Set(of.up, collectors.Number(err == nil), n.name)
+// outcome appends the result of an operation: its success, duration or reason.
+func (c *collector) outcome(b *collectors.Batch, of outcomeMetrics, took time.Duration, err error) {
+	b.Set(of.up, collectors.Number(err == nil), c.name)
 	if err == nil {
-		b.Set(of.latency, took.Seconds(), n.name)
+		b.Set(of.latency, took.Seconds(), c.name)
 	}
 	for _, r := range reasons() {
-		b.Set(of.failure, collectors.Number(r == reasonOfNetlink(err)), n.name, string(r))
+		b.Set(of.failure, collectors.Number(r == reasonOf(err)), c.name, string(r))
 	}
 }
 
 // Describe implements Collector.
-func (n *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// step calls f in a goroutine of its own and gives up on it when ctx ends. The
-// kernel answers such requests under a lock of its own (rtnl_lock), and whoever waits
-// for that cannot be interrupted, whatever the socket's deadline. If f fails, undo is
-// called, for which nobody waits. Nothing else is started before both have ended.
-func step[T any](ctx context.Context, n *collector, f func(context.Context) (T, error), undo func(context.Context)) (T, error) {
+// step calls f in a goroutine and returns a timeout when ctx ends. The kernel processes
+// these requests under rtnl_lock. A system call that waits for that lock cannot be
+// interrupted by the deadline of the socket. If f fails, step calls undo and does not
+// wait for it. The next step starts when both have returned.
+func step[T any](ctx context.Context, c *collector, f func(context.Context) (T, error), undo func(context.Context)) (T, error) {
 	var none T
 	select {
-	case <-n.busy:
+	case <-c.busy:
 	case <-ctx.Done():
-		return none, &collectors.Error[reason]{Reason: timeout, Err: errors.New("ask the kernel: it has not answered the request of an earlier round")}
+		return none, collectors.Errorf(timeout, "netlink request: the kernel has not answered the request of an earlier collection")
 	}
 	type outcome struct {
 		value    T
@@ -115,7 +108,7 @@ func step[T any](ctx context.Context, n *collector, f func(context.Context) (T, 
 		panicked any
 	}
 	busy, done := make(chan struct{}), make(chan outcome, 2) // an undo that panics is the second
-	n.busy = busy
+	c.busy = busy
 	go func() {
 		defer close(busy)
 		defer func() {
@@ -138,12 +131,12 @@ func step[T any](ctx context.Context, n *collector, f func(context.Context) (T, 
 		}
 		return o.value, o.err
 	case <-ctx.Done():
-		return none, &collectors.Error[reason]{Reason: timeout, Err: errors.New("ask the kernel: the request is stuck in it")}
+		return none, collectors.Errorf(timeout, "netlink request: it is stuck in the kernel")
 	}
 }
 
-// deadline ends a little before ctx does, so that what ran into it can still say
-// what it was.
+// deadline returns a context that ends shortly before ctx, so that f can return the
+// error of the operation that timed out.
 func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -153,47 +146,47 @@ func deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/20, most)))
 }
 
-// use calls f with a socket in the namespace that is meant now. The socket is held for
-// the next time only if nothing failed: a late answer must not meet another request.
-func (n *collector) use(f func(conn) error) error {
-	conn, err := n.take()
+// use calls f with a socket in the configured namespace. The socket is held only after
+// success: a late answer must not be read as the answer to another request.
+func (c *collector) use(f func(*conn) error) error {
+	conn, err := c.take()
 	if err != nil {
 		return err
 	}
-	if err = f(conn); err == nil && n.put(conn) {
+	if err = f(conn); err == nil && c.put(conn) {
 		return nil
 	}
 	_ = conn.Close()
 	return err
 }
 
-// take returns the held socket, or a new one if there is none or its namespace is no
-// longer the one that is meant.
-func (n *collector) take() (conn, error) {
-	n.mu.Lock()
-	held := n.held
-	n.held = nil
-	n.mu.Unlock()
+// take returns the held socket, or a new one if there is none or if the path now leads to
+// another namespace.
+func (c *collector) take() (*conn, error) {
+	c.mu.Lock()
+	held := c.held
+	c.held = nil
+	c.mu.Unlock()
 	if held == nil {
-		return n.kernel.open()
+		return c.kernel.open()
 	}
-	now, err := n.kernel.namespace()
-	if err == nil && now == held.namespace() {
+	now, err := c.kernel.namespace()
+	if err == nil && now == held.namespace {
 		return held, nil
 	}
 	_ = held.Close()
 	if err != nil {
 		return nil, err
 	}
-	return n.kernel.open()
+	return c.kernel.open()
 }
 
-// put holds a socket; it returns false where sockets are not held.
-func (n *collector) put(conn conn) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.holding {
-		n.held = conn
+// put holds a socket. It returns false if sockets are not held.
+func (c *collector) put(conn *conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holding {
+		c.held = conn
 	}
-	return n.holding
+	return c.holding
 }

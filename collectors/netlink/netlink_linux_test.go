@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -14,25 +15,25 @@ import (
 
 const linkWorks = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
 
-// round collects with a time limit of one second and joins what came of it.
-func round(t testing.TB, c collectors.Collector) (lines string, err error) {
+// collect runs a collection with a time limit of one second and formats its samples.
+func collect(t testing.TB, c collectors.Collector) (lines string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	samples, err := c.Collect(ctx)
-	return netlinkLines(samples), err
+	return sampleLines(samples), err
 }
 
 func TestExposition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kernel := &fakeKernel{
 			links: []fakeLink{{name: "lo", flags: linkWorks}, {name: "br-int", flags: linkWorks}, {name: "eth1", flags: unix.IFF_UP}},
-			sends: func(context.Context, message) error {
+			sends: func(<-chan struct{}, netlink.Message) error {
 				time.Sleep(250 * time.Microsecond)
 				return nil
 			},
 		}
-		c := fakeNetlink(t, Config{Interfaces: []string{"br-int", "eth1", "eth2"}, WriteTest: veth}, kernel)
+		c := fakeCollector(t, Config{Interfaces: []string{"br-int", "eth1", "eth2"}, WriteTest: veth}, kernel)
 		samples, err := c.Collect(t.Context())
 		if err != nil {
 			t.Fatalf("Collect() = %v, want no error", err)
@@ -64,7 +65,7 @@ func TestListsTheLinksOfThisHost(t *testing.T) {
 				found[s.Labels.Get("__name__")] += s.Value
 			}
 			if found["vitals_netlink_up"] != 1 || found["vitals_netlink_links"] < 1 || found["vitals_netlink_latency_seconds"] <= 0 || found["vitals_netlink_interface_present"] != 1 {
-				t.Errorf("%+v: Collect() = %v, want that netlink works and lo is there", config, samples)
+				t.Errorf("%+v: Collect() = %v, want a list with lo", config, samples)
 			}
 		}
 	}

@@ -5,8 +5,10 @@ package netlink
 import (
 	"errors"
 	"runtime"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
-func newNetlink(string, NetlinkConfig) (Collector, error) {
-	return nil, errors.New("netlink is a part of Linux: there is none on " + runtime.GOOS)
+func newCollector(string, Config) (collectors.Collector, error) {
+	return nil, errors.New("netlink is a part of Linux: it does not exist on " + runtime.GOOS)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// reasonOfNetlink is the reason of an error; nil is no reason.
-func reasonOfNetlink(err error) reason {
+// reasonOf returns the reason of an error, and "" for nil.
+func reasonOf(err error) reason {
 	return collectors.ReasonOf(err, classify)
 }
 
@@ -35,7 +35,7 @@ func reasonOfErrno(errno unix.Errno) reason {
 	case unix.ENOBUFS, unix.ENOMEM, unix.EMFILE, unix.ENFILE:
 		return overflow
 	case unix.EINTR:
-		return netlinkInterrupted
+		return interrupted
 	case unix.EOPNOTSUPP, unix.EAFNOSUPPORT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.ENOSYS:
 		return unsupported
 	}

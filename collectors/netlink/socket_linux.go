@@ -1,52 +1,62 @@
 package netlink
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 
-	"github.com/mdlayher/socket"
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/vitals-health/vitals/collectors"
 )
+
+// maxDatagram is the longest datagram that the kernel sends for a list, in bytes:
+// netlink_recvmsg in net/netlink/af_netlink.c. It sends a longer one only for a link
+// that needs more.
+const maxDatagram = 32 << 10
 
 // kernel opens sockets in one network namespace.
 type kernel interface {
-	// namespace says which namespace is meant now.
+	// namespace returns the identity of the namespace to which the path leads now.
 	namespace() (netnsID, error)
-	open() (conn, error)
+	open() (*conn, error)
+}
+
+// conn is a socket and the network namespace in which it was opened.
+type conn struct {
+	*netlink.Conn
+	namespace netnsID
 }
 
 // netnsID is the identity of a network namespace: the device and the inode of its file,
-// see namespaces(7). Zero is the own one.
+// see namespaces(7). The zero value is the namespace of this process.
 type netnsID struct{ device, inode uint64 }
 
-// netlinkPath is the path of the namespace; empty is the own one.
-type netlinkPath string
+// netnsPath is the path of a network namespace; empty for that of this process.
+type netnsPath string
 
-func (p netlinkPath) namespace() (netnsID, error) {
+func (p netnsPath) namespace() (netnsID, error) {
 	if p == "" {
 		return netnsID{}, nil
 	}
 	var stat unix.Stat_t
 	if err := unix.Stat(string(p), &stat); err != nil {
-		return netnsID{}, p.fault("look at", err)
+		return netnsID{}, p.fault("check", err)
 	}
-	// What is opened may be something else by then; then setns(2) refuses it.
+	// The path can change before it is opened. Then setns(2) refuses the file.
 	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return netnsID{}, p.fault("look at", errors.New("it is no network namespace"))
+		return netnsID{}, p.fault("check", errors.New("not a network namespace"))
 	}
 	return identity(stat), nil
 }
 
 func identity(stat unix.Stat_t) netnsID { return netnsID{uint64(stat.Dev), stat.Ino} }
 
-// open implements kernel. A thread of its own enters the namespace to open the
-// socket; one that cannot come back from there ends.
-func (p netlinkPath) open() (conn, error) {
+// open implements kernel. A separate thread enters the namespace to open the socket.
+// The thread ends if it cannot return.
+func (p netnsPath) open() (*conn, error) {
 	if p == "" {
-		return openNetlink(netnsID{}, 0)
+		return openSocket(netnsID{}, 0)
 	}
 	if _, err := p.namespace(); err != nil {
 		return nil, err
@@ -56,87 +66,36 @@ func (p netlinkPath) open() (conn, error) {
 		return nil, p.fault("open", err)
 	}
 	defer unix.Close(fd)
-	var meant, own unix.Stat_t
-	if err := unix.Fstat(fd, &meant); err != nil {
-		return nil, p.fault("look at", err)
+	var target, own unix.Stat_t
+	if err := unix.Fstat(fd, &target); err != nil {
+		return nil, p.fault("check", err)
 	}
-	// Nothing is entered, and no permission needed, where one is already.
-	if unix.Stat("/proc/thread-self/ns/net", &own) == nil && identity(own) == identity(meant) {
-		return openNetlink(identity(meant), 0)
+	// To open a socket in the current namespace needs no permission.
+	if unix.Stat("/proc/thread-self/ns/net", &own) == nil && identity(own) == identity(target) {
+		return openSocket(identity(target), 0)
 	}
-	conn, err := openNetlink(identity(meant), fd)
+	c, err := openSocket(identity(target), fd)
 	if err != nil {
 		return nil, p.fault("enter", err)
 	}
-	return conn, nil
+	return c, nil
 }
 
-// fault says what could not be done with the namespace.
-func (p netlinkPath) fault(what string, err error) error {
-	reason := reasonOfNetlink(err)
+// fault returns the error of an operation on the namespace.
+func (p netnsPath) fault(operation string, err error) error {
+	reason := reasonOf(err)
 	if reason == protocol {
 		reason = namespace
 	}
-	return collectors.Errorf(reason, "%s network namespace %s: %w", what, string(p), err)
+	return collectors.Errorf(reason, "%s network namespace %s: %w", operation, string(p), err)
 }
 
-// netlinkSocket is a socket of the kernel.
-type netlinkSocket struct {
-	conn    *socket.Conn
-	in      netnsID
-	address uint32
-}
-
-// openNetlink opens a socket in the namespace of a file, or in the own one if there is
-// none (0).
-func openNetlink(in netnsID, file int) (conn, error) {
-	conn, err := socket.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, "netlink", &socket.Config{NetNS: file})
+// openSocket opens a socket in the namespace of a file, or in that of this process if
+// file is 0.
+func openSocket(in netnsID, file int) (*conn, error) {
+	c, err := netlink.Dial(unix.NETLINK_ROUTE, &netlink.Config{NetNS: file, MessageBufferSize: maxDatagram})
 	if err != nil {
 		return nil, fmt.Errorf("open netlink socket: %w", err)
 	}
-	s := &netlinkSocket{conn: conn, in: in}
-	if err := s.bind(); err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// bind lets the kernel give the socket an address.
-func (s *netlinkSocket) bind() error {
-	if err := s.conn.Bind(&unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return fmt.Errorf("bind netlink socket: %w", err)
-	}
-	name, err := s.conn.Getsockname()
-	if err != nil {
-		return fmt.Errorf("address of netlink socket: %w", err)
-	}
-	address, ok := name.(*unix.SockaddrNetlink)
-	if !ok {
-		return errors.New("address of netlink socket: it is none of netlink")
-	}
-	s.address = address.Pid
-	return nil
-}
-
-func (s *netlinkSocket) namespace() netnsID { return s.in }
-
-func (s *netlinkSocket) port() uint32 { return s.address }
-
-func (s *netlinkSocket) Close() error { return s.conn.Close() }
-
-func (s *netlinkSocket) send(ctx context.Context, message []byte) error {
-	return s.conn.Sendto(ctx, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK})
-}
-
-func (s *netlinkSocket) receive(ctx context.Context, buf []byte) (int, uint32, error) {
-	n, from, err := s.conn.Recvfrom(ctx, buf, unix.MSG_TRUNC)
-	if err != nil {
-		return 0, 0, err
-	}
-	address, ok := from.(*unix.SockaddrNetlink)
-	if !ok {
-		return 0, 0, os.NewSyscallError("recvfrom", unix.EPROTO)
-	}
-	return n, address.Pid, nil
+	return &conn{c, in}, nil
 }

@@ -2,18 +2,20 @@ package netlink
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// What the path leads to is no network namespace: nothing hangs, nothing is entered.
+// A path that does not lead to a network namespace is an error.
 func TestPathToNoNamespace(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -27,16 +29,16 @@ func TestPathToNoNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tests := []struct{ name, path, says string }{
+	tests := []struct{ name, path, text string }{
 		{"nothing", at("missing"), "no such file"},
 		{"dangling link", at("dangling"), "no such file"},
 		{"loop of links", at("loop"), "too many levels"},
 		{"something below a file", at("file/below"), "not a directory"},
 		{"name that is too long", at(strings.Repeat("x", 300)), "file name too long"},
 		{"process that is gone", "/proc/4194305/ns/net", "no such file"}, // beyond PID_MAX_LIMIT
-		{"fifo without a writer", at("fifo"), "is no network namespace"},
-		{"directory", dir, "is no network namespace"},
-		{"device", "/dev/null", "is no network namespace"},
+		{"fifo without a writer", at("fifo"), "not a network namespace"},
+		{"directory", dir, "not a network namespace"},
+		{"device", "/dev/null", "not a network namespace"},
 		{"ordinary file, such as ip netns leaves behind", at("file"), "setns: invalid argument"},
 		{"namespace of another kind", "/proc/self/ns/uts", "setns: invalid argument"},
 	}
@@ -47,19 +49,19 @@ func TestPathToNoNamespace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := round(t, c)
-				if got != "failure namespace 1\nup 0" || err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.path) {
-					t.Errorf("Collect() = %q, %v, want the reason namespace and an error with %q and the path", got, err, tt.says)
+				got, err := collect(t, c)
+				if got != "failure namespace 1\nup 0" || err == nil || !strings.Contains(err.Error(), tt.text) || !strings.Contains(err.Error(), tt.path) {
+					t.Errorf("Collect() = %q, %v, want the reason namespace and an error with %q and the path", got, err, tt.text)
 				}
 			}
 		})
 	}
 }
 
-// A held socket finds out that its path leads to another namespace now.
+// A held socket is replaced when its path leads to another namespace.
 func TestPathChanges(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "net")
-	c := makeNetlink("host", Config{NetNS: link, Socket: held, WriteTest: off}, netlinkPath(link))
+	c := collectorOf("host", Config{NetNS: link, Socket: held, WriteTest: off}, netnsPath(link))
 	for _, step := range []struct {
 		target, want string
 		same         bool
@@ -75,7 +77,7 @@ func TestPathChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := c.held
-		got, err := round(t, c)
+		got, err := collect(t, c)
 		if !strings.HasSuffix(got, step.want) {
 			t.Errorf("%s: Collect() = %q, %v, want %q", step.target, got, err, step.want)
 		}
@@ -88,56 +90,63 @@ func TestPathChanges(t *testing.T) {
 	}
 }
 
-func TestSocketKeepsTheDeadline(t *testing.T) {
-	conn, err := netlinkPath("").open()
+func TestDeadline(t *testing.T) {
+	conn, err := netnsPath("").open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err = conn.receive(ctx, make([]byte, netlinkDatagram))
-	if reasonOfNetlink(err) != timeout {
-		t.Errorf("receive() = %v without a request, want a timeout", err)
+	none := func(netlink.Message) error { return nil }
+	if err := conn.exchange(ctx, unanswered(), none); reasonOf(err) != timeout {
+		t.Errorf("exchange() = %v without an answer, want a timeout", err)
 	}
-	if err := conn.send(ctx, listLinks(1)); reasonOfNetlink(err) != timeout {
-		t.Errorf("send() = %v after the deadline, want a timeout", err)
+	if err := conn.exchange(ctx, listLinks(), none); reasonOf(err) != timeout {
+		t.Errorf("exchange() = %v after the deadline, want a timeout", err)
 	}
 }
 
-// The kernel's own words for what the fake kernel only plays.
-func TestSocketOfThisKernel(t *testing.T) {
-	conn, err := netlinkPath("").open()
+// unanswered is a request of a type that the kernel ignores.
+func unanswered() netlink.Message {
+	return netlink.Message{Header: netlink.Header{Type: netlink.Noop, Flags: netlink.Request}}
+}
+
+func TestCancellation(t *testing.T) {
+	conn, err := netnsPath("").open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if conn.port() == 0 {
-		t.Error("port() = 0, want an address of its own")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := conn.send(ctx, listLinks(7)); err != nil {
-		t.Fatal(err)
-	}
-	short := make([]byte, 10)
-	if length, from, err := conn.receive(ctx, short); length <= len(short) || from != 0 || err != nil {
-		t.Errorf("receive() = %d, %d, %v with room for 10 bytes, want the length of all and the kernel's port", length, from, err)
-	}
-	n := fakeNetlink(t, Config{}, nil)
-	n.sequence = 8
-	unknown := linkRequest(unix.RTM_GETLINK, 0, n.sequence, appendAttribute(nil, unix.IFLA_IFNAME, cString("no-such-link")))
-	fresh, err := netlinkPath("").open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer fresh.Close()
-	if err := n.exchange(ctx, fresh, unknown, func(message) error { return nil }); err != error(unix.ENODEV) {
-		t.Errorf("exchange() = %v for a link that there is not, want %v", err, unix.ENODEV)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if err := conn.exchange(ctx, unanswered(), func(netlink.Message) error { return nil }); reasonOf(err) != timeout {
+		t.Errorf("exchange() = %v when canceled, want a timeout", err)
 	}
 }
 
-// netlinkRounds do not use up descriptors, whether they fail or not.
+// The errors of this kernel are those that the fake kernel returns.
+func TestSocketOfThisKernel(t *testing.T) {
+	conn, err := netnsPath("").open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if conn.PID() == 0 {
+		t.Error("PID() = 0, want an address of the socket")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	unknown := linkRequest(unix.RTM_GETLINK, 0, func(ae *netlink.AttributeEncoder) { ae.String(unix.IFLA_IFNAME, "no-such-link") })
+	if err := conn.exchange(ctx, unknown, func(netlink.Message) error { return nil }); !errors.Is(err, unix.ENODEV) {
+		t.Errorf("exchange() = %v for a link that does not exist, want %v", err, unix.ENODEV)
+	}
+	if err := conn.acknowledged(ctx, unknown); !errors.Is(err, unix.ENODEV) {
+		t.Errorf("acknowledged() = %v for a link that does not exist, want %v", err, unix.ENODEV)
+	}
+}
+
+// Collections leave no descriptors open.
 func TestClosesWhatItOpens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -151,14 +160,14 @@ func TestClosesWhatItOpens(t *testing.T) {
 		return len(entries)
 	}
 	for _, path := range []string{"", "/proc/self/ns/net", file, "/nowhere"} {
-		c := makeNetlink("host", Config{Socket: fresh, WriteTest: off}, netlinkPath(path))
-		_, _ = round(t, c)
+		c := collectorOf("host", Config{Socket: fresh, WriteTest: off}, netnsPath(path))
+		_, _ = collect(t, c)
 		before := open()
 		for range 50 {
-			_, _ = round(t, c)
+			_, _ = collect(t, c)
 		}
 		if after := open(); after > before+5 {
-			t.Errorf("%q: %d descriptors are open after 50 rounds, %d before", path, after, before)
+			t.Errorf("%q: %d descriptors are open after 50 collections, %d before", path, after, before)
 		}
 	}
 }

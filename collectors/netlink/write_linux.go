@@ -8,15 +8,16 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 )
 
 const (
-	// testLinkPrefix and eight hexadecimal digits are the name of a link that a write
-	// test made: the 15 bytes that a name may have.
+	// testLinkPrefix and eight hexadecimal digits are the name of a link of a write
+	// test. A name has at most 15 bytes.
 	testLinkPrefix = "vitals-"
 	testLinkDigits = 8
-	// writeGrace is how long a link is still deleted after the deadline.
+	// writeGrace limits the deletion of a link after the deadline.
 	writeGrace = time.Second
 )
 
@@ -30,7 +31,7 @@ func isTestLink(name []byte) bool {
 	return len(bytes.Trim(digits, "0123456789abcdef")) == 0
 }
 
-// writeTest makes a link and deletes it.
+// writeTest creates a link and deletes it.
 type writeTest struct {
 	*collector
 	// link is the name of the link.
@@ -39,21 +40,20 @@ type writeTest struct {
 	leftovers []string
 }
 
-// run deletes what was left behind, and makes the link and deletes it. It returns how
-// long the latter took.
+// run deletes the leftovers, creates the link and deletes it. It returns the duration of
+// the last two.
 func (w writeTest) run(ctx context.Context) (took time.Duration, err error) {
-	err = w.use(func(conn conn) error {
+	err = w.use(func(conn *conn) error {
 		for _, name := range w.leftovers {
-			if err := w.remove(ctx, conn, name); err != nil {
-				return fmt.Errorf("delete link %s of an earlier round: %w", name, err)
+			if err := conn.remove(ctx, name); err != nil {
+				return fmt.Errorf("delete link %s of an earlier collection: %w", name, err)
 			}
 		}
 		begin := time.Now()
-		w.sequence++
-		if err := w.acknowledged(ctx, conn, createLink(w.sequence, w.config.WriteTest, w.link, testLinkName())); err != nil {
-			return fmt.Errorf("make a link of the type %s: %w", w.config.WriteTest, err)
+		if err := conn.acknowledged(ctx, createLink(w.config.WriteTest, w.link, testLinkName())); err != nil {
+			return fmt.Errorf("create a link of the type %s: %w", w.config.WriteTest, err)
 		}
-		if err := w.remove(ctx, conn, w.link); err != nil {
+		if err := conn.remove(ctx, w.link); err != nil {
 			return fmt.Errorf("delete link %s: %w", w.link, err)
 		}
 		took = time.Since(begin)
@@ -62,30 +62,35 @@ func (w writeTest) run(ctx context.Context) (took time.Duration, err error) {
 	return took, err
 }
 
-// undo deletes the link, which may be there whatever has failed. If it stays, the next
-// round finds it.
+// undo deletes the link, which can exist after any failure of run. The next collection
+// deletes a link that remains.
 func (w writeTest) undo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, writeGrace)
 	defer cancel()
-	_ = w.use(func(conn conn) error { return w.remove(ctx, conn, w.link) })
+	_ = w.use(func(conn *conn) error { return conn.remove(ctx, w.link) })
 }
 
-// remove deletes a link. One that is gone already is deleted.
-func (n *collector) remove(ctx context.Context, conn conn, name string) error {
-	n.sequence++
-	err := n.acknowledged(ctx, conn, deleteLink(n.sequence, name))
+// remove deletes a link. A link that does not exist is no error.
+func (c *conn) remove(ctx context.Context, name string) error {
+	err := c.acknowledged(ctx, deleteLink(name))
 	if errors.Is(err, unix.ENODEV) {
 		return nil
 	}
 	return err
 }
 
-// acknowledged sends a request of which the kernel says that it did it, or why not.
-func (n *collector) acknowledged(ctx context.Context, conn conn, request []byte) error {
-	return n.exchange(ctx, conn, request, func(m message) error {
-		if m.kind == unix.NLMSG_ERROR {
-			return nil
+// acknowledged sends a request and expects one acknowledgement.
+func (c *conn) acknowledged(ctx context.Context, request netlink.Message) error {
+	acknowledged := false
+	err := c.exchange(ctx, request, func(m netlink.Message) error {
+		if m.Header.Type != netlink.Error {
+			return fmt.Errorf("a message of the type %d: expected an acknowledgement", m.Header.Type)
 		}
-		return fmt.Errorf("a message of the type %d where an acknowledgement is expected", m.kind)
+		acknowledged = true
+		return nil
 	})
+	if err == nil && !acknowledged {
+		err = errors.New("an answer without an acknowledgement")
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package netlink
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,10 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 )
 
-// linkNames are the names of the fake kernel's links.
+// linkNames returns the names of the fake kernel's links.
 func (k *fakeKernel) linkNames() []string {
 	var names []string
 	for _, l := range k.links {
@@ -27,22 +27,22 @@ func TestWriteTest(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			var made []fakeLink
 			kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-			kernel.answers = func(m message, datagrams [][]byte) [][]byte {
-				if m.kind == unix.RTM_NEWLINK {
+			kernel.answers = func(m netlink.Message, datagrams [][]byte) [][]byte {
+				if m.Header.Type == unix.RTM_NEWLINK {
 					made = append(made, kernel.links[1])
 				}
 				return datagrams
 			}
-			c := fakeNetlink(t, Config{WriteTest: kind}, kernel)
+			c := fakeCollector(t, Config{WriteTest: kind}, kernel)
 			for range 3 {
-				if got, err := round(t, c); got != "links 1\nup 1\nwrite_up 1" || err != nil {
-					t.Errorf("Collect() = %q, %v, want that a link can be made", got, err)
+				if got, err := collect(t, c); got != "links 1\nup 1\nwrite_up 1" || err != nil {
+					t.Errorf("Collect() = %q, %v, want a link created", got, err)
 				}
 			}
 			seen := map[string]bool{}
 			for _, l := range made {
 				if l.kind != kind || !isTestLink([]byte(l.name)) || (l.peer != "") != (kind == veth) || l.peer != "" && !isTestLink([]byte(l.peer)) {
-					t.Errorf("made %+v, want a %s with a name of ours", l, kind)
+					t.Errorf("made %+v, want a %s with the name of a test link", l, kind)
 				}
 				seen[l.name] = true
 			}
@@ -59,17 +59,17 @@ func TestWriteTest(t *testing.T) {
 	}
 }
 
-func TestWritesNothingUnlessAsked(t *testing.T) {
+func TestWritesNothingByDefault(t *testing.T) {
 	for _, config := range []Config{{}, {Socket: held}, {Interfaces: []string{"lo"}}} {
 		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}, {name: "vitals-00000000"}}}
-		got, err := round(t, fakeNetlink(t, config, kernel))
+		got, err := collect(t, fakeCollector(t, config, kernel))
 		if err != nil || strings.Contains(got, "write") || len(kernel.requests) != 1 || len(kernel.links) != 2 {
 			t.Errorf("%+v: Collect() = %q, %v with the requests %v, want a list and no more", config, got, err, kernel.requests)
 		}
 	}
 }
 
-// What an earlier process left behind is deleted, and nothing else.
+// Links of an earlier process are deleted, and no others.
 func TestLeftovers(t *testing.T) {
 	others := []fakeLink{
 		{name: "lo"}, {name: "vitals"}, {name: "vitals-"}, {name: "vitals-0"}, {name: "vitals-0000000"}, {name: "vitals-0000000g"},
@@ -79,9 +79,9 @@ func TestLeftovers(t *testing.T) {
 	kernel := &fakeKernel{links: slices.Concat(others, []fakeLink{
 		{name: "vitals-00000001", peer: "vitals-00000002"}, {name: "vitals-00000002", peer: "vitals-00000001"}, {name: "vitals-deadbeef"},
 	})}
-	c := fakeNetlink(t, Config{WriteTest: veth}, kernel)
-	if got, err := round(t, c); got != "links 14\nup 1\nwrite_up 1" || err != nil {
-		t.Errorf("Collect() = %q, %v, want that a link can be made", got, err)
+	c := fakeCollector(t, Config{WriteTest: veth}, kernel)
+	if got, err := collect(t, c); got != "links 14\nup 1\nwrite_up 1" || err != nil {
+		t.Errorf("Collect() = %q, %v, want a link created", got, err)
 	}
 	if diff := cmp.Diff((&fakeKernel{links: others}).linkNames(), kernel.linkNames()); diff != "" {
 		t.Errorf("links afterwards (-want +got):\n%s", diff)
@@ -93,9 +93,9 @@ func TestManyLeftovers(t *testing.T) {
 	for i := range 2*leftovers + 1 {
 		kernel.links = append(kernel.links, fakeLink{name: fmt.Sprintf("vitals-%08x", i)})
 	}
-	c := fakeNetlink(t, Config{WriteTest: bridge}, kernel)
+	c := fakeCollector(t, Config{WriteTest: bridge}, kernel)
 	for _, left := range []int{leftovers + 1, 1, 0} {
-		if got, err := round(t, c); err != nil || len(kernel.links) != left {
+		if got, err := collect(t, c); err != nil || len(kernel.links) != left {
 			t.Errorf("Collect() = %q, %v with %d links left, want %d", got, err, len(kernel.links), left)
 		}
 	}
@@ -109,18 +109,18 @@ func TestWriteFails(t *testing.T) {
 		}
 		return all
 	}
-	// slow answers a request of the kind only after the deadline. What it asks for is done.
-	slow := func(kind uint16) func(context.Context, message) error {
-		return func(_ context.Context, m message) error {
-			if m.kind == kind {
+	// slow delays a request of the kind beyond the deadline. The request succeeds.
+	slow := func(kind netlink.HeaderType) func(<-chan struct{}, netlink.Message) error {
+		return func(_ <-chan struct{}, m netlink.Message) error {
+			if m.Header.Type == kind {
 				time.Sleep(1200 * time.Millisecond)
 			}
 			return nil
 		}
 	}
-	silent := func(kind uint16) func(message, [][]byte) [][]byte {
-		return func(m message, datagrams [][]byte) [][]byte {
-			if m.kind == kind {
+	silent := func(kind netlink.HeaderType) func(netlink.Message, [][]byte) [][]byte {
+		return func(m netlink.Message, datagrams [][]byte) [][]byte {
+			if m.Header.Type == kind {
 				return nil
 			}
 			return datagrams
@@ -137,43 +137,43 @@ func TestWriteFails(t *testing.T) {
 		name   string
 		kernel fakeKernel
 		want   reason
-		says   string
+		text   string
 	}{
-		{"no right to make links", fakeKernel{links: links(), refused: refuses(unix.EPERM, unix.RTM_NEWLINK, unix.RTM_DELLINK)}, forbidden, "make a link of the type veth: operation not permitted"},
-		{"no such type of link", fakeKernel{links: links(), refused: refuses(unix.EOPNOTSUPP, unix.RTM_NEWLINK)}, unsupported, "make a link of the type veth: operation not supported"},
+		{"no right to make links", fakeKernel{links: links(), refused: refuses(unix.EPERM, unix.RTM_NEWLINK, unix.RTM_DELLINK)}, forbidden, "create a link of the type veth: netlink receive: operation not permitted"},
+		{"no such type of link", fakeKernel{links: links(), refused: refuses(unix.EOPNOTSUPP, unix.RTM_NEWLINK)}, unsupported, "create a link of the type veth: netlink receive: operation not supported"},
 		{"no memory", fakeKernel{links: links(), refused: refuses(unix.ENOMEM, unix.RTM_NEWLINK)}, overflow, "cannot allocate memory"},
 		{"a name that is taken", fakeKernel{links: links(), refused: refuses(unix.EEXIST, unix.RTM_NEWLINK)}, protocol, "file exists"},
-		{"garbage", fakeKernel{links: links(), answers: func(m message, d [][]byte) [][]byte {
-			if m.kind == unix.RTM_NEWLINK {
+		{"garbage", fakeKernel{links: links(), answers: func(m netlink.Message, d [][]byte) [][]byte {
+			if m.Header.Type == unix.RTM_NEWLINK {
 				return [][]byte{[]byte("garbage")}
 			}
 			return d
-		}}, protocol, "7 bytes where"},
-		{"a link instead of an acknowledgement", fakeKernel{links: links(), answers: func(m message, d [][]byte) [][]byte {
-			if m.kind == unix.RTM_NEWLINK {
+		}}, protocol, "an answer without an acknowledgement"},
+		{"a link instead of an acknowledgement", fakeKernel{links: links(), answers: func(m netlink.Message, d [][]byte) [][]byte {
+			if m.Header.Type == unix.RTM_NEWLINK {
 				return [][]byte{fakeMessage(m, unix.RTM_NEWLINK, 0, fakeLink{name: "lo"}.encode())}
 			}
 			return d
-		}}, protocol, "a message of the type 16 where an acknowledgement is expected"},
-		{"no acknowledgement of the link", fakeKernel{links: links(), answers: silent(unix.RTM_NEWLINK)}, timeout, "make a link of the type veth: receive: context deadline exceeded"},
+		}}, protocol, "a message of the type 16: expected an acknowledgement"},
+		{"no acknowledgement of the link", fakeKernel{links: links(), answers: silent(unix.RTM_NEWLINK)}, timeout, "create a link of the type veth: netlink receive: i/o timeout"},
 		{"no acknowledgement of the deletion", fakeKernel{links: links(), answers: silent(unix.RTM_DELLINK)}, timeout, "delete link vitals-"},
-		{"the deadline comes while the link is made", fakeKernel{links: links(), sends: slow(unix.RTM_NEWLINK)}, timeout, "stuck in it"},
-		{"the deadline comes while the link is deleted", fakeKernel{links: links(), sends: slow(unix.RTM_DELLINK)}, timeout, "stuck in it"},
-		{"no right to delete what was left behind", fakeKernel{links: links("vitals-00000001"), refused: refuses(unix.EPERM, unix.RTM_DELLINK)}, forbidden, "delete link vitals-00000001 of an earlier round: operation not permitted"},
+		{"the deadline comes while the link is made", fakeKernel{links: links(), sends: slow(unix.RTM_NEWLINK)}, timeout, "stuck in the kernel"},
+		{"the deadline comes while the link is deleted", fakeKernel{links: links(), sends: slow(unix.RTM_DELLINK)}, timeout, "stuck in the kernel"},
+		{"no right to delete a leftover", fakeKernel{links: links("vitals-00000001"), refused: refuses(unix.EPERM, unix.RTM_DELLINK)}, forbidden, "delete link vitals-00000001 of an earlier collection: netlink receive: operation not permitted"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kernel := tt.kernel
 				before := kernel.linkNames()
-				c := fakeNetlink(t, Config{WriteTest: veth, Socket: held}, &kernel)
-				got, err := round(t, c)
+				c := fakeCollector(t, Config{WriteTest: veth, Socket: held}, &kernel)
+				got, err := collect(t, c)
 				want := fmt.Sprintf("links %d\nup 1\nwrite_failure %s 1\nwrite_up 0", len(before), tt.want)
 				if got != want {
 					t.Errorf("Collect() = %q, want %q", got, want)
 				}
-				if err == nil || !strings.Contains(err.Error(), tt.says) {
-					t.Errorf("Collect() = %v, want an error with %q", err, tt.says)
+				if err == nil || !strings.Contains(err.Error(), tt.text) {
+					t.Errorf("Collect() = %v, want an error with %q", err, tt.text)
 				}
 				<-c.busy
 				if diff := cmp.Diff(before, kernel.linkNames()); diff != "" {
@@ -184,17 +184,17 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// A link that somebody else has deleted, such as another Vitals that took it for one
-// that was left behind, is deleted.
+// A link that another process has deleted, for example another Vitals as a leftover, is
+// no error.
 func TestWriteTestLinkGone(t *testing.T) {
 	kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-	kernel.answers = func(m message, datagrams [][]byte) [][]byte {
-		if m.kind == unix.RTM_NEWLINK {
+	kernel.answers = func(m netlink.Message, datagrams [][]byte) [][]byte {
+		if m.Header.Type == unix.RTM_NEWLINK {
 			kernel.links = kernel.links[:1]
 		}
 		return datagrams
 	}
-	if got, err := round(t, fakeNetlink(t, Config{WriteTest: veth}, kernel)); got != "links 1\nup 1\nwrite_up 1" || err != nil {
-		t.Errorf("Collect() = %q, %v, want that a link can be made", got, err)
+	if got, err := collect(t, fakeCollector(t, Config{WriteTest: veth}, kernel)); got != "links 1\nup 1\nwrite_up 1" || err != nil {
+		t.Errorf("Collect() = %q, %v, want a link created", got, err)
 	}
 }

@@ -19,7 +19,7 @@ func BenchmarkSearch(b *testing.B) {
 			var ours, all time.Duration
 			processes := 0
 			search := func() {
-				if _, err := s.find(b.Context()); ReasonOfProcess(err) != Gone && ReasonOfProcess(err) != forbidden {
+				if _, err := s.find(b.Context()); ReasonOf(err) != Gone && ReasonOf(err) != forbidden {
 					b.Fatal(err)
 				}
 			}

@@ -6,26 +6,23 @@ import (
 	"strconv"
 )
 
-// home is where Vitals itself is among the processes. A search by what anybody may
-// have in common would else find Vitals, or what has started it and has the name that is
-// looked for among its arguments.
+// home is the position of Vitals in the tree of processes. Without it a search could find
+// Vitals, or an ancestor with the text among its arguments.
 type home struct {
 	files *ProcReader
-	// self is Vitals; 0 where proc(5) is of a PID namespace that does not show it.
+	// self is Vitals; 0 if the PID namespace of proc(5) does not show it.
 	self int
-	// above are the processes that have started Vitals, without the first of the PID
-	// namespace: that one inherits whatever has lost its parent, and is what a container
-	// is there for as likely as not.
+	// above are the ancestors of Vitals without the first process of the PID namespace.
+	// That one inherits orphans and is often the workload of a container.
 	above []int
-	// below says of processes whether Vitals is among their ancestors, as far as that was
-	// looked up: those that are searched for often have the same parent.
+	// below caches whether Vitals is an ancestor of a process.
 	below map[int]bool
 }
 
 // firstProcess is the number of the first process of each PID namespace.
 const firstProcess = 1
 
-func newProcessHome(files *ProcReader) *home {
+func newHome(files *ProcReader) *home {
 	h := &home{files: files, below: make(map[int]bool)}
 	link, _ := os.Readlink(files.Mount + "/self")
 	h.self, _ = strconv.Atoi(link)
@@ -35,7 +32,7 @@ func newProcessHome(files *ProcReader) *home {
 	return h
 }
 
-// parent is the number of a process's parent; 0 is none that is known.
+// parent returns the number of the parent of a process, 0 if unknown.
 func (h *home) parent(pid int) int {
 	stat, err := h.files.Stat(pid)
 	if err != nil {
@@ -44,8 +41,8 @@ func (h *home) parent(pid int) int {
 	return stat.parent
 }
 
-// related says whether a process is Vitals, has started it, or was started by it. Where
-// Vitals is the first process, it inherits others, and only Vitals itself is known.
+// related reports whether a process is Vitals, its ancestor or its descendant. A Vitals
+// that is the first process inherits others, so only Vitals is related then.
 func (h *home) related(p foundProcess) bool {
 	switch {
 	case h.self == 0:
@@ -56,13 +53,13 @@ func (h *home) related(p foundProcess) bool {
 	return h.self != firstProcess && h.descends(p.PID)
 }
 
-// descends says whether Vitals is a process, or one of its ancestors.
+// descends reports whether a process is Vitals or its descendant.
 func (h *home) descends(pid int) bool {
 	if pid <= firstProcess || pid == h.self {
 		return pid == h.self
 	}
 	if _, known := h.below[pid]; !known {
-		h.below[pid] = false // also where processes that come and go seem to go in a circle
+		h.below[pid] = false // ends a cycle of reused numbers
 		h.below[pid] = h.descends(h.parent(pid))
 	}
 	return h.below[pid]

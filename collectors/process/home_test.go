@@ -39,7 +39,7 @@ func TestByArgument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := fakeRound(t, "argument: nova-conductor", proctest.ProcFS(t, proctest.Process{PID: 50, Comm: "python3", Args: tt.args}))
+			got := collectLine(t, "argument: nova-conductor", proctest.ProcFS(t, proctest.Process{PID: 50, Comm: "python3", Args: tt.args}))
 			want := "gone, up 0: no process of argument nova-conductor"
 			if tt.want {
 				want = "1 since 0"
@@ -54,13 +54,13 @@ func TestByArgument(t *testing.T) {
 		"--config-file=/etc/x": "1 since 0", "x": "gone, up 0: no process of argument x", "two words": "1 since 0",
 	} {
 		mount := proctest.ProcFS(t, proctest.Process{PID: 50, Comm: "python3", Args: python("/usr/bin/nova-conductor", "--config-file=/etc/x", "two words")})
-		if got := fakeRound(t, "argument: "+argument, mount); got != want {
+		if got := collectLine(t, "argument: "+argument, mount); got != want {
 			t.Errorf("Collect() with the argument %s = %s, want %s", argument, got, want)
 		}
 	}
 }
 
-// A check that is started with the name of what it looks for, by a script of that name,
+// A check that has the name of the searched program among its arguments, in a script of that name,
 // finds neither itself nor the script, nor what it starts.
 func TestIsNoRelative(t *testing.T) {
 	const check, vitals, hook, helper, nova = 20, 30, 40, 41, 50
@@ -73,7 +73,7 @@ func TestIsNoRelative(t *testing.T) {
 	}
 	service := proctest.Process{PID: nova, Comm: "nova-compute", Exe: "/usr/bin/python3.12", Args: []string{"python3", "/usr/bin/nova-compute"}, Parent: 1, Start: 500}
 	relative := func(text string, pid string) string {
-		return "gone, up 0: no process of " + text + " but " + pid + ", which is Vitals, has started it or was started by it: only pid and pid_file mean such a process"
+		return "gone, up 0: no process of " + text + " except " + pid + ", which is Vitals, its ancestor or its descendant: only pid and pid_file select it"
 	}
 	tests := []struct {
 		name, config string
@@ -104,7 +104,7 @@ func TestIsNoRelative(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			mount := proctest.ProcFS(t, tt.processes...)
 			proctest.Self(t, mount, tt.self)
-			if got := fakeRound(t, tt.config, mount); got != tt.want {
+			if got := collectLine(t, tt.config, mount); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})
@@ -118,7 +118,7 @@ func TestPIDNamespace(t *testing.T) {
 	var id, other = strings.Repeat("0123456789abcdef", 4), strings.Repeat("fedcba9876543210", 4)
 	vitals := func(p proctest.Process) proctest.Process { p.PID, p.Comm = 30, "vitals"; return p }
 	rsync := func(p proctest.Process) proctest.Process { p.PID, p.Comm = 50, "rsync"; return p }
-	foreign := "gone, up 0: no process of name rsync in the own PID namespace and container, as 50 is in another: pid_namespace any means those, too"
+	foreign := "gone, up 0: no process of name rsync in the PID namespace and container of Vitals: process 50 is in another, pid_namespace any selects it too"
 	tests := []struct {
 		name          string
 		vitals, rsync proctest.Process
@@ -126,7 +126,7 @@ func TestPIDNamespace(t *testing.T) {
 	}{
 		{"same namespace", proctest.Process{Nspid: "30"}, proctest.Process{Nspid: "50"}, "1 since 0"},
 		{"container on the host", proctest.Process{Nspid: "30", Pidns: host, Cgroupns: first}, proctest.Process{Nspid: "50\t7"}, foreign},
-		{"kernel that does not tell", proctest.Process{}, proctest.Process{}, "1 since 0"},
+		{"kernel without NSpid", proctest.Process{}, proctest.Process{}, "1 since 0"},
 		{"the host's proc(5), and the same container", proctest.Process{Nspid: "30\t3", Pidns: "pid:[7]"}, proctest.Process{Nspid: "50\t5", Pidns: "pid:[7]"}, "1 since 0"},
 		{"the host's proc(5), and another container", proctest.Process{Nspid: "30\t3", Pidns: "pid:[7]"}, proctest.Process{Nspid: "50\t5", Pidns: "pid:[8]"}, foreign},
 		{"the host's proc(5), and the host", proctest.Process{Nspid: "30\t3", Pidns: "pid:[7]"}, proctest.Process{Nspid: "50", Pidns: host}, foreign},
@@ -148,11 +148,11 @@ func TestPIDNamespace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			mount := proctest.ProcFS(t, vitals(tt.vitals), rsync(tt.rsync))
 			proctest.Self(t, mount, 30)
-			if got := fakeRound(t, "name: rsync\npid_namespace: own", mount); got != tt.want {
+			if got := collectLine(t, "name: rsync\npid_namespace: own", mount); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 			for _, config := range []string{"name: rsync\npid_namespace: any", "name: rsync", "pid: 50", "cgroup: /"} {
-				if got := fakeRound(t, config, mount); !strings.HasSuffix(got, " since 0") {
+				if got := collectLine(t, config, mount); !strings.HasSuffix(got, " since 0") {
 					t.Errorf("Collect() with %q = %s, want that it is found", config, got)
 				}
 			}
@@ -161,8 +161,8 @@ func TestPIDNamespace(t *testing.T) {
 	t.Run("Vitals is not shown", func(t *testing.T) {
 		mount := proctest.ProcFS(t, rsync(proctest.Process{Nspid: "50"}))
 		proctest.Self(t, mount, 0)
-		want := "unreadable: look for name rsync: look for the own PID namespace: open /proc/0/status: no such file or directory"
-		if got := fakeRound(t, "name: rsync\npid_namespace: own", mount); got != want {
+		want := "unreadable: find name rsync: find the PID namespace of Vitals: open /proc/0/status: no such file or directory"
+		if got := collectLine(t, "name: rsync\npid_namespace: own", mount); got != want {
 			t.Errorf("Collect() = %s, want %s", got, want)
 		}
 	})

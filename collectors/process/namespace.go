@@ -20,29 +20,28 @@ const (
 	firstCgroupNamespace = "cgroup:[4026531835]"
 )
 
-// containerID is how container runtimes call the cgroup of a container, or a part of it.
+// containerID matches the cgroup that a container runtime creates for a container.
 var containerID = regexp.MustCompile(`^.*?[0-9a-f]{64}[^/]*`)
 
-// ownProcesses tells the processes of Vitals' own PID namespace from those of others; and,
-// in a container that was given the host's PID namespace, those of the container from all
-// others of the host.
+// ownProcesses selects the processes in the PID namespace of Vitals. In a container with
+// the PID namespace of the host it selects those of the container.
 type ownProcesses struct {
 	files *ProcReader
-	// depth is how many PID namespaces Vitals is in, counted from the one that proc(5) is
-	// of; 0 where the kernel does not tell. link is the innermost.
+	// depth is the number of nested PID namespaces of Vitals, from that of proc(5); 0 if
+	// unknown. link identifies the innermost.
 	depth int
 	link  string
-	// inside says by its cgroups whether a process is in the container; nil where Vitals
-	// is in none, or has a PID namespace to itself.
+	// inside reports by its cgroups whether a process is in the container. It is nil
+	// without a container and with a separate PID namespace.
 	inside func(cgroups []byte) bool
 }
 
-// newOwnProcesses looks at Vitals itself, which is a process with a number.
+// newOwnProcesses reads the namespaces of Vitals; self is its number.
 func newOwnProcesses(files *ProcReader, self int) (*ownProcesses, error) {
 	o := &ownProcesses{files: files}
 	status, err := files.Read(self, "status")
 	if err != nil {
-		return nil, fmt.Errorf("look for the own PID namespace: %w", err)
+		return nil, fmt.Errorf("find the PID namespace of Vitals: %w", err)
 	}
 	o.depth = pidNamespaces(status)
 	o.link, _ = os.Readlink(files.path(self, "ns/pid"))
@@ -51,18 +50,18 @@ func newOwnProcesses(files *ProcReader, self int) (*ownProcesses, error) {
 	}
 	cgroups, err := files.Read(self, "cgroup")
 	if err != nil {
-		return nil, fmt.Errorf("look for the own container: %w", err)
+		return nil, fmt.Errorf("find the container of Vitals: %w", err)
 	}
 	link, _ := os.Readlink(files.path(self, "ns/cgroup"))
 	o.inside = insideContainer(link, cgroups)
 	return o, nil
 }
 
-// insideContainer returns how to tell the processes of a container that has the host's PID
-// namespace, by the cgroup namespace and the cgroups of one of them; nil for a process
-// that is in no container. A cgroup namespace shows what is outside of it with a path that
-// begins with /.., see cgroup_namespaces(7). Where the container has the host's, the
-// container runtime's name for its cgroup tells.
+// insideContainer returns a test for the processes of a container with the PID namespace of
+// the host; nil without a container. The arguments are those of one of its processes. In a
+// cgroup namespace, the path of a process outside begins with /.., see
+// cgroup_namespaces(7). With the cgroup namespace of the host, the name that the container
+// runtime gave to the cgroup is compared.
 func insideContainer(namespace string, cgroups []byte) func([]byte) bool {
 	if namespace != "" && namespace != firstCgroupNamespace {
 		return func(cgroups []byte) bool { return !inCgroup(cgroups, "/..") }
@@ -78,7 +77,7 @@ func insideContainer(namespace string, cgroups []byte) func([]byte) bool {
 	return nil
 }
 
-// has says whether a process is one of them.
+// has reports whether a process is one of them.
 func (o *ownProcesses) has(pid int) (bool, error) {
 	status, err := o.files.Read(pid, "status")
 	if err != nil {
@@ -87,7 +86,7 @@ func (o *ownProcesses) has(pid int) (bool, error) {
 	if pidNamespaces(status) != o.depth {
 		return false, nil
 	}
-	if o.depth > 1 { // proc(5) is of an outer namespace: as deep is not the same
+	if o.depth > 1 { // proc(5) is of an outer namespace: another one can have the same depth
 		if link, err := os.Readlink(o.files.path(pid, "ns/pid")); err != nil || link != o.link {
 			return false, err
 		}
@@ -99,8 +98,8 @@ func (o *ownProcesses) has(pid int) (bool, error) {
 	return err == nil && o.inside(cgroups), err
 }
 
-// pidNamespaces is in how many PID namespaces a process has a number: it has one in its
-// own and in each around it, see NSpid in proc_pid_status(5).
+// pidNamespaces returns the number of nested PID namespaces of a process, see NSpid in
+// proc_pid_status(5).
 func pidNamespaces(status []byte) int {
 	numbers, _ := StatusLine(status, "NSpid")
 	return len(bytes.Fields(numbers))

@@ -17,23 +17,24 @@ import (
 	"github.com/vitals-health/vitals/internal/files"
 )
 
-// ProcReader reads the files of proc(5), all into one buffer. It asks the kernel for as
-// little as it can, because a search reads a file of each process of the host: os.ReadFile
-// costs twice as much.
+// ProcReader reads the files of proc(5) into one buffer. A search reads a file of each
+// process of the host, and os.ReadFile costs twice as much. It is not safe for concurrent
+// use.
 type ProcReader struct {
+	// Mount is the mount point of proc(5).
 	Mount string
 	buf   []byte
 }
 
 const (
-	// wholeProcFile is what the kernel hands out at once, in bytes, at least: it fills
-	// pages. A file that is smaller needs no second read to see its end.
+	// wholeProcFile is the least size of a partial read, in bytes: the kernel fills pages.
+	// A smaller result is the whole file.
 	wholeProcFile = 512
 	// maxProcFile is the most that is read of a file, in bytes.
 	maxProcFile = 1 << 20
 )
 
-// list returns the numbers of all processes that are shown, in the kernel's order.
+// list returns the numbers of all visible processes in the order of the kernel.
 func (r *ProcReader) list() ([]int, error) {
 	dir, err := os.Open(r.Mount)
 	if err != nil {
@@ -90,11 +91,11 @@ func (r *ProcReader) Stat(pid int) (processStat, error) {
 	if err != nil {
 		return processStat{}, err
 	}
-	return parseProcessStat(text)
+	return parseStat(text)
 }
 
-// bootTime returns when the host was started, in seconds since the epoch. It moves when
-// the clock is set.
+// bootTime returns the start of the host in seconds since the epoch. A change of the wall
+// clock changes it.
 func (r *ProcReader) bootTime() (float64, error) {
 	text, err := r.ReadPath(r.Mount + "/stat")
 	if err != nil {
@@ -109,7 +110,7 @@ func (r *ProcReader) bootTime() (float64, error) {
 	return float64(boot), nil
 }
 
-// maxFDs returns how many descriptors a process may open.
+// maxFDs returns the limit of open descriptors of a process.
 func (r *ProcReader) maxFDs(pid int) (float64, error) {
 	text, err := r.Read(pid, "limits")
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *ProcReader) maxFDs(pid int) (float64, error) {
 	return parseMaxFDs(text)
 }
 
-// children returns the numbers of a process's children, of all its threads. The error is
+// children returns the numbers of the children of all threads of a process. The error is
 // fs.ErrNotExist if the process has ended, or if the kernel was built without
 // CONFIG_PROC_CHILDREN.
 func (r *ProcReader) children(pid int) ([]int, error) {
@@ -130,7 +131,7 @@ func (r *ProcReader) children(pid int) ([]int, error) {
 	var children []int
 	for _, thread := range threads {
 		text, err := r.Read(pid, "task/"+thread.Name()+"/children")
-		if ReasonOfProcess(err) == Gone && thread.Name() != leader { // the thread has ended
+		if ReasonOf(err) == Gone && thread.Name() != leader { // the thread has ended
 			continue
 		}
 		if err != nil {
@@ -145,35 +146,33 @@ func (r *ProcReader) children(pid int) ([]int, error) {
 	return children, nil
 }
 
-// processStat is what /proc/PID/stat says, as far as it is of use.
+// processStat has the used fields of /proc/PID/stat.
 type processStat struct {
 	// state is a letter, see processStates.
 	state byte
-	// parent is the number of the process that has started this one, or of the one that
-	// has inherited it; 0 is one outside of the PID namespace.
+	// parent is the number of the parent; 0 is one outside of the PID namespace.
 	parent  int
 	threads int
-	// start is when the process was started, in ticks after the host was: no two
-	// processes have both this and their number in common, and no clock moves it.
+	// start is the start time in ticks after the start of the host. With the number it
+	// identifies a process, and no change of a clock affects it.
 	start uint64
-	// pages are those in RAM.
+	// pages is the number of pages in RAM.
 	pages uint64
 }
 
-// ended says whether the process is a zombie: it has ended, and its parent has not asked
-// for its exit status. A process whose first thread alone has ended is in the same state,
-// and runs on in its other threads.
+// Ended reports whether the process is a zombie. A process with only its first thread ended
+// has the same state, but still has other threads.
 func (s processStat) Ended() bool {
 	return (s.state == 'Z' || s.state == 'X') && s.threads <= 1
 }
 
-// parseProcessStat reads /proc/PID/stat: its fields are counted from the name, which
-// stands in parentheses and may have parentheses and spaces of its own.
-func parseProcessStat(text []byte) (processStat, error) {
+// parseStat parses /proc/PID/stat. The fields are counted from the name in parentheses,
+// which can contain parentheses and spaces.
+func parseStat(text []byte) (processStat, error) {
 	const state, parent, threads, start, pages = 0, 1, 17, 19, 21 // (3), (4), (20), (22) and (24) in proc_pid_stat(5)
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) <= pages || len(fields[state]) != 1 {
-		return processStat{}, fmt.Errorf("stat %.64q: expected at least %d fields behind the name", text, pages+1)
+		return processStat{}, fmt.Errorf("stat %.64q: expected at least %d fields after the name", text, pages+1)
 	}
 	s := processStat{state: fields[state][0]}
 	var errs [4]error
@@ -187,7 +186,7 @@ func parseProcessStat(text []byte) (processStat, error) {
 	return s, nil
 }
 
-// parseMaxFDs reads the limit that holds, which is the soft one, out of /proc/PID/limits.
+// parseMaxFDs returns the soft limit of open files in /proc/PID/limits.
 func parseMaxFDs(limits []byte) (float64, error) {
 	for line := range bytes.Lines(limits) {
 		rest, ok := bytes.CutPrefix(line, []byte("Max open files"))
@@ -207,8 +206,8 @@ func parseMaxFDs(limits []byte) (float64, error) {
 	return 0, errors.New("limits: no line Max open files")
 }
 
-// StatusLine returns the value of a line of /proc/PID/status. The name of the process,
-// which anyone may choose, cannot make a line: the kernel writes a line break as \n.
+// StatusLine returns the value of a line of /proc/PID/status. The name of a process cannot
+// add a line: the kernel escapes a line break.
 func StatusLine(status []byte, key string) ([]byte, bool) {
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok && len(rest) > 0 && rest[0] == ':' {
@@ -218,8 +217,8 @@ func StatusLine(status []byte, key string) ([]byte, bool) {
 	return nil, false
 }
 
-// inCgroup says whether one of the lines of /proc/PID/cgroup, which are
-// ID:CONTROLLERS:PATH as cgroups(7) has it, is of the cgroup or of one below it.
+// inCgroup reports whether a line of /proc/PID/cgroup (ID:CONTROLLERS:PATH, cgroups(7)) is
+// of the cgroup or of one below it.
 func inCgroup(lines []byte, cgroup string) bool {
 	cgroup = strings.TrimSuffix(cgroup, "/")
 	for line := range bytes.Lines(lines) {
@@ -233,12 +232,11 @@ func inCgroup(lines []byte, cgroup string) bool {
 	return false
 }
 
-// readPIDFile reads the number that a daemon wrote: the first line of the file. An error
-// has its reason, and nothing of the content: where others may write the path, it may
-// lead to a file that only Vitals may read.
+// readPIDFile reads the number in the first line of a file. An error has a reason and never
+// the content: a link may lead to a file that only Vitals may read.
 func readPIDFile(path string) (int, error) {
-	const most = 64 // bytes: a number of ten digits, and what surrounds it
-	// Without O_NONBLOCK a FIFO that nobody writes to would hang.
+	const most = 64 // bytes: a number of ten digits and space around it
+	// Without O_NONBLOCK a FIFO without a writer would block.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return 0, pidFileError(err)
@@ -264,10 +262,9 @@ func readPIDFile(path string) (int, error) {
 	return pid, nil
 }
 
-// pidFileError gives an error its reason: only a file that is not there says that there
-// is no process.
+// pidFileError gives an error its reason: pidFile for a missing file only.
 func pidFileError(err error) error {
-	reason := ReasonOfProcess(err)
+	reason := ReasonOf(err)
 	if reason == Gone || errors.Is(err, syscall.ENOTDIR) {
 		reason = pidFile
 	}

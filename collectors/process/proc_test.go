@@ -17,7 +17,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-func TestParseProcessStat(t *testing.T) {
+func TestParseStat(t *testing.T) {
 	fields := "77 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 %s 0 %s 228000000 %s 18446744073709551615 0 0\n"
 	stat := func(name, state, threads, start, pages string) string {
 		return "7 (" + name + ") " + state + " " + fmt.Sprintf(fields, threads, start, pages)
@@ -43,9 +43,9 @@ func TestParseProcessStat(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := parseProcessStat([]byte(tt.text))
+			got, err := parseStat([]byte(tt.text))
 			if got != tt.want || (err == nil) != (tt.wantErr == "") || err != nil && !strings.Contains(err.Error(), tt.wantErr) {
-				t.Errorf("parseProcessStat(%q) = %v, %v, want %v, %q", tt.text, got, err, tt.want, tt.wantErr)
+				t.Errorf("parseStat(%q) = %v, %v, want %v, %q", tt.text, got, err, tt.want, tt.wantErr)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// A file is read whole, whatever its size, and the buffer is used again.
+// A file of any size is read completely, and the buffer is reused.
 func TestProcReaderReadsWholeFiles(t *testing.T) {
 	r := ProcReader{Mount: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(r.Mount, "7"), 0o700); err != nil {
@@ -126,7 +126,7 @@ func TestProcReaderListsNoFile(t *testing.T) {
 	}
 }
 
-// A process that ends between the search and the look at its children has none, and
+// A process that ends between the search and the read of its children has none, and
 // takes away nothing of the others.
 func TestZombiesOfProcessThatEnds(t *testing.T) {
 	mount := t.TempDir()
@@ -154,7 +154,7 @@ func TestZombiesOfProcessThatEnds(t *testing.T) {
 	}{
 		{"one of two", t.Context(), []int{49, 50}, "1", ""},
 		{"the only one", t.Context(), []int{49}, "absent", ""},
-		{"no time is left", canceled, []int{50}, "absent", "look at children of process 50: context canceled"},
+		{"no time is left", canceled, []int{50}, "absent", "read children of process 50: context canceled"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestZombiesOfProcessThatEnds(t *testing.T) {
 
 func TestSelectorString(t *testing.T) {
 	for want, s := range map[string]Selector{
-		"the own process": {ProcFS: "/host/proc"}, "pid 7": {PID: 7}, "pid_file /run/x": {PIDFile: "/run/x"},
+		"the process of Vitals": {ProcFS: "/host/proc"}, "pid 7": {PID: 7}, "pid_file /run/x": {PIDFile: "/run/x"},
 		"name x": {Name: "x"}, "exe /bin/x": {Exe: "/bin/x"}, "cgroup /x": {Cgroup: "/x"},
 	} {
 		if got := s.String(); got != want {
@@ -186,7 +186,7 @@ func TestSelectorString(t *testing.T) {
 	}
 }
 
-func TestReasonOfProcess(t *testing.T) {
+func TestReasonOf(t *testing.T) {
 	for want, errs := range map[reason][]error{
 		"":         {nil},
 		Gone:       {os.ErrNotExist, syscall.ESRCH, &os.PathError{Err: syscall.ENOENT}, fmt.Errorf("x: %w", &Error{Reason: Gone, Err: os.ErrPermission})},
@@ -195,7 +195,7 @@ func TestReasonOfProcess(t *testing.T) {
 		pidFile:    {&Error{Reason: pidFile, Err: os.ErrNotExist}},
 	} {
 		for _, err := range errs {
-			if got := ReasonOfProcess(err); got != want {
+			if got := ReasonOf(err); got != want {
 				t.Errorf("reasonOfProcess(%v) = %q, want %q", err, got, want)
 			}
 		}

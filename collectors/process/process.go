@@ -11,8 +11,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Config configures the kind process: whether processes run, since when, and
-// what they hold.
+// Config configures the kind process: processes and their sockets.
 type Config struct {
 	Selector `yaml:",inline"`
 	Sockets  `yaml:",inline"`
@@ -53,70 +52,70 @@ type collector struct {
 	selector Selector
 	sockets  Sockets
 
-	// note is what the last round saw of the sockets.
+	// note is the summary of the last collection.
 	note string
-	// The oldest process of the last round in which there was one; a number of zero
-	// means none yet.
+	// pid and start identify the oldest process of the last collection with one; pid is 0
+	// before the first.
 	pid      int
 	start    uint64
 	restarts float64
 }
 
-// Collect looks for the processes and measures them.
-func (p *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+// Collect finds the processes and measures them.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	var b collectors.Batch
-	p.note = ""
-	found, err := p.selector.find(ctx)
+	c.note = ""
+	found, err := c.selector.find(ctx)
 	if err == nil {
-		err = errors.Join(p.measure(ctx, &b, found)...)
-	} else if reason := ReasonOfProcess(err); reason == Gone || reason == pidFile {
-		b.Set(upMetric, 0, p.name)
-		b.Set(instancesMetric, 0, p.name)
+		err = errors.Join(c.measure(ctx, &b, found)...)
+	} else if reason := ReasonOf(err); reason == Gone || reason == pidFile {
+		b.Set(upMetric, 0, c.name)
+		b.Set(instancesMetric, 0, c.name)
 	}
-	b.Set(restartsMetric, p.restarts, p.name)
-	AddProcessFailure(&b, p.name, ReasonOfProcess(err))
+	b.Set(restartsMetric, c.restarts, c.name)
+	AddFailure(&b, c.name, ReasonOf(err))
 	switch {
-	case err == nil || p.note != "":
-	case p.sockets.named():
-		p.note = p.sockets.missed(err)
+	case err == nil || c.note != "":
+	case c.sockets.named():
+		c.note = c.sockets.missed(err)
 	default:
-		p.note = collectors.ShortNote(err.Error())
+		c.note = collectors.ShortNote(err.Error())
 	}
 	return b.Samples, err
 }
 
-// Note implements Noter: what was seen of the sockets if any are looked for, and what
-// could not be found or measured.
-func (p *collector) Note() string { return p.note }
+// Note implements Noter: the found sockets if any are configured, and what could not be
+// found or measured.
+func (c *collector) Note() string { return c.note }
 
-// measure exports what the processes show, and returns what they do not.
-func (p *collector) measure(ctx context.Context, b *collectors.Batch, found []foundProcess) []error {
+// measure exports the measurements, and returns the errors of those that failed.
+func (c *collector) measure(ctx context.Context, b *collectors.Batch, found []foundProcess) []error {
 	running := stillRunning(found)
-	b.Set(upMetric, collectors.Number(len(running) > 0), p.name)
-	b.Set(instancesMetric, float64(len(running)), p.name)
-	p.states(b, found)
+	b.Set(upMetric, collectors.Number(len(running) > 0), c.name)
+	b.Set(instancesMetric, float64(len(running)), c.name)
+	c.states(b, found)
 	if len(running) == 0 {
-		return []error{p.selector.noneLeft(len(found))}
+		return []error{c.selector.noneLeft(len(found))}
 	}
 	oldest := running[0]
-	if p.pid != 0 && (p.pid != oldest.PID || p.start != oldest.start) {
-		p.restarts++
+	if c.pid != 0 && (c.pid != oldest.PID || c.start != oldest.start) {
+		c.restarts++
 	}
-	p.pid, p.start = oldest.PID, oldest.start
+	c.pid, c.start = oldest.PID, oldest.start
 
 	var threads, memory float64
 	for _, f := range running {
 		threads += float64(f.threads)
 		memory += float64(f.pages) * float64(os.Getpagesize())
 	}
-	b.Set(residentMemoryMetric, memory, p.name)
-	b.Set(threadsMetric, threads, p.name)
-	files := ProcReader{Mount: p.selector.Mount()}
-	return []error{p.startTime(b, &files), p.descriptors(b, &files, running), p.zombies(ctx, b, &files, running), p.holds(ctx, b, &files, running)}
+	b.Set(residentMemoryMetric, memory, c.name)
+	b.Set(threadsMetric, threads, c.name)
+	files := ProcReader{Mount: c.selector.Mount()}
+	return []error{c.startTime(b, &files), c.descriptors(b, &files, running), c.zombies(ctx, b, &files, running), c.holds(ctx, b, &files, running)}
 }
 
-// processStates are the states of a process: the letters of /proc/PID/stat, and the
-// kernel's words for them in /proc/PID/status. The last is for all others.
+// processStates are the states of a process: the letter in /proc/PID/stat, and the name in
+// /proc/PID/status. The last is for all others.
 func processStates() [10]struct {
 	letter byte
 	state  string
@@ -130,7 +129,7 @@ func processStates() [10]struct {
 	}
 }
 
-func (p *collector) states(b *collectors.Batch, found []foundProcess) {
+func (c *collector) states(b *collectors.Batch, found []foundProcess) {
 	states := processStates()
 	var counts [len(states)]float64
 	for _, f := range found {
@@ -141,30 +140,30 @@ func (p *collector) states(b *collectors.Batch, found []foundProcess) {
 		counts[i]++
 	}
 	for i, s := range states {
-		b.Set(statesMetric, counts[i], p.name, s.state)
+		b.Set(statesMetric, counts[i], c.name, s.state)
 	}
 }
 
-// startTime exports when the oldest process was started.
-func (p *collector) startTime(b *collectors.Batch, files *ProcReader) error {
+// startTime exports the start time of the oldest process.
+func (c *collector) startTime(b *collectors.Batch, files *ProcReader) error {
 	const ticks = 100 // a second: USER_HZ is that on all architectures of Go, see time(7)
 	boot, err := files.bootTime()
 	if err != nil {
-		return procError("read when the host was started", err)
+		return procError("read the start of the host", err)
 	}
-	b.Set(startTimeMetric, boot+float64(p.start)/ticks, p.name)
+	b.Set(startTimeMetric, boot+float64(c.start)/ticks, c.name)
 	return nil
 }
 
-// descriptors exports the open descriptors of the process that is nearest to its limit.
-// Where one of the processes does not show them, that cannot be said.
-func (p *collector) descriptors(b *collectors.Batch, files *ProcReader, running []foundProcess) error {
+// descriptors exports the open descriptors of the process nearest to its limit. It fails
+// if those of one process are unreadable.
+func (c *collector) descriptors(b *collectors.Batch, files *ProcReader, running []foundProcess) error {
 	open, limit, known := 0.0, 1.0, false
 	for _, f := range running {
 		n, err := f.FileDescriptorsLen()
 		most, errLimit := files.maxFDs(f.PID)
 		switch err := cmp.Or(err, errLimit); {
-		case ReasonOfProcess(err) == Gone: // it has ended since it was found
+		case ReasonOf(err) == Gone: // it has ended in the meantime
 		case err != nil:
 			return fmt.Errorf("count descriptors of process %d: %w", f.PID, err)
 		case !known, float64(n)/most > open/limit:
@@ -172,23 +171,23 @@ func (p *collector) descriptors(b *collectors.Batch, files *ProcReader, running 
 		}
 	}
 	if known {
-		b.Set(openFDsMetric, open, p.name)
-		b.Set(maxFDsMetric, limit, p.name)
+		b.Set(openFDsMetric, open, c.name)
+		b.Set(maxFDsMetric, limit, c.name)
 	}
 	return nil
 }
 
-// zombies exports how many children have ended without being asked for their status.
-// Where the kernel does not tell the children, that is not known.
-func (p *collector) zombies(ctx context.Context, b *collectors.Batch, files *ProcReader, running []foundProcess) error {
+// zombies exports the number of zombie children. It exports nothing if the kernel does not
+// list children.
+func (c *collector) zombies(ctx context.Context, b *collectors.Batch, files *ProcReader, running []foundProcess) error {
 	zombies, known := 0, false
 	for _, f := range running {
 		children, err := files.children(f.PID)
-		if ReasonOfProcess(err) == Gone {
+		if ReasonOf(err) == Gone {
 			if now, err := files.Stat(f.PID); err == nil && now.start == f.start {
 				return nil // the kernel was built without
 			}
-			continue // it has ended since it was found
+			continue // it has ended in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("list children of process %d: %w", f.PID, err)
@@ -196,7 +195,7 @@ func (p *collector) zombies(ctx context.Context, b *collectors.Batch, files *Pro
 		known = true
 		for _, child := range children {
 			if ctx.Err() != nil {
-				return fmt.Errorf("look at children of process %d: %w", f.PID, context.Cause(ctx))
+				return fmt.Errorf("read children of process %d: %w", f.PID, context.Cause(ctx))
 			}
 			if stat, err := files.Stat(child); err == nil && stat.Ended() {
 				zombies++
@@ -204,24 +203,24 @@ func (p *collector) zombies(ctx context.Context, b *collectors.Batch, files *Pro
 		}
 	}
 	if known {
-		b.Set(zombieChildrenMetric, float64(zombies), p.name)
+		b.Set(zombieChildrenMetric, float64(zombies), c.name)
 	}
 	return nil
 }
 
-// holds exports what sockets the processes have, as far as any are looked for.
-func (p *collector) holds(ctx context.Context, b *collectors.Batch, files *ProcReader, running []foundProcess) error {
-	if !p.sockets.named() {
+// holds exports the configured sockets of the processes.
+func (c *collector) holds(ctx context.Context, b *collectors.Batch, files *ProcReader, running []foundProcess) error {
+	if !c.sockets.named() {
 		return nil
 	}
-	search := newSocketSearch(p.sockets, files)
+	search := newSocketSearch(c.sockets, files)
 	if found, err := search.find(ctx, running); err != nil || !found {
 		return err
 	}
-	p.note = search.note(p.sockets, running)
-	search.export(b, p.name, p.sockets)
+	c.note = search.note(c.sockets, running)
+	search.export(b, c.name, c.sockets)
 	return nil
 }
 
 // Describe implements Collector.
-func (p *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }

@@ -19,7 +19,7 @@ import (
 )
 
 // processRole is the variable of the environment that makes this program, started
-// again, one of the processes that the tests look at.
+// again, one of the processes of the tests.
 const processRole = "VITALS_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		fallthrough
 	case "waits":
 		fmt.Println("started")
-		_, _ = io.Copy(io.Discard, os.Stdin) // until whoever has started it ends
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent ends
 	}
 }
 
@@ -127,7 +127,7 @@ func TestStartTimeForReal(t *testing.T) {
 	c := collectortest.New(t, "p", fmt.Sprintf("pid: %d", p.Pid), &process.Config{})
 	samples, err := collectortest.Collect(t, c)
 	start, _ := collectortest.Value(samples, `vitals_process_start_time_seconds{process="p"}`)
-	// The start of the host is told in whole seconds.
+	// The start of the host is in whole seconds.
 	if early := float64(before.Sec) - start; err != nil || early > 2 || early < -collectortest.Patience.Seconds() {
 		t.Errorf("Collect() has the start time %v, %v, want about %v", start, err, before.Sec)
 	}
@@ -165,7 +165,7 @@ func TestByProgramForReal(t *testing.T) {
 	}
 }
 
-// What Vitals has started itself is not what it looks for, and neither is Vitals.
+// A search does not find Vitals and its children.
 func TestIsNoRelativeForReal(t *testing.T) {
 	path := realPath(t)
 	child := exec.Command(path)
@@ -182,10 +182,10 @@ func TestIsNoRelativeForReal(t *testing.T) {
 			t.Errorf("Collect() with %s = %v, %v, want that it does not run: %s", config, up, err, want)
 		}
 	}
-	is := fmt.Sprintf("but %d, which is Vitals, has started it or was started by it", child.Process.Pid)
+	is := fmt.Sprintf("except %d, which is Vitals, its ancestor or its descendant", child.Process.Pid)
 	gone("name: "+filepath.Base(path), is)
 	gone("argument: "+filepath.Base(path), is)
-	gone("argument: "+os.Args[0], "which is Vitals") // or what has started it, which may have it among its arguments
+	gone("argument: "+os.Args[0], "which is Vitals") // or an ancestor with the text among its arguments
 	c := collectortest.New(t, "p", fmt.Sprintf("pid: %d", child.Process.Pid), &process.Config{})
 	if samples, err := collectortest.Collect(t, c); err != nil {
 		t.Errorf("Collect() by number = %v, %v, want that it runs", samples, err)
@@ -202,18 +202,18 @@ func TestIsNoRelativeForReal(t *testing.T) {
 func TestIsForbidden(t *testing.T) {
 	refused := func(err string) string { return strings.ReplaceAll(err, "*", ": permission denied") }
 	tests := []struct{ name, config, closed, want string }{
-		{"name", "name: else", "40/comm", "forbidden: look for name else: open /proc/40/comm*"},
+		{"name", "name: else", "40/comm", "forbidden: find name else: open /proc/40/comm*"},
 		{"name of one of them", "name: kuryr-daemon", "40/comm", "1 since 43"},
-		{"program", "exe: /else", "40", "forbidden: look for exe /else: readlink /proc/40/exe*"},
-		{"cgroups", "cgroup: /else", "40/cgroup", "forbidden: look for cgroup /else: open /proc/40/cgroup*"},
+		{"program", "exe: /else", "40", "forbidden: find exe /else: readlink /proc/40/exe*"},
+		{"cgroups", "cgroup: /else", "40/cgroup", "forbidden: find cgroup /else: open /proc/40/cgroup*"},
 		{"stat", "name: kuryr-daemon", "40/stat", "1 since 43"},
-		{"stat by number", "pid: 40", "40/stat", "forbidden: look at process 40: open /proc/40/stat*"},
-		{"process by number", "pid: 40", "40", "forbidden: look at process 40: open /proc/40/stat*"},
+		{"stat by number", "pid: 40", "40/stat", "forbidden: read process 40: open /proc/40/stat*"},
+		{"process by number", "pid: 40", "40", "forbidden: read process 40: open /proc/40/stat*"},
 		{"status", "pid: 40", "40/status", "1 since 42"},
 		{"descriptors", "pid: 40", "40/fd", "forbidden, up 1: count descriptors of process 40: open /proc/40/fd*"},
 		{"limits", "pid: 40", "40/limits", "forbidden, up 1: count descriptors of process 40: open /proc/40/limits*"},
 		{"children", "pid: 40", "40/task", "forbidden, up 1: list children of process 40: open /proc/40/task*"},
-		{"start of the host", "pid: 40", "stat", "forbidden, up 1: read when the host was started: open /proc/stat*"},
+		{"start of the host", "pid: 40", "stat", "forbidden, up 1: read the start of the host: open /proc/stat*"},
 		{"all processes", "name: x", ".", "forbidden: list processes: open /proc*"},
 		{"PID file", "pid_file: PROC/closed", "closed", "forbidden: read PID file: open /proc/closed*"},
 	}
@@ -227,7 +227,7 @@ func TestIsForbidden(t *testing.T) {
 			var got string
 			proctest.AsOther(t, func() {
 				samples, err := c.Collect(t.Context())
-				got = strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc")
+				got = strings.ReplaceAll(outcome(samples, err), mount, "/proc")
 			})
 			if got != refused(tt.want) {
 				t.Errorf("Collect() = %s, want %s", got, refused(tt.want))

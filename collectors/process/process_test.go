@@ -66,14 +66,14 @@ func TestFaults(t *testing.T) {
 		wantErr string
 	}{
 		{"none", remove("none"), "", ""},
-		{"start of the host without its line", replace("stat", "cpu 1\nbtimes 5\n"), "start_time_seconds", "unreadable: read when the host was started: no number btime in /proc/stat"},
-		{"start of the host in the first line", replace("stat", "btime 5\n"), "start_time_seconds", "unreadable: read when the host was started: no number btime in /proc/stat"},
-		{"start of the host is no number", replace("stat", "cpu 1\nbtime x\n"), "start_time_seconds", "unreadable: read when the host was started: no number btime in /proc/stat"},
-		{"start of the host is not told", remove("stat"), "start_time_seconds", "unreadable: read when the host was started: open /proc/stat: no such file or directory"},
+		{"start of the host without its line", replace("stat", "cpu 1\nbtimes 5\n"), "start_time_seconds", "unreadable: read the start of the host: no number btime in /proc/stat"},
+		{"start of the host in the first line", replace("stat", "btime 5\n"), "start_time_seconds", "unreadable: read the start of the host: no number btime in /proc/stat"},
+		{"start of the host is no number", replace("stat", "cpu 1\nbtime x\n"), "start_time_seconds", "unreadable: read the start of the host: no number btime in /proc/stat"},
+		{"start of the host is unknown", remove("stat"), "start_time_seconds", "unreadable: read the start of the host: open /proc/stat: no such file or directory"},
 		{"descriptors that cannot be counted", replace("40/fd", ""), "open_fds max_fds", "unreadable: count descriptors of process 40: error reading file: Cannot read file: []: readdirent /proc/40/fd: not a directory"},
 		{"limits without their line", replace("41/limits", ""), "open_fds max_fds", "unreadable: count descriptors of process 41: limits: no line Max open files"},
 		{"children that cannot be listed", replace("40/task", ""), "zombie_children", "unreadable: list children of process 40: open /proc/40/task: not a directory"},
-		{"kernel that does not tell children", remove("40/task/40/children"), "zombie_children", ""},
+		{"kernel that does not list children", remove("40/task/40/children"), "zombie_children", ""},
 		{"thread that has ended", func(mount string) error { return os.Mkdir(filepath.Join(mount, "40/task/49"), 0o700) }, "", ""},
 		{"child that has ended", remove("43"), "", ""},
 	}
@@ -85,7 +85,7 @@ func TestFaults(t *testing.T) {
 			}
 			c := collectortest.New(t, "p", "name: kuryr-daemon\nprocfs: "+mount, &process.Config{})
 			samples, err := collectortest.Collect(t, c)
-			got := strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc")
+			got := strings.ReplaceAll(outcome(samples, err), mount, "/proc")
 			if want := strings.Replace(tt.wantErr, "unreadable", "unreadable, up 1", 1); tt.wantErr != "" && got != want || tt.wantErr == "" && err != nil {
 				t.Errorf("Collect() = %s, want %s", got, want)
 			}
@@ -180,7 +180,7 @@ func TestZombieChildren(t *testing.T) {
 	}
 }
 
-// A restart is seen by the oldest process, whatever happens in between.
+// A restart is detected by a change of the oldest process.
 func TestRestarts(t *testing.T) {
 	mount := proctest.ProcFS(t)
 	is := func(p proctest.Process) func() {
@@ -210,7 +210,7 @@ func TestRestarts(t *testing.T) {
 		{"still gone", func() {}, "1, up 0"},
 		{"back with another number", is(proctest.Process{PID: 60, Start: 400}), "2, up 1"},
 		{"its number is used again", is(proctest.Process{PID: 60, Start: 500}), "3, up 1"},
-		{"it has ended, and nobody asked for its status", is(proctest.Process{PID: 60, Start: 500, State: "Z"}), "3, up 0"},
+		{"it has ended and was not waited for", is(proctest.Process{PID: 60, Start: 500, State: "Z"}), "3, up 0"},
 		{"another runs beside the zombie", is(proctest.Process{PID: 61, Start: 600}), "4, up 1"},
 		{"hidden", gone(1, 60, 61), "4, up unknown"},
 		{"shown again", func() { is(proctest.Process{PID: 1, Comm: "init"})(); is(proctest.Process{PID: 61, Start: 600})() }, "4, up 1"},

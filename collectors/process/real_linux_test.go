@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,11 +21,11 @@ type realProcess struct {
 	*os.Process
 	t      *testing.T
 	keeper io.WriteCloser
-	says   *bufio.Reader
+	output *bufio.Reader
 }
 
 // realKeeper is the role of a keeper, which starts the program that the next variable names
-// and asks for its status when it is told to.
+// and waits for it on command.
 const (
 	realKeeper  = "keeper"
 	keeperPath  = "VITALS_TEST_PATH"
@@ -42,46 +43,48 @@ func startReal(t *testing.T, path, role string) *realProcess {
 	if err := errors.Join(errIn, errOut, keeper.Start()); err != nil {
 		t.Fatal(err)
 	}
-	p := &realProcess{t: t, keeper: stdin, says: bufio.NewReader(stdout)}
+	p := &realProcess{t: t, keeper: stdin, output: bufio.NewReader(stdout)}
 	t.Cleanup(func() { // the keeper ends what it keeps, and then itself
 		_ = stdin.Close()
-		_, _ = io.Copy(io.Discard, p.says)
+		_, _ = io.Copy(io.Discard, p.output)
 	})
-	pid, err := strconv.Atoi(p.hears())
+	lines := []string{p.readLine(), p.readLine()} // of the keeper and of the process, in any order
+	slices.Sort(lines)
+	pid, err := strconv.Atoi(lines[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Process, err = os.FindProcess(pid); err != nil {
 		t.Fatal(err)
 	}
-	if line := p.hears(); line != "started" {
-		t.Fatalf("the process said %q, want %q", line, "started")
+	if lines[1] != "started" {
+		t.Fatalf("the process wrote %q, want %q", lines[1], "started")
 	}
 	return p
 }
 
-// hears returns the next line of the keeper, or of the process that it keeps.
-func (p *realProcess) hears() string {
+// readLine returns the next line of the keeper, or of the process that it keeps.
+func (p *realProcess) readLine() string {
 	p.t.Helper()
-	line, err := p.says.ReadString('\n')
+	line, err := p.output.ReadString('\n')
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return strings.TrimSuffix(line, "\n")
 }
 
-// Wait waits for the process to end, and asks for its status.
+// Wait waits for the end of the process and reaps it.
 func (p *realProcess) Wait() {
 	p.t.Helper()
 	if _, err := io.WriteString(p.keeper, "wait\n"); err != nil {
 		p.t.Fatal(err)
 	}
-	if line := p.hears(); line != "ended" {
-		p.t.Fatalf("the keeper said %q, want %q", line, "ended")
+	if line := p.readLine(); line != "ended" {
+		p.t.Fatalf("the keeper wrote %q, want %q", line, "ended")
 	}
 }
 
-// end kills the process and asks for its status, as whoever has started it does.
+// end kills and reaps the process, as its parent does.
 func (p *realProcess) end() {
 	p.t.Helper()
 	if err := p.Kill(); err != nil {
@@ -99,13 +102,13 @@ func keepReal() error {
 	if err != nil {
 		return err
 	}
-	said := bufio.NewReader(os.Stdin)
+	commands := bufio.NewReader(os.Stdin)
 	if err := child.Start(); err != nil {
 		return err
 	}
 	fmt.Println(child.Process.Pid)
 	for {
-		if _, err := said.ReadString('\n'); err != nil {
+		if _, err := commands.ReadString('\n'); err != nil {
 			_, _, _ = child.Process.Kill(), child.Wait(), stdin.Close()
 			return nil
 		}

@@ -17,15 +17,14 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// foundProcess is a process that a selector means, with what its stat said when it
-// was found.
+// foundProcess is a selected process with its stat at that time.
 type foundProcess struct {
 	procfs.Proc
 	processStat
 }
 
-// Processes are the processes that s means now and that have not ended, the oldest
-// first and never none without an error. An error has its reason, see ReasonOfProcess.
+// Processes returns the running processes that s selects, the oldest first: at least one,
+// or an error with a reason (ReasonOf).
 func (s Selector) Processes(ctx context.Context) ([]procfs.Proc, error) {
 	found, err := s.find(ctx)
 	if err != nil {
@@ -42,7 +41,7 @@ func (s Selector) Processes(ctx context.Context) ([]procfs.Proc, error) {
 	return procs, nil
 }
 
-// stillRunning are those of the processes that find returned that have not ended.
+// stillRunning returns the processes of find that have not ended.
 func stillRunning(found []foundProcess) []foundProcess {
 	if i := slices.IndexFunc(found, foundProcess.Ended); i >= 0 {
 		return found[:i]
@@ -50,13 +49,13 @@ func stillRunning(found []foundProcess) []foundProcess {
 	return found
 }
 
-// noneLeft is the error when all processes that were found have ended.
+// noneLeft is the error for zombies only.
 func (s Selector) noneLeft(zombies int) error {
-	return collectors.Errorf(Gone, "look for %s: it has ended and is a zombie (%d found)", s, zombies)
+	return collectors.Errorf(Gone, "find %s: it has ended and is a zombie (%d found)", s, zombies)
 }
 
-// find returns the processes that s means now: those that run, the oldest first, and
-// then the zombies. There is one at least, or an error with its reason.
+// find returns the processes that s selects: the running ones, the oldest first, then the
+// zombies. It returns at least one, or an error with a reason.
 func (s Selector) find(ctx context.Context) ([]foundProcess, error) {
 	proc, err := procfs.NewFS(s.Mount())
 	if err != nil {
@@ -78,10 +77,9 @@ func (s Selector) find(ctx context.Context) ([]foundProcess, error) {
 	return search.all(ctx)
 }
 
-// procError is the error when proc(5) itself cannot be read, which is no sign that a
-// process is gone.
+// procError is the error for an unreadable proc(5). It never has the reason Gone.
 func procError(operation string, err error) error {
-	reason := ReasonOfProcess(err)
+	reason := ReasonOf(err)
 	if reason != forbidden {
 		reason = unreadable
 	}
@@ -93,35 +91,35 @@ type Search struct {
 	Selector
 	proc  procfs.FS
 	Files ProcReader
-	// home and own are nil until they are needed: most processes match nothing.
+	// home and own are created on first use.
 	home *home
 	own  *ownProcesses
-	// related and foreign are the numbers of processes that match, and are not meant.
+	// related and foreign are the numbers of processes that match and are excluded.
 	related, foreign []int
 }
 
-// self finds the process that asks, by the number that it has where proc(5) is from.
+// self finds the process of Vitals by its number in this proc(5).
 func (s *Search) self() ([]foundProcess, error) {
 	link, err := os.Readlink(filepath.Join(s.Mount(), "self"))
 	if err != nil {
-		return nil, procError("look for the own process", err)
+		return nil, procError("find the process of Vitals", err)
 	}
 	pid, err := strconv.Atoi(link)
 	if err != nil {
-		return nil, collectors.Errorf(unreadable, "look for the own process: self is %.32q, want a number", link)
+		return nil, collectors.Errorf(unreadable, "find the process of Vitals: self is %.32q, want a number", link)
 	}
 	return s.one(pid)
 }
 
-// one finds the process with a number. The number of a thread is none of a process,
-// although proc(5) answers to it: a stale PID file may hold one.
+// one finds the process with a number. It rejects the number of a thread, which proc(5)
+// accepts and a stale PID file may have.
 func (s *Search) one(pid int) ([]foundProcess, error) {
-	p, err := s.look(pid)
+	p, err := s.read(pid)
 	if err != nil {
-		if ReasonOfProcess(err) == Gone {
+		if ReasonOf(err) == Gone {
 			return nil, s.nothing(fmt.Errorf("no process %d", pid))
 		}
-		return nil, fmt.Errorf("look at process %d: %w", pid, err)
+		return nil, fmt.Errorf("read process %d: %w", pid, err)
 	}
 	status, err := s.Files.Read(pid, "status")
 	if leader, ok := StatusLine(status, "Tgid"); err == nil && ok && string(leader) != strconv.Itoa(pid) {
@@ -130,8 +128,8 @@ func (s *Search) one(pid int) ([]foundProcess, error) {
 	return []foundProcess{p}, nil
 }
 
-// look reads the stat of a process.
-func (s *Search) look(pid int) (foundProcess, error) {
+// read reads the stat of a process.
+func (s *Search) read(pid int) (foundProcess, error) {
 	p, err := s.proc.Proc(pid)
 	if err != nil {
 		return foundProcess{}, err
@@ -140,7 +138,7 @@ func (s *Search) look(pid int) (foundProcess, error) {
 	return foundProcess{p, stat}, err
 }
 
-// all goes through all processes. One that vanishes meanwhile is none of them.
+// all checks all processes. It ignores one that ends in the meantime.
 func (s *Search) all(ctx context.Context) ([]foundProcess, error) {
 	pids, err := s.Files.list()
 	if err != nil {
@@ -150,10 +148,10 @@ func (s *Search) all(ctx context.Context) ([]foundProcess, error) {
 	var refused, odd error
 	for _, pid := range pids {
 		if ctx.Err() != nil {
-			return nil, collectors.Errorf(unreadable, "look for %s: %w", s, context.Cause(ctx))
+			return nil, collectors.Errorf(unreadable, "find %s: %w", s, context.Cause(ctx))
 		}
-		p, ok, err := s.meant(pid)
-		switch ReasonOfProcess(err) {
+		p, ok, err := s.selected(pid)
+		switch ReasonOf(err) {
 		case "":
 			if ok {
 				found = append(found, p)
@@ -169,23 +167,23 @@ func (s *Search) all(ctx context.Context) ([]foundProcess, error) {
 		slices.SortFunc(found, older)
 		return found, nil
 	case refused != nil:
-		return nil, collectors.Errorf(forbidden, "look for %s: %w", s, refused)
+		return nil, collectors.Errorf(forbidden, "find %s: %w", s, refused)
 	case odd != nil:
-		return nil, collectors.Errorf(unreadable, "look for %s: %w", s, odd)
+		return nil, collectors.Errorf(unreadable, "find %s: %w", s, odd)
 	}
 	return nil, s.nothing(s.noProcess())
 }
 
-// meant says whether a process is one of those that s means, and looks at it.
-func (s *Search) meant(pid int) (p foundProcess, ok bool, err error) {
+// selected reports whether s selects a process, and returns it.
+func (s *Search) selected(pid int) (p foundProcess, ok bool, err error) {
 	if ok, err := s.Matches(pid); !ok || err != nil {
 		return p, false, err
 	}
-	if p, err = s.look(pid); err != nil || !s.searched() {
+	if p, err = s.read(pid); err != nil || !s.searched() {
 		return p, err == nil, err
 	}
 	if s.home == nil {
-		s.home = newProcessHome(&s.Files)
+		s.home = newHome(&s.Files)
 	}
 	if s.home.related(p) {
 		s.related = append(s.related, pid)
@@ -205,22 +203,22 @@ func (s *Search) meant(pid int) (p foundProcess, ok bool, err error) {
 	return p, ok, err
 }
 
-// noProcess is what to say when a search has found nothing.
+// noProcess is the error of a search without a result.
 func (s *Search) noProcess() error {
 	target, err := filepath.EvalSymlinks(s.Exe)
 	if err == nil && s.Exe != "" && target != s.Exe {
-		return fmt.Errorf("no process of %s, which links to %s: processes show that", s, target)
+		return fmt.Errorf("no process of %s, which links to %s: use that path", s, target)
 	}
 	if len(s.foreign) > 0 {
-		return fmt.Errorf("no process of %s in the own PID namespace and container, as %d is in another: pid_namespace any means those, too", s, slices.Min(s.foreign))
+		return fmt.Errorf("no process of %s in the PID namespace and container of Vitals: process %d is in another, pid_namespace any selects it too", s, slices.Min(s.foreign))
 	}
 	if len(s.related) > 0 {
-		return fmt.Errorf("no process of %s but %d, which is Vitals, has started it or was started by it: only pid and pid_file mean such a process", s, slices.Min(s.related))
+		return fmt.Errorf("no process of %s except %d, which is Vitals, its ancestor or its descendant: only pid and pid_file select it", s, slices.Min(s.related))
 	}
 	return fmt.Errorf("no process of %s", s)
 }
 
-// older puts those that run before those that have ended, and then the older first.
+// older orders running processes before zombies, then by start.
 func older(a, b foundProcess) int {
 	if a.Ended() != b.Ended() {
 		if b.Ended() {
@@ -231,10 +229,9 @@ func older(a, b foundProcess) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.PID, b.PID))
 }
 
-// nothing is the error when no process was found: it is gone, unless processes are
-// kept from us. Each process is in a PID namespace whose first process has the number
-// 1, so that proc(5) shows that one, or hides processes of others: hidepid=invisible
-// and hidepid=ptraceable do, see proc(5).
+// nothing is the error for no process. The reason is Gone, unless proc(5) hides processes.
+// Each PID namespace has a process 1. Without it, proc(5) hides those of other users:
+// hidepid=invisible or hidepid=ptraceable, see proc(5).
 func (s *Search) nothing(err error) error {
 	reason := Gone
 	if _, first := os.Lstat(filepath.Join(s.Mount(), "1")); first != nil {
@@ -246,8 +243,8 @@ func (s *Search) nothing(err error) error {
 	return &Error{Reason: reason, Err: err}
 }
 
-// Matches says whether a process is one of those that s means. What it reads costs
-// once for each process of the host, so it is one small file.
+// Matches reports whether the keys of s match a process. It reads one small file, because
+// a search calls it for each process of the host.
 func (s *Search) Matches(pid int) (bool, error) {
 	switch {
 	case s.Name != "":
@@ -266,12 +263,12 @@ func (s *Search) Matches(pid int) (bool, error) {
 	return err == nil && inCgroup(cgroups, s.Cgroup), err
 }
 
-// commBytes is how many bytes the kernel keeps of a process's name: TASK_COMM_LEN
-// without the NUL, see PR_SET_NAME in prctl(2). Threads of the kernel may have more.
+// commBytes is the length to which the kernel cuts the name of a process: TASK_COMM_LEN
+// without the NUL, see PR_SET_NAME in prctl(2). Kernel threads may have more.
 const commBytes = 15
 
-// matchesName compares the names. One that is too long for the kernel is shared by all
-// that begin alike, and so the program's arguments and its path are asked, too.
+// matchesName compares the names. For a name longer than commBytes it also compares the
+// arguments and the path of the program.
 func (s *Search) matchesName(pid int) (bool, error) {
 	comm, err := s.Files.Read(pid, "comm")
 	if err != nil {
@@ -289,10 +286,10 @@ func (s *Search) matchesName(pid int) (bool, error) {
 	return sameLongName(s.Name, cmdline, exe), nil
 }
 
-// hasArgument says whether the argument is an element of a command line, or one without
-// its folder. Of an option, as in --log-dir=/var/log/nova, the whole counts. A process
-// that has written a title over its arguments has no others, and is told by what is before
-// the title's first colon or space: "neutron-dhcp-agent (/usr/bin/python3 ...)".
+// hasArgument reports whether the argument is an element of a command line, or the base
+// name of one. An option such as --log-dir=/var/log/nova must match as a whole. For a
+// process title in place of the arguments it compares the text before the first colon or
+// space: "neutron-dhcp-agent (/usr/bin/python3 ...)".
 func hasArgument(cmdline []byte, argument string) bool {
 	first := true
 	for element := range bytes.SplitSeq(cmdline, []byte{0}) {
@@ -311,23 +308,23 @@ func hasArgument(cmdline []byte, argument string) bool {
 	return false
 }
 
-// titled says whether the name is the beginning of a title that the process has written
-// over its arguments: "kuryr-daemon: master process [...]". Python's setproctitle, which
-// daemons made with cotyledon use, gives the kernel such a title for the name, too.
+// titled reports whether the name is the beginning of a process title:
+// "kuryr-daemon: master process [...]". setproctitle of Python, which cotyledon uses, also
+// sets the name to the title.
 func titled(comm []byte, name string) bool {
 	rest, ok := bytes.CutPrefix(comm, []byte(name))
 	return ok && len(rest) > 0 && rest[0] == ':'
 }
 
-// sameLongName tells apart processes whose names begin with the same 15 bytes: by the
-// first of argv[0] to argv[2] and the program that begins like the name. A script is
-// argv[1] of its interpreter, or argv[2] behind an option. Where none begins so, as in
-// a process that has written its title over its arguments, nothing tells them apart.
+// sameLongName distinguishes processes whose names begin with the same 15 bytes. It
+// compares the first of argv[0] to argv[2] and the program that begins with them. A script
+// is argv[1] of its interpreter, or argv[2] after an option. Without such an element, as
+// for a process title, all of them match.
 func sameLongName(name string, cmdline []byte, exe string) bool {
 	args := strings.SplitN(string(cmdline), "\x00", 4)
 	args = args[:min(len(args), 3)]
 	for _, arg := range append(args, strings.TrimSuffix(exe, " (deleted)")) {
-		if !strings.HasPrefix(arg, name[:commBytes]) { // a title may have slashes of its own
+		if !strings.HasPrefix(arg, name[:commBytes]) { // a title may contain slashes
 			arg = filepath.Base(arg)
 		}
 		if rest, ok := strings.CutPrefix(arg, name); ok && (rest == "" || strings.ContainsAny(rest[:1], ": ")) {

@@ -17,9 +17,9 @@ import (
 	"github.com/vitals-health/vitals/collectors/process/proctest"
 )
 
-// fakeOutcome says in one line what a round over fake processes found: how many there
-// are and when the oldest was started, or the reason why nothing is known.
-func fakeOutcome(samples []collectors.Sample, err error) string {
+// outcome formats the result of a collection in one line: the number of processes
+// and the start of the oldest, or the reason of the failure.
+func outcome(samples []collectors.Sample, err error) string {
 	for _, reason := range []string{"gone", "pid_file", "forbidden", "unreadable"} {
 		if v, _ := collectortest.Value(samples, fmt.Sprintf(`vitals_process_failure{process="p",reason=%q}`, reason)); v == 1 {
 			up, known := collectortest.Value(samples, `vitals_process_up{process="p"}`)
@@ -37,12 +37,12 @@ func fakeOutcome(samples []collectors.Sample, err error) string {
 	return fmt.Sprintf("%v since %v", n, math.Round(100*(start-1_700_000_000))/100)
 }
 
-// fakeRound collects once from a directory that looks like proc(5).
-func fakeRound(t *testing.T, config, mount string) string {
+// collectLine runs a collection from a fake proc(5).
+func collectLine(t *testing.T, config, mount string) string {
 	t.Helper()
 	c := collectortest.New(t, "p", config+"\nprocfs: "+mount+"\n", &process.Config{})
 	samples, err := collectortest.Collect(t, c)
-	return strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc")
+	return strings.ReplaceAll(outcome(samples, err), mount, "/proc")
 }
 
 func TestIsFound(t *testing.T) {
@@ -57,31 +57,31 @@ func TestIsFound(t *testing.T) {
 		{"own process", "{}", nil, "1 since 0"},
 		{"by its number", "pid: 41", proctest.Kuryr(), "1 since 43"},
 		{"by a number that nothing has", "pid: 99", proctest.Kuryr(), "gone, up 0: no process 99"},
-		{"by the number of a zombie", "pid: 42", proctest.Kuryr(), "gone, up 0: look for pid 42: it has ended and is a zombie (1 found)"},
+		{"by the number of a zombie", "pid: 42", proctest.Kuryr(), "gone, up 0: find pid 42: it has ended and is a zombie (1 found)"},
 		{"by the number of a thread", "pid: 50", []proctest.Process{{PID: 50, Comm: "x", Tgid: 40}}, "gone, up 0: no process 50: it is a thread of 40"},
 		{"first thread has ended, others run on", "pid: 50", []proctest.Process{{PID: 50, Comm: "x", State: "Z", Threads: 2, Start: 500}}, "1 since 5"},
 
 		{"by name, the oldest first", "name: kuryr-daemon", proctest.Kuryr(), "2 since 42"},
 		{"as old as another", "name: x", []proctest.Process{{PID: 60, Comm: "x"}, {PID: 50, Comm: "x"}}, "2 since 0"},
 		{"by a name that nothing has", "name: kuryr", proctest.Kuryr(), "gone, up 0: no process of name kuryr"},
-		{"by the name of zombies", "name: x", []proctest.Process{{PID: 50, Comm: "x", State: "Z"}, {PID: 51, Comm: "x", State: "X"}}, "gone, up 0: look for name x: it has ended and is a zombie (2 found)"},
+		{"by the name of zombies", "name: x", []proctest.Process{{PID: 50, Comm: "x", State: "Z"}, {PID: 51, Comm: "x", State: "X"}}, "gone, up 0: find name x: it has ended and is a zombie (2 found)"},
 		{"beside an older zombie", "name: x", []proctest.Process{{PID: 50, Comm: "x", State: "Z", Start: 100}, {PID: 51, Comm: "x", Start: 200}}, "1 since 2"},
 		{"name with a parenthesis and a space", `name: "a) R (b"`, []proctest.Process{{PID: 50, Comm: "a) R (b", Start: 300}}, "1 since 3"},
 		{"thread of the kernel", "name: kthreadd", []proctest.Process{{PID: 2, Comm: "kthreadd", Start: 1}}, "1 since 0.01"},
-		{"thread of the kernel with a long name", "name: irq/24-very-long-name", nil, `name: name "irq/24-very-long-name": expected a process's name without its folder`},
+		{"thread of the kernel with a long name", "name: irq/24-very-long-name", nil, `name: name "irq/24-very-long-name": expected the name of a process without its directory`},
 		{"thread of the kernel with more than 15 bytes", "name: kvm-nx-lpage-recovery-7", []proctest.Process{{PID: 7, Comm: "kvm-nx-lpage-recovery-7", Start: 7}}, "1 since 0.07"},
 		{"name of 15 bytes", "name: kuryr-cni-daemo", []proctest.Process{long(50, "/bin/kuryr-cni-daemon")}, "1 since 0.5"},
-		{"long name, told by argv[0]", "name: kuryr-cni-daemon-b", []proctest.Process{long(50, "/bin/kuryr-cni-daemon-a"), long(51, "/bin/kuryr-cni-daemon-b", "-x")}, "1 since 0.51"},
-		{"long name, told by the script", "name: kuryr-cni-daemon-b", []proctest.Process{long(50, "/bin/python3", "/bin/kuryr-cni-daemon-a"), long(51, "/bin/python3", "-u", "/bin/kuryr-cni-daemon-b")}, "1 since 0.51"},
-		{"long name, told by the program", "name: kuryr-cni-daemon-b", []proctest.Process{
+		{"long name, matched by argv[0]", "name: kuryr-cni-daemon-b", []proctest.Process{long(50, "/bin/kuryr-cni-daemon-a"), long(51, "/bin/kuryr-cni-daemon-b", "-x")}, "1 since 0.51"},
+		{"long name, matched by the script", "name: kuryr-cni-daemon-b", []proctest.Process{long(50, "/bin/python3", "/bin/kuryr-cni-daemon-a"), long(51, "/bin/python3", "-u", "/bin/kuryr-cni-daemon-b")}, "1 since 0.51"},
+		{"long name, matched by the program", "name: kuryr-cni-daemon-b", []proctest.Process{
 			{PID: 50, Comm: "kuryr-cni-daemo", Exe: "/bin/kuryr-cni-daemon-a"}, {PID: 51, Comm: "kuryr-cni-daemo", Exe: "/bin/kuryr-cni-daemon-b (deleted)", Start: 51},
 		}, "1 since 0.51"},
 		{"long name of another program", "name: kuryr-cni-daemon", []proctest.Process{long(50, "/bin/kuryr-cni-daemonize")}, "gone, up 0: no process of name kuryr-cni-daemon"},
 		{"long name in a title", "name: kuryr-cni-daemon", []proctest.Process{long(50, "kuryr-cni-daemon: worker [/bin/x 3]")}, "1 since 0.5"},
 		{"long name in another's title", "name: kuryr-cni-daemon", []proctest.Process{long(50, "kuryr-cni-daemonize: worker [/bin/kuryr-cni-daemon]")}, "gone, up 0: no process of name kuryr-cni-daemon"},
 		{"long name of a link to a version", "name: kuryr-cni-daemon", []proctest.Process{{PID: 50, Comm: "kuryr-cni-daemo", Args: []string{"/bin/kuryr-cni-daemon"}, Exe: "/opt/kuryr-cni-daemon-1.2", Start: 50}}, "1 since 0.5"},
-		{"long name that nothing tells apart", "name: kuryr-cni-daemon", []proctest.Process{long(50, "main", "3", "4", "kuryr-cni-daemonize")}, "1 since 0.5"},
-		{"long name of a zombie", "name: kuryr-cni-daemon", []proctest.Process{{PID: 50, Comm: "kuryr-cni-daemo", State: "Z"}}, "gone, up 0: look for name kuryr-cni-daemon: it has ended and is a zombie (1 found)"},
+		{"long name without a matching argument", "name: kuryr-cni-daemon", []proctest.Process{long(50, "main", "3", "4", "kuryr-cni-daemonize")}, "1 since 0.5"},
+		{"long name of a zombie", "name: kuryr-cni-daemon", []proctest.Process{{PID: 50, Comm: "kuryr-cni-daemo", State: "Z"}}, "gone, up 0: find name kuryr-cni-daemon: it has ended and is a zombie (1 found)"},
 
 		{"by what is before the colon of a title", "name: kuryr-daemon", []proctest.Process{{PID: 50, Comm: "kuryr-daemon: m", Start: 200}, {PID: 51, Comm: "kuryr-daemon:", Start: 100}}, "2 since 1"},
 		{"by what a title has elsewhere", "name: kuryr-daemon", []proctest.Process{
@@ -111,7 +111,7 @@ func TestIsFound(t *testing.T) {
 				return
 			}
 			config := strings.Trim(tt.config, "{}")
-			if got := fakeRound(t, config, proctest.ProcFS(t, tt.processes...)); got != tt.want {
+			if got := collectLine(t, config, proctest.ProcFS(t, tt.processes...)); got != tt.want {
 				t.Errorf("Collect() with %s = %s, want %s", tt.config, got, tt.want)
 			}
 		})
@@ -153,19 +153,19 @@ func TestVanishesOrHides(t *testing.T) {
 		{"others are hidden, and a number is looked up", "pid: 40", remove("1", "40"), "forbidden: no process 40 that is shown: /proc hides those of other users"},
 		{"others are hidden, and one of our own is found", "name: kuryr-daemon", remove("1", "40"), "1 since 43"},
 		{"no proc(5) at all", "name: kuryr-daemon", remove("1", "self", "40", "41", "42", "43", "44"), "unreadable: no processes in /proc: expected a mount of proc(5)"},
-		{"proc(5) of a PID namespace without us", "", remove("self"), "unreadable: look for the own process: readlink /proc/self: no such file or directory"},
+		{"proc(5) of a PID namespace without us", "", remove("self"), "unreadable: find the process of Vitals: readlink /proc/self: no such file or directory"},
 		{"own process under no number", "", func(mount string) error {
 			return errOf(remove("self")(mount), os.Symlink("x/y", filepath.Join(mount, "self")))
-		}, `unreadable: look for the own process: self is "x/y", want a number`},
-		{"stat without fields", "pid: 40", replace("40/stat", "40 (kuryr-daemon)"), `unreadable: look at process 40: stat "40 (kuryr-daemon)": expected at least 22 fields behind the name`},
+		}, `unreadable: find the process of Vitals: self is "x/y", want a number`},
+		{"stat without fields", "pid: 40", replace("40/stat", "40 (kuryr-daemon)"), `unreadable: read process 40: stat "40 (kuryr-daemon)": expected at least 22 fields after the name`},
 		{"empty stat", "name: kuryr-daemon", func(mount string) error {
 			return errOf(replace("40/stat", "")(mount), replace("41/stat", "")(mount))
-		}, `unreadable: look for name kuryr-daemon: stat "": expected at least 22 fields behind the name`},
+		}, `unreadable: find name kuryr-daemon: stat "": expected at least 22 fields after the name`},
 		{"empty stat of one of them", "name: kuryr-daemon", replace("40/stat", ""), "1 since 43"},
 		{"name that cannot be read", "name: else", func(mount string) error {
 			return errOf(remove("40/comm")(mount), directory("40/comm")(mount))
-		}, "unreadable: look for name else: read /proc/40/comm: is a directory"},
-		{"program that is no link", "exe: /else", replace("44/exe", ""), "unreadable: look for exe /else: readlink /proc/44/exe: invalid argument"},
+		}, "unreadable: find name else: read /proc/40/comm: is a directory"},
+		{"program that is no link", "exe: /else", replace("44/exe", ""), "unreadable: find exe /else: readlink /proc/44/exe: invalid argument"},
 		{"number of a process that is none", "name: kuryr-daemon", directory("-40"), "2 since 42"},
 	}
 	for _, tt := range tests {
@@ -174,7 +174,7 @@ func TestVanishesOrHides(t *testing.T) {
 			if err := tt.fault(mount); err != nil {
 				t.Fatal(err)
 			}
-			if got := fakeRound(t, tt.config, mount); got != tt.want {
+			if got := collectLine(t, tt.config, mount); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})
@@ -198,8 +198,8 @@ func TestByLinkToItsProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	mount := proctest.ProcFS(t, proctest.Process{PID: 50, Comm: "x", Exe: dir + "/python3.12"})
-	got := strings.ReplaceAll(fakeRound(t, "exe: "+dir+"/python3", mount), dir, "/bin")
-	if want := "gone, up 0: no process of exe /bin/python3, which links to /bin/python3.12: processes show that"; got != want {
+	got := strings.ReplaceAll(collectLine(t, "exe: "+dir+"/python3", mount), dir, "/bin")
+	if want := "gone, up 0: no process of exe /bin/python3, which links to /bin/python3.12: use that path"; got != want {
 		t.Errorf("Collect() = %s, want %s", got, want)
 	}
 }
@@ -212,7 +212,7 @@ func TestFSIsElsewhere(t *testing.T) {
 		file:                         "is not a directory",
 		file + "-missing":            "no such file or directory",
 	} {
-		if got := fakeRound(t, "name: x", mount); !strings.HasPrefix(got, "unreadable: open proc(5): ") || !strings.HasSuffix(got, want) {
+		if got := collectLine(t, "name: x", mount); !strings.HasPrefix(got, "unreadable: open proc(5): ") || !strings.HasSuffix(got, want) {
 			t.Errorf("Collect() with procfs %s = %s, want unreadable and %s", mount, got, want)
 		}
 	}
@@ -224,7 +224,7 @@ func TestByPIDFile(t *testing.T) {
 	text := func(s string) func() error {
 		return func() error { return os.WriteFile(path, []byte(s), 0o600) }
 	}
-	// It says nothing of the content, which a link may have led to.
+	// The error has no content of the file.
 	const none = "pid_file, up 0: read PID file PID: its first line is no number of a process"
 	var writer *os.File
 	tests := []struct {
@@ -249,7 +249,7 @@ func TestByPIDFile(t *testing.T) {
 		{"number that is too large for any", text(strings.Repeat("9", 100)), none},
 		{"huge file", func() error { return errOf(text("")(), os.Truncate(path, 1<<40)) }, none},
 		{"directory", func() error { return os.Mkdir(path, 0o700) }, "pid_file, up 0: read PID file PID: it is a directory, expected a regular file"},
-		{"fifo that nobody writes to", func() error { return syscall.Mkfifo(path, 0o600) }, "pid_file, up 0: read PID file PID: it is a fifo, expected a regular file"},
+		{"fifo without a writer", func() error { return syscall.Mkfifo(path, 0o600) }, "pid_file, up 0: read PID file PID: it is a fifo, expected a regular file"},
 		{"fifo whose writer is silent", func() (err error) {
 			err = syscall.Mkfifo(path, 0o600)
 			writer, _ = os.OpenFile(path, os.O_RDWR, 0)
@@ -263,7 +263,7 @@ func TestByPIDFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			mount := proctest.ProcFS(t, append(proctest.Kuryr(), proctest.Process{PID: 50, Comm: "x", Tgid: 40})...)
-			if got := strings.ReplaceAll(fakeRound(t, "pid_file: "+path, mount), path, "PID"); got != tt.want {
+			if got := strings.ReplaceAll(collectLine(t, "pid_file: "+path, mount), path, "PID"); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})
@@ -273,7 +273,7 @@ func TestByPIDFile(t *testing.T) {
 	}
 	t.Run("a file where a directory should be", func(t *testing.T) {
 		collectortest.Write(t, path+"3", "40")
-		if got := fakeRound(t, "pid_file: "+path+"3/pid", proctest.ProcFS(t)); !strings.HasPrefix(got, "pid_file, up 0: ") {
+		if got := collectLine(t, "pid_file: "+path+"3/pid", proctest.ProcFS(t)); !strings.HasPrefix(got, "pid_file, up 0: ") {
 			t.Errorf("Collect() = %s, want pid_file", got)
 		}
 	})
@@ -288,20 +288,20 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	samples, err := c.Collect(ctx)
-	if got, want := fakeOutcome(samples, err), "unreadable: look for name x: context canceled"; got != want {
+	if got, want := outcome(samples, err), "unreadable: find name x: context canceled"; got != want {
 		t.Errorf("Collect() with a context that has ended = %s, want %s", got, want)
 	}
 }
 
 func TestProblems(t *testing.T) {
 	tests := []struct{ name, config, want string }{
-		{"the own process", "{}", ""},
+		{"the process of Vitals", "{}", ""},
 		{"one way", "name: kuryr-daemon", ""},
 		{"another proc(5)", "{pid: 1, procfs: /host/proc}", ""},
 		{"two ways", "{name: x, exe: /y}", ": name, exe: expected at most one of pid, pid_file, name, exe, argument, cgroup"},
 		{"all ways", "{pid: 1, pid_file: /a, name: x, exe: /y, argument: a, cgroup: /z}", ": pid, pid_file, name, exe, argument, cgroup: expected at most one of pid, pid_file, name, exe, argument, cgroup"},
 		{"number below zero", "pid: -1", "pid: pid -1: expected a number above 0"},
-		{"path for a name", "name: /usr/bin/kuryr-daemon", `name: name "/usr/bin/kuryr-daemon": expected a process's name without its folder`},
+		{"path for a name", "name: /usr/bin/kuryr-daemon", `name: name "/usr/bin/kuryr-daemon": expected the name of a process without its directory`},
 		{"relative paths", "{exe: python3, procfs: proc}", "exe: path \"python3\": expected an absolute path\nprocfs: path \"proc\": expected an absolute path"},
 		{"relative cgroup", "cgroup: system.slice", `cgroup: path "system.slice": expected an absolute path`},
 		{"relative PID file", "pid_file: run/pid", `pid_file: path "run/pid": expected an absolute path`},

@@ -16,44 +16,39 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// The metrics of the kind process.
-var (
-	FailureMetric = collectors.NewGauge("vitals_process_failure", "Why something is not known of the process: 1 for that reason, 0 for all others.", "process", "reason")
-)
+// FailureMetric is the reason of a failure. The kind capability exports it too.
+var FailureMetric = collectors.NewGauge("vitals_process_failure", "Reason why something of the process is unknown: 1 for that reason, 0 for all others.", "process", "reason")
 
-// Selector says which process is meant: the one of PID, the one whose number
-// a file holds, or all that have a name, a program, an argument or a cgroup in common.
-// Without any of them it is the process that asks. The kinds process, capability and
-// cgroup share it.
+// Selector selects processes: by number, by a file with the number, or by a common name,
+// program, argument or cgroup. The zero value selects Vitals. The kinds process, capability
+// and cgroup share it.
 type Selector struct {
 	// PID is the number of a process, as ProcFS counts.
 	PID int `yaml:"pid,omitempty"`
 	// PIDFile is the absolute path of a file that holds the number of a process, as
 	// ProcFS counts.
 	PIDFile string `yaml:"pid_file,omitempty"`
-	// Name is the process's name, of which the kernel keeps 15 bytes: comm in
-	// proc(5). For a script that is the script's name.
+	// Name is the name of the process: comm in proc(5), of which the kernel keeps 15
+	// bytes. For a script it is the name of the script.
 	Name string `yaml:"name,omitempty"`
-	// Exe is the absolute path of the program that the process runs, as the process
-	// itself sees it.
+	// Exe is the absolute path of the program in the mount namespace of the process.
 	Exe string `yaml:"exe,omitempty"`
-	// Argument is one element of the process's command line, as it is or without its
-	// folder: the name of a script behind that of its interpreter.
+	// Argument is one element of the command line or its base name, such as the name of a
+	// script after its interpreter.
 	Argument string `yaml:"argument,omitempty"`
-	// Cgroup is the cgroup of the process, or one above it, as /proc/PID/cgroup has
-	// it: /system.slice/kuryr-cni.service, without the mount point.
+	// Cgroup is the cgroup of the process or a parent of it, as in /proc/PID/cgroup:
+	// /system.slice/kuryr-cni.service, without the mount point.
 	Cgroup string `yaml:"cgroup,omitempty"`
-	// ProcFS is where proc(5) is mounted; /proc where it is not set. A container that
-	// measures its host mounts the host's elsewhere.
+	// ProcFS is the mount point of proc(5). Empty is /proc. A container can mount that of
+	// its host.
 	ProcFS string `yaml:"procfs,omitempty"`
-	// PIDNamespace is own or any: whether a search by name, program or argument finds the
-	// processes of Vitals' own PID namespace alone, or those of others that are shown, too.
-	// Where it is not set, own, or any with ProcFS.
+	// PIDNamespace restricts a search by name, program or argument to the PID namespace of
+	// Vitals (own), or does not (any). Empty is own, or any with ProcFS.
 	PIDNamespace string `yaml:"pid_namespace,omitempty"`
 }
 
-// UnmarshalYAML decodes the keys, and refuses those without a value: a name that a
-// template or a variable left empty would else select the process that asks.
+// UnmarshalYAML decodes the keys. It rejects those without a value: an empty name from a
+// template or a variable would select Vitals.
 func (s *Selector) UnmarshalYAML(unmarshal func(any) error) error {
 	type plain Selector
 	if err := unmarshal((*plain)(s)); err != nil {
@@ -76,25 +71,24 @@ func refuseEmpty(unmarshal func(any) error) error {
 	return nil
 }
 
-// reason says why nothing is known of a process. The set is closed, because
-// it is a label.
+// reason is the reason of a failure. The set is closed, because it is a label.
 type reason string
 
 const (
-	// Gone means that there is no such process.
+	// Gone is the reason for a process that does not exist.
 	Gone       reason = "gone"
 	pidFile    reason = "pid_file"   // the PID file is missing or holds no number
-	forbidden  reason = "forbidden"  // the kernel refuses to show it
-	unreadable reason = "unreadable" // what the kernel shows makes no sense, or proc(5) is not there
+	forbidden  reason = "forbidden"  // the permission is missing
+	unreadable reason = "unreadable" // invalid data, or no proc(5)
 )
 
-// reasons are all of them, in the order in which they are exported.
+// reasons are all reasons in the order of the export.
 func reasons() [4]reason {
 	return [...]reason{Gone, pidFile, forbidden, unreadable}
 }
 
-// AddProcessFailure appends the reason of a round's failure; an empty one is none.
-func AddProcessFailure(b *collectors.Batch, name string, reason reason) {
+// AddFailure appends the samples of FailureMetric; an empty reason is no failure.
+func AddFailure(b *collectors.Batch, name string, reason reason) {
 	for _, r := range reasons() {
 		b.Set(FailureMetric, collectors.Number(r == reason), name, string(r))
 	}
@@ -103,9 +97,8 @@ func AddProcessFailure(b *collectors.Batch, name string, reason reason) {
 // Error is an error with its reason.
 type Error = collectors.Error[reason]
 
-// ReasonOfProcess is the reason why something could not be read of a process; nil is
-// no reason.
-func ReasonOfProcess(err error) reason {
+// ReasonOf returns the reason of an error about a process, and "" for nil.
+func ReasonOf(err error) reason {
 	return collectors.ReasonOf(err, func(err error) reason {
 		switch {
 		case errors.Is(err, fs.ErrPermission):
@@ -117,7 +110,7 @@ func ReasonOfProcess(err error) reason {
 	})
 }
 
-// Keys are the keys that say which process is meant, in the order of the documentation.
+// Keys returns the keys in use that select a process, in the order of the documentation.
 func (s Selector) Keys() []string {
 	var set []string
 	for _, k := range []struct {
@@ -131,8 +124,8 @@ func (s Selector) Keys() []string {
 	return set
 }
 
-// Problems returns the mistakes that can be seen without looking at any process;
-// prefix leads to the block, as "process." does.
+// Problems returns the mistakes of the configuration. prefix is the path of the block, such
+// as "process.".
 func (s Selector) Problems(prefix string) []collectors.Problem {
 	var problems []collectors.Problem
 	if set := s.Keys(); len(set) > 1 {
@@ -142,7 +135,7 @@ func (s Selector) Problems(prefix string) []collectors.Problem {
 		problems = append(problems, collectors.Problem{Path: prefix + "pid", Text: fmt.Sprintf("pid %d: expected a number above 0", s.PID)})
 	}
 	if strings.ContainsAny(s.Name, "/\n") {
-		problems = append(problems, collectors.Problem{Path: prefix + "name", Text: fmt.Sprintf("name %q: expected a process's name without its folder", s.Name)})
+		problems = append(problems, collectors.Problem{Path: prefix + "name", Text: fmt.Sprintf("name %q: expected the name of a process without its directory", s.Name)})
 	}
 	if strings.Contains(s.Argument, "\x00") {
 		problems = append(problems, collectors.Problem{Path: prefix + "argument", Text: fmt.Sprintf("argument %q: expected no NUL", s.Argument)})
@@ -164,16 +157,15 @@ func (s Selector) Problems(prefix string) []collectors.Problem {
 	return problems
 }
 
-// searched says whether processes are meant that have something in common which anybody
-// else may have, too.
+// searched reports whether s selects by a property that unrelated processes can have.
 func (s Selector) searched() bool { return s.Name+s.Exe+s.Argument != "" }
 
-// ownOnly says whether a search passes over the processes of other PID namespaces.
+// ownOnly reports whether a search ignores other PID namespaces.
 func (s Selector) ownOnly() bool {
 	return s.PIDNamespace == pidNamespaceOwn || s.PIDNamespace == "" && s.ProcFS == ""
 }
 
-// Mount is where the processes are looked for.
+// Mount returns the mount point of proc(5).
 func (s Selector) Mount() string {
 	if s.ProcFS == "" {
 		return procfs.DefaultMountPoint
@@ -181,7 +173,7 @@ func (s Selector) Mount() string {
 	return s.ProcFS
 }
 
-// String names the process for people.
+// String describes the selection.
 func (s Selector) String() string {
 	switch {
 	case s.PID > 0:
@@ -197,5 +189,5 @@ func (s Selector) String() string {
 	case s.Cgroup != "":
 		return "cgroup " + s.Cgroup
 	}
-	return "the own process"
+	return "the process of Vitals"
 }

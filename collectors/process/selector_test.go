@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/process"
 )
 
-// A name that is left empty would be the same as none, which is the process that asks:
+// An empty name would be the same as none, which selects Vitals:
 // it would be found to be well for ever.
 func TestSelectorRefusesEmptyValues(t *testing.T) {
 	tests := []struct{ name, config, want string }{

@@ -10,28 +10,25 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Sockets names the sockets that processes are expected to hold. What is not
-// named is not looked for; without any name, no socket is.
+// Sockets configures the expected sockets of processes. The zero value reads no sockets.
 type Sockets struct {
-	// Connections are remote TCP ports: how many of the processes' sockets are connected
-	// to them, by state.
+	// Connections are remote TCP ports. The sockets connected to them are counted by state.
 	Connections []int `yaml:"connections,omitempty"`
 	// Listen are local TCP ports on which one of the processes is expected to listen.
 	Listen []int `yaml:"listen,omitempty"`
 	// UDP are local or remote UDP ports.
 	UDP []int `yaml:"udp,omitempty"`
-	// UnixSockets are the paths of Unix sockets as the processes have bound them, or the
-	// names of abstract ones behind an @.
+	// UnixSockets are the paths of Unix sockets as bound by the processes, or @ and the
+	// name of an abstract one.
 	UnixSockets []string `yaml:"unix_sockets,omitempty"`
 }
 
-// named says whether any socket is looked for.
+// named reports whether any socket is configured.
 func (s Sockets) named() bool {
 	return len(s.Connections)+len(s.Listen)+len(s.UDP)+len(s.UnixSockets) > 0
 }
 
-// problems returns the mistakes. An empty list would look for nothing and be well for
-// ever, so it is one.
+// problems returns the mistakes. An empty list is one, because it would check nothing.
 func (s Sockets) problems() []collectors.Problem {
 	var problems []collectors.Problem
 	for _, list := range []struct {
@@ -64,7 +61,7 @@ func (s Sockets) problems() []collectors.Problem {
 	return problems
 }
 
-// unixSocketProblem says what is wrong with the name of a Unix socket.
+// unixSocketProblem returns the mistake in the name of a Unix socket, or "".
 func unixSocketProblem(path string) string {
 	const most = 108 // bytes of sun_path, see unix(7)
 	switch {

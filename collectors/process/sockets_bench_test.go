@@ -12,7 +12,7 @@ import (
 // manyRows is a host with very many connections.
 const manyRows = 100_000
 
-// What a round allocates does not grow with the connections of the host.
+// The allocations of a collection do not grow with the connections of the host.
 func TestSocketSearchHoldsNoTable(t *testing.T) {
 	allocs := func(rows int) float64 {
 		mount := fakeTables(t, rows)

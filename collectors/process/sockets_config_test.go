@@ -12,7 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/process/proctest"
 )
 
-// A list without a port would look for nothing, and be well for ever.
+// A list without a port is a mistake.
 func TestSocketsProblems(t *testing.T) {
 	const port, path = "expected 1 to 65535", "expected an absolute path, or @ and the name of an abstract socket"
 	tests := []struct{ name, config, want string }{
@@ -62,7 +62,7 @@ func TestSocketsWithoutAValue(t *testing.T) {
 	}
 }
 
-// What people read of a round: who was looked at, and what was seen or missed.
+// The note of a collection: the process, and what was found or not.
 func TestNote(t *testing.T) {
 	const amqp = "connections: [5671, 5672]\n"
 	conductor := proctest.Process{PID: 40, Comm: "conductor", Sockets: []int{1, 2, 3, 4}, Net: map[string]string{
@@ -76,17 +76,17 @@ func TestNote(t *testing.T) {
 		processes    []proctest.Process
 		want         string
 	}{
-		{"nothing is looked for", "name: conductor", []proctest.Process{conductor}, ""},
-		{"nothing is looked for, and nobody is there", "name: x", nil, "no process of name x"},
-		{"a zombie", "pid: 40", []proctest.Process{{PID: 40, Comm: "x", State: "Z"}}, "look for pid 40: it has ended and is a zombie (1 found)"},
-		{"E12 states", "name: conductor\n" + amqp, []proctest.Process{conductor}, "process 40: port 5671: no connection, port 5672: 1 established 1 close_wait (and 1 time_wait of anybody)"},
+		{"no sockets", "name: conductor", []proctest.Process{conductor}, ""},
+		{"no sockets, no process", "name: x", nil, "no process of name x"},
+		{"a zombie", "pid: 40", []proctest.Process{{PID: 40, Comm: "x", State: "Z"}}, "find pid 40: it has ended and is a zombie (1 found)"},
+		{"E12 states", "name: conductor\n" + amqp, []proctest.Process{conductor}, "process 40: port 5671: no connection, port 5672: 1 established 1 close_wait (and 1 time_wait of any process)"},
 		{"several processes", "name: conductor\nlisten: [873, 874]", []proctest.Process{conductor, second}, "process 40 and 1 more: TCP 873: listens, TCP 874: does not listen"},
-		{"E18 E21", "name: conductor\nudp: [8125]\nunix_sockets: [/run/v, '@v']", []proctest.Process{conductor}, "process 40: UDP 8125: has it not, /run/v: has it, @v: has it not"},
+		{"E18 E21", "name: conductor\nudp: [8125]\nunix_sockets: [/run/v, '@v']", []proctest.Process{conductor}, "process 40: UDP 8125: missing, /run/v: found, @v: missing"},
 		{"E15 process missing", "name: nova\n" + amqp, []proctest.Process{conductor}, "no process of name nova, expected connections to 5671 5672"},
 		{"E15 missing, all that was expected", "name: nova\n" + amqp + "listen: [873]\nudp: [8125]\nunix_sockets: [/run/v]", nil,
 			"no process of name nova, expected connections to 5671 5672, TCP listening on 873, UDP 8125, /run/v"},
 		{"long", "name: conductor\nunix_sockets: [/" + strings.Repeat("ä", 50) + ", /" + strings.Repeat("b", 100) + "]", []proctest.Process{conductor},
-			"process 40: /" + strings.Repeat("ä", 50) + ": has it not, /" + strings.Repeat("b", 69) + "…"},
+			"process 40: /" + strings.Repeat("ä", 50) + ": missing, /" + strings.Repeat("b", 72) + "…"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,9 +101,9 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// E15: without a process there is nothing to measure, and that is said.
+// E15: without a process the note has the error.
 func TestSocketsOfNoProcess(t *testing.T) {
-	got := socketRound(t, "name: nova\nconnections: [5671, 5672]", proctest.ProcFS(t))
+	got := collectSockets(t, "name: nova\nconnections: [5671, 5672]", proctest.ProcFS(t))
 	if want := "gone, up 0: no process of name nova [] and 0 that are 0"; got != want {
 		t.Errorf("E15: Collect() = %s, want %s", got, want)
 	}

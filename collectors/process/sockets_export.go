@@ -8,7 +8,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// export appends what was found of all that is looked for.
+// export appends the samples of all configured sockets.
 func (s *socketSearch) export(b *collectors.Batch, process string, wanted Sockets) {
 	for _, port := range wanted.Connections {
 		for state, n := range s.connections[uint16(port)] {
@@ -28,7 +28,7 @@ func (s *socketSearch) export(b *collectors.Batch, process string, wanted Socket
 	}
 }
 
-// note says what was found, in the order of the configuration: "process 40 and 1 more:
+// note describes the found sockets in the order of the configuration: "process 40 and 1 more:
 // port 5672: 2 established, 1 close_wait".
 func (s *socketSearch) note(wanted Sockets, running []foundProcess) string {
 	who := fmt.Sprintf("process %d", running[0].PID)
@@ -43,21 +43,21 @@ func (s *socketSearch) note(wanted Sockets, running []foundProcess) string {
 		seen = append(seen, fmt.Sprintf("TCP %d: %s", port, collectors.Either(s.listening[uint16(port)], "listens", "does not listen")))
 	}
 	for _, port := range wanted.UDP {
-		seen = append(seen, fmt.Sprintf("UDP %d: %s", port, collectors.Either(s.udp[uint16(port)], "has it", "has it not")))
+		seen = append(seen, fmt.Sprintf("UDP %d: %s", port, collectors.Either(s.udp[uint16(port)], "found", "missing")))
 	}
 	for _, path := range wanted.UnixSockets {
-		seen = append(seen, fmt.Sprintf("%s: %s", path, collectors.Either(s.unix[path], "has it", "has it not")))
+		seen = append(seen, fmt.Sprintf("%s: %s", path, collectors.Either(s.unix[path], "found", "missing")))
 	}
 	return collectors.ShortNote(who + ": " + strings.Join(seen, ", "))
 }
 
-// states are the states of the connections to a port that there are. What is left of
-// closed ones is told apart, as it is anybody's.
+// states describes the connections to a port by state. Those in time_wait are separate,
+// because they can be of other processes.
 func (s *socketSearch) states(port uint16) string {
 	counts := *s.connections[port]
 	left := ""
 	if n := counts[tcpTimeWait]; n > 0 {
-		counts[tcpTimeWait], left = 0, fmt.Sprintf(" (and %d time_wait of anybody)", n)
+		counts[tcpTimeWait], left = 0, fmt.Sprintf(" (and %d time_wait of any process)", n)
 	}
 	var seen []string
 	for state, n := range counts {
@@ -71,7 +71,7 @@ func (s *socketSearch) states(port uint16) string {
 	return strings.Join(seen, " ") + left
 }
 
-// missed says what was looked for in vain, with the reason.
+// missed describes the expected sockets after an error.
 func (s Sockets) missed(err error) string {
 	var expected []string
 	for _, list := range []struct {

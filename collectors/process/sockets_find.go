@@ -15,15 +15,15 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// netNamespace is a network namespace with those of the processes that are in it.
+// netNamespace is a network namespace and the processes in it.
 type netNamespace struct {
 	processes []foundProcess
-	// held has the inodes of all sockets that the processes have open. One is true once
-	// its row was seen: a table that changes while it is read may have it twice.
+	// held has the inodes of the open sockets of the processes. The value is whether the
+	// row was counted: a table that changes while it is read can contain it twice.
 	held map[uint64]bool
 }
 
-// take says whether the processes hold a socket that was not taken before.
+// take reports whether the processes hold a socket that was not counted yet.
 func (n *netNamespace) take(inode uint64) bool {
 	taken, held := n.held[inode]
 	if held {
@@ -32,15 +32,15 @@ func (n *netNamespace) take(inode uint64) bool {
 	return held && !taken
 }
 
-// tcpCounts says how many sockets are in each state, by the state's number.
+// tcpCounts has the number of sockets by the number of their state.
 type tcpCounts [13]int
 
-// socketSearch is one round's search for the sockets of processes.
+// socketSearch is the search of one collection.
 type socketSearch struct {
 	files *ProcReader
 	table socketTable
 
-	// What was found, by port or path. All that is looked for has an entry.
+	// The results by port or path, with an entry for each configured one.
 	connections map[uint16]*tcpCounts
 	listening   map[uint16]bool
 	udp         map[uint16]bool
@@ -68,28 +68,28 @@ func newSocketSearch(s Sockets, files *ProcReader) *socketSearch {
 	return search
 }
 
-// find looks through the sockets of the processes. Those that have ended meanwhile are
-// passed over; found is false if all have.
+// find reads the sockets of the processes. It ignores those that have ended in the
+// meantime; found is false if all have.
 func (s *socketSearch) find(ctx context.Context, running []foundProcess) (found bool, err error) {
 	namespaces := make(map[string]*netNamespace)
 	for _, p := range running {
 		if err := s.unlessEnded(p, s.inodes(ctx, p, namespaces)); err != nil {
-			return false, fmt.Errorf("look at sockets of process %d: %w", p.PID, err)
+			return false, fmt.Errorf("read sockets of process %d: %w", p.PID, err)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
 		if err := s.tables(ctx, namespaces[name]); err != nil {
-			return false, fmt.Errorf("look for sockets in %s: %w", name, err)
+			return false, fmt.Errorf("find sockets in %s: %w", name, err)
 		}
 	}
 	return len(namespaces) > 0, nil
 }
 
-// unlessEnded returns an error about a file of a process, unless the file is missing
-// because the process has ended. What a process that runs does not show is unreadable: of
-// one whose first thread alone has ended, the kernel shows no sockets.
+// unlessEnded returns an error about a file of a process, but nil if the process has ended.
+// A missing file of a running process is unreadable: the kernel shows no sockets of one
+// with only its first thread ended.
 func (s *socketSearch) unlessEnded(p foundProcess, err error) error {
-	if ReasonOfProcess(err) != Gone {
+	if ReasonOf(err) != Gone {
 		return err
 	}
 	if now, gone := s.files.Stat(p.PID); gone != nil || now.start != p.start || now.Ended() {
@@ -149,8 +149,7 @@ func socketInode(link string) (uint64, bool) {
 	return inode, ok && closed && err == nil
 }
 
-// tables looks through those tables of a network namespace that may have what is looked
-// for.
+// tables reads the required tables of a network namespace.
 func (s *socketSearch) tables(ctx context.Context, n *netNamespace) error {
 	before := make(map[uint64]unixRow)
 	tcp := func(row []byte) error { return s.tcpRow(n, row) }
@@ -177,15 +176,15 @@ func (s *socketSearch) tables(ctx context.Context, n *netNamespace) error {
 	return nil
 }
 
-// rows reads a table, out of the directory of the first process that still runs. A kernel
-// without IPv6 has no tcp6 beside tcp.
+// rows reads a table from the directory of the first running process. A kernel without IPv6
+// has tcp and no tcp6.
 func (s *socketSearch) rows(ctx context.Context, n *netNamespace, table, header string, do func(row []byte) error) error {
 	for _, p := range n.processes {
 		err := s.table.each(ctx, s.files.path(p.PID, "net/"+table), header, do)
 		if err == nil {
 			return nil
 		}
-		if first, six := strings.CutSuffix(table, "6"); six && ReasonOfProcess(err) == Gone {
+		if first, six := strings.CutSuffix(table, "6"); six && ReasonOf(err) == Gone {
 			if _, err := os.Lstat(s.files.path(p.PID, "net/"+first)); err == nil {
 				return nil
 			}
@@ -197,8 +196,8 @@ func (s *socketSearch) rows(ctx context.Context, n *netNamespace, table, header 
 	return nil
 }
 
-// tcpRow takes a row of tcp or tcp6. Connections in TIME_WAIT belong to no process any
-// more: those of the whole namespace are counted.
+// tcpRow counts a row of tcp or tcp6. Connections in TIME_WAIT have no process: those of
+// the whole namespace are counted.
 func (s *socketSearch) tcpRow(n *netNamespace, text []byte) error {
 	row, err := parseInetRow(text)
 	if err != nil {
@@ -221,7 +220,7 @@ func (s *socketSearch) tcpRow(n *netNamespace, text []byte) error {
 	return nil
 }
 
-// udpRow takes a row of udp or udp6.
+// udpRow counts a row of udp or udp6.
 func (s *socketSearch) udpRow(n *netNamespace, text []byte) error {
 	row, err := parseInetRow(text)
 	if err != nil {
@@ -237,8 +236,8 @@ func (s *socketSearch) udpRow(n *netNamespace, text []byte) error {
 	return nil
 }
 
-// unixRow takes a row of unix. Whoever may bind a socket can make a row up, with a line
-// break in the name: it shows as a second row of a socket, which differs from the first.
+// unixRow counts a row of unix. A line break in the name of a socket can fake a row. It is
+// detected as a second row of a socket that differs from the first.
 func (s *socketSearch) unixRow(n *netNamespace, before map[uint64]unixRow, text []byte) error {
 	row, ok := parseUnixRow(text)
 	if _, held := n.held[row.inode]; !ok || !held {

@@ -20,7 +20,7 @@ import (
 )
 
 // kernelSockets collects from the kernel's own proc(5) what this process holds. Connections
-// in TIME_WAIT are left out: anybody's may have the port that a test was given.
+// in TIME_WAIT are left out: another process may have used the port.
 func kernelSockets(t *testing.T, config string) string {
 	t.Helper()
 	c := collectortest.New(t, "p", fmt.Sprintf("pid: %d\n%s", os.Getpid(), config), &process.Config{})
@@ -55,7 +55,7 @@ func kernelListen(t *testing.T, network, address string) (net.Listener, int) {
 	return l, l.Addr().(*net.TCPAddr).Port
 }
 
-// kernelPair is a connection of this process with itself: the end that asked for it, and
+// kernelPair is a connection of this process with itself: the client end, and
 // the one that was accepted.
 func kernelPair(t *testing.T, network string, l net.Listener) (client, server net.Conn) {
 	t.Helper()
@@ -125,14 +125,14 @@ func TestConnectionsForReal(t *testing.T) {
 		l, _ := kernelListen(t, "tcp4", "127.0.0.1:0")
 		client, _ := kernelPair(t, "tcp4", l)
 		port := client.LocalAddr().(*net.TCPAddr).Port
-		// The accepted end has it for its remote port, and the client itself has not.
+		// The accepted end found for its remote port, and the client itself has not.
 		kernelWait(t, fmt.Sprintf("connections: [%d]", port), fmt.Sprintf("%d established", port))
 		kernelWait(t, fmt.Sprintf("connections: [%d]\nlisten: [%d]", port, port), fmt.Sprintf("%d established", port))
 	})
 }
 
 // A listener that accepts nothing and has no room left lets clients wait: the kernel
-// drops what asks for a connection beyond its backlog, see listen(2).
+// drops connection requests beyond its backlog, see listen(2).
 func TestSynSentForReal(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -293,11 +293,11 @@ func TestUnixSocketForReal(t *testing.T) {
 func TestSocketsAreForbidden(t *testing.T) {
 	const prefix = "forbidden, up 1: "
 	for closed, want := range map[string]string{
-		"41/ns":       prefix + "look at sockets of process 41: readlink /proc/41/ns/net: permission denied",
+		"41/ns":       prefix + "read sockets of process 41: readlink /proc/41/ns/net: permission denied",
 		"41/net":      "[5672 established] and 11 that are 0", // 40 is in the same namespace
-		"40/net/tcp":  prefix + "look for sockets in net:[1]: open /proc/40/net/tcp: permission denied",
-		"40/net/tcp6": prefix + "look for sockets in net:[1]: open /proc/40/net/tcp6: permission denied",
-		"40/net/udp":  "[5672 established] and 11 that are 0", // no UDP is looked for
+		"40/net/tcp":  prefix + "find sockets in net:[1]: open /proc/40/net/tcp: permission denied",
+		"40/net/tcp6": prefix + "find sockets in net:[1]: open /proc/40/net/tcp6: permission denied",
+		"40/net/udp":  "[5672 established] and 11 that are 0", // no UDP is configured
 		"40/net/unix": "[5672 established] and 11 that are 0",
 	} {
 		t.Run(strings.ReplaceAll(closed, "/", " "), func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestSocketsAreForbidden(t *testing.T) {
 				samples, err := c.Collect(t.Context())
 				got := socketSeries(samples)
 				if err != nil {
-					got = strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc")
+					got = strings.ReplaceAll(outcome(samples, err), mount, "/proc")
 					if seen := socketSeries(samples); seen != "[] and 0 that are 0" {
 						t.Errorf("Collect() has %s with an error, want no socket", seen)
 					}

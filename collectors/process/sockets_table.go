@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// The states of a TCP socket that have a meaning here, numbered as the kernel does in
+// The used states of a TCP socket, numbered as in
 // include/net/tcp_states.h.
 const (
 	tcpTimeWait = 6
@@ -26,21 +26,21 @@ func tcpStates() [len(tcpCounts{})]string {
 	}
 }
 
-// The first lines of the tables have these words.
+// Text in the first lines of the tables.
 const (
 	inetHeader = "local_address"
 	unixHeader = "Inode Path"
 )
 
 // socketTable reads the tables of /proc/PID/net as streams: they have a row for each
-// connection of the host, and are never held as a whole.
+// connection of the network namespace.
 type socketTable struct{ rows *bufio.Reader }
 
 // newSocketTable makes a reader whose buffer holds the longest row many times: a Unix
 // socket's name has 108 bytes, and the rest of a row less than 200.
 func newSocketTable() socketTable { return socketTable{bufio.NewReaderSize(nil, 64<<10)} }
 
-// each calls do for every row below the table's first line, until do fails or ctx ends.
+// each calls do for every row after the first line, until do fails or ctx ends.
 // The bytes of a row are valid until do returns.
 func (t socketTable) each(ctx context.Context, path, header string, do func(row []byte) error) error {
 	f, err := os.Open(path)
@@ -70,19 +70,17 @@ func (t socketTable) each(ctx context.Context, path, header string, do func(row 
 	}
 }
 
-// inetRow is a row of the tables tcp, tcp6, udp and udp6. What Vitals does not need of it
-// is left out: the addresses, so that those of IPv4, IPv6 and IPv4 mapped into IPv6 are
-// all alike.
+// inetRow is a row of the tables tcp, tcp6, udp and udp6, without the addresses: IPv4, IPv6
+// and IPv4 mapped into IPv6 are treated alike.
 type inetRow struct {
 	local, remote uint16 // ports
 	state         uint8  // see tcpStates
-	// inode is 0 of a socket that belongs to no process any more, and of one that its
-	// listener has not accepted yet.
+	// inode is 0 for a socket without a process and for one that is not accepted yet.
 	inode uint64
 }
 
-// parseInetRow reads a row as Documentation/networking/proc_net_tcp.rst of the kernel has
-// it: numbers in hexadecimal, but for the inode.
+// parseInetRow parses a row, see Documentation/networking/proc_net_tcp.rst of the kernel.
+// Numbers are hexadecimal except for the inode.
 func parseInetRow(row []byte) (inetRow, error) {
 	const local, remote, state, inode = 1, 2, 3, 9
 	var fields [inode + 1][]byte
@@ -107,7 +105,7 @@ func parseInetRow(row []byte) (inetRow, error) {
 	return r, nil
 }
 
-// parseInetPort reads the port of an address: the four digits behind the colon.
+// parseInetPort reads the port of an address: the four digits after the colon.
 func parseInetPort(address []byte) (uint16, error) {
 	_, port, _ := bytes.Cut(address, []byte(":"))
 	if len(port) != 4 {
@@ -120,16 +118,15 @@ func parseInetPort(address []byte) (uint16, error) {
 // unixRow is a row of the table unix.
 type unixRow struct {
 	inode uint64
-	// open is whether others may connect to the socket, or send to it without.
+	// open is whether the socket listens or is a datagram socket.
 	open bool
-	// path is what the socket is bound to, abstract names behind an @; empty of those
-	// that are bound to nothing, such as the connecting end of a connection.
+	// path is the bound path, or @ and an abstract name; empty for an unbound socket, such
+	// as the client end of a connection.
 	path string
 }
 
-// parseUnixRow reads a row, see /proc/net/unix in proc_net(5). It returns false for what
-// is none. Such lines are to be expected: the kernel writes line breaks in a name as they
-// are.
+// parseUnixRow parses a row, see /proc/net/unix in proc_net(5). It returns false for other
+// lines, which exist because the kernel does not escape line breaks in a name.
 func parseUnixRow(row []byte) (unixRow, bool) {
 	const flags, kind, inode = 3, 4, 6
 	const listens, datagram = 1 << 16, 2 // __SO_ACCEPTCON in include/linux/net.h; SOCK_DGRAM

@@ -168,7 +168,7 @@ func fakeSocketSearch(mount string) (*socketSearch, []foundProcess) {
 	return search, []foundProcess{{Proc: procfs.Proc{PID: 40}, processStat: processStat{start: 1, threads: 1}}}
 }
 
-// A process that ends while its sockets are looked at holds none any more.
+// A process that ends while its sockets are read holds none.
 func TestSocketSearchOfProcessThatEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -195,7 +195,7 @@ func TestSocketSearchOfProcessThatEnds(t *testing.T) {
 	}
 }
 
-// A table that does not end is given up with the round.
+// Reading a table ends with the collection.
 func TestSocketSearchEndsWithItsContext(t *testing.T) {
 	mount := fakeTables(t, 1)
 	table := filepath.Join(mount, "40/net/tcp")
@@ -219,7 +219,7 @@ func TestSocketSearchEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || rows != 3 {
 		t.Errorf("each() = %v after %d rows, want it to end with the context after 3", err, rows)
 	}
-	if _, err := search.find(ctx, running); !errors.Is(err, context.Canceled) || ReasonOfProcess(err) != unreadable {
+	if _, err := search.find(ctx, running); !errors.Is(err, context.Canceled) || ReasonOf(err) != unreadable {
 		t.Errorf("find() = %v, want it to end with its context", err)
 	}
 }

@@ -33,7 +33,7 @@ const (
 	newSynRecv
 )
 
-// socketSeries says what a round exported of sockets: what is 1 or more, and of the rest
+// socketSeries formats the samples of sockets: those of 1 or more, and of the others
 // how much there is.
 func socketSeries(samples []collectors.Sample) string {
 	seen, zeros := socketsSeen(samples)
@@ -66,12 +66,12 @@ func socketsSeen(samples []collectors.Sample) (seen []string, zeros int) {
 	return seen, zeros
 }
 
-func socketRound(t *testing.T, config, mount string) string {
+func collectSockets(t *testing.T, config, mount string) string {
 	t.Helper()
 	c := collectortest.New(t, "p", config+"\nprocfs: "+mount+"\n", &process.Config{})
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
-		return strings.ReplaceAll(fakeOutcome(samples, err), mount, "/proc") + " " + socketSeries(samples)
+		return strings.ReplaceAll(outcome(samples, err), mount, "/proc") + " " + socketSeries(samples)
 	}
 	return socketSeries(samples)
 }
@@ -109,10 +109,10 @@ func TestSockets(t *testing.T) {
 		}, "[5671 established, 5672 close_wait, 5672 established 2] and 21 that are 0"},
 		{"E12 SYN_SENT only", amqp, []int{42439}, map[string]string{"tcp": proctest.Inet(40000, 5672, synSent, 42439)}, "[5672 syn_sent] and 23 that are 0"},
 		{"E13 CLOSE_WAIT only", amqp, []int{42439}, map[string]string{"tcp": proctest.Inet(40000, 5672, closeWait, 42439)}, "[5672 close_wait] and 23 that are 0"},
-		{"E14 TIME_WAIT of somebody", amqp, []int{10, 20}, map[string]string{
+		{"E14 TIME_WAIT", amqp, []int{10, 20}, map[string]string{
 			"tcp": proctest.Inet(40000, 5672, timeWait, 0) + proctest.Inet(40001, 5672, timeWait, 0) + proctest.Inet(40002, 80, timeWait, 0),
 		}, "[5672 time_wait 2] and 23 that are 0"},
-		{"E14 orphans and what nobody has accepted yet", amqp, []int{10, 20}, map[string]string{
+		{"E14 orphans and connections not accepted yet", amqp, []int{10, 20}, map[string]string{
 			"tcp": proctest.Inet(40000, 5672, finWait1, 0) + proctest.Inet(40001, 5672, established, 0) + proctest.Inet(40002, 5672, synRecv, 0),
 		}, "[] and 24 that are 0"},
 		{"E16 another port only", amqp, []int{42439}, map[string]string{"tcp": proctest.Inet(40000, 3306, established, 42439)}, "[] and 24 that are 0"},
@@ -154,7 +154,7 @@ func TestSockets(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			mount := proctest.ProcFS(t, proctest.Process{PID: 40, Comm: "conductor", Sockets: tt.sockets, Net: tt.net})
-			if got := socketRound(t, tt.config, mount); got != tt.want {
+			if got := collectSockets(t, tt.config, mount); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})
@@ -170,7 +170,7 @@ func fakeStates(last int) string {
 	return rows.String()
 }
 
-// Each process is looked for in the tables of its own network namespace. Sockets that
+// The sockets of each process are in the tables of its network namespace. Sockets that
 // several processes share count once.
 func TestSocketsOfNetworkNamespaces(t *testing.T) {
 	first := map[string]string{"tcp": proctest.Inet(40000, 5672, established, 1) + proctest.Inet(40001, 5672, closeWait, 9) + proctest.Inet(40002, 5672, timeWait, 0)}
@@ -191,7 +191,7 @@ func TestSocketsOfNetworkNamespaces(t *testing.T) {
 			for i := range tt.processes {
 				tt.processes[i].PID, tt.processes[i].Comm = 50+i, "x"
 			}
-			if got := socketRound(t, "name: x\nconnections: [5672]", proctest.ProcFS(t, tt.processes...)); got != tt.want {
+			if got := collectSockets(t, "name: x\nconnections: [5672]", proctest.ProcFS(t, tt.processes...)); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})
@@ -214,7 +214,7 @@ func TestSocketsFaults(t *testing.T) {
 		}
 	}
 	broken := func(what string) string {
-		return "unreadable, up 1: look for sockets in net:[1]: read /proc/40/net/" + what + " [] and 0 that are 0"
+		return "unreadable, up 1: find sockets in net:[1]: read /proc/40/net/" + what + " [] and 0 that are 0"
 	}
 	tests := []struct {
 		name  string
@@ -223,11 +223,11 @@ func TestSocketsFaults(t *testing.T) {
 	}{
 		{"none", remove("none"), all},
 		{"kernel without IPv6", remove("40/net/tcp6", "40/net/udp6"), all},
-		{"kernel without a table", remove("40/net/udp"), "unreadable, up 1: look for sockets in net:[1]: open /proc/40/net/udp: no such file or directory [] and 0 that are 0"},
-		{"neither table of TCP", remove("40/net/tcp", "40/net/tcp6"), "unreadable, up 1: look for sockets in net:[1]: open /proc/40/net/tcp: no such file or directory [] and 0 that are 0"},
-		{"no namespace of a process that runs", remove("40/ns/net"), "unreadable, up 1: look at sockets of process 40: readlink /proc/40/ns/net: no such file or directory [] and 0 that are 0"},
+		{"kernel without a table", remove("40/net/udp"), "unreadable, up 1: find sockets in net:[1]: open /proc/40/net/udp: no such file or directory [] and 0 that are 0"},
+		{"neither table of TCP", remove("40/net/tcp", "40/net/tcp6"), "unreadable, up 1: find sockets in net:[1]: open /proc/40/net/tcp: no such file or directory [] and 0 that are 0"},
+		{"no namespace of a process that runs", remove("40/ns/net"), "unreadable, up 1: read sockets of process 40: readlink /proc/40/ns/net: no such file or directory [] and 0 that are 0"},
 		{"descriptor that is closed meanwhile", func(mount string) error { return os.Symlink("socket:[x]", filepath.Join(mount, "40/fd/77")) }, all},
-		{"descriptor that is no link", replace("40/fd/5", ""), "unreadable, up 1: look at sockets of process 40: readlink /proc/40/fd/5: invalid argument [] and 0 that are 0"},
+		{"descriptor that is no link", replace("40/fd/5", ""), "unreadable, up 1: read sockets of process 40: readlink /proc/40/fd/5: invalid argument [] and 0 that are 0"},
 		{"empty table", replace("40/net/tcp", ""), broken(`tcp, line 1: "": expected a first line with "local_address"`)},
 		{"table of another format", replace("40/net/tcp", "Proto Local\ntcp 1:2\n"), broken(`tcp, line 1: "Proto Local\n": expected a first line with "local_address"`)},
 		{"Unix table of another format", replace("40/net/unix", "RefCnt Path\n"), broken(`unix, line 1: "RefCnt Path\n": expected a first line with "Inode Path"`)},
@@ -246,7 +246,7 @@ func TestSocketsFaults(t *testing.T) {
 			if err := tt.fault(mount); err != nil {
 				t.Fatal(err)
 			}
-			if got := socketRound(t, "pid: 40\nconnections: [5672]\nlisten: [873]\nudp: [8125]\nunix_sockets: ['@v']", mount); got != tt.want {
+			if got := collectSockets(t, "pid: 40\nconnections: [5672]\nlisten: [873]\nudp: [8125]\nunix_sockets: ['@v']", mount); got != tt.want {
 				t.Errorf("Collect() = %s, want %s", got, tt.want)
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// call asks for both at once: the answers belong together. supervisord's
-// multicall takes structs of methodName and params and returns a list of results.
+// call requests the state and the programs in one call, so that they are consistent. The
+// multicall of supervisord takes structs of methodName and params and returns a list of results.
 // Source: http://supervisord.org/api.html
 const call = `<?xml version="1.0"?><methodCall><methodName>system.multicall</methodName><params><param><value><array><data>` +
 	`<value><struct><member><name>methodName</name><value><string>supervisor.getState</string></value></member>` +
@@ -18,16 +18,16 @@ const call = `<?xml version="1.0"?><methodCall><methodName>system.multicall</met
 	`<member><name>params</name><value><array><data></data></array></value></member></struct></value>` +
 	`</data></array></value></param></params></methodCall>`
 
-// The faults that say more than that something went wrong: class Faults in
+// The faults with a special meaning: class Faults in
 // supervisor/xmlrpc.py.
 const (
 	faultUnknownMethod = 1
 	faultShutdownState = 6
 )
 
-// answer is what supervisord says of itself and of its programs.
+// answer is the state of supervisord and of its programs.
 type answer struct {
-	// state is the word of states.
+	// state is a word of states.
 	state    string
 	programs []program
 }
@@ -35,30 +35,29 @@ type answer struct {
 // program is one program, or one of several processes of a program.
 type program struct {
 	group, name string
-	// state is the word of processStates.
+	// state is a word of programStates.
 	state string
-	// exitStatus is that of the last end, -1 by a signal; it means something in the state
-	// exited only.
+	// exitStatus is that of the last end, -1 by a signal. It is valid in the state exited.
 	exitStatus int64
-	// spawnErr is why it could not be started, or ended as it should not.
+	// spawnErr is the error of a failed start or an unexpected end.
 	spawnErr string
 	// start and now are seconds since the epoch, at most what 32 bits hold.
 	start, now int64
 }
 
-// coded is a word for one of supervisord's numbers.
+// coded is a word for a number of supervisord.
 type coded struct {
 	code int64
 	word string
 }
 
-// states are those of supervisord itself. Source: getState in
+// states are the states of supervisord. Source: getState in
 // http://supervisord.org/api.html
 func states() []coded {
 	return []coded{{2, "fatal"}, {1, "running"}, {0, "restarting"}, {-1, "shutdown"}}
 }
 
-// programStates are those of a program. Source: http://supervisord.org/subprocess.html#process-states
+// programStates are the states of a program. Source: http://supervisord.org/subprocess.html#process-states
 func programStates() []coded {
 	return []coded{
 		{0, "stopped"}, {10, "starting"}, {20, "running"}, {30, "backoff"},
@@ -73,11 +72,11 @@ func wordOf(all []coded, code int64) (string, error) {
 			return c.word, nil
 		}
 	}
-	return "", fmt.Errorf("state %d: expected one of supervisord's", code)
+	return "", fmt.Errorf("state %d: expected one of supervisord", code)
 }
 
-// readSupervisorAnswer reads what call returns.
-func readSupervisorAnswer(v any) (answer, error) {
+// parseAnswer parses the result of call.
+func parseAnswer(v any) (answer, error) {
 	results, _ := v.([]any)
 	if len(results) != 2 {
 		return answer{}, errors.New("expected a list of two results")
@@ -100,12 +99,12 @@ func readSupervisorAnswer(v any) (answer, error) {
 		return answer{}, errors.New("expected a list of programs")
 	}
 	a.programs = make([]program, len(list))
-	known := make(map[supervisorName]bool, len(list))
+	known := make(map[programName]bool, len(list))
 	for i, p := range list {
-		if a.programs[i], err = readSupervisorProgram(p); err != nil {
+		if a.programs[i], err = parseProgram(p); err != nil {
 			return answer{}, err
 		}
-		name := supervisorName{a.programs[i].group, a.programs[i].name}
+		name := programName{a.programs[i].group, a.programs[i].name}
 		if known[name] {
 			return answer{}, fmt.Errorf("program %q twice", name)
 		}
@@ -114,7 +113,7 @@ func readSupervisorAnswer(v any) (answer, error) {
 	return a, nil
 }
 
-func readSupervisorProgram(v any) (program, error) {
+func parseProgram(v any) (program, error) {
 	var p program
 	var code int64
 	var errs [7]error
@@ -131,8 +130,8 @@ func readSupervisorProgram(v any) (program, error) {
 		}
 	}
 	for _, name := range []string{p.group, p.name} {
-		if !validSupervisorName(name) {
-			return p, fmt.Errorf("a program of the name %q: expected one of supervisord's", collectors.OneLine(name, 64))
+		if !validName(name) {
+			return p, fmt.Errorf("a program of the name %q: expected one of supervisord", collectors.OneLine(name, 64))
 		}
 	}
 	var err error
@@ -150,9 +149,9 @@ func member[T any](v any, name string) (T, error) {
 	return value, nil
 }
 
-// uptime is for how many seconds a program has been running. It is not known of one
-// that does not run, after a step of the clock, and from January 2038 on, which is as
-// far as XML-RPC's numbers reach.
+// uptime returns for how many seconds a program has been running. It returns false for
+// another state, after a step of the clock, and from January 2038 on, the end of the
+// numbers of XML-RPC.
 func (p program) uptime() (float64, bool) {
 	known := p.state == "running" && p.now >= p.start && p.now < math.MaxInt32
 	return float64(p.now - p.start), known

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// maxSupervisorAnswer bounds an answer in bytes: some 3,000 programs, of 1.3 kB each.
-	maxSupervisorAnswer = 4 << 20
-	// maxSupervisorHeader bounds the answer's header in bytes.
-	maxSupervisorHeader = 64 << 10
+	// maxAnswer limits an answer in bytes: about 3,000 programs of 1.3 kB each.
+	maxAnswer = 4 << 20
+	// maxHeader limits the header of the answer in bytes.
+	maxHeader = 64 << 10
 )
 
-// client asks one supervisord.
+// client queries one supervisord.
 type client struct {
 	config *Config
-	// url is the address of XML-RPC, place how an error names the supervisord.
+	// url is the address of XML-RPC, place that of supervisord in errors.
 	url, place string
 	http       *http.Client
 }
 
-func newSupervisorClient(config *Config) *client {
+func newClient(config *Config) *client {
 	c := &client{config: config, url: strings.TrimSuffix(config.URL, "/") + "/RPC2", place: config.URL}
-	// Each round connects anew, so that a socket that is gone shows at once.
-	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxSupervisorHeader}
+	// Each collection opens a connection, so that a removed socket is detected at once.
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
 	if socket := config.socket(); socket != "" {
 		c.url, c.place = "http://supervisord/RPC2", socket
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -48,11 +48,11 @@ func newSupervisorClient(config *Config) *client {
 	return c
 }
 
-// ask returns what supervisord says of itself and of its programs.
-func (c *client) ask(ctx context.Context) (answer, error) {
+// query returns the state of supervisord and of its programs.
+func (c *client) query(ctx context.Context) (answer, error) {
 	a, err := c.call(ctx)
 	if err != nil {
-		return a, &collectors.Error[reason]{Reason: reasonOfSupervisor(err), Err: fmt.Errorf("ask supervisord at %s: %w", c.place, remote.WithoutURL(err))}
+		return a, &collectors.Error[reason]{Reason: reasonOf(err), Err: fmt.Errorf("query supervisord at %s: %w", c.place, remote.WithoutURL(err))}
 	}
 	return a, nil
 }
@@ -75,21 +75,21 @@ func (c *client) call(ctx context.Context) (answer, error) {
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusUnauthorized:
-		return answer{}, &collectors.Error[reason]{Reason: auth, Err: errors.New("it wants a user name and a password, or others than these (status 401)")}
+		return answer{}, collectors.Errorf(auth, "missing or wrong user name or password (status 401)")
 	case http.StatusForbidden:
-		return answer{}, &collectors.Error[reason]{Reason: forbidden, Err: errors.New("it refuses (status 403)")}
+		return answer{}, collectors.Errorf(forbidden, "forbidden (status 403)")
 	default:
-		return answer{}, fmt.Errorf("it answers with status %d: expected 200", resp.StatusCode)
+		return answer{}, fmt.Errorf("status %d: expected 200", resp.StatusCode)
 	}
-	v, err := parseXMLRPC(http.MaxBytesReader(nil, resp.Body, maxSupervisorAnswer))
+	v, err := parseXMLRPC(http.MaxBytesReader(nil, resp.Body, maxAnswer))
 	if err != nil {
 		return answer{}, explained(err)
 	}
-	a, err := readSupervisorAnswer(v)
+	a, err := parseAnswer(v)
 	return a, explained(err)
 }
 
-// authorize puts the credentials into the request, as the file holds them now.
+// authorize adds the credentials to the request. It reads the file each time.
 func (c *client) authorize(req *http.Request) error {
 	switch {
 	case c.config.Username == "":
@@ -106,7 +106,7 @@ func (c *client) authorize(req *http.Request) error {
 	return nil
 }
 
-// explained says what is wrong with an answer; nil is nothing.
+// explained describes an error in an answer; nil stays nil.
 func explained(err error) error {
 	if err == nil {
 		return nil
@@ -114,22 +114,22 @@ func explained(err error) error {
 	if fault, ok := errors.AsType[*xmlrpcFault](err); ok {
 		switch fault.code {
 		case faultShutdownState:
-			return &collectors.Error[reason]{Reason: shuttingDown, Err: errors.New("it is shutting down or restarting, and tells nothing any more")}
+			return collectors.Errorf(shuttingDown, "it is shutting down or restarting and rejects requests")
 		case faultUnknownMethod:
-			return errors.New("it does not know its own methods: expected a section rpcinterface:supervisor in its configuration")
+			return errors.New("it has no methods: expected a section rpcinterface:supervisor in its configuration")
 		}
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("its answer has more than %d bytes", tooLarge.Limit)
 	}
 	if _, ok := errors.AsType[net.Error](err); ok {
-		return err // the connection broke, or time is up
+		return err // a broken connection or a timeout
 	}
 	return fmt.Errorf("its answer cannot be read: %w", err)
 }
 
-// reasonOfSupervisorTransport classifies an error of connecting, asking and reading.
-func reasonOfSupervisorTransport(err error) reason {
+// classify returns the reason of an error without one.
+func classify(err error) reason {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return forbidden

@@ -10,77 +10,77 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// maxSupervisorNote bounds a note in bytes.
-const maxSupervisorNote = 200
+// maxNote bounds a note in bytes.
+const maxNote = 200
 
-// collector is the collector of the kind collector.
+// collector is the collector of the kind supervisor.
 type collector struct {
 	name     string
-	programs []supervisorName // none means all
+	programs []programName // none means all
 	critical criticalPrograms
 	limit    int
 	client   *client
-	// note is about the last round.
+	// note is the note of the last collection.
 	note string
 }
 
-// Collect asks supervisord once. Without an answer nothing is known of the programs, so
-// their series end; a file of critical programs that broke changes nothing but the error.
-func (s *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	broken := s.critical.refresh(ctx)
-	answer, err := s.client.ask(ctx)
+// Collect queries supervisord once. Without an answer there are no samples of programs. An
+// invalid file of critical programs changes only the error.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	broken := c.critical.refresh(ctx)
+	answer, err := c.client.query(ctx)
 	var b collectors.Batch
-	b.Set(upMetric, collectors.Number(err == nil), s.name)
+	b.Set(upMetric, collectors.Number(err == nil), c.name)
 	if err == nil {
-		err = s.measure(&b, answer)
+		err = c.measure(&b, answer)
 	} else {
-		s.note = collectors.OneLine(err.Error(), maxSupervisorNote)
+		c.note = collectors.OneLine(err.Error(), maxNote)
 	}
 	err = errors.Join(err, broken)
-	reason := reasonOfSupervisor(err)
+	reason := reasonOf(err)
 	for _, r := range reasons() {
-		b.Set(failureMetric, collectors.Number(r == reason), s.name, string(r))
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
 	return b.Samples, err
 }
 
 // measure exports an answer.
-func (s *collector) measure(b *collectors.Batch, a answer) error {
+func (c *collector) measure(b *collectors.Batch, a answer) error {
 	for _, state := range states() {
-		b.Set(stateMetric, collectors.Number(state.word == a.state), s.name, state.word)
+		b.Set(stateMetric, collectors.Number(state.word == a.state), c.name, state.word)
 	}
-	shown, err := s.choose(a.programs)
+	shown, err := c.choose(a.programs)
 	if err != nil {
-		s.note = collectors.OneLine(err.Error(), maxSupervisorNote)
+		c.note = collectors.OneLine(err.Error(), maxNote)
 		return err
 	}
-	s.present(b, a.programs)
+	c.present(b, a.programs)
 	for _, p := range shown {
-		s.program(b, p)
+		c.program(b, p)
 	}
-	s.note = collectors.OneLine(s.describe(a, shown), maxSupervisorNote)
+	c.note = collectors.OneLine(c.describe(a, shown), maxNote)
 	if a.state == "shutdown" || a.state == "restarting" {
-		return collectors.Errorf(shuttingDown, "supervisord at %s is in the state %s", s.client.place, strings.ToUpper(a.state))
+		return collectors.Errorf(shuttingDown, "supervisord at %s is in the state %s", c.client.place, strings.ToUpper(a.state))
 	}
 	return nil
 }
 
-// choose returns the programs that are looked at.
-func (s *collector) choose(all []program) ([]program, error) {
-	critical := s.critical.names()
+// choose returns the selected programs.
+func (c *collector) choose(all []program) ([]program, error) {
+	critical := c.critical.names()
 	chosen := slices.DeleteFunc(slices.Clone(all), func(p program) bool {
-		return len(s.programs) > 0 && !anyMatches(s.programs, p) && !anyMatches(critical, p)
+		return len(c.programs) > 0 && !anyMatches(c.programs, p) && !anyMatches(critical, p)
 	})
-	if len(chosen) > s.limit {
-		return nil, collectors.Errorf(tooMany, "supervisord at %s has %d programs to look at: expected at most the limit, %d", s.client.place, len(chosen), s.limit)
+	if len(chosen) > c.limit {
+		return nil, collectors.Errorf(tooMany, "supervisord at %s has %d selected programs: expected at most the limit, %d", c.client.place, len(chosen), c.limit)
 	}
 	return chosen, nil
 }
 
-// named are the names of the configuration, each once.
-func (s *collector) named() []supervisorName {
-	var names []supervisorName
-	for _, n := range slices.Concat(s.programs, s.critical.names()) {
+// named returns the names of the configuration, each once.
+func (c *collector) named() []programName {
+	var names []programName
+	for _, n := range slices.Concat(c.programs, c.critical.names()) {
 		if !slices.Contains(names, n) {
 			names = append(names, n)
 		}
@@ -88,51 +88,50 @@ func (s *collector) named() []supervisorName {
 	return names
 }
 
-// present exports which of the configuration's names supervisord knows.
-func (s *collector) present(b *collectors.Batch, all []program) {
-	for _, n := range s.named() {
-		b.Set(processPresentMetric, collectors.Number(slices.ContainsFunc(all, n.matches)), s.name, n.String())
+// present exports which configured programs exist.
+func (c *collector) present(b *collectors.Batch, all []program) {
+	for _, n := range c.named() {
+		b.Set(processPresentMetric, collectors.Number(slices.ContainsFunc(all, n.matches)), c.name, n.String())
 	}
 }
 
-// program exports what is known of one.
-func (s *collector) program(b *collectors.Batch, p program) {
+// program exports the samples of a program.
+func (c *collector) program(b *collectors.Batch, p program) {
 	for _, state := range programStates() {
-		b.Set(processStateMetric, collectors.Number(state.word == p.state), s.name, p.group, p.name, state.word)
+		b.Set(processStateMetric, collectors.Number(state.word == p.state), c.name, p.group, p.name, state.word)
 	}
 	if p.state == "exited" {
-		b.Set(processExitStatusMetric, float64(p.exitStatus), s.name, p.group, p.name)
+		b.Set(processExitStatusMetric, float64(p.exitStatus), c.name, p.group, p.name)
 	}
 	if uptime, ok := p.uptime(); ok {
-		b.Set(processUptimeMetric, uptime, s.name, p.group, p.name)
+		b.Set(processUptimeMetric, uptime, c.name, p.group, p.name)
 	}
-	b.Set(processSpawnErrorMetric, collectors.Number(p.spawnErr != ""), s.name, p.group, p.name)
-	b.Set(processCriticalMetric, collectors.Number(anyMatches(s.critical.names(), p)), s.name, p.group, p.name)
+	b.Set(processSpawnErrorMetric, collectors.Number(p.spawnErr != ""), c.name, p.group, p.name)
+	b.Set(processCriticalMetric, collectors.Number(anyMatches(c.critical.names(), p)), c.name, p.group, p.name)
 }
 
-// Note says which of the programs are not well, and how many are in each state.
-func (s *collector) Note() string { return s.note }
+// Note lists the failed programs and the number of programs in each state.
+func (c *collector) Note() string { return c.note }
 
-// describe is the note of a round in which supervisord answered. Programs that the
-// configuration names are in it whatever their state.
-func (s *collector) describe(a answer, shown []program) string {
+// describe returns the note for an answer. It has the failed and the configured programs.
+func (c *collector) describe(a answer, shown []program) string {
 	var words []string
 	if a.state != "running" {
 		words = append(words, "supervisord "+strings.ToUpper(a.state))
 	}
-	for _, n := range s.named() {
+	for _, n := range c.named() {
 		if !slices.ContainsFunc(a.programs, n.matches) {
 			words = append(words, "no program "+n.String())
 		}
 	}
-	if s.critical.wanted() && len(s.critical.names()) == 0 {
+	if c.critical.wanted() && len(c.critical.names()) == 0 {
 		words = append(words, "no critical program")
 	}
 	counts := map[string]int{}
 	for _, p := range shown {
 		counts[p.state]++
-		well := p.state == "running" || p.state == "exited" && p.exitStatus == 0
-		if !well || slices.ContainsFunc(s.programs, func(n supervisorName) bool { return n.program == p.name }) {
+		ok := p.state == "running" || p.state == "exited" && p.exitStatus == 0
+		if !ok || slices.ContainsFunc(c.programs, func(n programName) bool { return n.program == p.name }) {
 			words = append(words, p.String())
 		}
 	}
@@ -147,7 +146,7 @@ func (s *collector) describe(a answer, shown []program) string {
 	return strings.Join(words, ", ")
 }
 
-// String is a program as people read it, such as "start EXITED 3 (Bad exit code 3)".
+// String describes a program: "start EXITED 3 (Bad exit code 3)".
 func (p program) String() string {
 	text := p.name
 	if p.group != p.name {
@@ -164,4 +163,4 @@ func (p program) String() string {
 }
 
 // Describe implements Collector.
-func (s *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }

@@ -12,12 +12,12 @@ import (
 	"github.com/vitals-health/vitals/collectors/file"
 )
 
-// criticalPrograms are those of the configuration and of its file, which is read again
-// when it changes. The zero value has none.
+// criticalPrograms are the critical programs of the configuration and of a file, which is
+// read again when it changes. The zero value has none.
 type criticalPrograms struct {
-	// fixed are the configuration's, read those of the file as it last was in order.
-	fixed, read []supervisorName
-	// file is nil without one; err is what is wrong with its content.
+	// fixed are those of the configuration, read those of the last valid file.
+	fixed, read []programName
+	// file is nil without a file; err is the error of its content.
 	file *file.Watcher
 	path string
 	err  error
@@ -28,7 +28,7 @@ func (c *criticalPrograms) watch(path string) {
 	c.path, c.file = path, file.NewWatcher(path, maxCriticalFile)
 }
 
-// refresh looks whether the file has changed. A broken one leaves what was read before.
+// refresh reads a changed file. An invalid one keeps the programs of the last valid one.
 func (c *criticalPrograms) refresh(ctx context.Context) error {
 	if c.file == nil {
 		return nil
@@ -36,11 +36,11 @@ func (c *criticalPrograms) refresh(ctx context.Context) error {
 	return c.update(c.file.Read(ctx))
 }
 
-// update takes over what a read of the file returned.
+// update processes the result of a read of the file.
 func (c *criticalPrograms) update(data []byte, changed bool, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("%s: there is no such file, expected one that is empty where nothing is critical", c.path)
+		err = fmt.Errorf("%s: no such file: expected an empty one if no program is critical", c.path)
 	case err == nil && changed:
 		err = c.take(data)
 	case err == nil:
@@ -53,7 +53,7 @@ func (c *criticalPrograms) update(data []byte, changed bool, err error) error {
 	return &collectors.Error[reason]{Reason: critical, Err: errors.New(collectors.OneLine(text, collectors.MaxReason))}
 }
 
-// take reads the file's content.
+// take parses the content of the file.
 func (c *criticalPrograms) take(data []byte) error {
 	names, err := parseCriticalFile(c.path, data)
 	if c.err = err; err == nil {
@@ -62,8 +62,8 @@ func (c *criticalPrograms) take(data []byte) error {
 	return err
 }
 
-// names are all critical programs.
-func (c *criticalPrograms) names() []supervisorName { return slices.Concat(c.fixed, c.read) }
+// names returns all critical programs.
+func (c *criticalPrograms) names() []programName { return slices.Concat(c.fixed, c.read) }
 
-// wanted says whether the configuration asks for critical programs at all.
+// wanted reports whether critical programs are configured.
 func (c *criticalPrograms) wanted() bool { return c.file != nil || len(c.fixed) > 0 }

@@ -25,16 +25,16 @@ func TestCriticalFile(t *testing.T) {
 		{"E58 no colon", "program:running\nsnmpd\n", "", `:2: "snmpd": expected program:NAME or group:NAME, with exactly one ":" and nothing else`},
 		{"E58 two colons", "program:a:b\n", "", `:1: "program:a:b": expected program:NAME`},
 		{"E58 unknown key", "service:snmpd\n", "", `:1: key "service": expected program or group`},
-		{"E58 no name", "\ngroup:\n", "", `:2: no name behind "group:": expected one`},
+		{"E58 no name", "\ngroup:\n", "", `:2: no name after "group:": expected one`},
 		{"E58 comment", "# program:snmpd\n", "", `:1: key "# program": expected program or group`},
 		{"E58 every mistake", "a\nb\n", "", `:2: "b"`},
-		{"name with a space", "program:a b\n", "", `:1: name "a b": expected a name of supervisord's`},
-		{"name with a control character", "program:a\x01\n", "", `:1: name "a": expected a name of supervisord's`},
+		{"name with a space", "program:a b\n", "", `:1: name "a b": expected a name of supervisord`},
+		{"name with a control character", "program:a\x01\n", "", `:1: name "a": expected a name of supervisord`},
 		{"name that is no text", "program:\xff\n", "", `:1: name "�"`},
 		{"too many", strings.Repeat("program:a\n", 1001), "", ":1001: expected at most 1000 programs"},
 		{"too large", strings.Repeat("\n", 64<<10+1), "", "it is larger than 64KiB"},
 	}
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			collectortest.Write(t, path, tt.content)
@@ -50,18 +50,18 @@ func TestCriticalFile(t *testing.T) {
 			if err != nil {
 				t.Fatalf("New() = %v, want no error", err)
 			}
-			if got := localCritical(t, c); got != tt.critical {
+			if got := fakeCritical(t, c); got != tt.critical {
 				t.Errorf("critical = %q, want %q", got, tt.critical)
 			}
 			if none := strings.Contains(collectortest.Note(c), "no critical program"); none != (tt.critical == "") {
-				t.Errorf("Note() = %q, want it to say whether there is a critical program", collectortest.Note(c))
+				t.Errorf("Note() = %q, want whether there is a critical program", collectortest.Note(c))
 			}
 		})
 	}
 }
 
-// localCritical collects and returns the programs that are critical.
-func localCritical(t *testing.T, c collectors.Collector) string {
+// fakeCritical collects and returns the programs that are critical.
+func fakeCritical(t *testing.T, c collectors.Collector) string {
 	t.Helper()
 	samples, err := collectortest.Collect(t, c)
 	var names []string
@@ -71,7 +71,7 @@ func localCritical(t *testing.T, c collectors.Collector) string {
 		}
 	}
 	if err != nil {
-		names = append(names, localFailure(t, samples))
+		names = append(names, fakeFailure(t, samples))
 	}
 	return strings.Join(names, " ")
 }
@@ -83,7 +83,7 @@ func TestCriticalFileThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, "none"): "there is no such file, expected one that is empty where nothing is critical", dir: "it is of type directory", fifo: "it is of type fifo",
+		filepath.Join(dir, "none"): "no such file: expected an empty one if no program is critical", dir: "it is of type directory", fifo: "it is of type fifo",
 	} {
 		config := &supervisor.Config{CriticalFile: path}
 		if _, err := config.New(collectors.Env{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -95,8 +95,8 @@ func TestCriticalFileThatCannotBeRead(t *testing.T) {
 func TestCriticalFileChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "critical_processes")
 	collectortest.Write(t, path, "program:running\n")
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
-	c := localSupervisor(t, socket, ", critical: ['program:done'], critical_file: "+path)
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
+	c := newCollector(t, socket, ", critical: ['program:done'], critical_file: "+path)
 	for i, step := range []struct {
 		what string
 		do   func() error
@@ -113,22 +113,22 @@ func TestCriticalFileChanges(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		if got := localCritical(t, c); got != step.want {
+		if got := fakeCritical(t, c); got != step.want {
 			t.Errorf("%d, %s: critical = %q, want %q", i, step.what, got, step.want)
 		}
 	}
 }
 
-// A failure of supervisord is told before one of the file.
+// A failure of supervisord is reported before one of the file.
 func TestFailsTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "critical_processes")
 	collectortest.Write(t, path, "program:running\n")
-	c := localSupervisor(t, filepath.Join(collectortest.Dir(t), "none"), ", critical_file: "+path)
+	c := newCollector(t, filepath.Join(collectortest.Dir(t), "none"), ", critical_file: "+path)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	samples, err := collectortest.Collect(t, c)
-	if got := localFailure(t, samples); got != "missing" || err == nil || !strings.Contains(err.Error(), "there is no such file") {
+	if got := fakeFailure(t, samples); got != "missing" || err == nil || !strings.Contains(err.Error(), ": no such file: expected") {
 		t.Errorf("reason = %s, error %v, want missing, and the file in the error", fmt.Sprint(got), err)
 	}
 }

@@ -20,18 +20,18 @@ import (
 	"github.com/vitals-health/vitals/collectors/supervisor"
 )
 
-// localBody answers with this.
-func localBody(body string) http.HandlerFunc {
+// fakeBody answers with this.
+func fakeBody(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
 }
 
-// localMulticall is an answer with these results.
-func localMulticall(results ...string) string {
+// fakeMulticall is an answer with these results.
+func fakeMulticall(results ...string) string {
 	return "<?xml version='1.0'?><methodResponse><params><param><value><array><data><value>" + strings.Join(results, "</value><value>") + "</value></data></array></value></param></params></methodResponse>"
 }
 
-// localStruct is a struct in XML-RPC; numbers are those that look like it.
-func localStruct(pairs ...string) string {
+// fakeStruct is a struct in XML-RPC; texts of digits are numbers.
+func fakeStruct(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
 		kind := "string"
@@ -43,12 +43,12 @@ func localStruct(pairs ...string) string {
 	return "<struct>" + b.String() + "</struct>"
 }
 
-// localProgram is one of supervisord's programs.
-func localProgram(name, state string) string {
-	return localStruct("name", name, "group", name, "start", "100", "stop", "0", "now", "150", "state", state, "statename", "?", "spawnerr", "", "exitstatus", "0", "pid", "1")
+// fakeProgram is one of supervisord's programs.
+func fakeProgram(name, state string) string {
+	return fakeStruct("name", name, "group", name, "start", "100", "stop", "0", "now", "150", "state", state, "statename", "?", "spawnerr", "", "exitstatus", "0", "pid", "1")
 }
 
-func localPrograms(programs ...string) string {
+func fakePrograms(programs ...string) string {
 	return "<array><data><value>" + strings.Join(programs, "</value><value>") + "</value></data></array>"
 }
 
@@ -56,10 +56,10 @@ func TestFailures(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}
-	running := localStruct("statecode", "1", "statename", "RUNNING")
+	running := fakeStruct("statecode", "1", "statename", "RUNNING")
 	many := slices.Collect(func(yield func(string) bool) {
 		for i := range 201 {
-			if !yield(localProgram(fmt.Sprintf("p%03d", i), "20")) {
+			if !yield(fakeProgram(fmt.Sprintf("p%03d", i), "20")) {
 				return
 			}
 		}
@@ -68,27 +68,27 @@ func TestFailures(t *testing.T) {
 		name   string
 		answer http.HandlerFunc
 		reason string
-		says   string
+		text   string
 	}{
-		{"no programs", localBody(localMulticall(running, "<array><data></data></array>")), "", ""},
-		{"as many programs as may be", localBody(localMulticall(running, localPrograms(many[:200]...))), "", ""},
-		{"one program more", localBody(localMulticall(running, localPrograms(many...))), "too_many", "has 201 programs to look at: expected at most the limit, 200"},
-		{"E44 ending", localRecorded(t, "shutdown.xml"), "shutting_down", "it is shutting down or restarting"},
-		{"E44 in the state shutdown", localBody(localMulticall(localStruct("statecode", "-1"), localPrograms(many[0]))), "shutting_down", "in the state SHUTDOWN"},
-		{"E44 in the state restarting", localBody(localMulticall(localStruct("statecode", "0"), localPrograms(many[0]))), "shutting_down", "in the state RESTARTING"},
-		{"no methods", localRecorded(t, "shutdown.xml", "<int>6<", "<int>1<", "SHUTDOWN_STATE", "UNKNOWN_METHOD"), "protocol", "expected a section rpcinterface:supervisor"},
-		{"another fault", localBody("<methodResponse><fault><value>" + localStruct("faultCode", "30", "faultString", "FAILED") + "</value></fault></methodResponse>"), "protocol", "fault 30: FAILED"},
-		{"a fault of the whole call that says that it ends", localBody("<methodResponse><fault><value>" + localStruct("faultCode", "6", "faultString", "SHUTDOWN_STATE") + "</value></fault></methodResponse>"), "shutting_down", "shutting down"},
+		{"no programs", fakeBody(fakeMulticall(running, "<array><data></data></array>")), "", ""},
+		{"as many programs as may be", fakeBody(fakeMulticall(running, fakePrograms(many[:200]...))), "", ""},
+		{"one program more", fakeBody(fakeMulticall(running, fakePrograms(many...))), "too_many", "has 201 selected programs: expected at most the limit, 200"},
+		{"E44 ending", fakeRecorded(t, "shutdown.xml"), "shutting_down", "it is shutting down or restarting"},
+		{"E44 in the state shutdown", fakeBody(fakeMulticall(fakeStruct("statecode", "-1"), fakePrograms(many[0]))), "shutting_down", "in the state SHUTDOWN"},
+		{"E44 in the state restarting", fakeBody(fakeMulticall(fakeStruct("statecode", "0"), fakePrograms(many[0]))), "shutting_down", "in the state RESTARTING"},
+		{"no methods", fakeRecorded(t, "shutdown.xml", "<int>6<", "<int>1<", "SHUTDOWN_STATE", "UNKNOWN_METHOD"), "protocol", "expected a section rpcinterface:supervisor"},
+		{"another fault", fakeBody("<methodResponse><fault><value>" + fakeStruct("faultCode", "30", "faultString", "FAILED") + "</value></fault></methodResponse>"), "protocol", "fault 30: FAILED"},
+		{"a fault of the whole call at its end", fakeBody("<methodResponse><fault><value>" + fakeStruct("faultCode", "6", "faultString", "SHUTDOWN_STATE") + "</value></fault></methodResponse>"), "shutting_down", "shutting down"},
 		{"401", status(401), "auth", "status 401"},
 		{"403", status(403), "forbidden", "status 403"},
 		{"404", status(404), "protocol", "status 404: expected 200"},
 		{"500", status(500), "protocol", "status 500: expected 200"},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "protocol", "status 302"},
-		{"nothing", localBody(""), "protocol", "unexpected EOF"},
-		{"a page", localBody("<html></html>"), "protocol", `element "html": expected methodResponse`},
-		{"cut off", localRecorded(t, "programs.xml", "</methodResponse>", ""), "protocol", "unexpected EOF"},
+		{"nothing", fakeBody(""), "protocol", "unexpected EOF"},
+		{"a page", fakeBody("<html></html>"), "protocol", `element "html": expected methodResponse`},
+		{"cut off", fakeRecorded(t, "programs.xml", "</methodResponse>", ""), "protocol", "unexpected EOF"},
 		{"connection closed", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "protocol", "EOF"},
-		{"shorter than it says", func(w http.ResponseWriter, _ *http.Request) {
+		{"shorter than its Content-Length", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "<methodResponse>")
 		}, "protocol", "unexpected EOF"},
@@ -100,37 +100,37 @@ func TestFailures(t *testing.T) {
 				}
 			}
 		}, "protocol", "more than 4194304 bytes"},
-		{"one result", localBody(localMulticall(running)), "protocol", "expected a list of two results"},
-		{"three results", localBody(localMulticall(running, localPrograms(many[0]), running)), "protocol", "expected a list of two results"},
-		{"no list", localBody("<methodResponse><params><param><value><int>1</int></value></param></params></methodResponse>"), "protocol", "expected a list of two results"},
-		{"a state that does not exist", localBody(localMulticall(localStruct("statecode", "7"), localPrograms(many[0]))), "protocol", "state 7: expected one of supervisord's"},
-		{"no state", localBody(localMulticall(localStruct(), localPrograms(many[0]))), "protocol", "no statecode, or of another type"},
-		{"programs that are no list", localBody(localMulticall(running, "<int>1</int>")), "protocol", "expected a list of programs"},
-		{"a program that is none", localBody(localMulticall(running, localPrograms("<int>1</int>"))), "protocol", "no group"},
-		{"a program in a state that does not exist", localBody(localMulticall(running, localPrograms(localProgram("p", "21")))), "protocol", "state 21"},
-		{"a program without a name", localBody(localMulticall(running, localPrograms(localProgram("", "20")))), "protocol", `a program of the name ""`},
-		{"a program with a name that cannot be", localBody(localMulticall(running, localPrograms(localProgram("a b", "20")))), "protocol", `a program of the name "a b"`},
-		{"a program with a name that is too long", localBody(localMulticall(running, localPrograms(localProgram(strings.Repeat("x", 256), "20")))), "protocol", "a program of the name"},
-		{"a program twice", localBody(localMulticall(running, localPrograms(many[0], many[0]))), "protocol", `program "p000:p000" twice`},
+		{"one result", fakeBody(fakeMulticall(running)), "protocol", "expected a list of two results"},
+		{"three results", fakeBody(fakeMulticall(running, fakePrograms(many[0]), running)), "protocol", "expected a list of two results"},
+		{"no list", fakeBody("<methodResponse><params><param><value><int>1</int></value></param></params></methodResponse>"), "protocol", "expected a list of two results"},
+		{"a state that does not exist", fakeBody(fakeMulticall(fakeStruct("statecode", "7"), fakePrograms(many[0]))), "protocol", "state 7: expected one of supervisord"},
+		{"no state", fakeBody(fakeMulticall(fakeStruct(), fakePrograms(many[0]))), "protocol", "no statecode, or of another type"},
+		{"programs that are no list", fakeBody(fakeMulticall(running, "<int>1</int>")), "protocol", "expected a list of programs"},
+		{"a program that is none", fakeBody(fakeMulticall(running, fakePrograms("<int>1</int>"))), "protocol", "no group"},
+		{"a program in a state that does not exist", fakeBody(fakeMulticall(running, fakePrograms(fakeProgram("p", "21")))), "protocol", "state 21"},
+		{"a program without a name", fakeBody(fakeMulticall(running, fakePrograms(fakeProgram("", "20")))), "protocol", `a program of the name ""`},
+		{"a program with a name that cannot be", fakeBody(fakeMulticall(running, fakePrograms(fakeProgram("a b", "20")))), "protocol", `a program of the name "a b"`},
+		{"a program with a name that is too long", fakeBody(fakeMulticall(running, fakePrograms(fakeProgram(strings.Repeat("x", 256), "20")))), "protocol", "a program of the name"},
+		{"a program twice", fakeBody(fakeMulticall(running, fakePrograms(many[0], many[0]))), "protocol", `program "p000:p000" twice`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localSupervisor(t, localSupervisord(t, tt.answer), "")
+			c := newCollector(t, startSupervisord(t, tt.answer), "")
 			samples, err := collectortest.Collect(t, c)
-			if got := localFailure(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
+			if got := fakeFailure(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
-			told := tt.reason == "" || tt.reason == "too_many" || strings.Contains(tt.name, "in the state")
-			if up, ok := collectortest.Value(samples, `vitals_supervisor_up{supervisor="s"}`); !ok || (up == 1) != told {
-				t.Errorf("vitals_supervisor_up = %v, %v, want whether it told: %v", up, ok, told)
+			answered := tt.reason == "" || tt.reason == "too_many" || strings.Contains(tt.name, "in the state")
+			if up, ok := collectortest.Value(samples, `vitals_supervisor_up{supervisor="s"}`); !ok || (up == 1) != answered {
+				t.Errorf("vitals_supervisor_up = %v, %v, want %v", up, ok, answered)
 			}
 			if err == nil {
 				return
 			}
-			if text := err.Error(); !strings.Contains(text, tt.says) || len(text) > 600 || strings.Contains(text, "\n") {
-				t.Errorf("error = %q, want one line with %q", text, tt.says)
+			if text := err.Error(); !strings.Contains(text, tt.text) || len(text) > 600 || strings.Contains(text, "\n") {
+				t.Errorf("error = %q, want one line with %q", text, tt.text)
 			}
-			if !told && (len(samples) != 10 || collectortest.Note(c) == "" || len(collectortest.Note(c)) > 200) {
+			if !answered && (len(samples) != 10 || collectortest.Note(c) == "" || len(collectortest.Note(c)) > 200) {
 				t.Errorf("%d samples, Note() = %q, want vitals_supervisor_up, nine reasons, and a note", len(samples), collectortest.Note(c))
 			}
 		})
@@ -159,7 +159,7 @@ func TestSockets(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			samples, err := collectortest.Collect(t, collectortest.New(t, "s", tt.config, &supervisor.Config{}))
-			if got := localFailure(t, samples); got != tt.reason || err == nil {
+			if got := fakeFailure(t, samples); got != tt.reason || err == nil {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
 		})
@@ -170,7 +170,7 @@ func TestHangs(t *testing.T) {
 	for _, when := range []string{"before the header", "in the body"} {
 		t.Run(when, func(t *testing.T) {
 			free := make(chan struct{})
-			socket := localSupervisord(t, func(w http.ResponseWriter, _ *http.Request) {
+			socket := startSupervisord(t, func(w http.ResponseWriter, _ *http.Request) {
 				if when == "in the body" {
 					_, _ = io.WriteString(w, "<methodResponse>")
 					_ = http.NewResponseController(w).Flush()
@@ -178,8 +178,8 @@ func TestHangs(t *testing.T) {
 				<-free
 			})
 			defer close(free)
-			samples, err := collectortest.CollectWithin(t, localSupervisor(t, socket, ""), 50*time.Millisecond)
-			if got := localFailure(t, samples); got != "timeout" || err == nil {
+			samples, err := collectortest.CollectWithin(t, newCollector(t, socket, ""), 50*time.Millisecond)
+			if got := fakeFailure(t, samples); got != "timeout" || err == nil {
 				t.Errorf("reason = %q, error %v, want timeout", got, err)
 			}
 		})
@@ -189,12 +189,12 @@ func TestHangs(t *testing.T) {
 func TestPasswords(t *testing.T) {
 	var user, password string
 	var given bool
-	socket := localSupervisord(t, func(w http.ResponseWriter, r *http.Request) {
+	socket := startSupervisord(t, func(w http.ResponseWriter, r *http.Request) {
 		if user, password, given = r.BasicAuth(); !given || user != "u" || password != "correct-horse" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		localRecorded(t, "programs.xml")(w, r)
+		fakeRecorded(t, "programs.xml")(w, r)
 	})
 	file := filepath.Join(t.TempDir(), "password")
 	collectortest.Write(t, file, "correct-horse\n")
@@ -206,9 +206,9 @@ func TestPasswords(t *testing.T) {
 		{"in a file that is missing", ", username: u, password_file: /nowhere/password", "auth"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localSupervisor(t, socket, tt.config)
+			c := newCollector(t, socket, tt.config)
 			samples, err := collectortest.Collect(t, c)
-			if got := localFailure(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
+			if got := fakeFailure(t, samples); got != tt.reason || (err != nil) != (tt.reason != "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, tt.reason)
 			}
 			for _, shown := range []string{fmt.Sprintf("%v %+v", err, c), collectortest.Note(c)} {
@@ -222,9 +222,9 @@ func TestPasswords(t *testing.T) {
 
 func TestComesAndGoes(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	answers := []http.HandlerFunc{localRecorded(t, "programs.xml"), localRecorded(t, "shutdown.xml"), localRecorded(t, "programs.xml")}
+	answers := []http.HandlerFunc{fakeRecorded(t, "programs.xml"), fakeRecorded(t, "shutdown.xml"), fakeRecorded(t, "programs.xml")}
 	path := filepath.Join(collectortest.Dir(t), "s.sock")
-	c := localSupervisor(t, path, ", programs: [start]")
+	c := newCollector(t, path, ", programs: [start]")
 	var got []string
 	for _, answer := range append(answers, nil) {
 		end := func() {}
@@ -239,7 +239,7 @@ func TestComesAndGoes(t *testing.T) {
 		}
 		samples, _ := collectortest.Collect(t, c)
 		_, known := collectortest.Value(samples, `vitals_supervisor_process_exit_status{group="boot",program="start",supervisor="s"}`)
-		got = append(got, fmt.Sprint(localFailure(t, samples), known))
+		got = append(got, fmt.Sprint(fakeFailure(t, samples), known))
 		end()
 	}
 	if want := "[true shutting_downfalse true missingfalse]"; fmt.Sprint(got) != want {
@@ -247,10 +247,10 @@ func TestComesAndGoes(t *testing.T) {
 	}
 }
 
-// A supervisord that answers behind a socket that was removed cannot be asked any more.
+// A supervisord with a removed socket cannot be queried.
 func TestSocketIsRemoved(t *testing.T) {
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
-	c := localSupervisor(t, socket, "")
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
+	c := newCollector(t, socket, "")
 	if _, err := collectortest.Collect(t, c); err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
@@ -258,7 +258,7 @@ func TestSocketIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	samples, err := collectortest.Collect(t, c)
-	if got := localFailure(t, samples); got != "missing" || err == nil {
+	if got := fakeFailure(t, samples); got != "missing" || err == nil {
 		t.Errorf("reason = %q, error %v, want missing", got, err)
 	}
 }
@@ -270,7 +270,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for body.Len() < 4<<20 {
 		body.WriteString("<value></value>")
 	}
-	c := localSupervisor(t, localSupervisord(t, localBody(body.String())), "")
+	c := newCollector(t, startSupervisord(t, fakeBody(body.String())), "")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := collectortest.Collect(t, c); err == nil {

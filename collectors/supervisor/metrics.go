@@ -4,14 +4,14 @@ import "github.com/vitals-health/vitals/collectors"
 
 // The metrics of the kind supervisor.
 var (
-	upMetric                = collectors.NewGauge("vitals_supervisor_up", "Whether supervisord told of its programs (1) or not (0).", "supervisor")
-	failureMetric           = collectors.NewGauge("vitals_supervisor_failure", "Why the programs are not known, or not as the configuration wants them: 1 for that reason, 0 for all others.", "supervisor", "reason")
-	stateMetric             = collectors.NewGauge("vitals_supervisor_state", "The state of supervisord itself: 1 for it, 0 for all others; absent while it tells nothing.", "supervisor", "state")
-	processPresentMetric    = collectors.NewGauge("vitals_supervisor_process_present", "Whether supervisord knows a program or a group that the configuration names (1) or not (0).", "supervisor", "program")
-	processStateMetric      = collectors.NewGauge("vitals_supervisor_process_state", "The state of the program: 1 for it, 0 for all others.", "supervisor", "group", "program", "state")
-	processExitStatusMetric = collectors.NewGauge("vitals_supervisor_process_exit_status", "With which status the program ended, -1 by a signal; absent unless its state is exited.", "supervisor", "group", "program")
-	processUptimeMetric     = collectors.NewGauge("vitals_supervisor_process_uptime_seconds", "For how long the program has been running; absent unless its state is running.", "supervisor", "group", "program")
-	processSpawnErrorMetric = collectors.NewGauge("vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), as after an end that it did not expect, or not (0).", "supervisor", "group", "program")
+	upMetric                = collectors.NewGauge("vitals_supervisor_up", "Whether supervisord returned its programs (1) or not (0).", "supervisor")
+	failureMetric           = collectors.NewGauge("vitals_supervisor_failure", "Reason of a failure: 1 for that reason, 0 for all others.", "supervisor", "reason")
+	stateMetric             = collectors.NewGauge("vitals_supervisor_state", "State of supervisord: 1 for it, 0 for all others; absent without an answer.", "supervisor", "state")
+	processPresentMetric    = collectors.NewGauge("vitals_supervisor_process_present", "Whether a configured program or group exists (1) or not (0).", "supervisor", "program")
+	processStateMetric      = collectors.NewGauge("vitals_supervisor_process_state", "State of the program: 1 for it, 0 for all others.", "supervisor", "group", "program", "state")
+	processExitStatusMetric = collectors.NewGauge("vitals_supervisor_process_exit_status", "Exit status of the program, -1 after a signal; absent unless its state is exited.", "supervisor", "group", "program")
+	processUptimeMetric     = collectors.NewGauge("vitals_supervisor_process_uptime_seconds", "Time since the start of the program; absent unless its state is running.", "supervisor", "group", "program")
+	processSpawnErrorMetric = collectors.NewGauge("vitals_supervisor_process_spawn_error", "Whether supervisord has an error of the program (1), such as an unexpected end, or not (0).", "supervisor", "group", "program")
 	processCriticalMetric   = collectors.NewGauge("vitals_supervisor_process_critical", "Whether the program is one of the critical ones (1) or not (0).", "supervisor", "group", "program")
 )
 
@@ -44,7 +44,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Closed("state", words(programStates()), processStateMetric)
 	if c.CriticalFile != "" && !m.Any {
 		m.Open("program", nil, processPresentMetric)
-		m.Vanishing(processPresentMetric) // the file may name none
+		m.Vanishing(processPresentMetric) // the file may be empty
 	} else {
 		var present []string
 		for _, n := range names {
@@ -56,15 +56,15 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Open("group", groups, ofPrograms...)
 	m.Bools(upMetric, failureMetric, stateMetric, processPresentMetric,
 		processStateMetric, processSpawnErrorMetric, processCriticalMetric)
-	m.Vanishing(append(ofPrograms, stateMetric)...) // supervisord may not know a program
+	m.Vanishing(append(ofPrograms, stateMetric)...) // a program may not exist
 	return m.List()
 }
 
-// named are the names of the configuration itself.
-func (c *Config) named() []supervisorName {
-	var names []supervisorName
+// named returns the names in the configuration without the file.
+func (c *Config) named() []programName {
+	var names []programName
 	for _, text := range c.Programs {
-		if n, err := parseSupervisorName(text); err == nil {
+		if n, err := parseName(text); err == nil {
 			names = append(names, n)
 		}
 	}
@@ -76,8 +76,8 @@ func (c *Config) named() []supervisorName {
 	return names
 }
 
-// shown are the programs and groups that can be looked at; nil means any.
-func (c *Config) shown(names []supervisorName) (programs, groups []string) {
+// shown returns the programs and groups that can be selected; nil is any.
+func (c *Config) shown(names []programName) (programs, groups []string) {
 	if len(c.Programs) == 0 || c.CriticalFile != "" {
 		return nil, nil
 	}

@@ -11,56 +11,55 @@ import (
 )
 
 const (
-	// maxSupervisorName bounds the names of programs and groups in bytes: they are labels.
-	maxSupervisorName = 255
-	// maxCritical bounds how many programs a file may call critical.
+	// maxName limits the names of programs and groups in bytes: they are labels.
+	maxName = 255
+	// maxCritical limits the number of programs in a file.
 	maxCritical = 1000
 )
 
-// supervisorName is what a configuration says of programs: one by its name, in any
-// group or in one, or all of a group.
-type supervisorName struct {
+// programName selects programs: one by name, in any group or in one, or all of a group.
+type programName struct {
 	// group is empty for any, program for all of the group.
 	group, program string
 }
 
-// parseSupervisorName reads NAME, GROUP:NAME or GROUP:*, as supervisorctl takes them.
-func parseSupervisorName(text string) (supervisorName, error) {
+// parseName reads NAME, GROUP:NAME or GROUP:*, as supervisorctl does.
+func parseName(text string) (programName, error) {
 	group, program, inGroup := strings.Cut(text, ":")
 	if !inGroup {
 		group, program = "", text
 	}
-	valid := validSupervisorName(program) || inGroup && program == "*"
-	if !valid || inGroup && !validSupervisorName(group) {
-		return supervisorName{}, fmt.Errorf("program %q: expected NAME, GROUP:NAME or GROUP:*", text)
+	valid := validName(program) || inGroup && program == "*"
+	if !valid || inGroup && !validName(group) {
+		return programName{}, fmt.Errorf("program %q: expected NAME, GROUP:NAME or GROUP:*", text)
 	}
-	return supervisorName{group, strings.TrimSuffix(program, "*")}, nil
+	return programName{group, strings.TrimSuffix(program, "*")}, nil
 }
 
-// parseCritical reads program:NAME or group:NAME, the form of a line of SONiC's
-// critical_processes.
-func parseCritical(text string) (supervisorName, error) {
+// parseCritical reads program:NAME or group:NAME, as in critical_processes of
+// SONiC.
+func parseCritical(text string) (programName, error) {
 	key, name, ok := strings.Cut(text, ":")
 	key, name = strings.TrimSpace(key), strings.TrimSpace(name)
 	switch {
 	case !ok || strings.Contains(name, ":"):
-		return supervisorName{}, fmt.Errorf(`%q: expected program:NAME or group:NAME, with exactly one ":" and nothing else`, collectors.OneLine(text, maxSupervisorName))
+		return programName{}, fmt.Errorf(`%q: expected program:NAME or group:NAME, with exactly one ":" and nothing else`, collectors.OneLine(text, maxName))
 	case key != "program" && key != "group":
-		return supervisorName{}, fmt.Errorf("key %q: expected program or group", collectors.OneLine(key, maxSupervisorName))
+		return programName{}, fmt.Errorf("key %q: expected program or group", collectors.OneLine(key, maxName))
 	case name == "":
-		return supervisorName{}, fmt.Errorf("no name behind %q: expected one", key+":")
-	case !validSupervisorName(name):
-		return supervisorName{}, fmt.Errorf("name %q: expected a name of supervisord's, without spaces", collectors.OneLine(name, maxSupervisorName))
+		return programName{}, fmt.Errorf("no name after %q: expected one", key+":")
+	case !validName(name):
+		return programName{}, fmt.Errorf("name %q: expected a name of supervisord without spaces", collectors.OneLine(name, maxName))
 	case key == "group":
-		return supervisorName{group: name}, nil
+		return programName{group: name}, nil
 	}
-	return supervisorName{program: name}, nil
+	return programName{program: name}, nil
 }
 
 // parseCriticalFile reads a file of critical programs: one in each line, and blank
 // lines. An error has a line for each mistake, with its place.
-func parseCriticalFile(path string, data []byte) ([]supervisorName, error) {
-	var names []supervisorName
+func parseCriticalFile(path string, data []byte) ([]programName, error) {
+	var names []programName
 	var errs []error
 	number := 0
 	for line := range strings.Lines(string(data)) {
@@ -79,21 +78,21 @@ func parseCriticalFile(path string, data []byte) ([]supervisorName, error) {
 	return names, errors.Join(errs...)
 }
 
-// validSupervisorName says whether a program or a group can have the name: supervisord
-// allows neither white space nor what its own syntax needs.
-func validSupervisorName(name string) bool {
+// validName reports whether supervisord allows the name of a program or a group: no white
+// space and no character of its syntax.
+func validName(name string) bool {
 	odd := func(r rune) bool {
 		return r == ':' || r == '*' || r == unicode.ReplacementChar || unicode.IsSpace(r) || unicode.IsControl(r)
 	}
-	return name != "" && len(name) <= maxSupervisorName && !strings.ContainsFunc(name, odd)
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, odd)
 }
 
-func (n supervisorName) matches(p program) bool {
+func (n programName) matches(p program) bool {
 	return (n.group == "" || n.group == p.group) && (n.program == "" || n.program == p.name)
 }
 
 // String writes the name as supervisorctl does.
-func (n supervisorName) String() string {
+func (n programName) String() string {
 	switch {
 	case n.group == "":
 		return n.program
@@ -103,6 +102,6 @@ func (n supervisorName) String() string {
 	return n.group + ":" + n.program
 }
 
-func anyMatches(names []supervisorName, p program) bool {
-	return slices.ContainsFunc(names, func(n supervisorName) bool { return n.matches(p) })
+func anyMatches(names []programName, p program) bool {
+	return slices.ContainsFunc(names, func(n programName) bool { return n.matches(p) })
 }

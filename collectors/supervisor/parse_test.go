@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The kernel refuses whoever the mode of the socket leaves out, but not root; of a socket
-// whose queue is full it says EAGAIN (connect(2)).
+// The mode of a socket does not restrict root. A full queue of a socket returns
+// EAGAIN (connect(2)).
 func TestForbidden(t *testing.T) {
 	dialed := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	full := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EAGAIN)}
 	for err, want := range map[error]reason{dialed: forbidden, full: timeout, &net.DNSError{Err: "no such host", IsNotFound: true}: refused, nil: ""} {
-		if got := reasonOfSupervisor(err); got != want {
+		if got := reasonOf(err); got != want {
 			t.Errorf("reason of %v = %q, want %q", err, got, want)
 		}
 	}
@@ -56,8 +56,8 @@ func TestParseXMLRPC(t *testing.T) {
 		{"no parameter", "<methodResponse><params></params></methodResponse>", nil, "the end of an element: expected param"},
 		{"two parameters", value("1</value></param><param><value>2"), nil, `element "param": expected `},
 		{"a call", "<methodCall></methodCall>", nil, `element "methodCall": expected methodResponse`},
-		{"more behind it", value("1") + "<more/>", nil, "more behind the answer"},
-		{"text behind it", value("1") + "more", nil, "more behind the answer"},
+		{"more after it", value("1") + "<more/>", nil, "more after the answer"},
+		{"text after it", value("1") + "more", nil, "more after the answer"},
 		{"number that is none", value("<int>one</int>"), nil, `int "one": expected a number`},
 		{"number that is too large", value("<int>9223372036854775808</int>"), nil, "expected a number"},
 		{"boolean that is none", value("<boolean>2</boolean>"), nil, `a value of type "boolean"`},
@@ -129,7 +129,7 @@ func TestUptime(t *testing.T) {
 	}
 }
 
-// Whatever comes back, reading it ends, and what is read keeps its promises.
+// For any answer parsing ends, and a result is valid.
 func FuzzAnswer(f *testing.F) {
 	for _, name := range []string{"programs.xml", "shutdown.xml"} {
 		data, err := os.ReadFile("testdata/" + name)
@@ -144,19 +144,19 @@ func FuzzAnswer(f *testing.F) {
 		if (v == nil) != (err != nil) {
 			t.Fatalf("parseXMLRPC() = %v, %v, want one of them", v, err)
 		}
-		a, err := readSupervisorAnswer(v)
+		a, err := parseAnswer(v)
 		if err != nil {
 			return
 		}
 		known := map[string]bool{}
 		for _, p := range a.programs {
 			name := p.group + ":" + p.name
-			if known[name] || !validSupervisorName(p.group) || !validSupervisorName(p.name) || strings.Count(name, ":") != 1 {
+			if known[name] || !validName(p.group) || !validName(p.name) || strings.Count(name, ":") != 1 {
 				t.Errorf("a program %q, want each once and with a name", name)
 			}
 			known[name] = true
-			if n, err := parseSupervisorName(name); err != nil || !n.matches(p) {
-				t.Errorf("parseSupervisorName(%q) = %v, %v, want what matches the program", name, n, err)
+			if n, err := parseName(name); err != nil || !n.matches(p) {
+				t.Errorf("parseName(%q) = %v, %v, want what matches the program", name, n, err)
 			}
 		}
 	})
@@ -176,7 +176,7 @@ func FuzzCriticalFile(f *testing.F) {
 			t.Errorf("error = %q, want the place", err)
 		}
 		for _, n := range names {
-			if err == nil && n == (supervisorName{}) {
+			if err == nil && n == (programName{}) {
 				t.Errorf("%q: a name that matches everything: %s", text, fmt.Sprint(n))
 			}
 		}

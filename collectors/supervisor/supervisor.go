@@ -11,37 +11,37 @@ import (
 )
 
 const (
-	// defaultSupervisorSocket is where SONiC's and Debian's supervisord listens.
-	defaultSupervisorSocket = "/var/run/supervisor.sock"
-	// maxCriticalFile bounds a file of critical programs in bytes.
+	// defaultSocket is the socket of supervisord in SONiC and Debian.
+	defaultSocket = "/var/run/supervisor.sock"
+	// maxCriticalFile limits a file of critical programs in bytes.
 	maxCriticalFile = 64 << 10
 )
 
 // Config configures the kind supervisor: the states of the programs that a
-// supervisord runs, asked by XML-RPC.
+// supervisord runs, read over XML-RPC.
 type Config struct {
-	// Socket is the path of supervisord's Unix socket; /var/run/supervisor.sock where
-	// neither it nor URL is set.
+	// Socket is the path of the Unix socket of supervisord. Without it and URL it is
+	// /var/run/supervisor.sock.
 	Socket string `yaml:"socket,omitempty"`
-	// URL is where supervisord listens on TCP instead, as in http://127.0.0.1:9001.
+	// URL is the TCP address of supervisord instead, such as http://127.0.0.1:9001.
 	URL string `yaml:"url,omitempty"`
-	// Username and one of Password and PasswordFile, which is read at every round, are
-	// those of supervisord's section unix_http_server or inet_http_server.
+	// Username and Password or PasswordFile are those of the section unix_http_server or
+	// inet_http_server of supervisord. Each collection reads the file.
 	Username     string            `yaml:"username,omitempty"`
 	Password     collectors.Secret `yaml:"password,omitempty"`
 	PasswordFile string            `yaml:"password_file,omitempty"`
-	// Programs are those to look at: NAME, GROUP:NAME or GROUP:*. Empty means all.
+	// Programs selects programs: NAME, GROUP:NAME or GROUP:*. Empty is all.
 	Programs []string `yaml:"programs,omitempty"`
-	// Critical are programs without which the workload is of no use: program:NAME or
-	// group:NAME. CriticalFile has more of them, one a line, as in SONiC's
-	// /etc/supervisor/critical_processes. They are looked at, whatever Programs says.
+	// Critical are the programs that the workload needs: program:NAME or group:NAME.
+	// CriticalFile has more of them, one in each line, as /etc/supervisor/critical_processes
+	// of SONiC. They are always selected.
 	Critical     []string `yaml:"critical,omitempty"`
 	CriticalFile string   `yaml:"critical_file,omitempty"`
-	// Limit is the largest number of programs looked at; 200 by default.
+	// Limit is the largest number of selected programs; 200 by default.
 	Limit int `yaml:"limit"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of a block before it is decoded.
 func (c *Config) SetDefaults() { c.Limit = 200 }
 
 // Problems implements Kind.
@@ -49,7 +49,7 @@ func (c *Config) Problems() []collectors.Problem {
 	problems := c.targetProblems()
 	switch {
 	case c.Password != "" && c.PasswordFile != "":
-		problems = append(problems, collectors.Problem{Path: "password", Text: "password beside password_file: expected one of them"})
+		problems = append(problems, collectors.Problem{Path: "password", Text: "password and password_file: expected one of them"})
 	case c.Username == "" && (c.Password != "" || c.PasswordFile != ""):
 		problems = append(problems, collectors.Problem{Path: "username", Text: "no user name for the password: expected username, too"})
 	case c.Username != "" && c.Password == "" && c.PasswordFile == "":
@@ -61,7 +61,7 @@ func (c *Config) Problems() []collectors.Problem {
 		}
 	}
 	for i, text := range c.Programs {
-		if _, err := parseSupervisorName(text); err != nil {
+		if _, err := parseName(text); err != nil {
 			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("programs[%d]", i), Text: err.Error()})
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Config) targetProblems() []collectors.Problem {
 		return problems
 	}
 	if c.Socket != "" {
-		return []collectors.Problem{{Path: "socket", Text: "socket beside url: expected one of them"}}
+		return []collectors.Problem{{Path: "socket", Text: "socket and url: expected one of them"}}
 	}
 	u, err := url.Parse(c.URL)
 	switch {
@@ -99,10 +99,10 @@ func (c *Config) targetProblems() []collectors.Problem {
 	return nil
 }
 
-// socket is the path of the socket to connect to; empty with a URL.
+// socket returns the path of the socket; empty with a URL.
 func (c *Config) socket() string {
 	if c.URL == "" && c.Socket == "" {
-		return defaultSupervisorSocket
+		return defaultSocket
 	}
 	return c.Socket
 }
@@ -122,9 +122,9 @@ func (c *Config) Uses() []string { return nil }
 // New implements Kind. It reads the file of critical programs: a mistake in it is one
 // of the configuration.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	s := &collector{name: env.Name, limit: c.Limit, client: newSupervisorClient(c)}
+	s := &collector{name: env.Name, limit: c.Limit, client: newClient(c)}
 	for _, text := range c.Programs {
-		name, err := parseSupervisorName(text)
+		name, err := parseName(text)
 		if err != nil {
 			return nil, err
 		}
@@ -145,20 +145,19 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	return s, s.critical.update(data, true, err)
 }
 
-// reason says why the programs are not known. The set is closed, because it
-// is a label.
+// reason is the reason of a failure. The set is closed, because it is a label.
 type reason string
 
 const (
 	missing      reason = "missing"       // there is no such socket
-	refused      reason = "refused"       // nobody listens, or the host cannot be reached
+	refused      reason = "refused"       // no listener, or an unreachable host
 	forbidden    reason = "forbidden"     // the socket's mode, or status 403
-	auth         reason = "auth"          // status 401, or no password at hand
+	auth         reason = "auth"          // status 401, or no readable password
 	timeout      reason = "timeout"       // no whole answer in time
-	shuttingDown reason = "shutting_down" // supervisord ends or restarts, and tells nothing any more
-	protocol     reason = "protocol"      // the answer is none of supervisord's
+	shuttingDown reason = "shutting_down" // supervisord ends or restarts and rejects requests
+	protocol     reason = "protocol"      // an invalid answer
 	tooMany      reason = "too_many"      // there are more programs than the limit
-	critical     reason = "critical_file" // the file of critical programs cannot be read any more
+	critical     reason = "critical_file" // the file of critical programs is invalid
 )
 
 // reasons returns all reasons, in the order of the documentation.
@@ -169,7 +168,7 @@ func reasons() []reason {
 	}
 }
 
-// reasonOfSupervisor is the reason of an error; nil has none.
-func reasonOfSupervisor(err error) reason {
-	return collectors.ReasonOf(err, reasonOfSupervisorTransport)
+// reasonOf returns the reason of an error, and "" for nil.
+func reasonOf(err error) reason {
+	return collectors.ReasonOf(err, classify)
 }

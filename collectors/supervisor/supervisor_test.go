@@ -15,8 +15,8 @@ import (
 	"github.com/vitals-health/vitals/collectors/supervisor"
 )
 
-// localSupervisord listens on a Unix socket and answers like this; it returns the path.
-func localSupervisord(t testing.TB, answer http.HandlerFunc) string {
+// startSupervisord listens on a Unix socket and answers like this; it returns the path.
+func startSupervisord(t testing.TB, answer http.HandlerFunc) string {
 	t.Helper()
 	path := filepath.Join(collectortest.Dir(t), "s.sock")
 	listener, err := net.Listen("unix", path)
@@ -29,9 +29,9 @@ func localSupervisord(t testing.TB, answer http.HandlerFunc) string {
 	return path
 }
 
-// localRecorded answers with what a supervisord 4.2.5 answered, and checks what it is
-// asked.
-func localRecorded(t testing.TB, file string, replace ...string) http.HandlerFunc {
+// fakeRecorded answers with what a supervisord 4.2.5 answered, and checks what it is
+// queried.
+func fakeRecorded(t testing.TB, file string, replace ...string) http.HandlerFunc {
 	t.Helper()
 	body := strings.NewReplacer(replace...).Replace(collectortest.Read(t, "testdata/"+file))
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -45,14 +45,14 @@ func localRecorded(t testing.TB, file string, replace ...string) http.HandlerFun
 	}
 }
 
-// localSupervisor makes a collector of the programs of a socket.
-func localSupervisor(t testing.TB, socket, more string) collectors.Collector {
+// newCollector makes a collector of the programs of a socket.
+func newCollector(t testing.TB, socket, more string) collectors.Collector {
 	t.Helper()
 	return collectortest.New(t, "s", "{socket: "+socket+more+"}", &supervisor.Config{})
 }
 
-// localFailure returns the reason that is 1, and empty for none.
-func localFailure(t testing.TB, samples []collectors.Sample) string {
+// fakeFailure returns the reason that is 1, and empty for none.
+func fakeFailure(t testing.TB, samples []collectors.Sample) string {
 	t.Helper()
 	var reasons []string
 	for _, s := range samples {
@@ -73,13 +73,13 @@ func TestProblems(t *testing.T) {
 		{"url", "{url: 'http://127.0.0.1:9001', username: u, password: p}", ""},
 		{"relative socket", "socket: s.sock", `socket: path "s.sock": expected an absolute path`},
 		{"socket too long", "socket: /" + strings.Repeat("x", 107), "socket: socket path has 108 bytes: expected at most 107"},
-		{"socket and url", "{socket: /s.sock, url: 'http://127.0.0.1:9001'}", "socket: socket beside url: expected one of them"},
+		{"socket and url", "{socket: /s.sock, url: 'http://127.0.0.1:9001'}", "socket: socket and url: expected one of them"},
 		{"url with a path", "url: http://127.0.0.1:9001/RPC2", "url: expected an address such as http://127.0.0.1:9001, without a path"},
 		{"url with a port beyond", "url: http://127.0.0.1:90010", "url: port 90010 in the URL: expected 1 to 65535"},
 		{"url that is none", "url: 127.0.0.1:9001", "url: expected an address such as http://127.0.0.1:9001, without a path"},
 		{"url of a socket", "url: unix:///var/run/supervisor.sock", "url: expected an address such as http://127.0.0.1:9001, without a path"},
 		{"password in the url", "url: http://u:p@127.0.0.1:9001", "url: a user in the URL: expected username and password instead"},
-		{"both passwords", "{username: u, password: p, password_file: /p}", "password: password beside password_file: expected one of them"},
+		{"both passwords", "{username: u, password: p, password_file: /p}", "password: password and password_file: expected one of them"},
 		{"password without a user", "password: p", "username: no user name for the password: expected username, too"},
 		{"user without a password", "username: u", "username: no password for the user name: expected password or password_file, too"},
 		{"relative files", "{username: u, password_file: p, critical_file: c}", "critical_file: path \"c\": expected an absolute path\npassword_file: expected the absolute path of a file"},
@@ -115,8 +115,8 @@ func TestIsLocal(t *testing.T) {
 }
 
 func TestExposition(t *testing.T) {
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
-	c := localSupervisor(t, socket, ", programs: [start, 'worker:*', absent], critical: ['program:running', 'group:absent']")
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
+	c := newCollector(t, socket, ", programs: [start, 'worker:*', absent], critical: ['program:running', 'group:absent']")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
@@ -124,10 +124,10 @@ func TestExposition(t *testing.T) {
 	collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, c.Describe()))
 }
 
-// The states of table B.1, as a real supervisord told them.
+// The states of table B.1, as returned by a real supervisord.
 func TestProgramStates(t *testing.T) {
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
-	c := localSupervisor(t, socket, "")
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
+	c := newCollector(t, socket, "")
 	samples, err := collectortest.Collect(t, c)
 	if err != nil {
 		t.Fatalf("Collect() = %v, want no error", err)
@@ -181,7 +181,7 @@ func TestProgramStates(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	socket := localSupervisord(t, localRecorded(t, "programs.xml"))
+	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
 	tests := []struct{ name, config, programs, present, note string }{
 		{"all", "", "14", "", "backoff BACKOFF (Exited too quickly (process log may have details)), expected EXITED 3, fatal-loop FATAL (Exited too quickly (process log may have details)), fatal-spawn FATAL (can't find command '/us"},
 		{"E36 the one that has to end", ", programs: [done]", "done:done", "done 1", "done EXITED 0, 1 exited"},
@@ -200,7 +200,7 @@ func TestPrograms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := localSupervisor(t, socket, tt.config)
+			c := newCollector(t, socket, tt.config)
 			samples, err := collectortest.Collect(t, c)
 			if err != nil {
 				t.Fatalf("Collect() = %v, want no error", err)

@@ -11,11 +11,11 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// maxXMLRPCDepth is how deep values may lie within values. supervisord's lie three deep:
+// maxDepth limits the nesting of values. Those of supervisord have three levels:
 // an array of results, an array of programs, and a struct for each.
-const maxXMLRPCDepth = 8
+const maxDepth = 8
 
-// xmlrpcFault is the answer of a server that did not do what it was asked.
+// xmlrpcFault is the error that a server returned.
 type xmlrpcFault struct {
 	code int64
 	text string
@@ -60,7 +60,7 @@ func parseXMLRPC(answer io.Reader) (any, error) {
 		}
 	}
 	if text, start, err := r.text(); !errors.Is(err, io.EOF) || start != nil || !isBlank(text) {
-		return nil, errors.New("more behind the answer: expected its end")
+		return nil, errors.New("more after the answer: expected its end")
 	}
 	if kind == "fault" {
 		return nil, faultOf(v)
@@ -68,7 +68,7 @@ func parseXMLRPC(answer io.Reader) (any, error) {
 	return v, nil
 }
 
-// faultOf returns the fault that a value is, or says that it is none.
+// faultOf returns a value as a fault, or an error for another value.
 func faultOf(v any) error {
 	fields, _ := v.(map[string]any)
 	code, isCode := fields["faultCode"].(int64)
@@ -79,7 +79,7 @@ func faultOf(v any) error {
 	return &xmlrpcFault{code, text}
 }
 
-// xmlrpcReader reads an answer element by element. The decoder sees to it that tags
+// xmlrpcReader reads an answer element by element. The decoder checks that tags
 // match.
 type xmlrpcReader struct{ xml *xml.Decoder }
 
@@ -152,8 +152,8 @@ func (r xmlrpcReader) end() error {
 
 // value reads what is in an element value, its end included.
 func (r xmlrpcReader) value(depth int) (any, error) {
-	if depth > maxXMLRPCDepth {
-		return nil, fmt.Errorf("values more than %d deep", maxXMLRPCDepth)
+	if depth > maxDepth {
+		return nil, fmt.Errorf("values more than %d deep", maxDepth)
 	}
 	text, start, err := r.text()
 	switch {

@@ -20,26 +20,26 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// reason says why systemd told nothing. The set is closed, because it is a label.
+// reason is the reason of a failure. The set is closed, because it is a label.
 type reason string
 
 const (
 	missing   reason = "missing"   // no socket, or no systemd on the bus
-	refused   reason = "refused"   // nobody listens on the socket
-	forbidden reason = "forbidden" // the socket, the bus or systemd refuses this user
+	refused   reason = "refused"   // no listener on the socket
+	forbidden reason = "forbidden" // the socket, the bus or systemd rejects this user
 	timeout   reason = "timeout"
-	protocol  reason = "protocol" // what was answered makes no sense
+	protocol  reason = "protocol" // an invalid answer
 )
 
-// reasons are all of them, in the order in which they are exported.
+// reasons are all reasons in the order of the export.
 func reasons() [5]reason {
 	return [...]reason{missing, refused, forbidden, timeout, protocol}
 }
 
-// reasonOfSystemd classifies an error; nil is no failure.
+// reasonOf returns the reason of an error, and "" for nil.
 // Source of the names: https://dbus.freedesktop.org/doc/dbus-specification.html and
 // dbus/dbus-protocol.h
-func reasonOfSystemd(err error) reason { return collectors.ReasonOf(err, classify) }
+func reasonOf(err error) reason { return collectors.ReasonOf(err, classify) }
 
 func classify(err error) reason {
 	switch {
@@ -52,8 +52,8 @@ func classify(err error) reason {
 	case errors.Is(err, fs.ErrPermission):
 		return forbidden
 	}
-	said, _ := errors.AsType[dbus.Error](err)
-	switch name := strings.TrimPrefix(said.Name, "org.freedesktop.DBus.Error."); {
+	answer, _ := errors.AsType[dbus.Error](err)
+	switch name := strings.TrimPrefix(answer.Name, "org.freedesktop.DBus.Error."); {
 	case name == "AccessDenied", name == "AuthFailed", name == "InteractiveAuthorizationRequired":
 		return forbidden
 	case name == "NoReply", name == "Timeout", name == "TimedOut":
@@ -64,7 +64,7 @@ func classify(err error) reason {
 	return protocol
 }
 
-// busConn ends with a round, and what ends it ends with it.
+// busConn is a connection that ends with the collection.
 type busConn struct {
 	*remote.Conn
 	stop func() bool
@@ -76,9 +76,8 @@ func (c *busConn) Close() error {
 	return c.Conn.Close()
 }
 
-// busReader remembers why nothing more could be read. The library closes a connection then,
-// and all that it says of a call from then on is that it is closed: whether a call was
-// waiting at that moment, and so learns more, is chance.
+// busReader records the first read error. The library then closes the connection and
+// returns only "closed" for later calls.
 type busReader struct {
 	io.ReadWriteCloser
 	ended atomic.Pointer[error]
@@ -93,7 +92,7 @@ func (r *busReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// why is what ended the connection, where err says no more than that it is closed.
+// why returns the recorded error if err is only that of a closed connection.
 func (r *busReader) why(err error) error {
 	if errors.Is(err, dbus.ErrClosed) || errors.Is(err, net.ErrClosed) {
 		if ended := r.ended.Load(); ended != nil {
@@ -103,9 +102,9 @@ func (r *busReader) why(err error) error {
 	return err
 }
 
-// noSignals takes no signal, and ends at once who waits for some. The library's client
-// waits on every connection, also on one that has ended meanwhile; the default handler
-// would leave it waiting for ever then: one goroutine a round, while the bus hangs.
+// noSignals ignores signals and closes their channels. The client of the library waits for
+// signals on every connection. On one that has ended, it would wait for ever with the
+// default handler: one leaked goroutine for each collection while the bus hangs.
 type noSignals struct{}
 
 // DeliverSignal implements dbus.SignalHandler.
@@ -117,13 +116,13 @@ func (noSignals) AddSignal(signals chan<- *dbus.Signal) { close(signals) }
 // RemoveSignal implements dbus.SignalRegistrar.
 func (noSignals) RemoveSignal(chan<- *dbus.Signal) {}
 
-// dialSystemd connects to systemd by the bus behind a socket. The library wants two
+// dial connects to systemd by the bus behind a socket. The library needs two
 // connections, one of them for signals. Both end with ctx.
-func dialSystemd(ctx context.Context, path string) (*manager.Conn, error) {
+func dial(ctx context.Context, path string) (*manager.Conn, error) {
 	return manager.NewConnection(func() (*dbus.Conn, error) { return dialBus(ctx, path) })
 }
 
-// maxRead is how many bytes a collection reads from the bus.
+// maxRead limits the bytes that a collection reads from a connection.
 const maxRead = 1 << 20
 
 // dialBus connects to the bus behind a socket, and logs in as the user of this process.
@@ -155,7 +154,7 @@ func newBus(conn io.ReadWriteCloser) (*dbus.Conn, *busReader, error) {
 	return bus, reader, err
 }
 
-// login says who this process is.
+// login authenticates this process.
 func login(bus *dbus.Conn, reader *busReader) error {
 	err := authenticate(bus)
 	if err == nil {
@@ -166,24 +165,24 @@ func login(bus *dbus.Conn, reader *busReader) error {
 
 func authenticate(bus *dbus.Conn) error {
 	err := bus.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
-	if err != nil && err.Error() == "dbus: authentication failed" { // none of the logins is taken; the library has no name for it
+	if err != nil && err.Error() == "dbus: authentication failed" { // the library has no error value for a rejected login
 		err = &collectors.Error[reason]{Reason: forbidden, Err: err}
 	}
 	return err
 }
 
-// hello makes the first call. A daemon that does not know the user, such as one of
-// DynamicUser= without nss-systemd, takes the login and leaves.
+// hello makes the first call. For an unknown user, such as one of DynamicUser= without
+// nss-systemd, the bus accepts the login and closes the connection.
 func hello(bus *dbus.Conn, reader *busReader) error {
 	err := reader.why(bus.Hello())
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		err = collectors.Errorf(forbidden, "the bus leaves after the login: it does not know user %d: %w", os.Geteuid(), err)
+		err = collectors.Errorf(forbidden, "the bus closed the connection after the login: user %d is unknown to it: %w", os.Geteuid(), err)
 	}
 	return err
 }
 
-// listUnits asks for units in the order of their names, those that are not loaded among
-// them. It needs systemd 230.
+// listUnits queries units by name, also those that are not loaded, in the order of names.
+// It needs systemd 230.
 func listUnits(ctx context.Context, systemd *manager.Conn, names []string) ([]manager.UnitStatus, error) {
 	list, err := systemd.ListUnitsByNamesContext(ctx, names)
 	if err == nil && len(list) != len(names) {
@@ -195,7 +194,7 @@ func listUnits(ctx context.Context, systemd *manager.Conn, names []string) ([]ma
 	return list, nil
 }
 
-// unitProperty asks for one property of a unit, of an interface such as Unit or Service.
+// unitProperty queries a property of a unit. kind is the interface, such as Service.
 func unitProperty[T any](ctx context.Context, systemd *manager.Conn, unit, kind, property string) (value T, err error) {
 	answer, err := systemd.GetUnitTypePropertyContext(ctx, unit, kind, property)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// busPeer takes a login and says the last text, and waits then or leaves.
+// busPeer accepts a login, writes the last text, and then waits or closes.
 func busPeer(conn net.Conn, last string, waits bool) {
 	defer conn.Close()
 	lines := bufio.NewReader(conn)
@@ -66,7 +66,7 @@ func TestHelloAfterTheEnd(t *testing.T) {
 			}
 			<-bus.Context().Done()
 			err = hello(bus, reader)
-			if got := reasonOfSystemd(err); got != tt.want || errors.Is(err, dbus.ErrClosed) {
+			if got := reasonOf(err); got != tt.want || errors.Is(err, dbus.ErrClosed) {
 				t.Errorf("hello() = %v, with the reason %s, want what ended the connection, %s", err, got, tt.want)
 			}
 			_ = bus.Close()

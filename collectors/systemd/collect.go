@@ -14,7 +14,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// collector is the collector of the kind collector.
+// collector is the collector of the kind systemd.
 type collector struct {
 	name   string
 	config Config
@@ -30,8 +30,7 @@ func unitLoadStates() []string {
 	return []string{"loaded", "not_found", "bad_setting", "error", "masked"}
 }
 
-// unitOutcomes are the results of services; the last stands for those that other types
-// of units have, and for any that may be new.
+// unitOutcomes are the results of services. The last is for all other results.
 func unitOutcomes() []string {
 	return []string{
 		"success", "exit_code", "signal", "core_dump", "watchdog", "timeout", "start_limit_hit",
@@ -39,77 +38,77 @@ func unitOutcomes() []string {
 	}
 }
 
-// unitSeen is what systemd says of a unit.
-type unitSeen struct {
+// unit is the state of a unit.
+type unit struct {
 	load, state string
-	// outcome is one of unitOutcomes, "" for a unit that has none.
+	// outcome is one of unitOutcomes, or "".
 	outcome string
-	// ended is how the main process of a service ended, for people.
+	// ended is the exit status or the signal of the main process of a service.
 	ended string
 	// started is in seconds since the epoch, zero while the unit is not active.
 	started float64
-	// restarts is nil where systemd does not count them.
+	// restarts is nil if systemd does not count them.
 	restarts *float64
 }
 
-// Collect asks systemd.
-func (s *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	units, err := s.ask(ctx)
+// Collect queries systemd.
+func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	units, err := c.query(ctx)
 	if err != nil {
-		err = fmt.Errorf("ask systemd at %s: %w", s.config.Bus, err)
+		err = fmt.Errorf("query systemd at %s: %w", c.config.Bus, err)
 		if over(ctx) {
 			err = &collectors.Error[reason]{Reason: timeout, Err: err}
 		}
 	}
 	var b collectors.Batch
-	reason := reasonOfSystemd(err)
-	b.Set(upMetric, collectors.Number(reason == ""), s.name)
+	reason := reasonOf(err)
+	b.Set(upMetric, collectors.Number(reason == ""), c.name)
 	for _, r := range reasons() {
-		b.Set(failureMetric, collectors.Number(r == reason), s.name, string(r))
+		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
 	for i, u := range units {
-		s.unit(&b, s.config.Units[i], u)
+		c.add(&b, c.config.Units[i], u)
 	}
-	s.note = noteOfUnits(s.config.Units, units)
+	c.note = noteOf(c.config.Units, units)
 	return b.Samples, err
 }
 
-// over says whether a round has had its time. Its connections end with it, and may do
-// so before its context says it.
+// over reports whether the deadline of a collection has passed. Its connections can end
+// before its context does.
 func over(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
-// ask connects, and asks for all units at once and for what else is known of each.
-func (s *collector) ask(ctx context.Context) ([]unitSeen, error) {
-	systemd, err := dialSystemd(ctx, s.config.Bus)
+// query connects, queries all units at once and then the properties of each.
+func (c *collector) query(ctx context.Context) ([]unit, error) {
+	systemd, err := dial(ctx, c.config.Bus)
 	if err != nil {
 		return nil, err
 	}
 	defer systemd.Close()
-	list, err := listUnits(ctx, systemd, s.config.Units)
+	list, err := listUnits(ctx, systemd, c.config.Units)
 	if err != nil {
 		return nil, err
 	}
-	units := make([]unitSeen, len(list))
+	units := make([]unit, len(list))
 	var errs []error
 	for i, status := range list {
 		if units[i], err = parseUnit(status); err != nil {
-			errs = append(errs, fmt.Errorf("unit %s: %w", s.config.Units[i], err))
+			errs = append(errs, fmt.Errorf("unit %s: %w", c.config.Units[i], err))
 		}
 	}
 	for i := range units {
 		if err := units[i].details(ctx, systemd, list[i].Name); err != nil {
-			errs = append(errs, fmt.Errorf("unit %s: %w", s.config.Units[i], err))
-			break // whoever fails here is not asked a hundred times more
+			errs = append(errs, fmt.Errorf("unit %s: %w", c.config.Units[i], err))
+			break // the others would fail too
 		}
 	}
 	return units, errors.Join(errs...)
 }
 
-// parseUnit reads the states of a unit. One that is not known is left empty.
-func parseUnit(status manager.UnitStatus) (u unitSeen, err error) {
+// parseUnit parses the states of a unit. An unknown one is left empty.
+func parseUnit(status manager.UnitStatus) (u unit, err error) {
 	load, state := strings.ReplaceAll(status.LoadState, "-", "_"), status.ActiveState
 	if state == "refreshing" { // since version 257: active and changing, as reloading is
 		state = "reloading"
@@ -127,9 +126,9 @@ func parseUnit(status manager.UnitStatus) (u unitSeen, err error) {
 	return u, err
 }
 
-// details asks for the properties of a unit. Each is asked for by itself: all together
-// would make systemd read the unit's cgroup.
-func (u *unitSeen) details(ctx context.Context, systemd *manager.Conn, unit string) error {
+// details queries the properties of a unit one by one. A query of all would make systemd
+// read the cgroup of the unit.
+func (u *unit) details(ctx context.Context, systemd *manager.Conn, unit string) error {
 	if u.load == "not_found" && u.state == "inactive" {
 		return nil
 	}
@@ -153,10 +152,10 @@ func (u *unitSeen) details(ctx context.Context, systemd *manager.Conn, unit stri
 		return nil
 	}
 	restarts, err := unitProperty[uint32](ctx, systemd, unit, kind, "NRestarts")
-	switch said, _ := errors.AsType[dbus.Error](err); {
+	switch answer, _ := errors.AsType[dbus.Error](err); {
 	case err == nil:
 		u.restarts = new(float64(restarts))
-	case said.Name != "org.freedesktop.DBus.Error.UnknownProperty": // known since version 235
+	case answer.Name != "org.freedesktop.DBus.Error.UnknownProperty": // exists since version 235
 		return err
 	}
 	if u.outcome == "success" {
@@ -177,34 +176,34 @@ func outcomeOf(result string) string {
 	return result
 }
 
-// unit exports what is known of one unit.
-func (s *collector) unit(b *collectors.Batch, name string, u unitSeen) {
+// add exports the samples of a unit.
+func (c *collector) add(b *collectors.Batch, name string, u unit) {
 	set := func(metric *collectors.Def, value string, values []string) {
 		if value == "" {
 			return
 		}
 		for _, v := range values {
-			b.Set(metric, collectors.Number(v == value), s.name, name, v)
+			b.Set(metric, collectors.Number(v == value), c.name, name, v)
 		}
 	}
 	set(unitStateMetric, u.state, unitStates())
 	set(unitLoadStateMetric, u.load, unitLoadStates())
 	set(unitResultMetric, u.outcome, unitOutcomes())
 	if u.started > 0 {
-		b.Set(unitStartMetric, u.started, s.name, name)
+		b.Set(unitStartMetric, u.started, c.name, name)
 	}
 	if u.restarts != nil {
-		b.Set(unitRestartsMetric, *u.restarts, s.name, name)
+		b.Set(unitRestartsMetric, *u.restarts, c.name, name)
 	}
 }
 
-// maxSystemdNote is how long a note may be in bytes.
-const maxSystemdNote = 200
+// maxNote limits a note in bytes.
+const maxNote = 200
 
-// Note says which units are not active, and why.
-func (s *collector) Note() string { return s.note }
+// Note lists the units that are not active, with their results.
+func (c *collector) Note() string { return c.note }
 
-func noteOfUnits(names []string, units []unitSeen) string {
+func noteOf(names []string, units []unit) string {
 	var rest []string
 	for i, u := range units {
 		if u.state != "active" {
@@ -219,11 +218,11 @@ func noteOfUnits(names []string, units []unitSeen) string {
 	case len(rest) == 0:
 		return fmt.Sprintf("%d units active", len(units))
 	}
-	return collectors.OneLine(strings.Join(rest, ", "), maxSystemdNote)
+	return collectors.OneLine(strings.Join(rest, ", "), maxNote)
 }
 
-// String says in which state a unit is, in a few words.
-func (u unitSeen) String() string {
+// String describes the state of a unit.
+func (u unit) String() string {
 	text := u.state
 	if u.load != "loaded" {
 		text = u.load
@@ -235,4 +234,4 @@ func (u unitSeen) String() string {
 }
 
 // Describe implements Collector.
-func (s *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }

@@ -12,7 +12,7 @@ import (
 )
 
 // The library reads what the bus sends in a goroutine of its own, where a panic would end
-// the program. Whatever comes after the login, a round ends.
+// the program. For any data after the login, a collection ends.
 func FuzzAnswers(f *testing.F) {
 	reply := func(kind dbus.Type, field dbus.HeaderField, value any, body any) []byte {
 		m := &dbus.Message{Type: kind, Headers: map[dbus.HeaderField]dbus.Variant{dbus.FieldReplySerial: dbus.MakeVariant(uint32(1)), field: dbus.MakeVariant(value)}, Body: []any{body}}
@@ -54,7 +54,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// playedBus says all that it has to say, in parts that are read one by one.
+// playedBus returns recorded data in parts that are read one by one.
 type playedBus struct {
 	parts [][]byte
 }

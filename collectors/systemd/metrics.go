@@ -4,13 +4,13 @@ import "github.com/vitals-health/vitals/collectors"
 
 // The metrics of the kind systemd.
 var (
-	upMetric            = collectors.NewGauge("vitals_systemd_up", "Whether systemd told the states of all units (1) or not (0).", "systemd")
-	failureMetric       = collectors.NewGauge("vitals_systemd_failure", "Why systemd did not tell something: 1 for that reason, 0 for all others.", "systemd", "reason")
+	upMetric            = collectors.NewGauge("vitals_systemd_up", "Whether systemd returned the states of all units (1) or not (0).", "systemd")
+	failureMetric       = collectors.NewGauge("vitals_systemd_failure", "Reason of a failure: 1 for that reason, 0 for all others.", "systemd", "reason")
 	unitStateMetric     = collectors.NewGauge("vitals_systemd_unit_state", "The active state of the unit: 1 for that state, 0 for all others.", "systemd", "unit", "state")
 	unitLoadStateMetric = collectors.NewGauge("vitals_systemd_unit_load_state", "Whether the configuration of the unit could be read: 1 for that state, 0 for all others.", "systemd", "unit", "state")
-	unitStartMetric     = collectors.NewGauge("vitals_systemd_unit_start_timestamp_seconds", "When the unit became active, in seconds since the epoch; absent while it is not.", "systemd", "unit")
-	unitRestartsMetric  = collectors.NewCounter("vitals_systemd_unit_restarts_total", "How often systemd has restarted the service by itself; starting it by hand begins anew.", "systemd", "unit")
-	unitResultMetric    = collectors.NewGauge("vitals_systemd_unit_result", "How the unit ended last: 1 for that result, 0 for all others.", "systemd", "unit", "result")
+	unitStartMetric     = collectors.NewGauge("vitals_systemd_unit_start_timestamp_seconds", "Time when the unit became active, in seconds since the epoch; absent while it is not.", "systemd", "unit")
+	unitRestartsMetric  = collectors.NewCounter("vitals_systemd_unit_restarts_total", "Number of automatic restarts of the service; a manual start resets it.", "systemd", "unit")
+	unitResultMetric    = collectors.NewGauge("vitals_systemd_unit_result", "Result of the last run of the unit: 1 for that result, 0 for all others.", "systemd", "unit", "result")
 )
 
 // defs are the metrics of the kind systemd.
@@ -38,7 +38,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Closed("state", unitLoadStates(), unitLoadStateMetric)
 	m.Closed("result", unitOutcomes(), unitResultMetric)
 	m.Bools(upMetric, failureMetric, unitStateMetric, unitLoadStateMetric, unitResultMetric)
-	// Of a unit that systemd has not loaded, it says no more than that.
+	// A unit that is not loaded has none of these.
 	m.Vanishing(unitStartMetric, unitRestartsMetric, unitResultMetric)
 	return m.List()
 }

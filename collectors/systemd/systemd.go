@@ -10,17 +10,16 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// Config configures the kind systemd: the states of units, as systemd tells them
-// over D-Bus.
+// Config configures the kind systemd: the states of units, read over D-Bus.
 type Config struct {
 	// Units are full names of units, such as nova-compute.service. They become labels.
 	Units []string `yaml:"units"`
-	// Bus is the absolute path of the D-Bus daemon's socket; that of the system bus by
-	// default.
+	// Bus is the absolute path of the socket of the D-Bus daemon. The default is that of
+	// the system bus.
 	Bus string `yaml:"bus"`
 }
 
-// SetDefaults sets what the block has before it is decoded.
+// SetDefaults sets the defaults of a block before it is decoded.
 func (c *Config) SetDefaults() { c.Bus = "/run/dbus/system_bus_socket" }
 
 // maxUnitName is UNIT_NAME_MAX of systemd's basic/unit-name.h without the final zero.
@@ -30,8 +29,8 @@ const maxUnitName = 255
 // a template, whose name has nothing between '@' and the type, cannot.
 var validUnit = regexp.MustCompile(`^[a-zA-Z0-9:_.\\-]+(@[a-zA-Z0-9:_.\\@-]+)?\.([a-z]+)$`)
 
-// unitResults says which types of units there are, and which of them have a result of
-// their own: org.freedesktop.systemd1(5). The value is the D-Bus interface that has it.
+// unitResults returns the types of units and the D-Bus interface of their result, "" for
+// none: org.freedesktop.systemd1(5).
 func unitResults() map[string]string {
 	return map[string]string{
 		"service": "Service", "socket": "Socket", "mount": "Mount", "automount": "Automount", "swap": "Swap",
@@ -39,7 +38,7 @@ func unitResults() map[string]string {
 	}
 }
 
-// unitType is the last part of a unit's name, "" for no name of a unit.
+// unitType returns the last part of the name of a unit, "" for an invalid name.
 func unitType(unit string) string {
 	parts := validUnit.FindStringSubmatch(unit)
 	if parts == nil || len(unit) > maxUnitName {

@@ -51,7 +51,7 @@ func TestIsLocal(t *testing.T) {
 	}
 }
 
-// units are units in all states, with what the real one says of them.
+// units are units in all states, as returned by a real systemd.
 func units() map[string]fakes.SystemdUnit {
 	service := func(result string, restarts uint32, status int32) map[string]any {
 		return map[string]any{
@@ -223,11 +223,11 @@ func TestFailures(t *testing.T) {
 			collect := collectortest.Collect
 			if tt.fault == fakes.Silence {
 				collect = func(t testing.TB, c collectors.Collector) ([]collectors.Sample, error) {
-					return collectortest.Outlast(t, c, collectortest.ErrorContains("ask systemd at "+socket+": "+tt.text))
+					return collectortest.Outlast(t, c, collectortest.ErrorContains("query systemd at "+socket+": "+tt.text))
 				}
 			}
 			samples, err := collect(t, c)
-			if err == nil || !strings.HasPrefix(err.Error(), "ask systemd at "+socket+": "+tt.text) {
+			if err == nil || !strings.HasPrefix(err.Error(), "query systemd at "+socket+": "+tt.text) {
 				t.Errorf("Collect() = %v, want an error about %q", err, tt.text)
 			}
 			wantSystemdDown(t, samples, tt.reason)
@@ -249,7 +249,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The library's second connection, which is for signals, leaves nobody waiting where it
+// The second connection of the library, for signals, leaks no goroutine where it
 // ends while it is set up.
 func TestSignalsAreNotAwaited(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -308,15 +308,15 @@ func TestSocketFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ socket, reason string }{
-		"no socket":              {filepath.Join(dir, "nowhere"), "missing"},
-		"nobody listens":         {refusing, "refused"},
-		"a file":                 {filepath.Join(dir, "file"), "refused"},
-		"knows no login":         {peer(t, func(c net.Conn) { answerLines(c, "REJECTED\r\n") }), "protocol"},
-		"refuses this user":      {peer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "REJECTED EXTERNAL\r\n") }), "forbidden"},
-		"takes another login":    {peer(t, func(c net.Conn) { answerLines(c, "REJECTED DBUS_COOKIE_SHA1\r\n") }), "forbidden"},
-		"too many connections":   {peer(t, func(net.Conn) {}), "protocol"},
-		"is something else":      {peer(t, func(c net.Conn) { answerLines(c, "HTTP/1.1 400 Bad Request\r\n") }), "protocol"},
-		"does not know the user": {peer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "OK 00\r\n") }), "forbidden"},
+		"no socket":            {filepath.Join(dir, "nowhere"), "missing"},
+		"no listener":          {refusing, "refused"},
+		"a file":               {filepath.Join(dir, "file"), "refused"},
+		"no login method":      {peer(t, func(c net.Conn) { answerLines(c, "REJECTED\r\n") }), "protocol"},
+		"refuses this user":    {peer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "REJECTED EXTERNAL\r\n") }), "forbidden"},
+		"takes another login":  {peer(t, func(c net.Conn) { answerLines(c, "REJECTED DBUS_COOKIE_SHA1\r\n") }), "forbidden"},
+		"too many connections": {peer(t, func(net.Conn) {}), "protocol"},
+		"is something else":    {peer(t, func(c net.Conn) { answerLines(c, "HTTP/1.1 400 Bad Request\r\n") }), "protocol"},
+		"unknown user":         {peer(t, func(c net.Conn) { answerLines(c, "REJECTED EXTERNAL\r\n", "OK 00\r\n") }), "forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			samples, err := collectortest.Collect(t, newSystemd(t, tt.socket, "a.service"))
@@ -342,7 +342,7 @@ func answerLines(conn net.Conn, texts ...string) {
 	_, _ = in.ReadString('\n')
 }
 
-// What systemd says of one unit, and makes no sense, does not hide the others.
+// An invalid state of one unit does not hide the others.
 func TestSaysWhatMakesNoSense(t *testing.T) {
 	_, socket := startSystemd(t)
 	for name, tt := range map[string]struct{ unit, text string }{
@@ -378,7 +378,7 @@ func TestHostilePeers(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
 		"endless line":          func(c net.Conn) { forever(c, strings.Repeat("a", 4096)) },
 		"endless rejections":    func(c net.Conn) { forever(c, "REJECTED EXTERNAL\r\n") },
-		"says nothing":          func(c net.Conn) { answerLines(c) },
+		"no answer":             func(c net.Conn) { answerLines(c) },
 		"garbage after a login": func(c net.Conn) { login(c); forever(c, "garbage") },
 		"zeros after a login":   func(c net.Conn) { login(c); forever(c, strings.Repeat("\x00", 4096)) },
 		"endless body":          func(c net.Conn) { login(c); forever(c, huge) },

@@ -3,7 +3,7 @@ import time
 
 
 def work():
-    time.sleep(1)  # one step of what the process is for; it may fail, hang or be killed
+    time.sleep(1)  # one unit of work; it may fail, hang or be killed
     return True
 
 

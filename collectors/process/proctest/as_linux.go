@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AsOther runs a function with the rights of a user who owns nothing.
+// AsOther runs a function with the rights of another user.
 func AsOther(t *testing.T, do func()) {
 	t.Helper()
 	failed := make(chan error)
 	go func() {
 		// The thread ends with the goroutine, because it stays locked to it.
 		runtime.LockOSThread()
-		const nobody = 65534
+		const other = 65534
 		if os.Geteuid() == 0 {
-			if err := unix.Setfsuid(nobody); err != nil {
+			if err := unix.Setfsuid(other); err != nil {
 				failed <- err
 				return
 			}
@@ -31,7 +31,7 @@ func AsOther(t *testing.T, do func()) {
 	}
 }
 
-// OpenAll lets everyone read what is below a directory, and reach it.
+// OpenAll makes a directory and everything below it readable for all users.
 func OpenAll(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func OpenAll(t *testing.T, dir string) {
 	}
 }
 
-// CloseFile lets nobody read a file until the test ends.
+// CloseFile removes all permissions of a file until the test ends.
 func CloseFile(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Chmod(path, 0); err != nil {

@@ -14,15 +14,14 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// Process is a process as proc(5) shows it. Its zero value sleeps, has one thread
-// and no children.
+// Process is a process in proc(5). The zero value sleeps, has one thread and no children.
 type Process struct {
 	PID  int
 	Comm string // what its stat and comm have
-	// state is a letter, S where it is empty.
+	// State is a letter. Empty is S.
 	State  string
 	Parent int
-	// start is in ticks of 10 ms after the host's start.
+	// Start is in ticks of 10 ms after the start of the host.
 	Start    int
 	Threads  int      // 1 where it is 0
 	pages    int      // of memory
@@ -39,8 +38,7 @@ type Process struct {
 	Cgroupns string   // and that to its cgroup namespace
 	Sockets  []int    // inodes, each with a descriptor behind the fds
 	Netns    int      // 1 where it is 0
-	// net are the tables in /proc/PID/net by their names: rows below the first line. What
-	// is missing is empty.
+	// Net has the rows of the tables in /proc/PID/net, by name. A missing table is empty.
 	Net map[string]string
 }
 
@@ -48,8 +46,8 @@ type Process struct {
 // ambient sets, and with all in its bounding set.
 const caps = "CapInh:\t0000000000000000\nCapPrm:\t00000000a80425fb\nCapEff:\t00000000a80435fb\nCapBnd:\t000001ffffffffff\nCapAmb:\t0000000000001000\n"
 
-// ProcFS makes a directory that looks like a mount of proc(5), with a process 1
-// beside the given ones. The host was started at 1700000000.
+// ProcFS creates a fake mount of proc(5) with a process 1 and the given ones. The start of
+// the host is 1700000000.
 func ProcFS(t testing.TB, processes ...Process) string {
 	t.Helper()
 	mount := t.TempDir()
@@ -63,7 +61,7 @@ func ProcFS(t testing.TB, processes ...Process) string {
 	return mount
 }
 
-// Write makes the files of the process, and replaces those of one with its number.
+// Write creates the files of the process. It replaces those of one with the same number.
 func (p Process) Write(t testing.TB, mount string) {
 	t.Helper()
 	dir := filepath.Join(mount, strconv.Itoa(p.PID))
@@ -119,8 +117,7 @@ func (p Process) nspidLine() string {
 	return "NSpid:\t" + p.Nspid + "\n"
 }
 
-// Self makes a process of a directory that looks like proc(5) the one that asks; with
-// the number 0 none is.
+// Self links self of a fake proc(5) to a process; 0 removes the link.
 func Self(t testing.TB, mount string, pid int) {
 	t.Helper()
 	link := filepath.Join(mount, "self")
@@ -167,7 +164,7 @@ func Inet(local, remote, state, inode int) string {
 	return fmt.Sprintf("   0: 0100007F:%04X 0100007F:%04X %02X 00000000:00000000 00:00000000 00000000     0        0 %d 1 000000009bd65495 100 0 0 10 0\n", local, remote, state, inode)
 }
 
-// Inet6 is one of the tables of IPv6, from an address to itself.
+// Inet6 is a row of a table of IPv6, from an address to itself.
 func Inet6(address string, local, remote, state, inode int) string {
 	return fmt.Sprintf("   1: %[1]s:%04[2]X %[1]s:%04[3]X %02[4]X 00000000:00000000 00:00000000 00000000     0        0 %[5]d 2 000000009bd65495\n", address, local, remote, state, inode)
 }
@@ -184,7 +181,7 @@ func Unix(listens bool, kind, inode int, path string) string {
 	return fmt.Sprintf("000000002cebb57b: 00000002 00000000 %s %04d %s %5d%s\n", flags, kind, state, inode, path)
 }
 
-// Kuryr is a daemon of two processes, and what else runs on its host.
+// Kuryr returns a daemon of two processes and other processes of its host.
 func Kuryr() []Process {
 	return []Process{
 		{PID: 40, Comm: "kuryr-daemon", Start: 4200, Threads: 5, pages: 1000, Fds: 7, Children: "41 42 43 ", Exe: "/usr/bin/python3.12", Args: []string{"/usr/bin/python3", "/usr/bin/kuryr-daemon"}, Cgroup: "0::/system.slice/kuryr.service\n"},

@@ -10,7 +10,7 @@ import (
 
 // A container with a cgroup namespace and with the host's mount sees of the container
 // next to it a path that climbs out of the namespace, and of the mount's root one that
-// climbs further. The names between them are not told.
+// climbs further. The names between them are unknown.
 func TestOfTheContainerBeside(t *testing.T) {
 	const procs = "1\n142\n42\n"
 	tests := []struct{ name, mount, cgroup, dir, procs, version, text string }{

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// besides returns where below the mount a cgroup is, as far as two paths tell that
-// climb out of the own cgroup namespace: that many levels down, of which nobody tells
-// the names (cgroup_namespaces(7)), and then at rest. A container that has the host's
-// mount sees the container next to it so: the mount's root is /../../.. and the
-// cgroup /../cri-containerd-7a.scope.
-func (m cgroupMount) besides(cgroup string) (levels int, rest string, ok bool) {
+// levelsBelow returns the position of a cgroup below the mount, if the paths of both leave
+// the cgroup namespace: rest, below that many levels with unknown names
+// (cgroup_namespaces(7)). An example is another container seen from a container with the
+// mount of the host: the root of the mount is /../../.. and the cgroup
+// /../cri-containerd-7a.scope.
+func (m mount) levelsBelow(cgroup string) (levels int, rest string, ok bool) {
 	rest = cgroup
 	for root := m.root; root != ""; levels++ {
 		if root, ok = strings.CutPrefix(root, "/.."); !ok {
@@ -29,11 +29,11 @@ func (m cgroupMount) besides(cgroup string) (levels int, rest string, ok bool) {
 	return levels, rest, levels > 0 && filepath.Clean("/"+rest) == "/"+strings.TrimPrefix(rest, "/")
 }
 
-// beside looks for a cgroup under the mounts whose roots and the cgroup itself are known
-// by such paths only. It is the one of this name that has the process.
-func (f *finder) beside(ctx context.Context, mounts []cgroupMount, cgroup string, v2 bool) *place {
+// sibling searches for a cgroup outside of the cgroup namespace of Vitals. The result has
+// this name and contains the process.
+func (f *finder) sibling(ctx context.Context, mounts []mount, cgroup string, v2 bool) *place {
 	for _, m := range mounts {
-		levels, rest, ok := m.besides(cgroup)
+		levels, rest, ok := m.levelsBelow(cgroup)
 		if !ok || m.v2 != v2 || !v2 && !m.memory {
 			continue
 		}
@@ -46,8 +46,8 @@ func (f *finder) beside(ctx context.Context, mounts []cgroupMount, cgroup string
 	return nil
 }
 
-// descend returns the directory with the process that is rest below one of the
-// directories that many levels below dir; empty is none.
+// descend searches the directories the given number of levels below dir for one whose
+// subdirectory rest contains the process; "" is none.
 func (f *finder) descend(ctx context.Context, dir string, levels int, rest string) string {
 	if levels == 0 {
 		dir = filepath.Join(dir, rest)
@@ -58,7 +58,7 @@ func (f *finder) descend(ctx context.Context, dir string, levels int, rest strin
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || ctx.Err() != nil {
-		return "" // a cgroup that is removed meanwhile, or hidden
+		return "" // a removed or hidden cgroup
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -71,8 +71,8 @@ func (f *finder) descend(ctx context.Context, dir string, levels int, rest strin
 	return ""
 }
 
-// contains says whether a cgroup has the process. The kernel writes the numbers of the
-// PID namespace of the one who reads.
+// contains reports whether a cgroup has the process. The kernel writes the numbers of the
+// PID namespace of the reader.
 func (f *finder) contains(dir string) bool {
 	pids, err := f.search.Files.ReadPath(filepath.Join(dir, "cgroup.procs"))
 	return err == nil && slices.ContainsFunc(bytes.Fields(pids), func(pid []byte) bool { return string(pid) == strconv.Itoa(f.pid) })

@@ -3,12 +3,14 @@ package netlink
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mdlayher/netlink"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
@@ -36,7 +38,7 @@ func TestInterfaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := round(t, fakeNetlink(t, Config{Interfaces: []string{tt.name}}, &fakeKernel{links: links}))
+			got, err := collect(t, fakeCollector(t, Config{Interfaces: []string{tt.name}}, &fakeKernel{links: links}))
 			if want := tt.want + "\nlinks 5\nup 1"; got != want || err != nil {
 				t.Errorf("Collect() = %q, %v, want %q and no error", got, err, want)
 			}
@@ -44,7 +46,7 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// manyLinks are as many as a node with thousands of pods has.
+// manyLinks returns links as on a node with thousands of pods.
 func manyLinks(count int) []fakeLink {
 	links := make([]fakeLink, count)
 	for i := range links {
@@ -56,13 +58,13 @@ func manyLinks(count int) []fakeLink {
 func TestManyLinks(t *testing.T) {
 	links := manyLinks(8000)
 	first, last := links[0].name, links[len(links)-1].name
-	c := fakeNetlink(t, Config{Interfaces: []string{first, last, "br-int"}}, &fakeKernel{links: links})
+	c := fakeCollector(t, Config{Interfaces: []string{first, last, "br-int"}}, &fakeKernel{links: links})
 	want := strings.Join([]string{
 		"interface_present " + first + " 1", "interface_present " + last + " 1", "interface_present br-int 0",
 		"interface_running " + first + " 1", "interface_running " + last + " 1",
 		"interface_up " + first + " 1", "interface_up " + last + " 1", "links 8000", "up 1",
 	}, "\n")
-	got, err := round(t, c)
+	got, err := collect(t, c)
 	if sorted(got) != sorted(want) || err != nil {
 		t.Errorf("Collect() = %q, %v, want %q and no error", got, err, want)
 	}
@@ -70,13 +72,13 @@ func TestManyLinks(t *testing.T) {
 
 func TestHeldSocket(t *testing.T) {
 	here, there := netnsID{1, 1}, netnsID{1, 2}
-	gone := netlinkPath("/run/netns/x").fault("look at", unix.ENOENT)
+	gone := netnsPath("/run/netns/x").fault("check", unix.ENOENT)
 	overflow := fails(unix.ENOBUFS)
-	rounds := []struct {
+	steps := []struct {
 		name           string
 		in             netnsID
 		missing        error
-		receives       func(context.Context) error
+		receives       func(<-chan struct{}) error
 		want           string
 		opened, closed int
 	}{
@@ -89,15 +91,15 @@ func TestHeldSocket(t *testing.T) {
 		{"no namespace", there, gone, nil, "failure namespace 1\nup 0", 3, 3},
 		{"still none", there, gone, nil, "failure namespace 1\nup 0", 3, 3},
 		{"it is back", there, nil, nil, "links 1\nup 1", 4, 3},
-		{"no answer", there, nil, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, "failure timeout 1\nup 0", 4, 4},
+		{"no answer", there, nil, func(expired <-chan struct{}) error { <-expired; return os.ErrDeadlineExceeded }, "failure timeout 1\nup 0", 4, 4},
 		{"answers again", there, nil, nil, "links 1\nup 1", 5, 4},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-		c := fakeNetlink(t, Config{Socket: held}, kernel)
-		for _, r := range rounds {
+		c := fakeCollector(t, Config{Socket: held}, kernel)
+		for _, r := range steps {
 			kernel.in, kernel.missing, kernel.receives = r.in, r.missing, r.receives
-			if got, err := round(t, c); got != r.want || (err != nil) != strings.HasPrefix(got, "failure") {
+			if got, err := collect(t, c); got != r.want || (err != nil) != strings.HasPrefix(got, "failure") {
 				t.Errorf("%s: Collect() = %q, %v, want %q", r.name, got, err, r.want)
 			}
 			if kernel.opened != r.opened || kernel.closed != r.closed {
@@ -107,25 +109,25 @@ func TestHeldSocket(t *testing.T) {
 	})
 }
 
-// An answer that comes late must not be taken for that to the next request.
-func TestHeldSocketForgetsLateAnswers(t *testing.T) {
+// A late answer is not read as the answer to the next request.
+func TestHeldSocketDropsLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := true
 		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-		kernel.receives = func(ctx context.Context) error {
+		kernel.receives = func(expired <-chan struct{}) error {
 			if !late {
 				return nil
 			}
 			late = false
-			<-ctx.Done()
-			return ctx.Err()
+			<-expired
+			return os.ErrDeadlineExceeded
 		}
-		c := fakeNetlink(t, Config{Socket: held}, kernel)
-		if got, err := round(t, c); got != "failure timeout 1\nup 0" {
+		c := fakeCollector(t, Config{Socket: held}, kernel)
+		if got, err := collect(t, c); got != "failure timeout 1\nup 0" {
 			t.Errorf("Collect() = %q, %v, want a timeout", got, err)
 		}
 		kernel.links = append(kernel.links, fakeLink{name: "eth0"})
-		if got, err := round(t, c); got != "links 2\nup 1" || err != nil {
+		if got, err := collect(t, c); got != "links 2\nup 1" || err != nil {
 			t.Errorf("Collect() = %q, %v, want two links and no error", got, err)
 		}
 	})
@@ -134,7 +136,7 @@ func TestHeldSocketForgetsLateAnswers(t *testing.T) {
 func TestRunClosesTheHeldSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-		c := heldNetlink{fakeNetlink(t, Config{Socket: held}, kernel)}
+		c := holder{fakeCollector(t, Config{Socket: held}, kernel)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
@@ -142,7 +144,7 @@ func TestRunClosesTheHeldSocket(t *testing.T) {
 			c.Run(ctx, func() {})
 		}()
 		for range 2 {
-			if got, err := round(t, c); got != "links 1\nup 1" || err != nil {
+			if got, err := collect(t, c); got != "links 1\nup 1" || err != nil {
 				t.Errorf("Collect() = %q, %v, want one link and no error", got, err)
 			}
 		}
@@ -154,7 +156,7 @@ func TestRunClosesTheHeldSocket(t *testing.T) {
 		if kernel.closed != 1 {
 			t.Errorf("%d sockets closed when Run has returned, want 1", kernel.closed)
 		}
-		if _, err := round(t, c); err != nil || kernel.opened != 2 || kernel.closed != 2 {
+		if _, err := collect(t, c); err != nil || kernel.opened != 2 || kernel.closed != 2 {
 			t.Errorf("Collect() = %v after Run with %d sockets opened and %d closed, want none left open", err, kernel.opened, kernel.closed)
 		}
 	})
@@ -172,64 +174,64 @@ func TestKindsOfSockets(t *testing.T) {
 	}
 }
 
-// A system call that waits for a lock of the kernel notices no deadline.
+// A system call that waits for a lock of the kernel ignores the deadline.
 func TestStuckInTheKernel(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	synctest.Test(t, func(t *testing.T) {
 		lock := make(chan struct{})
 		kernel := &fakeKernel{
 			links: []fakeLink{{name: "lo"}},
-			sends: func(context.Context, message) error { <-lock; return nil },
+			sends: func(<-chan struct{}, netlink.Message) error { <-lock; return nil },
 		}
-		c := fakeNetlink(t, Config{WriteTest: veth}, kernel)
-		for i, says := range []string{"is stuck in it", "has not answered the request of an earlier round", "has not answered"} {
+		c := fakeCollector(t, Config{WriteTest: veth}, kernel)
+		for i, text := range []string{"is stuck in the kernel", "has not answered the request of an earlier collection", "has not answered"} {
 			begin := time.Now()
-			got, err := round(t, c)
-			if got != "failure timeout 1\nup 0" || err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("round %d: Collect() = %q, %v, want a timeout with %q", i, got, err, says)
+			got, err := collect(t, c)
+			if got != "failure timeout 1\nup 0" || err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("collection %d: Collect() = %q, %v, want a timeout with %q", i, got, err, text)
 			}
 			if took := time.Since(begin); took != time.Second {
-				t.Errorf("round %d took %s, want the timeout, 1s", i, took)
+				t.Errorf("collection %d took %s, want the timeout, 1s", i, took)
 			}
 			synctest.Wait() // until the other goroutine is stuck
 			if len(kernel.requests) != 1 {
-				t.Errorf("round %d: %d requests sent, want no other while one is stuck", i, len(kernel.requests))
+				t.Errorf("collection %d: %d requests sent, want no other while one is stuck", i, len(kernel.requests))
 			}
 		}
 		close(lock)
-		if got, err := round(t, c); got != "links 1\nup 1\nwrite_up 1" || err != nil {
+		if got, err := collect(t, c); got != "links 1\nup 1\nwrite_up 1" || err != nil {
 			t.Errorf("Collect() = %q, %v when the lock is free, want that all works", got, err)
 		}
 	})
 }
 
-// A round waits for the request of an earlier one as long as it can.
-func TestStuckForALittle(t *testing.T) {
+// A collection waits for the request of an earlier one until its deadline.
+func TestStuckBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kernel := &fakeKernel{links: []fakeLink{{name: "lo"}}}
-		kernel.sends = func(context.Context, message) error {
+		kernel.sends = func(<-chan struct{}, netlink.Message) error {
 			time.Sleep(1500 * time.Millisecond)
 			kernel.sends = nil
 			return nil
 		}
-		c := fakeNetlink(t, Config{}, kernel)
-		if got, err := round(t, c); got != "failure timeout 1\nup 0" {
+		c := fakeCollector(t, Config{}, kernel)
+		if got, err := collect(t, c); got != "failure timeout 1\nup 0" {
 			t.Errorf("Collect() = %q, %v, want a timeout", got, err)
 		}
-		if got, err := round(t, c); got != "links 1\nup 1" || err != nil {
+		if got, err := collect(t, c); got != "links 1\nup 1" || err != nil {
 			t.Errorf("Collect() = %q, %v, want one link and no error", got, err)
 		}
 	})
 }
 
 func TestPanicReachesTheCaller(t *testing.T) {
-	c := fakeNetlink(t, Config{}, &fakeKernel{opens: func() error { panic("no socket today") }})
+	c := fakeCollector(t, Config{}, &fakeKernel{opens: func() error { panic("no socket today") }})
 	defer func() {
 		if got := recover(); got != "no socket today" {
 			t.Errorf("recover() = %v, want what f panicked with", got)
 		}
 	}()
-	_, err := round(t, c)
+	_, err := collect(t, c)
 	t.Errorf("Collect() = %v, want a panic", err)
 }
 
