@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxComponents is the limit of names if any name is accepted.
@@ -69,10 +70,10 @@ func (c *Collector) Report(name string, r collectors.Report) error {
 
 func (c *Collector) report(at time.Time, name string, r collectors.Report) error {
 	if problems := collectors.NameProblem("", name); problems != nil {
-		return fmt.Errorf("%w: %s", collectors.ErrInvalidReport, collectors.OneLine(problems[0].Text, collectors.MaxReason))
+		return fmt.Errorf("%w: %s", collectors.ErrInvalidReport, text.Short(problems[0].Text, collectors.MaxReason))
 	}
 	if problem := c.eventProblem(r.Events); problem != "" {
-		return fmt.Errorf("%w: %s", collectors.ErrInvalidReport, collectors.OneLine(problem, collectors.MaxReason))
+		return fmt.Errorf("%w: %s", collectors.ErrInvalidReport, text.Short(problem, collectors.MaxReason))
 	}
 	return c.update(at, name, func(comp *component) { comp.report(at, r, "call") })
 }
@@ -173,7 +174,7 @@ func (c *Collector) findLocked(name string) (*component, error) {
 		return comp, nil
 	}
 	if !c.acceptsAny {
-		return nil, fmt.Errorf("%w %q: expected one of %s", collectors.ErrUnknownComponent, name, collectors.OneLine(strings.Join(c.expected, ", "), collectors.MaxReason))
+		return nil, fmt.Errorf("%w %q: expected one of %s", collectors.ErrUnknownComponent, name, text.Short(strings.Join(c.expected, ", "), collectors.MaxReason))
 	}
 	if len(c.known) >= maxComponents {
 		return nil, fmt.Errorf("%w %q: %d components have reported already", collectors.ErrUnknownComponent, name, len(c.known))

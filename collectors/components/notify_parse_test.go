@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // notificationText formats a parsed datagram.
@@ -107,7 +108,7 @@ func TestParseNotificationTakesAnything(t *testing.T) {
 		if n.report == nil {
 			return
 		}
-		if got := collectors.OneLine(n.report.Reason, collectors.MaxReason); len(got) > collectors.MaxReason || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\x00") {
+		if got := text.Short(n.report.Reason, collectors.MaxReason); len(got) > collectors.MaxReason || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\x00") {
 			t.Fatalf("oneLine(%q) = %q, want one line of at most %d bytes of UTF-8", n.report.Reason, got, collectors.MaxReason)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -188,5 +189,5 @@ func (b *sharedBoolean) close() {
 }
 
 func unreadable(err error) string {
-	return collectors.OneLine(fmt.Sprintf("shared boolean: %v", err), collectors.MaxReason)
+	return text.Short(fmt.Sprintf("shared boolean: %v", err), collectors.MaxReason)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // component is the state of one component. It does not read the clock. The lock of
@@ -58,7 +59,7 @@ func (c *component) report(at time.Time, r collectors.Report, via string) {
 		alive = new(true)
 	}
 	if r.Reason != "" || r.Ready != nil || c.alive != nil && *c.alive != *alive {
-		c.reason = collectors.OneLine(r.Reason, collectors.MaxReason)
+		c.reason = text.Short(r.Reason, collectors.MaxReason)
 	}
 	c.alive = new(*alive)
 	if r.Ready != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // noteAt returns the age of the file or the lines of the crontab, empty if neither is
@@ -17,9 +18,9 @@ func (c *collector) noteAt(seen snapshot, err error, at time.Time) string {
 	case config.Format != formatCrontab && config.Epoch == "" && config.AgeLimit == 0:
 		return ""
 	case err != nil:
-		return collectors.ShortNote(err.Error())
+		return text.Clip(err.Error(), collectors.MaxNote)
 	case seen.info == nil:
-		return collectors.ShortNote(config.Path + ": missing")
+		return text.Clip(config.Path+": missing", collectors.MaxNote)
 	}
 	if config.Format == formatCrontab {
 		parts = append(parts, fmt.Sprintf("%d active lines, %d uncommented", c.content.lines.active, c.content.lines.uncommented))
@@ -32,7 +33,7 @@ func (c *collector) noteAt(seen snapshot, err error, at time.Time) string {
 	if config.AgeLimit > 0 {
 		parts = append(parts, "limit "+config.AgeLimit.String())
 	}
-	return collectors.ShortNote(config.Path + ": " + strings.Join(parts, ", "))
+	return text.Clip(config.Path+": "+strings.Join(parts, ", "), collectors.MaxNote)
 }
 
 // ago formats an age in seconds; a negative one is in the future.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // answer is the result of one collection.
@@ -94,7 +95,7 @@ func (c *collector) read(resp *http.Response, a *answer) error {
 		}
 		plain = unpacked
 	default:
-		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", collectors.OneLine(encoding, 40))
+		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", text.Short(encoding, 40))
 	}
 	sink := io.Writer(io.Discard)
 	if (c.expect.readsBody() || c.config.BodyOutput != "") && a.unread == "" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxNote is the length of a note in bytes.
@@ -57,12 +58,12 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	a.trace.end()
 	reason := reason(err)
 	if err != nil {
-		err = errors.New(collectors.OneLine(remote.WithoutSecrets(c.explain(a, err), secrets), collectors.MaxReason))
+		err = errors.New(text.Short(remote.WithoutSecrets(c.explain(a, err), secrets), collectors.MaxReason))
 	}
 	c.note = c.noteOf(a, reason, err, secrets)
 	if c.config.BodyOutput != "" && a.complete {
 		if err := c.writeBody(); err != nil {
-			c.note = collectors.OneLine(c.note+"; body_output: "+err.Error(), maxNote)
+			c.note = text.Short(c.note+"; body_output: "+err.Error(), maxNote)
 		}
 	}
 
@@ -125,13 +126,13 @@ func (c *collector) explain(a *answer, err error) string {
 // noteOf returns the note: the format, and the reason of a failure.
 func (c *collector) noteOf(a *answer, reason remote.Reason, err error, secrets []string) string {
 	if a.url == nil {
-		return collectors.OneLine("000 "+err.Error(), maxNote)
+		return text.Short("000 "+err.Error(), maxNote)
 	}
 	suffix := ""
 	if reason != "" {
 		suffix = ": " + string(reason)
 	}
-	return collectors.OneLine(remote.WithoutSecrets(c.format.render(a), secrets), maxNote-len(suffix)) + suffix
+	return text.Short(remote.WithoutSecrets(c.format.render(a), secrets), maxNote-len(suffix)) + suffix
 }
 
 // redactedURL returns a URL without credentials and query.

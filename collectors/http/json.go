@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxJSONShown is how many bytes of a value an error contains.
@@ -94,5 +94,5 @@ func shownJSON(value json.RawMessage) string {
 	case '[':
 		return "a list"
 	}
-	return collectors.OneLine(string(value), maxJSONShown)
+	return text.Short(string(value), maxJSONShown)
 }

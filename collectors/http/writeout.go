@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // writeOut is a parsed format in the syntax of curl's --write-out (curl(1)).
@@ -24,34 +24,34 @@ type writeOutPart struct {
 // white space. Any other % or backslash is literal.
 func parseWriteOut(format string) (writeOut, error) {
 	var parts writeOut
-	var text strings.Builder
+	var message strings.Builder
 	variables := writeOutVariables()
 	for rest := format; rest != ""; {
 		switch {
 		case strings.HasPrefix(rest, "%{"):
 			name, after, closed := strings.Cut(rest[2:], "}")
 			if !closed {
-				return nil, fmt.Errorf("%q: expected a } after %%{", collectors.OneLine(rest, 40))
+				return nil, fmt.Errorf("%q: expected a } after %%{", text.Short(rest, 40))
 			}
 			value := variables[name]
 			if value == nil {
-				return nil, fmt.Errorf("variable %q: expected one of %s", collectors.OneLine(name, 40), strings.Join(slices.Sorted(maps.Keys(variables)), ", "))
+				return nil, fmt.Errorf("variable %q: expected one of %s", text.Short(name, 40), strings.Join(slices.Sorted(maps.Keys(variables)), ", "))
 			}
-			parts = append(parts, writeOutPart{text: text.String()}, writeOutPart{value: value})
-			text.Reset()
+			parts = append(parts, writeOutPart{text: message.String()}, writeOutPart{value: value})
+			message.Reset()
 			rest = after
 			continue
 		case strings.HasPrefix(rest, "%%"):
 			rest = rest[1:]
 		case len(rest) > 1 && rest[0] == '\\' && strings.ContainsRune("nrt", rune(rest[1])):
-			text.WriteByte(' ')
+			message.WriteByte(' ')
 			rest = rest[2:]
 			continue
 		}
-		text.WriteByte(rest[0])
+		message.WriteByte(rest[0])
 		rest = rest[1:]
 	}
-	return append(parts, writeOutPart{text: text.String()}), nil
+	return append(parts, writeOutPart{text: message.String()}), nil
 }
 
 // render returns the note for an answer.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // writtenAnswer is an answer with a value for every variable.
@@ -53,7 +53,7 @@ func TestWriteOut(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseWriteOut(%s) = %v, want no error", tt.format, err)
 			}
-			if got := collectors.OneLine(format.render(tt.given), maxNote); got != tt.want {
+			if got := text.Short(format.render(tt.given), maxNote); got != tt.want {
 				t.Errorf("%s = %q, want %q", tt.format, got, tt.want)
 			}
 		})
@@ -70,17 +70,17 @@ func FuzzWriteOut(f *testing.F) {
 	for _, seed := range []string{`\n%{http_code} %{remote_ip}:%{remote_port} %{time_total} seconds\n`, "%%{x}", "%{url_effective}\x00\xff", "%{time_total"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		format, err := parseWriteOut(text)
+	f.Fuzz(func(t *testing.T, message string) {
+		format, err := parseWriteOut(message)
 		if err != nil {
-			if !strings.Contains(text, "%{") {
-				t.Errorf("parseWriteOut(%q) = %v without a variable", text, err)
+			if !strings.Contains(message, "%{") {
+				t.Errorf("parseWriteOut(%q) = %v without a variable", message, err)
 			}
 			return
 		}
-		note := collectors.OneLine(format.render(writtenAnswer()), maxNote)
-		if len(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) || strings.Contains(note, "secret") && !strings.Contains(text, "secret") {
-			t.Errorf("%q gives %q", text, note)
+		note := text.Short(format.render(writtenAnswer()), maxNote)
+		if len(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) || strings.Contains(note, "secret") && !strings.Contains(message, "secret") {
+			t.Errorf("%q gives %q", message, note)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // bounded, on one line and without the secrets. op is the failed operation, as in "authenticate at
 // http://cloud:5000/v3/".
 func newError(op string, err error, secrets ...string) error {
-	return collectors.Errorf(reasonOf(err), "%s", collectors.OneLine(op+": "+detailOf(err, secrets), errorLimit))
+	return collectors.Errorf(reasonOf(err), "%s", text.Short(op+": "+detailOf(err, secrets), errorLimit))
 }
 
 // reasonOf returns the reason of an error of gophercloud or of this package, and "" for nil.
@@ -115,17 +116,17 @@ func detailOf(err error, secrets []string) string {
 		}
 		return remote.WithoutSecrets(err.Error(), secrets)
 	}
-	text := fmt.Sprintf("%d %s", e.Actual, http.StatusText(e.Actual))
+	content := fmt.Sprintf("%d %s", e.Actual, http.StatusText(e.Actual))
 	if e.Actual >= 300 && e.Actual < 400 {
-		text += " (redirects are not followed)"
+		content += " (redirects are not followed)"
 	}
 	if message := remoteMessage(e.Body); message != "" {
-		text += ": " + collectors.OneLine(remote.WithoutSecrets(message, secrets), messageLimit)
+		content += ": " + text.Short(remote.WithoutSecrets(message, secrets), messageLimit)
 	}
 	if id := e.ResponseHeader.Get("X-Openstack-Request-Id"); id != "" {
-		text += " (request " + collectors.OneLine(remote.WithoutSecrets(id, secrets), 64) + ")"
+		content += " (request " + text.Short(remote.WithoutSecrets(id, secrets), 64) + ")"
 	}
-	return text
+	return content
 }
 
 // remoteMessage returns the message in the body of an error, or "" if the body has none of the

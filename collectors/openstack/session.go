@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // pause is how long a failed login prevents another one by a collector that shares the session or
@@ -210,7 +210,7 @@ func (s *session) count() (issued uint64, reloadErr error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reloadErr != nil {
-		return s.issued, errors.New(collectors.OneLine("reload the credentials: "+s.reloadErr.Error(), errorLimit))
+		return s.issued, errors.New(text.Short("reload the credentials: "+s.reloadErr.Error(), errorLimit))
 	}
 	return s.issued, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Config configures the kind process: processes and their sockets.
@@ -79,7 +80,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	case c.sockets.named():
 		c.note = c.sockets.missed(err)
 	default:
-		c.note = collectors.ShortNote(err.Error())
+		c.note = text.Clip(err.Error(), collectors.MaxNote)
 	}
 	return b.Samples, err
 }

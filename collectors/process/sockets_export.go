@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // export appends the samples of all configured sockets.
@@ -40,15 +41,15 @@ func (s *socketSearch) note(wanted Sockets, running []foundProcess) string {
 		seen = append(seen, fmt.Sprintf("port %d: %s", port, s.states(uint16(port))))
 	}
 	for _, port := range wanted.Listen {
-		seen = append(seen, fmt.Sprintf("TCP %d: %s", port, collectors.Either(s.listening[uint16(port)], "listens", "does not listen")))
+		seen = append(seen, fmt.Sprintf("TCP %d: %s", port, text.Either(s.listening[uint16(port)], "listens", "does not listen")))
 	}
 	for _, port := range wanted.UDP {
-		seen = append(seen, fmt.Sprintf("UDP %d: %s", port, collectors.Either(s.udp[uint16(port)], "found", "missing")))
+		seen = append(seen, fmt.Sprintf("UDP %d: %s", port, text.Either(s.udp[uint16(port)], "found", "missing")))
 	}
 	for _, path := range wanted.UnixSockets {
-		seen = append(seen, fmt.Sprintf("%s: %s", path, collectors.Either(s.unix[path], "found", "missing")))
+		seen = append(seen, fmt.Sprintf("%s: %s", path, text.Either(s.unix[path], "found", "missing")))
 	}
-	return collectors.ShortNote(who + ": " + strings.Join(seen, ", "))
+	return text.Clip(who+": "+strings.Join(seen, ", "), collectors.MaxNote)
 }
 
 // states describes the connections to a port by state. Those in time_wait are separate,
@@ -83,5 +84,5 @@ func (s Sockets) missed(err error) string {
 		}
 	}
 	expected = append(expected, s.UnixSockets...)
-	return collectors.ShortNote(fmt.Sprintf("%v, expected %s", err, strings.Join(expected, ", ")))
+	return text.Clip(fmt.Sprintf("%v, expected %s", err, strings.Join(expected, ", ")), collectors.MaxNote)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // families collects the help texts and types of those metrics of an exposition of which a sample
@@ -28,7 +29,7 @@ type family struct {
 
 func (f *families) help(name, help []byte) {
 	if fam := f.get(name); fam != nil {
-		fam.Help = collectors.OneLine(string(help[:min(len(help), maxHelp)]), maxHelp)
+		fam.Help = text.Short(string(help[:min(len(help), maxHelp)]), maxHelp)
 	}
 }
 

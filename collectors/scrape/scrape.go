@@ -10,6 +10,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The reasons of vitals_scrape_failure beyond those of a dependency.
@@ -55,7 +56,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	}
 	c.families = parsed.families
 	if err != nil {
-		return b.Samples, errors.New(collectors.OneLine("scrape: "+redact.Values(remote.WithoutURL(err).Error(), c.client.secrets), collectors.MaxReason))
+		return b.Samples, errors.New(text.Short("scrape: "+redact.Values(remote.WithoutURL(err).Error(), c.client.secrets), collectors.MaxReason))
 	}
 	return b.Samples, nil
 }

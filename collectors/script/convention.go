@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The conventions for exit codes and output.
@@ -87,7 +88,7 @@ func (r run) line() string {
 		first = bytes.TrimSpace(r.stderr)
 		first = first[bytes.LastIndexByte(first, '\n')+1:]
 	}
-	return collectors.OneLine(string(first), maxNote)
+	return text.Short(string(first), maxNote)
 }
 
 // withCode returns a line of output, with the exit code if it is not 0.
@@ -100,7 +101,7 @@ func withCode(code int, line string) string {
 	case line != "":
 		line = ": " + line
 	}
-	return collectors.OneLine(fmt.Sprintf("exit code %d%s%s", code, shellCode(code), line), maxNote)
+	return text.Short(fmt.Sprintf("exit code %d%s%s", code, shellCode(code), line), maxNote)
 }
 
 // shellCode describes an exit code that shells use, see "Exit Status" in sh(1).
@@ -119,8 +120,8 @@ func shellCode(code int) string {
 // readNagios reads the code and the output of a Monitoring Plugin. The code is the
 // status; malformed performance data are left out and reported as an error.
 func readNagios(c *Config, run run) verdict {
-	text, data := splitPlugin(string(run.output))
-	v := verdict{status: unknown, note: collectors.OneLine(text, maxNote)}
+	message, data := splitPlugin(string(run.output))
+	v := verdict{status: unknown, note: text.Short(message, maxNote)}
 	if v.note == "" {
 		v.note = withCode(run.code, run.line())
 	}
@@ -169,7 +170,7 @@ func readCategoryLines(c *Config, run run) verdict {
 	}
 	switch {
 	case len(wrong) > 1:
-		v.status, v.note = critical, fmt.Sprintf("%s and %d more", collectors.OneLine(wrong[0], maxNote-20), len(wrong)-1)
+		v.status, v.note = critical, fmt.Sprintf("%s and %d more", text.Short(wrong[0], maxNote-20), len(wrong)-1)
 	case len(wrong) == 1:
 		v.status, v.note = critical, wrong[0]
 	case run.code != 0:
@@ -187,9 +188,9 @@ func readCategoryLines(c *Config, run run) verdict {
 // parseCategoryLines returns the category, the objects, and the messages of those that are not
 // OK. It returns what it could read together with the error.
 func parseCategoryLines(output string, limit int) (category string, objects []object, wrong []string, err error) {
-	protocol := func(text string) {
+	protocol := func(message string) {
 		if err == nil {
-			err = collectors.Errorf(protocol, "%s", text)
+			err = collectors.Errorf(protocol, "%s", message)
 		}
 	}
 	seen := map[string]bool{}
@@ -199,11 +200,11 @@ func parseCategoryLines(output string, limit int) (category string, objects []ob
 			continue
 		}
 		if number++; number == 1 {
-			category = collectors.OneLine(line, maxLabel)
+			category = text.Short(line, maxLabel)
 			continue
 		}
 		name, status, ok := strings.Cut(line, ":")
-		name, status = collectors.OneLine(name, maxLabel), strings.TrimSpace(status)
+		name, status = text.Short(name, maxLabel), strings.TrimSpace(status)
 		switch {
 		case !ok || name == "":
 			protocol(fmt.Sprintf("line %d: expected an object, a colon and its status", number))
@@ -217,7 +218,7 @@ func parseCategoryLines(output string, limit int) (category string, objects []ob
 		seen[name] = true
 		objects = append(objects, object{name, status == "OK"})
 		if status != "OK" {
-			wrong = append(wrong, collectors.OneLine(name+": "+status, maxNote))
+			wrong = append(wrong, text.Short(name+": "+status, maxNote))
 		}
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The metrics of performance data.
@@ -131,7 +132,7 @@ var perfdataValue = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[e
 
 // readPerfdatum reads a datum's fields. One that the plugin could not determine is absent.
 func readPerfdatum(label, fields string) (d perfdatum, absent, ok bool) {
-	d.label = collectors.OneLine(label, maxLabel)
+	d.label = text.Short(label, maxLabel)
 	fields, ok = strings.CutPrefix(fields, "=")
 	parts := strings.Split(fields, ";")
 	if !ok || d.label == "" || len(parts) > 5 && strings.Join(parts[5:], "") != "" {
@@ -151,8 +152,8 @@ func readPerfdatum(label, fields string) (d perfdatum, absent, ok bool) {
 		return d, false, false
 	}
 	d.value = *value
-	for i, text := range parts[1:min(len(parts), 5)] {
-		d.limits[i] = scale.number(text)
+	for i, message := range parts[1:min(len(parts), 5)] {
+		d.limits[i] = scale.number(message)
 	}
 	return d, false, true
 }

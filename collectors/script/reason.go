@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/files"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // reason is why a script did not exit, or why its output is not valid. The set is closed,
@@ -80,7 +81,7 @@ func (c *command) startReason(err error) (reason, string) {
 	}
 	if name := interpreterOf(c.args[0]); name != "" {
 		if info, failed := os.Stat(name); failed != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return interpreter, fmt.Sprintf("its interpreter %q cannot be executed", collectors.OneLine(name, maxNote))
+			return interpreter, fmt.Sprintf("its interpreter %q cannot be executed", text.Short(name, maxNote))
 		}
 	}
 	switch {

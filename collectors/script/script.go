@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The values of missing: the effect of a script that does not exist.
@@ -171,7 +172,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 		v = verdict{note: fmt.Sprintf("there is no %s", c.config.Command[0])}
 	}
 	if c.note = v.note; v.err != nil && c.note == "" {
-		c.note = collectors.OneLine(v.err.Error(), maxNote)
+		c.note = text.Short(v.err.Error(), maxNote)
 	}
 	var b collectors.Batch
 	c.addOutcome(&b, run, v)

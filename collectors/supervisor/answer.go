@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // call requests the state and the programs in one call, so that they are consistent. The
@@ -131,7 +131,7 @@ func parseProgram(v any) (program, error) {
 	}
 	for _, name := range []string{p.group, p.name} {
 		if !validName(name) {
-			return p, fmt.Errorf("a program of the name %q: expected one of supervisord", collectors.OneLine(name, 64))
+			return p, fmt.Errorf("a program of the name %q: expected one of supervisord", text.Short(name, 64))
 		}
 	}
 	var err error

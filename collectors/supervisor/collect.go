@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxNote bounds a note in bytes.
@@ -34,7 +35,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	if err == nil {
 		err = c.measure(&b, answer)
 	} else {
-		c.note = collectors.OneLine(err.Error(), maxNote)
+		c.note = text.Short(err.Error(), maxNote)
 	}
 	err = errors.Join(err, broken)
 	reason := reasonOf(err)
@@ -51,14 +52,14 @@ func (c *collector) measure(b *collectors.Batch, a answer) error {
 	}
 	shown, err := c.choose(a.programs)
 	if err != nil {
-		c.note = collectors.OneLine(err.Error(), maxNote)
+		c.note = text.Short(err.Error(), maxNote)
 		return err
 	}
 	c.present(b, a.programs)
 	for _, p := range shown {
 		c.program(b, p)
 	}
-	c.note = collectors.OneLine(c.describe(a, shown), maxNote)
+	c.note = text.Short(c.describe(a, shown), maxNote)
 	if a.state == "shutdown" || a.state == "restarting" {
 		return collectors.Errorf(shuttingDown, "supervisord at %s is in the state %s", c.client.place, strings.ToUpper(a.state))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // criticalPrograms are the critical programs of the configuration and of a file, which is
@@ -49,8 +50,8 @@ func (c *criticalPrograms) update(data []byte, changed bool, err error) error {
 	if err == nil {
 		return nil
 	}
-	text := "read critical programs: " + strings.ReplaceAll(err.Error(), "\n", "; ")
-	return &collectors.Error[reason]{Reason: critical, Err: errors.New(collectors.OneLine(text, collectors.MaxReason))}
+	message := "read critical programs: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	return &collectors.Error[reason]{Reason: critical, Err: errors.New(text.Short(message, collectors.MaxReason))}
 }
 
 // take parses the content of the file.

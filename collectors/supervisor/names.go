@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -38,18 +38,18 @@ func parseName(text string) (programName, error) {
 
 // parseCritical reads program:NAME or group:NAME, as in critical_processes of
 // SONiC.
-func parseCritical(text string) (programName, error) {
-	key, name, ok := strings.Cut(text, ":")
+func parseCritical(message string) (programName, error) {
+	key, name, ok := strings.Cut(message, ":")
 	key, name = strings.TrimSpace(key), strings.TrimSpace(name)
 	switch {
 	case !ok || strings.Contains(name, ":"):
-		return programName{}, fmt.Errorf(`%q: expected program:NAME or group:NAME, with exactly one ":" and nothing else`, collectors.OneLine(text, maxName))
+		return programName{}, fmt.Errorf(`%q: expected program:NAME or group:NAME, with exactly one ":" and nothing else`, text.Short(message, maxName))
 	case key != "program" && key != "group":
-		return programName{}, fmt.Errorf("key %q: expected program or group", collectors.OneLine(key, maxName))
+		return programName{}, fmt.Errorf("key %q: expected program or group", text.Short(key, maxName))
 	case name == "":
 		return programName{}, fmt.Errorf("no name after %q: expected one", key+":")
 	case !validName(name):
-		return programName{}, fmt.Errorf("name %q: expected a name of supervisord without spaces", collectors.OneLine(name, maxName))
+		return programName{}, fmt.Errorf("name %q: expected a name of supervisord without spaces", text.Short(name, maxName))
 	case key == "group":
 		return programName{group: name}, nil
 	}

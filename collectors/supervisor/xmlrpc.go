@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // maxDepth limits the nesting of values. Those of supervisord have three levels:
@@ -22,7 +23,7 @@ type xmlrpcFault struct {
 }
 
 func (f *xmlrpcFault) Error() string {
-	return fmt.Sprintf("fault %d: %s", f.code, collectors.OneLine(f.text, collectors.MaxReason))
+	return fmt.Sprintf("fault %d: %s", f.code, text.Short(f.text, collectors.MaxReason))
 }
 
 // parseXMLRPC reads the answer to a call: the one value that it returns, or an
@@ -86,22 +87,22 @@ type xmlrpcReader struct{ xml *xml.Decoder }
 // text reads up to the next tag, and returns the text before it and the tag if it is
 // one that starts an element. At the end of an answer that is whole, the error is io.EOF.
 func (r xmlrpcReader) text() (string, *xml.StartElement, error) {
-	var text strings.Builder
+	var message strings.Builder
 	for {
 		token, err := r.xml.Token()
 		if err != nil {
-			return text.String(), nil, err
+			return message.String(), nil, err
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if t.Name.Space != "" || len(t.Attr) > 0 {
-				return "", nil, fmt.Errorf("element %q with a name space or attributes: expected neither", collectors.OneLine(t.Name.Local, 32))
+				return "", nil, fmt.Errorf("element %q with a name space or attributes: expected neither", text.Short(t.Name.Local, 32))
 			}
-			return text.String(), &t, nil
+			return message.String(), &t, nil
 		case xml.EndElement:
-			return text.String(), nil, nil
+			return message.String(), nil, nil
 		case xml.CharData:
-			text.Write(t)
+			message.Write(t)
 		case xml.Directive:
 			return "", nil, errors.New("a document type: expected none")
 		}
@@ -125,14 +126,14 @@ func (r xmlrpcReader) either(names ...string) (string, error) {
 
 // next is either, or the end of the element around, for which it returns "".
 func (r xmlrpcReader) next(names ...string) (string, error) {
-	text, start, err := r.text()
+	message, start, err := r.text()
 	switch {
 	case errors.Is(err, io.EOF):
 		return "", io.ErrUnexpectedEOF
 	case err != nil:
 		return "", err
-	case !isBlank(text):
-		return "", fmt.Errorf("text %q: expected an element %s", collectors.OneLine(strings.TrimSpace(text), 32), strings.Join(names, " or "))
+	case !isBlank(message):
+		return "", fmt.Errorf("text %q: expected an element %s", text.Short(strings.TrimSpace(message), 32), strings.Join(names, " or "))
 	case start == nil:
 		return "", nil
 	}
@@ -141,7 +142,7 @@ func (r xmlrpcReader) next(names ...string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("element %q: expected %s", collectors.OneLine(start.Name.Local, 32), strings.Join(names, " or "))
+	return "", fmt.Errorf("element %q: expected %s", text.Short(start.Name.Local, 32), strings.Join(names, " or "))
 }
 
 // end reads the tag that ends an element that has nothing more in it.
@@ -155,16 +156,16 @@ func (r xmlrpcReader) value(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("values more than %d deep", maxDepth)
 	}
-	text, start, err := r.text()
+	message, start, err := r.text()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, io.ErrUnexpectedEOF
 	case err != nil:
 		return nil, err
 	case start == nil: // a value without a type is a string
-		return text, nil
-	case !isBlank(text):
-		return nil, fmt.Errorf("text before element %q in a value", collectors.OneLine(start.Name.Local, 32))
+		return message, nil
+	case !isBlank(message):
+		return nil, fmt.Errorf("text before element %q in a value", text.Short(start.Name.Local, 32))
 	}
 	var v any
 	switch start.Name.Local {
@@ -183,28 +184,28 @@ func (r xmlrpcReader) value(depth int) (any, error) {
 
 // scalar reads a value of a simple type, its end included.
 func (r xmlrpcReader) scalar(kind string) (any, error) {
-	text, start, err := r.text()
+	message, start, err := r.text()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, io.ErrUnexpectedEOF
 	case err != nil:
 		return nil, err
 	case start != nil:
-		return nil, fmt.Errorf("an element in a value of type %q", collectors.OneLine(kind, 32))
+		return nil, fmt.Errorf("an element in a value of type %q", text.Short(kind, 32))
 	}
 	switch {
 	case kind == "string":
-		return text, nil
-	case kind == "boolean" && (text == "0" || text == "1"):
-		return text == "1", nil
+		return message, nil
+	case kind == "boolean" && (message == "0" || message == "1"):
+		return message == "1", nil
 	case kind == "int", kind == "i4":
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := strconv.ParseInt(message, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("int %q: expected a number", collectors.OneLine(text, 32))
+			return nil, fmt.Errorf("int %q: expected a number", text.Short(message, 32))
 		}
 		return n, nil
 	}
-	return nil, fmt.Errorf("a value of type %q: expected int, boolean, string, array or struct", collectors.OneLine(kind, 32))
+	return nil, fmt.Errorf("a value of type %q: expected int, boolean, string, array or struct", text.Short(kind, 32))
 }
 
 // array reads the values of an array, its end included.
@@ -247,7 +248,7 @@ func (r xmlrpcReader) structure(depth int) (any, error) {
 		}
 		key := name.(string)
 		if _, twice := members[key]; twice {
-			return nil, fmt.Errorf("member %q twice", collectors.OneLine(key, 32))
+			return nil, fmt.Errorf("member %q twice", text.Short(key, 32))
 		}
 		if err := r.begin("value"); err != nil {
 			return nil, err

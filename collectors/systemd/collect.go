@@ -12,6 +12,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // collector is the collector of the kind systemd.
@@ -116,12 +117,12 @@ func parseUnit(status manager.UnitStatus) (u unit, err error) {
 	if slices.Contains(unitStates(), state) {
 		u.state = state
 	} else {
-		err = fmt.Errorf("state %q is unknown", collectors.OneLine(status.ActiveState, 40))
+		err = fmt.Errorf("state %q is unknown", text.Short(status.ActiveState, 40))
 	}
 	if slices.Contains(unitLoadStates(), load) {
 		u.load = load
 	} else {
-		err = fmt.Errorf("load state %q is unknown", collectors.OneLine(status.LoadState, 40))
+		err = fmt.Errorf("load state %q is unknown", text.Short(status.LoadState, 40))
 	}
 	return u, err
 }
@@ -218,7 +219,7 @@ func noteOf(names []string, units []unit) string {
 	case len(rest) == 0:
 		return fmt.Sprintf("%d units active", len(units))
 	}
-	return collectors.OneLine(strings.Join(rest, ", "), maxNote)
+	return text.Short(strings.Join(rest, ", "), maxNote)
 }
 
 // String describes the state of a unit.

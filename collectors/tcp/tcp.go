@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // collector is a collector of the kind tcp.
@@ -76,12 +77,12 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 		b.Set(remote.CertificateExpiryMetric, float64(r.expiry.Unix()), c.name)
 	}
 	if err == nil {
-		c.note = collectors.OneLine(c.redacted(&r, c.what(r.remote)+" "+r.note), collectors.MaxNote)
+		c.note = text.Short(c.redacted(&r, c.what(r.remote)+" "+r.note), collectors.MaxNote)
 		return b.Samples, nil
 	}
-	text := c.redacted(&r, err.Error())
-	c.note = collectors.OneLine(fmt.Sprintf("%s %s: %s", c.what(r.remote), reason, text), collectors.MaxNote)
-	return b.Samples, errors.New(collectors.OneLine("check "+c.what(r.remote)+": "+text, collectors.MaxReason))
+	message := c.redacted(&r, err.Error())
+	c.note = text.Short(fmt.Sprintf("%s %s: %s", c.what(r.remote), reason, message), collectors.MaxNote)
+	return b.Samples, errors.New(text.Short("check "+c.what(r.remote)+": "+message, collectors.MaxReason))
 }
 
 // redacted returns text without what was sent: a server may send that back.

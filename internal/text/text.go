@@ -32,6 +32,9 @@ func OneLine(s string) string {
 // Line returns s on one line of at most limit bytes: OneLine, then Clip.
 func Line(s string, limit int) string { return Clip(OneLine(s), limit) }
 
+// Short returns s as Line does, without white space at both ends.
+func Short(s string, limit int) string { return Clip(strings.TrimSpace(OneLine(s)), limit) }
+
 // Plural returns n and the noun, which gets an s unless n is 1.
 func Plural(n int, noun string) string {
 	if n != 1 {
@@ -67,4 +70,12 @@ func Distance(a, b string) int {
 		before, row = row, next
 	}
 	return row[len(b)]
+}
+
+// Either returns yes if holds, else no.
+func Either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
 }

@@ -50,6 +50,15 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func TestShort(t *testing.T) {
+	if got, want := text.Short("\x00 abcdefgh \n", 7), "abcd..."; got != want {
+		t.Errorf("Short() = %q, want %q", got, want)
+	}
+	if got, want := text.Short(" a\nb\r\n", 7), "a b"; got != want {
+		t.Errorf("Short() = %q, want %q", got, want)
+	}
+}
+
 func FuzzLine(f *testing.F) {
 	f.Add("a\nb\xff", 3)
 	f.Add(strings.Repeat("漢", 50), 40)
