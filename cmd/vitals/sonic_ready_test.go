@@ -54,7 +54,7 @@ func sonicSupervisorCases() []sonicCase {
 		{id: "E43", name: "no process listens on supervisord's socket", ready: unreachable("refused"), given: deadSocket},
 		{id: "E43", name: "supervisord answers 500", ready: unreachable("protocol"), given: change(func(s *supervisord) { s.status = 500 })},
 		{id: "E43", name: "supervisord wants a password", ready: sonicVerdict{111, "SupervisorForbidden", []string{"password"}}, given: change(func(s *supervisord) { s.status = 401 })},
-		{id: "E43", name: "supervisord refuses", ready: sonicVerdict{111, "SupervisorForbidden", []string{"refuses"}}, given: change(func(s *supervisord) { s.status = 403 })},
+		{id: "E43", name: "supervisord refuses", ready: sonicVerdict{111, "SupervisorForbidden", []string{"forbidden (status 403)"}}, given: change(func(s *supervisord) { s.status = 403 })},
 		{id: "E44", name: "supervisord is in SHUTDOWN", ready: stopping("SHUTDOWN"), given: change(func(s *supervisord) { s.state = -1 })},
 		{id: "E44", name: "supervisord is in RESTARTING", ready: stopping("RESTARTING"), given: change(func(s *supervisord) { s.state = 0 })},
 		{id: "E44", name: "supervisord answers with the fault SHUTDOWN_STATE", ready: stopping("shutting down"), given: change(func(s *supervisord) { s.fault = 6 })},
