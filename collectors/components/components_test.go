@@ -133,9 +133,9 @@ func TestReasonIsCleaned(t *testing.T) {
 	tests := []struct{ name, reason, want string }{
 		{"line breaks and control characters", "a\nb\tc\x00d", "a b c d"},
 		{"invalid UTF-8", "caf\xe9 au lait", "caf\uFFFD au lait"},
-		{"too long", strings.Repeat("x", 600), strings.Repeat("x", 512)},
-		{"too long, cut inside a rune", "x" + strings.Repeat("é", 300), "x" + strings.Repeat("é", 255)},
-		{"too long after the replacement", strings.Repeat("a\xff", 300), strings.Repeat("a\uFFFD", 128)},
+		{"too long", strings.Repeat("x", 600), strings.Repeat("x", 509) + "..."},
+		{"too long, cut inside a rune", "x" + strings.Repeat("é", 300), "x" + strings.Repeat("é", 254) + "..."},
+		{"too long after the replacement", strings.Repeat("a\xff", 300), strings.Repeat("a\uFFFD", 127) + "a..."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

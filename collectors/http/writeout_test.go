@@ -45,7 +45,7 @@ func TestWriteOut(t *testing.T) {
 		{"signs that stand for themselves", `100%% %x % \a \\ {} %`, writtenAnswer(), `100% %x % \a \\ {} %`},
 		{"escapes on one line", `a\nb\tc\rd`, writtenAnswer(), "a b c d"},
 		{"control characters", "a\x1b[0m\nb", writtenAnswer(), "a [0m b"},
-		{"too long", strings.Repeat("é", 200), writtenAnswer(), strings.Repeat("é", 100)},
+		{"too long", strings.Repeat("é", 200), writtenAnswer(), strings.Repeat("é", 98) + "..."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

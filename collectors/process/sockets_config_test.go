@@ -86,7 +86,7 @@ func TestNote(t *testing.T) {
 		{"E15 missing, all that was expected", "name: nova\n" + amqp + "listen: [873]\nudp: [8125]\nunix_sockets: [/run/v]", nil,
 			"no process of name nova, expected connections to 5671 5672, TCP listening on 873, UDP 8125, /run/v"},
 		{"long", "name: conductor\nunix_sockets: [/" + strings.Repeat("ä", 50) + ", /" + strings.Repeat("b", 100) + "]", []proctest.Process{conductor},
-			"process 40: /" + strings.Repeat("ä", 50) + ": missing, /" + strings.Repeat("b", 72) + "…"},
+			"process 40: /" + strings.Repeat("ä", 50) + ": missing, /" + strings.Repeat("b", 72) + "..."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -200,11 +200,11 @@ func parseCategoryLines(output string, limit int) (category string, objects []ob
 			continue
 		}
 		if number++; number == 1 {
-			category = text.Short(line, maxLabel)
+			category = labelValue(line)
 			continue
 		}
 		name, status, ok := strings.Cut(line, ":")
-		name, status = text.Short(name, maxLabel), strings.TrimSpace(status)
+		name, status = labelValue(name), strings.TrimSpace(status)
 		switch {
 		case !ok || name == "":
 			protocol(fmt.Sprintf("line %d: expected an object, a colon and its status", number))
@@ -228,4 +228,13 @@ func parseCategoryLines(output string, limit int) (category string, objects []ob
 		protocol("a category and no object: expected at least one object")
 	}
 	return category, objects, wrong, err
+}
+
+// labelValue returns s as the value of a label: on one line, of at most maxLabel bytes.
+func labelValue(s string) string {
+	s = strings.TrimSpace(text.OneLine(s))
+	if len(s) > maxLabel {
+		s = strings.TrimSpace(strings.ToValidUTF8(s[:maxLabel], ""))
+	}
+	return s
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/internal/text"
 )
 
 // The metrics of performance data.
@@ -132,7 +131,7 @@ var perfdataValue = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[e
 
 // readPerfdatum reads a datum's fields. One that the plugin could not determine is absent.
 func readPerfdatum(label, fields string) (d perfdatum, absent, ok bool) {
-	d.label = text.Short(label, maxLabel)
+	d.label = labelValue(label)
 	fields, ok = strings.CutPrefix(fields, "=")
 	parts := strings.Split(fields, ";")
 	if !ok || d.label == "" || len(parts) > 5 && strings.Join(parts[5:], "") != "" {

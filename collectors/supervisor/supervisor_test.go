@@ -183,7 +183,7 @@ func TestProgramStates(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	socket := startSupervisord(t, fakeRecorded(t, "programs.xml"))
 	tests := []struct{ name, config, programs, present, note string }{
-		{"all", "", "14", "", "backoff BACKOFF (Exited too quickly (process log may have details)), expected EXITED 3, fatal-loop FATAL (Exited too quickly (process log may have details)), fatal-spawn FATAL (can't find command '/us"},
+		{"all", "", "14", "", "backoff BACKOFF (Exited too quickly (process log may have details)), expected EXITED 3, fatal-loop FATAL (Exited too quickly (process log may have details)), fatal-spawn FATAL (can't find command '..."},
 		{"E36 the one that has to end", ", programs: [done]", "done:done", "done 1", "done EXITED 0, 1 exited"},
 		{"E37 with another status", ", programs: [three]", "three:three", "three 1", "three EXITED 3 (Bad exit code 3), 1 exited"},
 		{"E38 by a signal", ", programs: [killed]", "killed:killed", "killed 1", "killed EXITED -1 (Bad exit code -1), 1 exited"},

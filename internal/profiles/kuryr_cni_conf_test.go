@@ -152,7 +152,7 @@ func TestCNIVariableMistakes(t *testing.T) {
 		{"interfaces", "br-int,", `collectors[2].netlink.interfaces[1]: interface "": expected`},
 		{"process", "", "--set process=: expected a value, or no such flag"},
 		{"kubeconfig", "", "--set kubeconfig=: expected a value, or no such flag"},
-		{"process", "/usr/bin/kuryr-daemon", `name "/usr/bin/kuryr-daemon": expected a process's name without its folder`},
+		{"process", "/usr/bin/kuryr-daemon", `name "/usr/bin/kuryr-daemon": expected the name of a process without its directory`},
 	} {
 		t.Run(tt.name+"="+tt.value, func(t *testing.T) {
 			_, errs := load(t, "kuryr-cni", "", map[string]string{tt.name: tt.value})
