@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/config"
-	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/profiles/tripleo"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
 )

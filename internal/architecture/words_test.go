@@ -21,50 +21,6 @@ func banned() *regexp.Regexp {
 // thisFile lists the words, so it does not count.
 const thisFile = "internal/architecture/words_test.go"
 
-// pendingWords returns the folders and files whose text is not rewritten yet. Only
-// removals are accepted; the list ends empty.
-func pendingWords() []string {
-	return []string{
-		"collectors",
-		"collectors/capability/README.md",
-		"collectors/cgroup/README.md",
-		"collectors/components/README.md",
-		"collectors/file/README.md",
-		"collectors/http/README.md",
-		"collectors/openstack/keystone.md",
-		"collectors/kubernetes/README.md",
-		"collectors/netlink/README.md",
-		"collectors/openstack/neutron.md",
-		"collectors/process/README.md",
-		"collectors/scrape/README.md",
-		"collectors/script/README.md",
-		"collectors/supervisor/README.md",
-		"collectors/systemd/README.md",
-		"collectors/tcp/README.md",
-		"e2e",
-	}
-}
-
-// pendingSentences returns the pages whose sentences are not rewritten yet.
-func pendingSentences() []string {
-	return []string{
-		"collectors/cgroup/README.md",
-		"collectors/components/README.md",
-		"collectors/file/README.md",
-		"collectors/kubernetes/README.md",
-		"collectors/netlink/README.md",
-		"collectors/process/README.md",
-		"collectors/script/README.md",
-		"collectors/supervisor/README.md",
-		"collectors/tcp/README.md",
-	}
-}
-
-// isPending reports whether a path is one of the listed ones, or in a listed folder.
-func isPending(list []string, path string) bool {
-	return slices.ContainsFunc(list, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
-}
-
 // passage is a piece of text that people read, with its place.
 type passage struct {
 	path string
@@ -193,24 +149,9 @@ func withoutCode(text string) string {
 // idiom that it replaces.
 func TestWords(t *testing.T) {
 	words := banned()
-	found := map[string]int{}
 	for _, p := range append(goPassages(t), filePassages(t)...) {
-		word := words.FindString(p.text)
-		if word == "" || p.path == thisFile {
-			continue
-		}
-		found[p.path]++
-		if !isPending(pendingWords(), p.path) {
+		if word := words.FindString(p.text); word != "" && p.path != thisFile {
 			t.Errorf("%s:%d: the word %q, want a plain term: see CONTRIBUTING.md", p.path, p.line, word)
-		}
-	}
-	for _, entry := range pendingWords() {
-		clean := true
-		for path := range found {
-			clean = clean && !isPending([]string{entry}, path)
-		}
-		if clean {
-			t.Logf("pendingWords: %s is clean, remove it from the list", entry)
 		}
 	}
 }
@@ -260,7 +201,7 @@ func wordsOf(sentence string) []string {
 // Sentences of pages are short. Tables and code do not count.
 func TestSentences(t *testing.T) {
 	for _, path := range projectFiles(t) {
-		if !isPage(path) || isPending(pendingSentences(), path) {
+		if !isPage(path) {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, path))
