@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/blocking"
 	"github.com/vitals-health/vitals/internal/files"
 )
 
@@ -17,9 +18,9 @@ type collector struct {
 	keys   []Key
 	epoch  Key // nil: none
 
-	// reader reads the file, and may hang with the file system; pending is set meanwhile.
-	reader  reader
-	pending chan snapshot
+	// reader reads the file, and may hang with the file system.
+	reader reader
+	call   blocking.Call[snapshot]
 	// last is the last snapshot without its data, and content the result of parsing them.
 	last    snapshot
 	content content
@@ -77,22 +78,12 @@ func (c *collector) Note() string { return c.note }
 // snapshot reads the file in a goroutine, of which there is at most one. If the file system
 // hangs, the goroutine hangs, and the caller returns at the end of ctx.
 func (c *collector) snapshot(ctx context.Context) (snapshot, error) {
-	select {
-	case <-c.pending: // of a previous collection
-		c.pending = nil
-	default:
+	previous := c.last
+	seen, err := c.call.Do(ctx, func() snapshot { return c.reader.snapshot(previous) })
+	if err != nil {
+		err = collectors.Errorf(timeout, "stat file %s: no answer of the file system: %w", c.config.Path, err)
 	}
-	if c.pending == nil {
-		c.pending = make(chan snapshot, 1)
-		go func(previous snapshot, answer chan<- snapshot) { answer <- c.reader.snapshot(previous) }(c.last, c.pending)
-	}
-	select {
-	case seen := <-c.pending:
-		c.pending = nil
-		return seen, nil
-	case <-ctx.Done():
-		return snapshot{}, collectors.Errorf(timeout, "stat file %s: no answer of the file system: %w", c.config.Path, context.Cause(ctx))
-	}
+	return seen, err
 }
 
 // parse parses the content, and finds the keys.

@@ -343,16 +343,6 @@ func TestHangingFileSystem(t *testing.T) {
 	}
 }
 
-// A result that arrives after its collection is not that of the next.
-func TestLateAnswerIsDropped(t *testing.T) {
-	f, path := newFile(t, "", "")
-	f.pending = make(chan snapshot, 1)
-	f.pending <- snapshot{missing: true}
-	if got := outcome(t, f); got != "1 -" {
-		t.Errorf("outcome %s of %s, want 1 -", got, path)
-	}
-}
-
 // The content of a file is in no label and in no error.
 func TestErrorsDoNotQuoteTheContent(t *testing.T) {
 	const secret = "hunter2"
