@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +23,7 @@ func TestScript(t *testing.T) {
 		// The race detector would wait for a second at the end of each process.
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("KINDS", strings.Join(kinds.Names(), ", "))
 			return nil
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",

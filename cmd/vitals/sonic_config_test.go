@@ -24,7 +24,7 @@ func TestSonicMistakes(t *testing.T) {
 		{"E58 critical program without a colon", "critical_processes", place("colon", "program:snmpd\n\nsnmpd\n"), "/colon:3: "},
 		{"E58 critical program of an unknown key", "critical_processes", place("key", "service:snmpd\n"), `/key:1: key "service": expected program or group`},
 		{"E58 critical program without a name", "critical_processes", place("name", "program:\n"), "/name:1: "},
-		{"file of critical programs is missing", "critical_processes", dir + "/none", "/none: there is no such file"},
+		{"file of critical programs is missing", "critical_processes", dir + "/none", "/none: no such file"},
 		{"E58 watchdog without a colon", "watchdog_processes", place("watchdog", "\norchagent\n"), `/watchdog:2: "orchagent": expected program:NAME`},
 		{"file of watchdogs is missing", "watchdog_processes", dir + "/none", "/none: there is no such file"},
 		{"heartbeat is no duration", "heartbeat", "soon", "heartbeat=soon: expected a duration such as 60s, or 0 for none"},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -60,8 +61,8 @@ func TestReasons(t *testing.T) {
 func TestHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan result)
-		calls := 0
-		c := fake(func() result { calls++; return <-answer })
+		var calls atomic.Int64
+		c := fake(func() result { calls.Add(1); return <-answer })
 		c.disks = append(c.disks, &disk{path: "/", stat: func() result { return result{usage: usage{size: 1}} }})
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -78,8 +79,8 @@ func TestHang(t *testing.T) {
 				t.Errorf("the other path was not measured: %v", samples)
 			}
 		}
-		if calls != 1 {
-			t.Errorf("%d calls wait for the file system, want 1", calls)
+		if n := calls.Load(); n != 1 {
+			t.Errorf("%d calls wait for the file system, want 1", n)
 		}
 		answer <- result{}
 		synctest.Wait()
