@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Config configures the kind capability: the capabilities(7) of processes.
@@ -193,7 +194,7 @@ func (c *collector) Describe() []collectors.Desc { return collectors.Describe(de
 func nearestName(got string, known []string) string {
 	best, least := "", 1+len(got)/4
 	for _, k := range known {
-		if n := editDistance(got, k); n <= least {
+		if n := text.Distance(got, k); n <= least {
 			best, least = k, n-1
 		}
 	}
@@ -201,25 +202,4 @@ func nearestName(got string, known []string) string {
 		return "expected a name of capabilities(7), such as NET_ADMIN"
 	}
 	return fmt.Sprintf("did you mean %s?", best)
-}
-
-// editDistance counts the bytes to insert, delete or replace to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
