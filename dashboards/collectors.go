@@ -5,8 +5,8 @@ const ofCollector = `collector=~"$collector",$vitals`
 // failures matches the metrics with the reasons of failures, except those of watches.
 // failed has the labels that identify what failed; each metric has one of them.
 const (
-	failures = `vitals_(dependency|process|scrape|file|systemd|netlink|netlink_write|cgroup|supervisor|script)_failure`
-	failed   = `"dependency", "process", "component", "file", "systemd", "netlink", "cgroup", "supervisor", "script"`
+	failures = `vitals_[a-z]+(_write)?_failure`
+	failed   = `"dependency", "process", "component", "file", "disk", "systemd", "netlink", "cgroup", "supervisor", "script"`
 )
 
 // collectors returns the dashboard of the collectors.
