@@ -8,7 +8,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 COMMON  := github.com/prometheus/common/version
 LDFLAGS := -s -w -X $(COMMON).Version=$(VERSION) \
 	-X $(COMMON).Revision=$(shell git rev-parse --short HEAD 2>/dev/null) -X $(COMMON).Branch=$(shell git branch --show-current 2>/dev/null)
-# grpcnotrace keeps the linker's dead code elimination on: see docs/decisions.md.
+# grpcnotrace leaves x/net/trace out of grpc.
 TAGS    := grpcnotrace
 # The largest stripped binary that we accept, in bytes. The budget is 40 MB; this keeps the distance.
 MAX_BINARY := 36000000
@@ -32,7 +32,7 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped
 test: ## run all tests that need no root, no network and no installed server
 	.ci/test
 
-lint: ## gofmt, vet, staticcheck, shell syntax, and the binary's size and linker trap
+lint: ## gofmt, vet, staticcheck, shell syntax, and the sizes of the binaries
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$out" ]; then echo "not gofmt'ed: $$out"; exit 1; fi
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) vet -tags $(TAGS),e2e,guest ./e2e/...
