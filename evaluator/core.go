@@ -72,7 +72,7 @@ func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.
 	}
 	c := &core{
 		opts: opts, simulated: simulated, window: window.New(),
-		started: at, reload: Reload{OK: true, At: at, LastSuccess: at},
+		started: at,
 	}
 	if simulated != nil {
 		c.histograms = window.WithHistograms(c.window)
@@ -104,6 +104,7 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.own = newOwnMetrics(c)
 	c.version++
 	c.markCacheable()
+	c.reloaded(cfg.Invalid, at)
 	return nil
 }
 
@@ -289,7 +290,7 @@ func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
 	c.version++
 	c.started, c.at = c.started.Add(d), shifted(c.at, d)
-	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
+	c.reload.At, c.reload.LastSuccess = shifted(c.reload.At, d), shifted(c.reload.LastSuccess, d)
 	for _, g := range c.groups {
 		g.last = shifted(g.last, d)
 		for _, e := range g.rules {

@@ -72,7 +72,9 @@ func (e *Evaluator) Apply(cfg Config) error {
 	answer := make(chan error, 1)
 	e.request(func(at time.Time) {
 		err := e.core.apply(cfg, at)
-		e.core.reloaded(err, at)
+		if err != nil {
+			e.core.reloaded(err, at)
+		}
 		answer <- err
 	})
 	select {

@@ -188,7 +188,8 @@ type Batch struct {
 // Reload is the outcome of the last attempt to load the configuration.
 type Reload struct {
 	OK bool
-	// At is the time of the last attempt, LastSuccess that of the last success.
+	// At is the time of the last attempt, LastSuccess that of the last success; zero if there
+	// was none.
 	At, LastSuccess time.Time
 	// Error is what is wrong with the file, without secrets, in at most 4 KiB.
 	Error string

@@ -12,6 +12,8 @@ import (
 const (
 	ReasonStarting = "starting"
 	ReasonNoRules  = "no rules"
+	// ReasonInvalid is followed by the mistakes in the configuration.
+	ReasonInvalid = "invalid configuration"
 	// ReasonNotAlive is followed by the names of the rules that decide alive.
 	ReasonNotAlive     = "not alive"
 	ReasonShuttingDown = "shutting down"
@@ -117,7 +119,11 @@ func (c *core) verdictOf(s *state, all []Rule) State {
 	case len(warns) > 0:
 		v.Verdict, v.Deciding = Warn, warns
 	}
-	if active == 0 && s.Name != Alive && s.Name != Started {
+	switch {
+	case s.Name == Alive || s.Name == Started:
+	case c.cfg.Invalid != nil:
+		v.fail(bound(ReasonInvalid + ": " + c.cfg.Invalid.Error()))
+	case active == 0:
 		v.fail(ReasonNoRules)
 	}
 	causesFirst(v.Deciding, all)
