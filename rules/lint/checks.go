@@ -63,6 +63,7 @@ func checks() []check {
 		{About: About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, run: probeCheck},
 		{About: About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, run: probeCheck},
 		{About: About{"V036", "probe-missing", Info, "A probe is missing."}, run: probeCheck},
+		{About: About{"V038", "probe-absence", Warning, "A restart of the workload depends on the presence of Vitals."}, run: probeCheck},
 		{About: About{"V090", "acceptance", Warning, "A comment accepts no finding, or gives no reason."}, run: accept}, // the last one, as it uses the findings of the others
 	}
 }
