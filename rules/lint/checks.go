@@ -8,6 +8,9 @@ const CodeInvalid = "V000"
 // codeUnknownMetric is the code of a metric that nothing exports.
 const codeUnknownMetric = "V003"
 
+// codeVanishing is the code of a comparison whose series may be absent.
+const codeVanishing = "V006"
+
 // About describes a check.
 type About struct {
 	// Code is never changed or used again.
@@ -36,7 +39,7 @@ func checks() []check {
 		{About: About{codeUnknownMetric, "unknown-metric", Error, "A selector names a metric that nothing exports."}, run: unknownMetric},
 		{About: About{"V004", "unknown-label", Error, "A selector names a label that the metric does not have."}, rule: unknownLabel},
 		{About: About{"V005", "unknown-label-value", Error, "A selector names a label value that cannot occur."}, rule: unknownValue},
-		{About: About{"V006", "vanishing-series", Warning, "A comparison returns nothing while its series are absent."}, run: vanishingSeries},
+		{About: About{codeVanishing, "vanishing-series", Warning, "A comparison returns nothing while its series are absent."}, run: vanishingSeries},
 		{About: About{"V007", "state-without-rules", Warning, "A state has no rule that can decide it."}, run: stateWithoutRules},
 		{About: About{"V008", "short-for", Warning, "A rule waits for less than two collections of its collector."}, rule: shortFor},
 		{About: About{"V009", "short-range", Warning, "A range holds too few samples."}, rule: shortRange},
