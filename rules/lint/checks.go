@@ -66,6 +66,13 @@ func checks() []check {
 		{About: About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, run: probeCheck},
 		{About: About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, run: probeCheck},
 		{About: About{"V036", "probe-missing", Info, "A probe is missing."}, run: probeCheck},
+		{About: About{"V040", "template-fails", Warning, "A template fails with any data, or its query is invalid."}, rule: templateFails},
+		{About: About{"V041", "sum-of-ratios", Warning, "Ratios are summed: the ratio of the whole is that of two sums."}, rule: sumOfRatios},
+		{About: About{"V042", "long-interval", Warning, "A group is evaluated so rarely that its results have gaps."}, run: longInterval},
+		{About: About{"V043", "changing-choice", Warning, "The labels of an alert come from topk or bottomk, and change."}, rule: changingChoice},
+		{About: About{"V044", "inverted-sense", Error, "A rule of a state fires while all is well."}, rule: invertedSense},
+		{About: About{"V045", "reserved-name", Error, "A recording rule uses the prefix of the metrics of Vitals."}, rule: reservedName},
+		{About: About{"V046", "wrong-label-function", Error, "A function over labels has an invalid regular expression or label name."}, rule: wrongLabels},
 		{About: About{"V090", "acceptance", Warning, "A comment accepts no finding, or gives no reason."}, run: accept}, // the last one, as it uses the findings of the others
 	}
 }
