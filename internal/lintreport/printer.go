@@ -116,7 +116,8 @@ func (r *Printer) Mistakes(file string, sources map[string][]byte, errs []error,
 	if n > 1 && r.forPeople() {
 		fmt.Fprintln(to, text.Plural(n, "mistake"))
 	}
-	if asText {
+	if asText && found != nil {
+		found.Mistakes = n
 		r.Beside(found)
 	}
 }

@@ -42,6 +42,8 @@ type Report struct {
 	ShowAccepted bool
 	// Files and Rules are the numbers of checked files and rules.
 	Files, Rules int
+	// Mistakes is the number of errors in the files that Findings does not contain.
+	Mistakes int
 	// Version is the version of the program.
 	Version string
 }
@@ -95,10 +97,10 @@ func (r *Report) Accepted() int {
 	return n
 }
 
-// Summary returns the counts in a line, such as
+// Summary returns the counts in a line, with mistakes as errors, such as
 // "2 errors, 1 warning, 3 accepted in 4 rules of 2 files".
 func (r *Report) Summary() string {
-	parts := []string{text.Plural(r.Count(lint.Error), "error"), text.Plural(r.Count(lint.Warning), "warning")}
+	parts := []string{text.Plural(r.Count(lint.Error)+r.Mistakes, "error"), text.Plural(r.Count(lint.Warning), "warning")}
 	if n := r.Count(lint.Info); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d info", n))
 	}

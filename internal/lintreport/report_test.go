@@ -121,9 +121,13 @@ func TestNoFindings(t *testing.T) {
 func TestSummary(t *testing.T) {
 	all := everything()
 	info := lint.Finding{Code: "V036", Severity: lint.Info}
+	beside := everything()
+	beside.Mistakes = 1
 	for want, r := range map[string]lintreport.Report{
 		"6 errors, 1 warning, 1 info, 1 accepted in 4 rules of 3 files": all,
 		"0 errors, 0 warnings in 1 rule of 1 file":                      {Files: 1, Rules: 1},
+		"2 errors, 0 warnings in 1 rule of 1 file":                      {Files: 1, Rules: 1, Mistakes: 2},
+		"7 errors, 1 warning, 1 info, 1 accepted in 4 rules of 3 files": beside,
 		"0 errors, 0 warnings, 2 info in 0 rules of 0 files":            {Findings: []lint.Finding{info, info}},
 	} {
 		if got := r.Summary(); got != want {

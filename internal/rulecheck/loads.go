@@ -94,7 +94,9 @@ func Beside(l *config.Loaded, mistakes []error) *lintreport.Report {
 	}
 	r := OfConfig(l)
 	r.Partial = true
-	return new(r.Report())
+	found := r.Report()
+	found.Mistakes = len(Flatten(mistakes))
+	return &found
 }
 
 // ByFile groups documents by their file.

@@ -21,6 +21,9 @@ func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
 	if left.sure == never || right.sure == never {
 		return outcome{}
 	}
+	if text, cure := a.pass.unmatched(n); text != "" {
+		return a.impossible(n, text, cure)
+	}
 	if text := contradictory(n); text != "" {
 		return a.impossible(n, text, `use "a or b" if either is enough`)
 	}
@@ -162,6 +165,8 @@ func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 		return left
 	case promexpr.Bare(n.LHS).String() == promexpr.Bare(n.RHS).String() && !picks(n.LHS):
 		return a.impossible(n, fmt.Sprintf("%s is excluded from itself, so nothing remains", short(n.LHS)), cure)
+	case a.neverGuards(n):
+		return left
 	case anyLabels(n) && right.sure == always:
 		return a.impossible(n, fmt.Sprintf("%s always has a result, so nothing of the other side remains", short(n.RHS)), cure)
 	}

@@ -22,7 +22,11 @@ func ResultLabels(v *Vocabulary, files []*rules.File, expr parser.Expr) (labels 
 	p := &pass{files: files, opts: Options{Vocabulary: v}}
 	p.prepare()
 	is := p.shape(expr)
-	return is.labels, !is.open
+	labels = map[string][]string{}
+	for _, label := range is.names() {
+		labels[label] = is.labels[label].values()
+	}
+	return labels, is.rest != anyOther
 }
 
 // Reached returns the collectors that a rule depends on.

@@ -13,6 +13,8 @@ func neverFires(p *pass, s *subject) {
 	for _, c := range a.causes {
 		effect := "a part of the expression never returns anything"
 		switch {
+		case c.idle:
+			effect = `"unless" never excludes anything`
 		case o.sure == never && s.rule.Record != "":
 			effect = "the rule never records anything"
 		case o.sure == never:

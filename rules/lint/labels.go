@@ -36,12 +36,12 @@ func unknownLabel(p *pass, s *subject) {
 func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
 	is := p.ofName(promexpr.MetricName(n))
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
-		if is.has(m.Name) {
+		if is.declares(m.Name) {
 			continue
 		}
-		cure := suggest(m.Name, keys(is.labels))
+		cure := suggest(m.Name, is.names())
 		text := fmt.Sprintf("%s has no label %s", promexpr.MetricName(n), m.Name)
-		if added(m.Name) {
+		if !is.lacks(m.Name) {
 			if m.Matches("") || !p.feeding[s] {
 				continue // it has the same effect with and without the label
 			}
@@ -56,10 +56,10 @@ func (p *pass) matcherLabels(s *subject, n *parser.VectorSelector) {
 func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 	is := p.shape(n.Expr)
 	for _, label := range n.Grouping {
-		if is.has(label) || added(label) {
+		if !is.lacks(label) {
 			continue
 		}
-		clause, severity := "by", p.current.Severity
+		clause, severity := "by", p.dropped(is, label)
 		if n.Without {
 			clause, severity = "without", Warning
 		}
@@ -70,19 +70,24 @@ func (p *pass) groupLabels(s *subject, n *parser.AggregateExpr) {
 // matchingLabels checks the labels on which the sides of an operator are matched.
 func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shape) {
 	m := n.VectorMatching
-	clause, verb, severity := "ignoring", "is ignored", Warning
+	clause, verb := "ignoring", "is ignored"
 	if m.On {
-		clause, verb, severity = "on", "is matched on", p.current.Severity
+		clause, verb = "on", "is matched on"
 	}
 	both := left.or(right)
+	unmatched, _ := p.unmatched(n)
 	for _, label := range m.MatchingLabels {
-		if added(label) || !left.known() || !right.known() {
+		if !left.some || !right.some {
 			continue
 		}
-		switch inLeft, inRight := left.has(label), right.has(label); {
+		severity := Warning
+		if m.On {
+			severity = p.dropped(both, label)
+		}
+		switch inLeft, inRight := !left.lacks(label), !right.lacks(label); {
 		case !inLeft && !inRight:
 			p.atClause(s, n, clause, label, both, "neither side has the label %s that %s", label, verb).Severity = severity
-		case m.On && inLeft != inRight && n.Op != parser.LOR:
+		case m.On && inLeft != inRight && n.Op != parser.LOR && unmatched == "": // otherwise the rule never fires
 			side, other := "left", left
 			if inLeft {
 				side, other = "right", right
@@ -95,16 +100,25 @@ func (p *pass) matchingLabels(s *subject, n *parser.BinaryExpr, left, right shap
 		one, group = left, "group_right"
 	}
 	for _, label := range m.Include {
-		if !one.has(label) && !added(label) {
-			p.atClause(s, n, group, label, one, "%s copies the label %s, which that side does not have", group, label)
+		if one.lacks(label) {
+			p.atClause(s, n, group, label, one, "%s copies the label %s, which that side does not have", group, label).Severity = p.dropped(one, label)
 		}
 	}
+}
+
+// dropped returns the severity for a label that a result lacks. Labels that Prometheus adds
+// are often listed in case they are there.
+func (p *pass) dropped(is shape, label string) Severity {
+	if added(label) || !is.known() {
+		return Warning
+	}
+	return p.current.Severity
 }
 
 // atClause reports a label in a clause such as by (...).
 func (p *pass) atClause(s *subject, n parser.Node, clause, label string, is shape, text string, args ...any) *Finding {
 	pattern := `\b` + clause + `\s*\([^()]*?\b(` + regexp.QuoteMeta(label) + `)\b`
-	return p.atWord(s, n, pattern, suggest(label, keys(is.labels)), text, args...)
+	return p.atWord(s, n, pattern, suggest(label, is.names()), text, args...)
 }
 
 // unknownValue finds matchers that match none of the values of a label.
@@ -114,11 +128,11 @@ func unknownValue(p *pass, s *subject) {
 		for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
 			values, ok := is.labels[m.Name]
 			// A matcher that accepts a missing label requires no value.
-			if !is.known() || !ok || values == nil || m.Matches("") || slices.ContainsFunc(values, m.Matches) {
+			if !is.known() || !ok || values.open || m.Matches("") || !values.matching(m).empty() {
 				continue
 			}
 			wrong = true
-			f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values),
+			f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values.texts),
 				"no series of %s matches %s", promexpr.MetricName(n), m)
 			if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
 				f.Severity = Warning // the scraped target may set the label itself
@@ -149,15 +163,13 @@ func (p *pass) values(n *parser.VectorSelector) shape {
 		if !p.opts.Complete {
 			names = nil
 		}
-		return shape{some: true, labels: map[string][]string{"alertname": names, "alertstate": {"pending", "firing"}}}
+		return shape{some: true, labels: map[string]domain{"alertname": ofTexts(names), "alertstate": ofTexts([]string{"pending", "firing"})}}
 	}
 	if is.known() || name == "" || own(name) || p.opts.Vocabulary == nil || len(p.recorded[name]) > 0 {
 		return is
 	}
-	var passed shape
-	for _, m := range p.opts.Vocabulary.Others {
-		passed = passed.or(shape{some: true, labels: m.Labels})
-	}
+	passed := exportedBy(p.opts.Vocabulary.Others)
+	passed.rest = noOther
 	return passed
 }
 
@@ -165,7 +177,7 @@ func (p *pass) values(n *parser.VectorSelector) shape {
 // unknown.
 func (p *pass) matched(n *parser.VectorSelector) bool {
 	for _, m := range without(n.LabelMatchers, model.MetricNameLabel) {
-		if !p.values(n).has(m.Name) {
+		if !p.values(n).declares(m.Name) {
 			return true // reported elsewhere, or a label of another program
 		}
 	}
@@ -192,10 +204,10 @@ func (p *pass) sourceLabels(s *subject, n *parser.Call) {
 	is := p.shape(n.Args[0])
 	for _, arg := range sources {
 		label := literal(arg)
-		if label == "" || is.has(label) || added(label) {
+		if label == "" || !is.lacks(label) {
 			continue
 		}
-		p.inExpr(s, arg, suggest(label, keys(is.labels)), "no series has the label %s that %s reads", label, name).Severity = Warning
+		p.inExpr(s, arg, suggest(label, is.names()), "no series has the label %s that %s reads", label, name).Severity = Warning
 	}
 }
 

@@ -139,8 +139,13 @@ type pass struct {
 	// lacking holds selectors of series that may be absent, by the recorded name that
 	// depends on them.
 	lacking map[string][]*parser.VectorSelector
-	// shaped holds the shapes of the recorded series.
-	shaped map[*subject]shape
+	// named holds the shapes of the recorded series by their name, and nodeShapes those of
+	// expressions. computed counts the computed ones.
+	named      map[string]shape
+	nodeShapes map[parser.Expr]shape
+	computed   int
+	// metrics holds the metrics of the vocabulary by their name.
+	metrics map[string][]Metric
 	// idle holds the rules for other configurations and the kinds of collectors that they
 	// need.
 	idle map[*subject][]string
@@ -185,6 +190,12 @@ func (p *pass) prepare() {
 					p.recorded[s.rule.Record] = append(p.recorded[s.rule.Record], s)
 				}
 			}
+		}
+	}
+	p.metrics = map[string][]Metric{}
+	if v := p.opts.Vocabulary; v != nil {
+		for _, m := range v.Metrics {
+			p.metrics[m.Name] = append(p.metrics[m.Name], m)
 		}
 	}
 	p.shapes()

@@ -40,7 +40,7 @@ func (p *pass) leavesNothingOut(n *parser.VectorSelector, m *labels.Matcher) str
 		return "it matches every value, and series without the label too"
 	}
 	is := p.values(n)
-	values := is.labels[m.Name]
+	values := is.labels[m.Name].values()
 	if !is.known() || len(values) == 0 || slices.ContainsFunc(values, func(v string) bool { return !m.Matches(v) }) {
 		return ""
 	}

@@ -44,6 +44,8 @@ type outcome struct {
 type cause struct {
 	node       parser.Node
 	text, cure string
+	// idle is set if the part only has no effect.
+	idle bool
 }
 
 // analyzer analyses expressions. It is conservative: a result that it reports as certain is
@@ -57,7 +59,7 @@ type analyzer struct {
 }
 
 func (a *analyzer) impossible(n parser.Node, text, cure string) outcome {
-	a.causes = append(a.causes, cause{n, text, cure})
+	a.causes = append(a.causes, cause{node: n, text: text, cure: cure})
 	return outcome{}
 }
 

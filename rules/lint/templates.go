@@ -15,23 +15,20 @@ func templateLabel(p *pass, s *subject) {
 		return
 	}
 	is := p.shape(s.rule.AST)
-	if !is.known() {
-		return
-	}
 	for _, of := range []struct {
 		key   string
 		texts map[string]string
 	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
 		for _, name := range keys(of.texts) {
 			for _, label := range templateLabels(of.texts[name]) {
-				if is.has(label) || added(label) && p.leavesAdded(s.rule.AST, label) || label == "__name__" {
+				if !is.lacks(label) {
 					continue
 				}
 				text := "the result of the expression has no label " + label
 				if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
 					text += ": a template cannot use labels that the rule adds"
 				}
-				p.at(s, strictyaml.PathKey(of.key, name), suggest(label, keys(is.labels)), "%s", text)
+				p.at(s, strictyaml.PathKey(of.key, name), suggest(label, is.names()), "%s", text)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestFindingsInWords(t *testing.T) {
 		{"no sum", "V011", `{alert: A, expr: 'avg(vitals_systemd_up) > 1'}`, `the rule never fires: avg(vitals_systemd_up) is from 0 to 1, and never > 1`},
 		{"less than a count can be", "V011", `{alert: A, expr: count(vitals_systemd_up) == 0.5}`,
 			`the rule never fires: count(vitals_systemd_up) is at least 1, and never == 0.5`},
-		{"of another expression", "V011", `{alert: A, expr: vitals_systemd_up - 3 > vector(0.5)}`,
+		{"of another expression", "V011", `{alert: A, expr: vitals_systemd_up - 3 > on () vector(0.5)}`,
 			`the rule never fires: vitals_systemd_up - 3 is -3 or -2, and never > 0.5`},
 		{"of a recording rule", "V011", `{record: a, expr: vitals_systemd_up == 3}`, `the rule never records anything: vitals_systemd_up is 0 or 1, and never == 3`},
 		{"a part", "V011", `{alert: A, expr: vitals_systemd_up == 3 or vitals_scrape_up == 0}`,

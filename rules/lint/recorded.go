@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
+)
+
+// shapes computes the shapes of all recorded series. Recording rules may use each other and
+// themselves, so it starts without results, and repeats the rules that use a changed name.
+func (p *pass) shapes() {
+	p.named = map[string]shape{}
+	users := map[string][]*subject{}
+	var queue []*subject
+	waiting := map[*subject]bool{}
+	add := func(s *subject) {
+		if !waiting[s] {
+			queue, waiting[s] = append(queue, s), true
+		}
+	}
+	for _, s := range p.subjects {
+		if s.rule.Record == "" {
+			continue
+		}
+		add(s)
+		for _, n := range selectors(s.rule.AST) {
+			users[promexpr.MetricName(n)] = append(users[promexpr.MetricName(n)], s)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		s := queue[0]
+		waiting[s] = false
+		was := p.named[s.rule.Record]
+		is := was.or(p.recordedBy(s))
+		if is.equal(was) {
+			continue
+		}
+		p.named[s.rule.Record] = is
+		for _, user := range users[s.rule.Record] {
+			add(user)
+		}
+	}
+	p.nodeShapes = map[parser.Expr]shape{}
+}
+
+// recordedBy returns the shape of the series of a recording rule. Another Prometheus that
+// federates them may add labels.
+func (p *pass) recordedBy(s *subject) shape {
+	if s.rule.AST == nil {
+		return anything()
+	}
+	is := p.shape(s.rule.AST)
+	for label, value := range s.rule.Labels {
+		is = is.with(label, ofTexts([]string{value})) // "" removes a label
+	}
+	if is.some {
+		is.rest = max(is.rest, addedOnly)
+	}
+	return is
+}
+
+// ofName returns the shape of all series of a name.
+func (p *pass) ofName(name string) shape {
+	if name == "" || p.opts.Vocabulary == nil {
+		return anything()
+	}
+	found := exportedBy(p.metrics[name]).or(p.named[name])
+	if !found.some && len(p.recorded[name]) == 0 {
+		return anything()
+	}
+	return found
+}
+
+// exportedBy returns the shape of the series of metrics.
+func exportedBy(metrics []Metric) shape {
+	all := shape{some: len(metrics) > 0, rest: addedOnly, labels: map[string]domain{}}
+	for i := range metrics {
+		for label := range metrics[i].Labels {
+			if _, ok := all.labels[label]; !ok {
+				all.labels[label] = valuesOf(metrics, label)
+			}
+		}
+	}
+	return all
+}
+
+func valuesOf(metrics []Metric, label string) domain {
+	all := []string{}
+	for i := range metrics {
+		switch values, ok := metrics[i].Labels[label]; {
+		case !ok:
+			all = append(all, "")
+		case values == nil:
+			return anyText()
+		default:
+			all = append(all, values...)
+		}
+	}
+	return ofTexts(all)
+}
