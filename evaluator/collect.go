@@ -28,7 +28,8 @@ const (
 )
 
 // worker runs one collector: a collection at once, then one an interval, and one
-// whenever the collector requests it. Collections do not overlap.
+// whenever the collector requests it, which does not delay the regular ones. Collections
+// do not overlap.
 type worker struct {
 	collector collectors.Collector
 	// source is replaced when a reload changes the collector's times.
@@ -75,12 +76,17 @@ func (w *worker) run(ctx context.Context) {
 		}()
 		defer w.await(done)
 	}
+	var source *Source
+	var due time.Time // of the next regular collection
 	for {
 		begin := time.Now()
+		if s := w.source.Load(); s != source || !begin.Before(due) {
+			source, due = s, begin.Add(w.wait())
+		}
 		if !w.runCollection(ctx) {
 			return
 		}
-		if !sleep(ctx, minGap, nil) || !sleep(ctx, w.wait()-time.Since(begin), w.wake) {
+		if !sleep(ctx, minGap, nil) || !sleep(ctx, time.Until(due), w.wake) {
 			return
 		}
 	}
