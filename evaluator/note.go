@@ -62,7 +62,7 @@ func (c *core) notes(names []string) string {
 }
 
 // collectorNames returns the values of the rule's own labels and of the matchers in its
-// expression.
+// expression. What follows "unless" is no cause: it excuses.
 func collectorNames(r rules.Rule) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
@@ -70,8 +70,8 @@ func collectorNames(r rules.Rule) []string {
 			names = append(names, r.Labels[name])
 		}
 	}
-	parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
-		if s, ok := n.(*parser.VectorSelector); ok {
+	parser.Inspect(r.AST, func(n parser.Node, path []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok && !excuses(append(path, n)) {
 			for _, m := range s.LabelMatchers {
 				if m.Type == labels.MatchEqual && NamesCollector(m.Name) {
 					names = append(names, m.Value)
@@ -81,6 +81,17 @@ func collectorNames(r rules.Rule) []string {
 		return nil
 	})
 	return names
+}
+
+// excuses reports whether a path of nodes, from the root to a selector, leads over the right
+// side of "unless".
+func excuses(path []parser.Node) bool {
+	for i, n := range path {
+		if b, ok := n.(*parser.BinaryExpr); ok && b.Op == parser.LUNLESS && parser.Node(b.RHS) == path[i+1] {
+			return true
+		}
+	}
+	return false
 }
 
 // NamesCollector reports whether the value of a label may be the name of a collector. The

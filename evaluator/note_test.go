@@ -49,6 +49,8 @@ groups:
         labels: {dependency: neutron}
       - alert: UnnamedKnows
         expr: gone == 0
+      - alert: Excused
+        expr: count(up{dependency="keystone"} == 0) unless (up{dependency="neutron"} == 0)
       - alert: Fine
         expr: up{dependency="neutron"} == 0
 `
@@ -63,7 +65,7 @@ func TestNotes(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Second)
 		want := map[string]string{
-			"Down": seen, "NoneUp": seen, "Gone": answered, "Both": seen + "; " + answered, "Named": answered, "NobodyKnows": "", "Fine": "",
+			"Down": seen, "NoneUp": seen, "Gone": answered, "Both": seen + "; " + answered, "Named": answered, "NobodyKnows": "", "Excused": seen, "Fine": "",
 		}
 		for _, r := range e.Snapshot().Rules {
 			if r.Note != want[r.Name] {
