@@ -104,6 +104,7 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.own = newOwnMetrics(c)
 	c.version++
 	c.markCacheable()
+	c.markSelected()
 	return nil
 }
 
