@@ -42,9 +42,11 @@ type alerting struct {
 	cacheable bool
 	metrics   []string
 	cached    cachedResult
-	// names are the label values by which the rule itself may name collectors.
-	names []string
-	limit *Limit
+	// named are the labels and matchers by which the rule itself may name collectors, and
+	// selected the metrics of collectors that it uses.
+	named    []labels.Label
+	selected []string
+	limit    *Limit
 	// series are the alerts' own series; nil as long as no expression selects them.
 	series *window.Source
 
@@ -101,7 +103,7 @@ func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
 		return nil, err
 	}
 	a.dynamic = slices.ContainsFunc(a.annotations, func(t templated) bool { return t.text.Dynamic() })
-	a.names = collectorNames(r)
+	a.named = namedBy(r)
 	return a, nil
 }
 

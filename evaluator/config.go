@@ -39,6 +39,9 @@ type Source struct {
 	Name     string
 	Kind     string
 	External bool
+	// Forwards is set if the collector exports metrics of another program, which it
+	// describes only while that program answers.
+	Forwards bool
 	Interval time.Duration
 	Timeout  time.Duration
 	// Collector must be comparable: a pointer.

@@ -105,6 +105,7 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.version++
 	c.markCacheable()
 	c.reloaded(cfg.Invalid, at)
+	c.markSelected()
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 	} else if a.status == Unknown {
 		d.Summary = a.plainSummary()
 	}
-	d.Note = c.noteOn(a, d.Alerts)
+	c.addFindings(&d, a)
 	if r.State != "" && !r.Observe && a.failsState(c.policy(r)) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns

@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -122,12 +124,12 @@ type Rule struct {
 	// Summary is the annotation summary, expanded for the deciding alert. A rule that is
 	// unknown without an alert has it if it contains nothing to expand.
 	Summary string
-	// Reason is why the status is unknown, or the error of the evaluation.
+	// Reason is why the status is unknown, or the error of the evaluation. If evidence is
+	// missing because collectors fail, it ends in their findings.
 	Reason string
-	// Note joins the notes of the collectors whose name is the value of a label of the
-	// deciding alert or else of a matcher in the expression. Empty while the rule is OK
-	// and where no such collector has a note. Errors of collectors are not in it: they
-	// contain addresses, and probes answer without authentication.
+	// Note joins the findings of the rule's other collectors: those whose name is the value
+	// of a label of the first alerts or else of a matcher in the expression, and without any
+	// those that fail and export the selected metrics. Empty while the rule is OK.
 	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
@@ -179,10 +181,28 @@ type CollectorStatus struct {
 	Interval    time.Duration
 }
 
+// Finding returns what the last collection found: the note or else the error, as one line of
+// at most 200 bytes. It is empty if there is neither.
+func (s *CollectorStatus) Finding() string {
+	if s.Note != "" {
+		return s.Note
+	}
+	return noteLine(strings.ReplaceAll(s.Error, "\n", "; ")) // errors.Join puts each on a line
+}
+
 // Batch is what one source exports at this generation.
 type Batch struct {
 	Descs   []collectors.Desc
 	Samples []collectors.Sample
+}
+
+// Describes reports whether a metric is described, also as a part of a histogram or summary.
+func (b *Batch) Describes(metric string) bool {
+	base := metric
+	for _, part := range []string{"_bucket", "_sum", "_count"} {
+		base = strings.TrimSuffix(base, part)
+	}
+	return slices.ContainsFunc(b.Descs, func(d collectors.Desc) bool { return d.Name == metric || d.Name == base })
 }
 
 // Reload is the outcome of the last attempt to load the configuration.
