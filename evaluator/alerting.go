@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
@@ -125,10 +126,9 @@ func parseTemplates(alert string, texts map[string]string) ([]templated, error) 
 // expression, also as a format whose verbs stand for label values.
 func (a *alerting) queries() []parser.Expr {
 	var all []parser.Expr
-	p := parser.NewParser(parser.Options{})
 	for _, t := range slices.Concat(a.labels, a.annotations) {
 		for _, text := range t.text.Constants() {
-			if expr, err := p.ParseExpr(strings.ReplaceAll(text, "%q", `""`)); err == nil {
+			if expr, err := promexpr.Parse(strings.ReplaceAll(text, "%q", `""`)); err == nil {
 				all = append(all, expr)
 			}
 		}

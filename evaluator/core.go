@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -156,7 +157,7 @@ func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 		NoStepSubqueryIntervalFn: func(int64) int64 { return step.Milliseconds() },
 		EnableAtModifier:         true,
 		EnableNegativeOffset:     true,
-		Parser:                   parser.NewParser(parser.Options{}),
+		Parser:                   promexpr.NewParser(),
 	})
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/prometheus/promql/parser"
-
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
@@ -87,7 +85,7 @@ func parsePart(file string, part *strictyaml.Part, states []string, many bool) (
 	var raw rawFile
 	doc, mistakes := part.Decode(&raw)
 	p := &fileParser{
-		doc: doc, states: states, promql: parser.NewParser(parser.Options{}),
+		doc: doc, states: states,
 		groups: raw.Groups, root: "groups",
 	}
 	f := &File{Name: file, doc: doc, first: part.First, last: part.Last}

@@ -28,7 +28,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 		return nil
 	}
 	path += ".expr"
-	ast, err := p.promql.ParseExpr(text)
+	ast, err := promexpr.Parse(text)
 	if err != nil {
 		p.syntax(path, err)
 		return nil
