@@ -77,7 +77,7 @@ type active struct {
 	keepFiringSince time.Time
 	seen            bool
 	// annotations are expanded for the first snapshot after an evaluation that changed
-	// them; nil until then, and never changed.
+	// them, or in that evaluation if they are dynamic; nil until then, and never changed.
 	annotations map[string]string
 	// inAlerts and inForState are the labels of the alert's own series, and
 	// inAlertsFiring whether the alert was firing when they were made.
@@ -152,7 +152,7 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
 			continue
 		}
-		if a.dynamic || old.sample.F != s.sample.F || !labels.Equal(old.sample.Metric, s.sample.Metric) {
+		if a.dynamic || !sameSample(old.sample, s.sample) {
 			old.annotations = nil
 		}
 		old.sample, old.seen = s.sample, true
@@ -202,7 +202,7 @@ func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, tc
 		return t.plain
 	}
 	text, err := t.text.Expand(ctx, expand.Data{
-		Labels: s.Metric.Map(), Value: s.F, At: at,
+		Labels: s.Metric.Map(), Value: s.F, Histogram: s.H, At: at,
 		ExternalLabels: tc.externalLabels, ExternalURL: tc.externalURL,
 	}, tc.query)
 	if err != nil {
@@ -303,10 +303,7 @@ func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, tc templ
 	shown := make([]Alert, 0, min(len(all), limit))
 	for _, al := range all[:min(len(all), limit)] {
 		if al.annotations == nil {
-			al.annotations = make(map[string]string, len(a.annotations))
-			for _, t := range a.annotations {
-				al.annotations[t.name] = t.expand(ctx, at, al.sample, tc)
-			}
+			a.annotate(ctx, at, al, tc)
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,

@@ -220,6 +220,9 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 	if err == nil {
 		err = a.evaluate(ctx, at, a.cached.result, c.templateContext())
 	}
+	if err == nil && a.dynamic {
+		a.annotateSeen(ctx, at, c.shownAlerts(), c.templateContext())
+	}
 	if err == nil && c.alertSeries {
 		err = c.writeAlerts(a, asOf)
 	}
@@ -270,7 +273,7 @@ func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]
 	}
 	samples := make([]expand.Sample, 0, len(vector))
 	for _, s := range vector {
-		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
+		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F, Histogram: s.H})
 	}
 	return samples, nil
 }
