@@ -2,6 +2,7 @@ package evaluator_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/common/model"
@@ -62,5 +63,15 @@ groups: [{name: g, rules: [{alert: Slow, expr: 'latency', annotations: {summary:
 	const want = "<error expanding template: error executing template __alert_Slow: template: __alert_Slow:1:124: executing \"__alert_Slow\" at <humanize>: error calling humanize: can't convert *histogram.FloatHistogram to float>"
 	if got := p.at(0, nil).Rules[0].Summary; got != want {
 		t.Errorf("summary %q, want %q", got, want)
+	}
+}
+
+// The bounds of expressions also hold for a query that a template composes.
+func TestComposedQueriesAreBounded(t *testing.T) {
+	p := simulate(t, evaluator.Config{}, evaluator.SimulationOptions{}, `
+groups: [{name: g, rules: [{alert: Peak, expr: load > 0, annotations: {summary: '{{ printf "max_over_time(load[30d:%dms])" 1 | query }}'}}]}]`)
+	const want = "subquery of 2592000000 steps of 1ms, expected at most 100000"
+	if got := p.at(0, map[string]float64{"load": 1}).Rules[0].Summary; !strings.Contains(got, want) {
+		t.Errorf("summary %q, want an error with %q", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"math"
@@ -146,10 +147,10 @@ func (c *core) expressions() []parser.Expr {
 // of its subqueries is exactly the interval.
 func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 	timeout := max(c.cfg.Interval, time.Second)
-	step := timeout
 	if c.simulated != nil {
-		timeout, step = simulatedTimeout, c.cfg.Interval
+		timeout = simulatedTimeout
 	}
+	step := c.step()
 	return promql.NewEngine(promql.EngineOpts{
 		MaxSamples:               c.opts.MaxSamples,
 		Timeout:                  timeout,
@@ -160,6 +161,17 @@ func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 		Parser:                   promexpr.NewParser(),
 	})
 }
+
+// step returns the step of a subquery that sets none.
+func (c *core) step() time.Duration {
+	if c.simulated != nil {
+		return c.cfg.Interval
+	}
+	return SubqueryStep(c.cfg.Interval)
+}
+
+// SubqueryStep returns the step of a subquery that sets none, for an evaluation interval.
+func SubqueryStep(interval time.Duration) time.Duration { return max(interval, time.Second) }
 
 func (e evaluated) rule() rules.Rule {
 	if e.recording != nil {
@@ -267,6 +279,9 @@ func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vect
 // templateQuery is the function query of templates. A group's query_offset does not
 // apply to it, as in Prometheus.
 func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
+	if err := c.bounded(expr); err != nil {
+		return nil, err
+	}
 	vector, err := c.query.instant(ctx, expr, at)
 	if err != nil {
 		return nil, err
@@ -276,6 +291,19 @@ func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]
 		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F, Histogram: s.H})
 	}
 	return samples, nil
+}
+
+// bounded returns an error if an expression that a template composed costs too much. Those
+// of rules and the constants of templates are checked when they are loaded.
+func (c *core) bounded(text string) error {
+	expr, err := promexpr.Parse(text)
+	if err != nil {
+		return err
+	}
+	if found := rules.Excesses(expr, c.step()); len(found) > 0 {
+		return errors.New(found[0].Text)
+	}
+	return nil
 }
 
 // templateContext returns the context of all templates.

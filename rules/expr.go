@@ -38,6 +38,9 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	default:
 		p.fail(path, "expression returns a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
 	}
+	for _, e := range Excesses(ast, p.opts.Step) {
+		p.add(p.doc.ErrorAt(path, int(e.Pos), "%s", e.Text))
+	}
 	if alerting {
 		p.topLevelBool(path, ast)
 	}

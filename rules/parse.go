@@ -77,7 +77,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 // fileParser parses one file and collects its mistakes.
 type fileParser struct {
 	doc    *strictyaml.Document
-	states []string
+	opts   Options
 	groups []rawGroup
 	// root is the path of the groups in the document.
 	root string

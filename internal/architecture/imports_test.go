@@ -50,7 +50,7 @@ func layers() map[string]neighbours {
 
 		"internal/sdnotify/sdnotifytest": {nil, "it serves the tests of sdnotify and of the commands"},
 
-		"rules":             {[]string{"internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
+		"rules":             {[]string{"internal/expand", "internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
 		"rules/lint":        {[]string{"internal/manifest", "internal/promexpr", "internal/strictyaml", "internal/text", "rules", "rules/lint/probes"}, "lint reads rules, and gets the metrics that exist from its caller"},
 		"rules/lint/probes": {[]string{"internal/manifest", "internal/states", "internal/strictyaml"}, "it compares the probes of a manifest with states and rules"},
 		"dashboards":        {[]string{"internal/promexpr", "rules"}, "dashboards are made of names and rules, without measurements"},
