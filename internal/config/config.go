@@ -252,14 +252,20 @@ func (c *Config) StateNames() []string {
 	return names
 }
 
+// RuleOptions returns what the configuration defines for its rule files.
+func (c *Config) RuleOptions() rules.Options {
+	return rules.Options{States: c.StateNames(), Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
+}
+
 // BuiltinPrefix marks the name of a shipped rule file.
 const BuiltinPrefix = "builtin:"
 
 // loadRules reads the rule files of a configuration at path.
 func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
+	opts := l.Config.RuleOptions()
 	parse := func(name string, data []byte) {
-		files, mistakes := rules.ParseAll(name, data, l.Config.StateNames())
+		files, mistakes := opts.ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		l.Rules = append(l.Rules, files...)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -76,7 +77,7 @@ func printed(expr string) string {
 }
 
 func parse(expr string) (parser.Expr, error) {
-	return parser.NewParser(parser.Options{}).ParseExpr(expr)
+	return promexpr.Parse(expr)
 }
 
 // offset returns the time for which a group's expressions are evaluated, where that is not

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -96,7 +97,7 @@ type reader struct {
 
 // read reads a test file and its rule files.
 func read(name string, opts Options) (*file, *reader) {
-	r := &reader{opts: opts, name: name, promql: parser.NewParser(parser.Options{})}
+	r := &reader{opts: opts, name: name, promql: promexpr.NewParser()}
 	data, err := opts.read(name)
 	if err != nil {
 		r.errs = append(r.errs, fmt.Errorf("%s: %w", name, err))
