@@ -65,7 +65,8 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = a.plainSummary()
 	}
 	c.addFindings(&d, a)
-	if r.State != "" && !r.Observe && a.failsState(c.policy(r)) {
+	d.HeldFor, _ = a.holdLeft(c.policy(r), at)
+	if r.State != "" && !r.Observe && a.failsState(c.policy(r), at) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}

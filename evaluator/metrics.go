@@ -100,7 +100,7 @@ func ruleInfo(r *rules.Rule) labels.Labels {
 	if r.Observe {
 		mode = "observe"
 	}
-	info := metric("vitals_rule_info", "rule", r.Alert, "state", r.State, "severity", r.Severity, "no_data", string(r.NoData), "mode", mode)
+	info := metric("vitals_rule_info", "rule", r.Alert, "state", r.State, "severity", r.Severity, "no_data", string(r.NoData.Kind()), "mode", mode)
 	return info.WithoutEmpty()
 }
 

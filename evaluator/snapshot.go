@@ -106,8 +106,11 @@ type Rule struct {
 	KeepFiringFor time.Duration
 	// Observe is set by the annotation mode: observe: shown, never obeyed.
 	Observe bool
-	// NoData is what unknown means for the rule: fail, pass or hold.
+	// NoData is what unknown means for the rule: fail, pass, hold or hold with a duration.
 	NoData string
+	// HeldFor is how long the last status of an unknown rule still counts: zero without a
+	// hold that ends, and once it has ended.
+	HeldFor time.Duration
 	// ExitCode is the code that the exec probe returns when the rule decides, expanded
 	// for the deciding alert: 1 to 119, or 0 if there is none.
 	ExitCode int

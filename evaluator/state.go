@@ -57,20 +57,30 @@ func (c *core) policy(r rules.Rule) rules.NoData {
 	return rules.NoDataPass
 }
 
-// failsState reports whether a rule fails its state: it is failing, or it is unknown
-// and its policy is fail. Under hold the last other status counts; without one the rule
-// fails its state.
-func (a *alerting) failsState(policy rules.NoData) bool {
-	if a.status != Unknown {
+// failsState reports whether a rule fails its state as of at: it is failing, or it is
+// unknown and its policy is fail. Under hold the last other status counts; without one, and
+// after the end of the hold, the rule fails its state.
+func (a *alerting) failsState(policy rules.NoData, at time.Time) bool {
+	switch {
+	case a.status != Unknown:
 		return a.status == Failing
-	}
-	switch policy {
-	case rules.NoDataPass:
+	case policy == rules.NoDataPass:
 		return false
-	case rules.NoDataHold:
-		return a.held == Unknown || a.held == Failing
+	case policy.Kind() == rules.NoDataHold:
+		left, ends := a.holdLeft(policy, at)
+		return a.held == Unknown || a.held == Failing || ends && left == 0
 	}
 	return true
+}
+
+// holdLeft returns how long the last status of an unknown rule still counts. ends is false
+// if that is no question: the rule has data, never had any, or its policy has no end.
+func (a *alerting) holdLeft(policy rules.NoData, at time.Time) (left time.Duration, ends bool) {
+	d, _ := policy.HoldsFor()
+	if d == 0 || a.status != Unknown || a.held == Unknown {
+		return 0, false
+	}
+	return max(0, d-at.Sub(a.since)), true
 }
 
 // verdicts returns the verdict of every state. The rules already have whether they

@@ -34,11 +34,8 @@ func (p *fileParser) probe(at probePaths, r *Rule) {
 	default:
 		p.fail(at.annotation("mode"), `mode %q, expected "observe" or none`, clip(mode))
 	}
-	switch noData := NoData(r.Annotations["no_data"]); noData {
-	case "", NoDataFail, NoDataPass, NoDataHold:
-		r.NoData = noData
-	default:
-		p.fail(at.annotation("no_data"), "no_data %q, expected fail, pass or hold", clip(string(noData)))
+	if r.NoData = NoData(r.Annotations["no_data"]); r.NoData != "" && !r.NoData.Valid() {
+		p.fail(at.annotation("no_data"), "no_data %q, expected %s", clip(string(r.NoData)), NoDataExpected)
 	}
 	if text := r.Annotations["exit_code"]; text != "" && !strings.Contains(text, "{{") {
 		code, ok := ExitCode(text)

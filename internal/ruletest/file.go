@@ -181,8 +181,8 @@ func (r *reader) statesOf(f *file, raw rawFile) {
 	for _, name := range sortedKeys(raw.States) {
 		path := strictyaml.PathKey("states", name)
 		policy := rules.NoData(raw.States[name].NoData)
-		if !slices.Contains([]rules.NoData{"", rules.NoDataFail, rules.NoDataPass, rules.NoDataHold}, policy) {
-			r.fail(path+".no_data", "expected fail, pass or hold, got %q", policy)
+		if policy != "" && !policy.Valid() {
+			r.fail(path+".no_data", "expected %s, got %q", rules.NoDataExpected, policy)
 		}
 		f.states = slices.DeleteFunc(f.states, func(s evaluator.StatePolicy) bool { return s.Name == name })
 		f.states = append(f.states, evaluator.StatePolicy{Name: name, NoData: policy})
