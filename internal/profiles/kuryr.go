@@ -41,7 +41,7 @@ func kuryrResources() map[string]string {
 
 // adjustKuryrController applies kuryr.conf and --set to the controller's profile.
 func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) []error {
-	errs := o.setVariables(c, componentsVariable(), kubeconfigVariable())
+	errs := o.setVariables(c, componentsVariable(), kubeconfigVariable(), originalVariable(":8083"))
 	if o.KuryrConf == "" {
 		return errs
 	}
@@ -49,7 +49,7 @@ func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) [
 	if len(mistakes) > 0 {
 		return append(errs, mistakes...)
 	}
-	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.Health.Port)
+	o.setKuryrPort(c, fmt.Sprintf(":%d", conf.Health.Port))
 	for i := range c.Collectors {
 		for _, text := range useKuryrConf(&c.Collectors[i].Kinds, conf) {
 			errs = append(errs, fmt.Errorf("%s: %s", o.KuryrConf, text))
