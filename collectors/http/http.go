@@ -29,7 +29,8 @@ type collector struct {
 	expect   *expectations
 	format   writeOut
 	note     string
-	// body is the last body, if an expectation or body_output needs it; its memory is reused.
+	// body is the last body, if an expectation, body_output or the note needs it; its memory is
+	// reused.
 	body bytes.Buffer
 }
 
@@ -104,6 +105,9 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		return secrets, fmt.Errorf("read body: %w", err)
 	}
 	a.complete = true
+	if c.showsBody() {
+		a.shown = c.body.Bytes()
+	}
 	a.results = c.expect.check(a)
 	if c.config.Expect != nil && c.config.Expect.Observe {
 		return secrets, failure(a.results[:1], a.status) // the status

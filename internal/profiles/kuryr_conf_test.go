@@ -168,7 +168,7 @@ func TestKuryrConfHandlers(t *testing.T) {
 
 // The controller's profile does not have the variables of the CNI daemon's.
 func TestControllerVariables(t *testing.T) {
-	if _, errs := Load(Options{Name: "kuryr-controller", Set: map[string]string{"process": "x"}}); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "expected components or kubeconfig") {
+	if _, errs := Load(Options{Name: "kuryr-controller", Set: map[string]string{"process": "x"}}); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "expected components, kubeconfig or original") {
 		t.Errorf("Load() = %v, want an error that names the variables", errs)
 	}
 }

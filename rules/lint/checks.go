@@ -60,6 +60,7 @@ func checks() []check {
 		{About: About{"V024", "template-label", Warning, "A template uses a label that the result cannot have."}, rule: templateLabel},
 		{About: About{"V025", "second-document", Warning, "The rules are in a document that Prometheus does not read."}, run: secondDocument},
 		{About: About{"V026", "quantile-without-le", Error, "A quantile of a histogram has no buckets, because the label le is dropped."}, rule: quantileWithoutBuckets},
+		{About: About{"V029", "alive-without-evidence", Warning, "No rule of alive can have data: alive passes whatever happens."}, run: aliveWithoutEvidence},
 		{About: About{"V030", "probe-patience", Warning, "The failure threshold of a probe does not fit the rules."}, run: probeCheck},
 		{About: About{"V031", "probe-timeout", Warning, "The timeout of a probe does not fit its period or its command."}, run: probeCheck},
 		{About: About{"V032", "probe-path", Error, "A probe requests a path, a state or a rule that does not exist."}, run: probeCheck},
