@@ -75,6 +75,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	traced, lookup := remote.TraceLookup(r.Context())
 	response, err := t.next.RoundTrip(r.WithContext(traced))
+	noteExpiry(r.Context(), response, err)
 	if err != nil {
 		return nil, lookup.Cause(err)
 	}
