@@ -32,6 +32,9 @@ type answer struct {
 	// set without an answer, for a server that is not trusted.
 	expires time.Time
 
+	// refused is where a redirect led that was not followed, because it is another host; else nil.
+	refused *url.URL
+
 	// complete reports whether the body was read to its end or to the limit.
 	complete bool
 	// size is how many bytes of the body were read, decompressed. body are these bytes, if an

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"syscall"
 	"time"
 
@@ -41,6 +40,7 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	if h.expect, err = newExpectations(c); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
+	h.client.expected = func(status int) bool { return h.expect.checkStatus(status) == "" }
 	if h.format, err = parseWriteOut(c.NoteFormat); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
@@ -90,7 +90,7 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		return nil, err
 	}
 	a.url = req.URL
-	resp, err := c.client.do(ctx, req, a.trace, &a.redirects)
+	resp, err := c.client.do(ctx, req, a)
 	if resp != nil { // also with the error of a redirect that is not followed
 		a.record(resp)
 	}
@@ -124,8 +124,8 @@ func (c *collector) explain(a *answer, err error) string {
 	if reason(err) == remote.ReasonTimeout {
 		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().phase(), text)
 	}
-	if slices.Contains([]int{301, 302, 303, 307, 308}, a.status) && !c.config.FollowRedirects {
-		text += " (redirects are not followed)"
+	if to := a.refused; to != nil {
+		text += fmt.Sprintf(" (the redirect to another host is not followed: %.100s)", remote.Origin(to))
 	}
 	return fmt.Sprintf("%s %s: %s", a.method, redactedURL(a.url), text)
 }
