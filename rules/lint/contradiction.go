@@ -54,7 +54,10 @@ func onlyValues(m *labels.Matcher) (values []string, ok bool) {
 
 // contradictory explains why the two sides of an operation cannot both have a result: one
 // side requires the absence of series that the other side selects. It is empty if they can.
-func contradictory(n *parser.BinaryExpr) string {
+func (a *analyzer) contradictory(n *parser.BinaryExpr) string {
+	if !a.pass.traits(n).absent {
+		return ""
+	}
 	for _, pair := range [][2]parser.Expr{{n.LHS, n.RHS}, {n.RHS, n.LHS}} {
 		for _, gone := range denied(pair[0]) {
 			for _, there := range needed(pair[1]) {

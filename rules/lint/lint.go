@@ -129,21 +129,14 @@ type pass struct {
 	subjects []*subject
 	// recorded holds the recording rules by the name that they record.
 	recorded map[string][]*subject
-	// walked caches the leaves of rules.
-	walked map[*rules.Rule][]leaf
 	// outcomes and cadences cache the results for the expressions of recording rules.
 	outcomes map[*subject]outcome
 	cadences map[*subject]cadence
 	// lacking holds selectors of series that may be absent, by the recorded name that
 	// depends on them.
 	lacking map[string][]*parser.VectorSelector
-	// named holds the shapes of the recorded series by their name, and nodeShapes those of
-	// expressions. computed counts the computed ones.
-	named      map[string]shape
-	nodeShapes map[parser.Expr]shape
-	computed   int
-	// metrics holds the metrics of the vocabulary by their name.
-	metrics map[string][]Metric
+	// named holds the shapes of the recorded series by their name.
+	named map[string]shape
 	// idle holds the rules for other configurations and the kinds of collectors that they
 	// need.
 	idle map[*subject][]string
@@ -151,6 +144,7 @@ type pass struct {
 	inManifests []probes.Finding
 	// feeding holds the rules with a state and the recording rules that they use.
 	feeding map[*subject]bool
+	memo
 }
 
 // subject is a rule with its file and group.
@@ -177,7 +171,7 @@ func (s *subject) enforced() bool {
 }
 
 func (p *pass) prepare() {
-	p.recorded, p.walked = map[string][]*subject{}, map[*rules.Rule][]leaf{}
+	p.recorded, p.memo = map[string][]*subject{}, newMemo(p.opts.Vocabulary)
 	p.outcomes, p.cadences = map[*subject]outcome{}, map[*subject]cadence{}
 	for _, f := range p.files {
 		for g := range f.Groups {
@@ -188,12 +182,6 @@ func (p *pass) prepare() {
 					p.recorded[s.rule.Record] = append(p.recorded[s.rule.Record], s)
 				}
 			}
-		}
-	}
-	p.metrics = map[string][]Metric{}
-	if v := p.opts.Vocabulary; v != nil {
-		for _, m := range v.Metrics {
-			p.metrics[m.Name] = append(p.metrics[m.Name], m)
 		}
 	}
 	p.shapes()

@@ -80,6 +80,15 @@ func (h cadence) waits(back time.Duration) cadence {
 
 // cadence computes the cadence of an expression. via names the recording rules on the way.
 func (p *pass) cadence(e parser.Expr, via []string) cadence {
+	h, ok := p.nodeCadences[e]
+	if !ok {
+		h = p.cadenceOfNode(e, via)
+		p.nodeCadences[e] = h
+	}
+	return h
+}
+
+func (p *pass) cadenceOfNode(e parser.Expr, via []string) cadence {
 	switch n := promexpr.Bare(e).(type) {
 	case *parser.VectorSelector:
 		return p.cadenceOf(n, via)
@@ -138,7 +147,7 @@ func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
 	switch {
 	case n.Op == parser.LOR:
 		return left.either(right)
-	case n.Op == parser.LAND && thenAndNow(n):
+	case n.Op == parser.LAND && p.thenAndNow(n):
 		return cadence{smoothed: true}
 	case n.Op.IsComparisonOperator() && oneCollectionDecides(n):
 		h := left.both(right)
@@ -198,7 +207,10 @@ func aggregated(e parser.Expr) parser.Expr {
 }
 
 // thenAndNow reports whether both sides select the same metric at different times.
-func thenAndNow(n *parser.BinaryExpr) bool {
+func (p *pass) thenAndNow(n *parser.BinaryExpr) bool {
+	if !p.traits(n).shifted {
+		return false
+	}
 	for _, a := range selectors(n.LHS) {
 		for _, b := range selectors(n.RHS) {
 			if promexpr.MetricName(a) == promexpr.MetricName(b) && a.OriginalOffset != b.OriginalOffset {

@@ -112,7 +112,7 @@ func (p *pass) compared(e parser.Expr) []absence {
 		case n.Op.IsComparisonOperator():
 			return p.absences(n)
 		}
-		return slices.Concat(p.compared(n.LHS), p.compared(n.RHS))
+		return append(p.compared(n.LHS), p.compared(n.RHS)...)
 	case *parser.Call:
 		var all []absence
 		for _, arg := range n.Args {
