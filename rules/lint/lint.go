@@ -245,12 +245,12 @@ func (p *pass) report(f Finding) *Finding {
 // add adds a finding of the current check, once.
 func (p *pass) add(s *subject, f Finding) *Finding {
 	f.Code, f.Name = p.current.Code, p.current.Name
-	i := slices.IndexFunc(p.findings, func(known finding) bool {
-		known.Severity = f.Severity
-		return known == finding{f, s}
-	})
-	if i < 0 {
+	same := finding{f, s}
+	same.Severity = Info // the caller may have changed it
+	i, ok := p.reported[same]
+	if !ok {
 		i = len(p.findings)
+		p.reported[same] = i
 		p.findings = append(p.findings, finding{f, s})
 	}
 	return &p.findings[i].Finding

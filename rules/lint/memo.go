@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -27,6 +28,16 @@ type memo struct {
 	// selectors.
 	metrics map[string][]Metric
 	sourced map[*parser.VectorSelector][]Metric
+	// ready holds the leaves of the rules of ready.
+	ready *selectorIndex[readyLeaf]
+	// intended holds the known names that are similar to others, and similarTo finds them
+	// among the recorded names and those of the vocabulary.
+	intended  map[string]string
+	similarTo *[2]text.Names
+	// begins holds where the rules of each file begin.
+	begins map[*rules.File][]start
+	// reported holds the indexes of findings, without their severity.
+	reported map[finding]int
 	// computed counts the shapes and outcomes that were computed.
 	computed int
 }
@@ -36,6 +47,7 @@ func newMemo(v *Vocabulary) memo {
 		walked: map[*rules.Rule][]leaf{}, decisions: map[*subject]*decision{}, nodeTraits: map[parser.Node]traits{},
 		nodeCadences: map[parser.Expr]cadence{}, identities: map[parser.Expr]string{}, outlines: map[string]string{},
 		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, sourced: map[*parser.VectorSelector][]Metric{},
+		reported: map[finding]int{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
 	}
 	if v != nil {
 		for _, metric := range v.Metrics {
