@@ -99,8 +99,8 @@ func (p *pass) condition(l leaf) (v values, ok bool) {
 // through walks up from a part of an expression that stands for a selector. It returns the
 // values that pass a comparison on the way, whether there was one, and whether a value that
 // passes makes the whole expression true.
-func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
-	for _, n := range slices.Backward(way) {
+func (p *pass) through(way *trail, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
+	for n := range way.upwards() {
 		switch n := n.(type) {
 		case *parser.ParenExpr:
 		case *parser.AggregateExpr:

@@ -24,7 +24,7 @@ func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
 	if text, cure := a.pass.unmatched(n); text != "" {
 		return a.impossible(n, text, cure)
 	}
-	if text := a.contradictory(n); text != "" {
+	if text := a.pass.contradictory(n); text != "" {
 		return a.impossible(n, text, `use "a or b" if either is enough`)
 	}
 	switch {

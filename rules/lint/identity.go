@@ -62,34 +62,3 @@ func (p *pass) outline(e parser.Expr) string {
 
 // described returns the text of the expression with an identity, shortened for a message.
 func (p *pass) described(id string) string { return short(p.identified[id]) }
-
-// traits are properties of an expression and its parts.
-type traits struct {
-	// nameless is set for a selector without the name of one metric, picks for an
-	// aggregation that chooses some samples out of several, as topk does: among equal ones
-	// the choice is arbitrary. shifted is set for an offset, and absent for a test of
-	// absence.
-	nameless, picks, shifted, absent bool
-}
-
-// traits returns the properties of an expression. They are computed once for each node.
-func (p *pass) traits(e parser.Node) traits {
-	t, ok := p.nodeTraits[e]
-	if ok {
-		return t
-	}
-	switch n := e.(type) {
-	case *parser.VectorSelector:
-		t = traits{nameless: promexpr.MetricName(n) == "", shifted: n.OriginalOffset != 0}
-	case *parser.AggregateExpr:
-		t.picks = keepsLabels(n.Op)
-	}
-	t.absent = isAbsent(e)
-	for c := range parser.ChildrenIter(e) {
-		of := p.traits(c)
-		t.nameless, t.picks = t.nameless || of.nameless, t.picks || of.picks
-		t.shifted, t.absent = t.shifted || of.shifted, t.absent || of.absent
-	}
-	p.nodeTraits[e] = t
-	return t
-}

@@ -74,16 +74,7 @@ type Options struct {
 // order of the files, then of the manifests. Accepted findings are included.
 func Check(files []*rules.File, opts Options) []Finding {
 	p := &pass{files: files, opts: opts}
-	p.prepare()
-	for _, c := range checks() {
-		p.current = c
-		switch {
-		case c.run != nil:
-			c.run(p)
-		case c.rule != nil:
-			p.eachRule(c.rule)
-		}
-	}
+	p.run()
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
@@ -102,6 +93,20 @@ func Check(files []*rules.File, opts Options) []Finding {
 			cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
 	return findings
+}
+
+// run runs all checks.
+func (p *pass) run() {
+	p.prepare()
+	for _, c := range checks() {
+		p.current = c
+		switch {
+		case c.run != nil:
+			c.run(p)
+		case c.rule != nil:
+			p.eachRule(c.rule)
+		}
+	}
 }
 
 // eachRule calls check for each valid rule.
@@ -182,6 +187,11 @@ func (p *pass) prepare() {
 					p.recorded[s.rule.Record] = append(p.recorded[s.rule.Record], s)
 				}
 			}
+		}
+	}
+	for _, s := range p.subjects {
+		if s.rule.AST != nil {
+			p.survey(s.rule.AST)
 		}
 	}
 	p.shapes()

@@ -24,6 +24,8 @@ type memo struct {
 	// each.
 	outlines   map[string]string
 	identified map[string]parser.Expr
+	// required holds the selectors that expressions require.
+	required map[requirement][]*parser.VectorSelector
 	// metrics holds the metrics of the vocabulary by their name, and sourced the sources of
 	// selectors.
 	metrics map[string][]Metric
@@ -38,7 +40,7 @@ type memo struct {
 	begins map[*rules.File][]start
 	// reported holds the indexes of findings, without their severity.
 	reported map[finding]int
-	// computed counts the shapes and outcomes that were computed.
+	// computed counts the shapes, traits and outcomes that were computed.
 	computed int
 }
 
@@ -47,7 +49,7 @@ func newMemo(v *Vocabulary) memo {
 		walked: map[*rules.Rule][]leaf{}, decisions: map[*subject]*decision{}, nodeTraits: map[parser.Node]traits{},
 		nodeCadences: map[parser.Expr]cadence{}, identities: map[parser.Expr]string{}, outlines: map[string]string{},
 		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, sourced: map[*parser.VectorSelector][]Metric{},
-		reported: map[finding]int{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
+		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
 	}
 	if v != nil {
 		for _, metric := range v.Metrics {

@@ -65,6 +65,7 @@ func (a *analyzer) impossible(n parser.Node, text, cure string) outcome {
 
 // analyze returns the outcome of an expression.
 func (a *analyzer) analyze(e parser.Expr) outcome {
+	a.pass.computed++
 	switch n := e.(type) {
 	case *parser.ParenExpr:
 		return a.analyze(n.Expr)
@@ -109,11 +110,6 @@ func (a *analyzer) newOutcome(e parser.Expr, v values, sure certainty) outcome {
 	o.subject, o.pure, o.whole = a.pass.identity(e), true, &whole
 	o.facts = map[string]values{o.subject: v}
 	return o
-}
-
-// contains reports whether a condition holds for a node of an expression.
-func contains(e parser.Node, condition func(parser.Node) bool) bool {
-	return condition(e) || slices.ContainsFunc(parser.Children(e), func(n parser.Node) bool { return contains(n, condition) })
 }
 
 // selectors returns the selectors of an expression; none for nil.

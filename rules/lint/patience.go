@@ -153,7 +153,7 @@ func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
 		h := left.both(right)
 		h.smoothed = false
 		return h
-	case n.Op.IsComparisonOperator() && comparesAge(n):
+	case n.Op.IsComparisonOperator() && p.comparesAge(n):
 		return left.both(right).waits(age(n))
 	}
 	return left.both(right)
@@ -208,7 +208,7 @@ func aggregated(e parser.Expr) parser.Expr {
 
 // thenAndNow reports whether both sides select the same metric at different times.
 func (p *pass) thenAndNow(n *parser.BinaryExpr) bool {
-	if !p.traits(n).shifted {
+	if !p.traits(n).skewed {
 		return false
 	}
 	for _, a := range selectors(n.LHS) {
@@ -222,12 +222,8 @@ func (p *pass) thenAndNow(n *parser.BinaryExpr) bool {
 }
 
 // comparesAge reports whether a comparison tests how long ago something was.
-func comparesAge(n *parser.BinaryExpr) bool {
-	now := contains(n, func(n parser.Node) bool {
-		c, ok := n.(*parser.Call)
-		return ok && c.Func.Name == "time"
-	})
-	return now && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
+func (p *pass) comparesAge(n *parser.BinaryExpr) bool {
+	return p.traits(n).timed && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
 		return strings.Contains(promexpr.MetricName(s), "_time") || promexpr.MetricName(s) == ""
 	})
 }

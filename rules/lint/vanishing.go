@@ -73,7 +73,7 @@ func (p *pass) absents(s *subject, to *selectorIndex[*parser.VectorSelector]) *s
 		to = &selectorIndex[*parser.VectorSelector]{}
 	}
 	for _, l := range p.leaves(s.rule) {
-		if slices.ContainsFunc(l.path, isAbsent) {
+		if l.path.contains(isAbsent) {
 			to.add(l.selector, l.selector)
 		}
 	}
