@@ -25,7 +25,7 @@ type catalogEntry struct {
 func NewCatalog(defs []*Def, identity, name string) *Catalog {
 	c := &Catalog{Any: name == ""}
 	for _, d := range defs {
-		c.entries = append(c.entries, catalogEntry{def: d, Metric: Metric{Desc: d.Desc(), Labels: map[string][]string{}}})
+		c.entries = append(c.entries, catalogEntry{def: d, Metric: Metric{Desc: d.Desc(), Identity: identity, Labels: map[string][]string{}}})
 	}
 	if identity != "" {
 		c.Configured(identity, []string{name})

@@ -43,12 +43,22 @@ type Runner interface {
 
 // Noter is a Collector that summarizes its last collection in one short line, also after a
 // success: the server's address, the status, the latency. The line is for people; it is not
-// visible to rules and never becomes a label.
+// visible to rules and never becomes a label. Where there is no note, the error of the last
+// collection is shown in its place.
 type Noter interface {
 	Collector
 	// Note returns one line of at most 200 bytes without secrets, or "" for no summary.
 	// It is called after Collect, in the same goroutine.
 	Note() string
+}
+
+// PartNoter is a Collector of several parts, such as components, each with a note of its own.
+type PartNoter interface {
+	Collector
+	// PartNotes returns the label that names a part, and notes by its value. Each is one
+	// line of at most 200 bytes, as that of a Noter. It is called after Collect, in the same
+	// goroutine. The caller owns the map.
+	PartNotes() (label string, notes map[string]string)
 }
 
 // Env is the environment of a collector: what it may use of the program.

@@ -8,7 +8,8 @@
 //  2. Kind.Problems returns the mistakes, and Kind.Metrics what the collector can export.
 //  3. Kind.New creates the Collector.
 //  4. If the collector is a Runner, Run keeps watches and sockets open in its own goroutine.
-//  5. At each interval, the evaluator calls Collect, then Describe, then Note of a Noter.
+//  5. At each interval, the evaluator calls Collect, then Describe, then Note of a Noter
+//     and PartNotes of a PartNoter.
 //
 // Collect measures; rules judge. Each metric is declared once as a *Def, and Collect sets its
 // values in a Batch. A state is one series per state, with the value 0 or 1. Collect returns

@@ -44,6 +44,9 @@ func Describe(defs []*Def) []Desc {
 // anything is measured.
 type Metric struct {
 	Desc
+	// Identity is the label with the collector's name, such as dependency; empty if there is
+	// none.
+	Identity string
 	// Labels are the labels that its series may have, with all possible values; nil
 	// allows any. The value "" means that a series may lack the label.
 	Labels map[string][]string

@@ -1,16 +1,15 @@
 package dashboards
 
+import "strings"
+
 const ofCollector = `collector=~"$collector",$vitals`
 
 // failures matches the metrics with the reasons of failures, except those of watches.
-// failed has the labels that identify what failed; each metric has one of them.
-const (
-	failures = `vitals_[a-z]+(_write)?_failure`
-	failed   = `"dependency", "process", "component", "file", "disk", "systemd", "netlink", "cgroup", "supervisor", "script"`
-)
+const failures = `vitals_[a-z]+(_write)?_failure`
 
-// collectors returns the dashboard of the collectors.
-func collectors() dashboard {
+// collectors returns the dashboard of the collectors. Each series of a failure has one of
+// the labels.
+func collectors(labels []string) dashboard {
 	bad := switches("FAIL", "OK")
 	age := numbers("s").below("text")
 	flag := flags("FAIL", red)
@@ -51,7 +50,7 @@ func collectors() dashboard {
 						{field: "__name__", title: "Metric"}, {field: "what", title: "Of"}, {field: "reason", title: "Reason"},
 						{field: "instance", title: "Instance"}, {field: "Value", title: "Now", display: &flag},
 					},
-					now(`max by (__name__, what, reason, instance) (label_join({__name__=~"`+failures+`",$vitals} == 1, "what", "", `+failed+`))`, "")),
+					now(`max by (__name__, what, reason, instance) (label_join({__name__=~"`+failures+`",$vitals} == 1, "what", "", "`+strings.Join(labels, `", "`)+`"))`, "")),
 				graph("Samples of scraped components",
 					"How many samples the last scrape of each component yielded. A falling number means that the component exports less than before, and rules may have lost their series.",
 					numbers("short"), over(`min by (component) (vitals_scrape_samples{$vitals})`, "{{component}}")),

@@ -17,12 +17,13 @@ type File struct {
 }
 
 // Files returns the dashboards of Vitals, a dashboard of the user's rules if there are any,
-// and the files with which Grafana loads them. The same rules yield identical files. The
-// rule files must be free of errors: see rules.Parse.
-func Files(own []*rules.File) []File {
+// and the files with which Grafana loads them. The labels hold the names of collectors: see
+// kinds.IdentityLabels. The same arguments yield identical files. The rule files must be free
+// of errors: see rules.Parse.
+func Files(own []*rules.File, labels []string) []File {
 	dashboards := []generated{
 		{name: "overview", dashboard: overview()}, {name: "rule", dashboard: rule()}, {name: "kuryr", dashboard: kuryr()}, {name: "openstack", dashboard: openstack()},
-		{name: "collectors", dashboard: collectors()}, {name: "evaluator", dashboard: evaluator()},
+		{name: "collectors", dashboard: collectors(labels)}, {name: "evaluator", dashboard: evaluator()},
 	}
 	if len(own) > 0 {
 		dashboards = append(dashboards, generated{name: "rules", dashboard: ownRules(own)})

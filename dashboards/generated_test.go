@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/dashboards/alerts"
 )
@@ -14,7 +15,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(dashboards.Files(nil), about...) {
+	for _, f := range append(dashboards.Files(nil, kinds.IdentityLabels()), about...) {
 		if !dashboards.Generated(f.Data) {
 			t.Errorf("Generated(%s) = false, want true: %.200s", f.Name, f.Data)
 		}

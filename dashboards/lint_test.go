@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 )
 
@@ -231,7 +232,7 @@ func TestLinksLeadToDashboards(t *testing.T) {
 		}
 	}
 	links := 0
-	for _, f := range dashboards.Files(nil) {
+	for _, f := range dashboards.Files(nil, kinds.IdentityLabels()) {
 		for _, m := range link.FindAllStringSubmatch(string(f.Data), -1) {
 			links++
 			if !slices.Contains(uids[m[1]], m[2]) {

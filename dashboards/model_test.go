@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -94,7 +95,7 @@ type (
 // loadDashboards reads the generated dashboards.
 func loadDashboards(t *testing.T) []dashboard {
 	t.Helper()
-	return decode(t, dashboards.Files(nil))
+	return decode(t, dashboards.Files(nil, kinds.IdentityLabels()))
 }
 
 // linted returns the generated dashboards, and a dashboard for each shipped rule file and for
@@ -123,7 +124,7 @@ func ownDashboard(t *testing.T, name, text string) dashboard {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	for _, d := range decode(t, dashboards.Files([]*rules.File{f})) {
+	for _, d := range decode(t, dashboards.Files([]*rules.File{f}, kinds.IdentityLabels())) {
 		if d.file == "rules.json" {
 			d.file += " of " + name
 			return d

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -193,7 +194,7 @@ func TestOwnDashboardsHaveANameOfTheirOwn(t *testing.T) {
 		for _, name := range names {
 			files = append(files, &rules.File{Name: name})
 		}
-		for _, d := range decode(t, dashboards.Files(files)) {
+		for _, d := range decode(t, dashboards.Files(files, kinds.IdentityLabels())) {
 			if d.file == "rules.json" {
 				return d.UID
 			}

@@ -20,7 +20,7 @@ type rewriter struct {
 // rewrite restricts every selector of an expression to the chosen jobs and instances.
 func (rw rewriter) rewrite(expr parser.Expr) string {
 	// Parsing makes a copy: the expression of the rule must not change.
-	own, err := parser.NewParser(parser.Options{}).ParseExpr(expr.String())
+	own, err := promexpr.Parse(expr.String())
 	if err != nil {
 		panic("internal error: " + err.Error()) // the parser printed it
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
@@ -42,9 +43,11 @@ type alerting struct {
 	cacheable bool
 	metrics   []string
 	cached    cachedResult
-	// names are the label values by which the rule itself may name collectors.
-	names []string
-	limit *Limit
+	// named are the labels and matchers by which the rule itself may name collectors, and
+	// selected the metrics of collectors that it uses.
+	named    []labels.Label
+	selected []string
+	limit    *Limit
 	// series are the alerts' own series; nil as long as no expression selects them.
 	series *window.Source
 
@@ -76,7 +79,7 @@ type active struct {
 	keepFiringSince time.Time
 	seen            bool
 	// annotations are expanded for the first snapshot after an evaluation that changed
-	// them; nil until then, and never changed.
+	// them, or in that evaluation if they are dynamic; nil until then, and never changed.
 	annotations map[string]string
 	// inAlerts and inForState are the labels of the alert's own series, and
 	// inAlertsFiring whether the alert was firing when they were made.
@@ -101,7 +104,7 @@ func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
 		return nil, err
 	}
 	a.dynamic = slices.ContainsFunc(a.annotations, func(t templated) bool { return t.text.Dynamic() })
-	a.names = collectorNames(r)
+	a.named = namedBy(r)
 	return a, nil
 }
 
@@ -125,10 +128,9 @@ func parseTemplates(alert string, texts map[string]string) ([]templated, error) 
 // expression, also as a format whose verbs stand for label values.
 func (a *alerting) queries() []parser.Expr {
 	var all []parser.Expr
-	p := parser.NewParser(parser.Options{})
 	for _, t := range slices.Concat(a.labels, a.annotations) {
 		for _, text := range t.text.Constants() {
-			if expr, err := p.ParseExpr(strings.ReplaceAll(text, "%q", `""`)); err == nil {
+			if expr, err := promexpr.Parse(strings.ReplaceAll(text, "%q", `""`)); err == nil {
 				all = append(all, expr)
 			}
 		}
@@ -152,7 +154,7 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
 			continue
 		}
-		if a.dynamic || old.sample.F != s.sample.F || !labels.Equal(old.sample.Metric, s.sample.Metric) {
+		if a.dynamic || !sameSample(old.sample, s.sample) {
 			old.annotations = nil
 		}
 		old.sample, old.seen = s.sample, true
@@ -202,7 +204,7 @@ func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, tc
 		return t.plain
 	}
 	text, err := t.text.Expand(ctx, expand.Data{
-		Labels: s.Metric.Map(), Value: s.F, At: at,
+		Labels: s.Metric.Map(), Value: s.F, Histogram: s.H, At: at,
 		ExternalLabels: tc.externalLabels, ExternalURL: tc.externalURL,
 	}, tc.query)
 	if err != nil {
@@ -303,10 +305,7 @@ func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, tc templ
 	shown := make([]Alert, 0, min(len(all), limit))
 	for _, al := range all[:min(len(all), limit)] {
 		if al.annotations == nil {
-			al.annotations = make(map[string]string, len(a.annotations))
-			for _, t := range a.annotations {
-				al.annotations[t.name] = t.expand(ctx, at, al.sample, tc)
-			}
+			a.annotate(ctx, at, al, tc)
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,

@@ -28,7 +28,8 @@ const (
 )
 
 // worker runs one collector: a collection at once, then one an interval, and one
-// whenever the collector requests it. Collections do not overlap.
+// whenever the collector requests it, which does not delay the regular ones. Collections
+// do not overlap.
 type worker struct {
 	collector collectors.Collector
 	// source is replaced when a reload changes the collector's times.
@@ -38,12 +39,13 @@ type worker struct {
 	results chan<- result
 	logger  *slog.Logger
 	wake    chan struct{}
-	// ok and panicked are the last outcome that was logged, if logged is set.
-	ok, logged, panicked bool
+	// panicked is set if the last collection panicked.
+	panicked bool
+	log      outcomeLog
 }
 
 func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
-	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1), ended: make(chan struct{}), log: newOutcomeLog()}
 	w.source.Store(&s)
 	return w
 }
@@ -75,12 +77,17 @@ func (w *worker) run(ctx context.Context) {
 		}()
 		defer w.await(done)
 	}
+	var source *Source
+	var due time.Time // of the next regular collection
 	for {
 		begin := time.Now()
+		if s := w.source.Load(); s != source || !begin.Before(due) {
+			source, due = s, begin.Add(w.wait())
+		}
 		if !w.runCollection(ctx) {
 			return
 		}
-		if !sleep(ctx, minGap, nil) || !sleep(ctx, w.wait()-time.Since(begin), w.wake) {
+		if !sleep(ctx, minGap, nil) || !sleep(ctx, time.Until(due), w.wake) {
 			return
 		}
 	}
@@ -146,33 +153,15 @@ func (w *worker) collect(ctx context.Context) (r result) {
 	if err != nil {
 		err = errors.New(redact.Text(err.Error()))
 	}
-	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector)}
+	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector), parts: partsOf(w.collector)}
 }
 
 // panicText returns the value of a panic without secrets.
 func panicText(p any) string { return redact.Text(fmt.Sprintf("panic: %v", p)) }
 
-// logChange logs a result that differs in success or panic from the one before.
-func (w *worker) logChange(r result) {
-	if r.stack != nil && !w.panicked {
-		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
-	}
-	w.panicked = r.stack != nil
-	ok := r.err == nil
-	if w.logged && ok == w.ok {
-		return
-	}
-	w.logged, w.ok = true, ok
-	if ok {
-		w.logger.Info("collector succeeds")
-	} else {
-		w.logger.Warn("collector fails", "err", bound(r.err.Error()))
-	}
-}
-
 func (w *worker) deliver(ctx context.Context, r result) bool {
 	r.collector = w.collector
-	w.logChange(r)
+	w.logChange(r, time.Now())
 	select {
 	case <-ctx.Done():
 		return false

@@ -22,6 +22,9 @@ type Config struct {
 	// reload keeps running, if need be with other times. One of the same name and kind
 	// as one before inherits the last samples of that until its first collection ends.
 	Sources []Source
+	// Invalid is why there is no valid configuration; nil if this is one. Every state but
+	// alive and started then fails with it. It must not contain secrets.
+	Invalid error
 }
 
 // StatePolicy is a state and its policy for missing evidence.
@@ -36,6 +39,9 @@ type Source struct {
 	Name     string
 	Kind     string
 	External bool
+	// Forwards is set if the collector exports metrics of another program, which it
+	// describes only while that program answers.
+	Forwards bool
 	Interval time.Duration
 	Timeout  time.Duration
 	// Collector must be comparable: a pointer.

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -72,7 +74,7 @@ func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.
 	}
 	c := &core{
 		opts: opts, simulated: simulated, window: window.New(),
-		started: at, reload: Reload{OK: true, At: at, LastSuccess: at},
+		started: at,
 	}
 	if simulated != nil {
 		c.histograms = window.WithHistograms(c.window)
@@ -104,6 +106,8 @@ func (c *core) apply(cfg Config, at time.Time) error {
 	c.own = newOwnMetrics(c)
 	c.version++
 	c.markCacheable()
+	c.reloaded(cfg.Invalid, at)
+	c.markSelected()
 	return nil
 }
 
@@ -145,10 +149,10 @@ func (c *core) expressions() []parser.Expr {
 // of its subqueries is exactly the interval.
 func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 	timeout := max(c.cfg.Interval, time.Second)
-	step := timeout
 	if c.simulated != nil {
-		timeout, step = simulatedTimeout, c.cfg.Interval
+		timeout = simulatedTimeout
 	}
+	step := c.step()
 	return promql.NewEngine(promql.EngineOpts{
 		MaxSamples:               c.opts.MaxSamples,
 		Timeout:                  timeout,
@@ -156,9 +160,20 @@ func (c *core) newEngine(lookback time.Duration) *promql.Engine {
 		NoStepSubqueryIntervalFn: func(int64) int64 { return step.Milliseconds() },
 		EnableAtModifier:         true,
 		EnableNegativeOffset:     true,
-		Parser:                   parser.NewParser(parser.Options{}),
+		Parser:                   promexpr.NewParser(),
 	})
 }
+
+// step returns the step of a subquery that sets none.
+func (c *core) step() time.Duration {
+	if c.simulated != nil {
+		return c.cfg.Interval
+	}
+	return SubqueryStep(c.cfg.Interval)
+}
+
+// SubqueryStep returns the step of a subquery that sets none, for an evaluation interval.
+func SubqueryStep(interval time.Duration) time.Duration { return max(interval, time.Second) }
 
 func (e evaluated) rule() rules.Rule {
 	if e.recording != nil {
@@ -219,6 +234,9 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 	if err == nil {
 		err = a.evaluate(ctx, at, a.cached.result, c.templateContext())
 	}
+	if err == nil && a.dynamic {
+		a.annotateSeen(ctx, at, c.shownAlerts(), c.templateContext())
+	}
 	if err == nil && c.alertSeries {
 		err = c.writeAlerts(a, asOf)
 	}
@@ -263,15 +281,31 @@ func (c *core) record(g *group, r *recording, asOf time.Time, result promql.Vect
 // templateQuery is the function query of templates. A group's query_offset does not
 // apply to it, as in Prometheus.
 func (c *core) templateQuery(ctx context.Context, expr string, at time.Time) ([]expand.Sample, error) {
+	if err := c.bounded(expr); err != nil {
+		return nil, err
+	}
 	vector, err := c.query.instant(ctx, expr, at)
 	if err != nil {
 		return nil, err
 	}
 	samples := make([]expand.Sample, 0, len(vector))
 	for _, s := range vector {
-		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
+		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F, Histogram: s.H})
 	}
 	return samples, nil
+}
+
+// bounded returns an error if an expression that a template composed costs too much. Those
+// of rules and the constants of templates are checked when they are loaded.
+func (c *core) bounded(text string) error {
+	expr, err := promexpr.Parse(text)
+	if err != nil {
+		return err
+	}
+	if found := rules.Excesses(expr, c.step()); len(found) > 0 {
+		return errors.New(found[0].Text)
+	}
+	return nil
 }
 
 // templateContext returns the context of all templates.
@@ -289,7 +323,7 @@ func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
 	c.version++
 	c.started, c.at = c.started.Add(d), shifted(c.at, d)
-	c.reload.At, c.reload.LastSuccess = c.reload.At.Add(d), c.reload.LastSuccess.Add(d)
+	c.reload.At, c.reload.LastSuccess = shifted(c.reload.At, d), shifted(c.reload.LastSuccess, d)
 	for _, g := range c.groups {
 		g.last = shifted(g.last, d)
 		for _, e := range g.rules {

@@ -64,8 +64,9 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 	} else if a.status == Unknown {
 		d.Summary = a.plainSummary()
 	}
-	d.Note = c.noteOn(a, d.Alerts)
-	if r.State != "" && !r.Observe && a.failsState(c.policy(r)) {
+	c.addFindings(&d, a)
+	d.HeldFor, _ = a.holdLeft(c.policy(r), at)
+	if r.State != "" && !r.Observe && a.failsState(c.policy(r), at) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}

@@ -72,7 +72,9 @@ func (e *Evaluator) Apply(cfg Config) error {
 	answer := make(chan error, 1)
 	e.request(func(at time.Time) {
 		err := e.core.apply(cfg, at)
-		e.core.reloaded(err, at)
+		if err != nil {
+			e.core.reloaded(err, at)
+		}
 		answer <- err
 	})
 	select {
@@ -192,8 +194,8 @@ func (e *Evaluator) logChanges(old, s *Snapshot) {
 			continue
 		}
 		logger := e.opts.Logger.With("state", st.Name)
-		if st.Reason != "" {
-			logger = logger.With("reason", st.Reason)
+		if reason := s.reasonOf(st); reason != "" {
+			logger = logger.With("reason", reason)
 		}
 		if len(st.Deciding) > 0 {
 			logger = logger.With("rules", s.names(st.Deciding))

@@ -100,7 +100,7 @@ func ruleInfo(r *rules.Rule) labels.Labels {
 	if r.Observe {
 		mode = "observe"
 	}
-	info := metric("vitals_rule_info", "rule", r.Alert, "state", r.State, "severity", r.Severity, "no_data", string(r.NoData), "mode", mode)
+	info := metric("vitals_rule_info", "rule", r.Alert, "state", r.State, "severity", r.Severity, "no_data", string(r.NoData.Kind()), "mode", mode)
 	return info.WithoutEmpty()
 }
 
@@ -186,4 +186,9 @@ func number(ok bool) float64 {
 	return 0
 }
 
-func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}

@@ -1,23 +1,24 @@
 package evaluator
 
 import (
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
-	"github.com/vitals-health/vitals/rules"
 )
 
 // maxNote bounds a collector's note, in bytes: the first line of an exec probe, of 500
 // bytes, must also have room for the rule and its value.
 const maxNote = 200
+
+// parts are the notes of a collector of several parts, by the value of the label that names
+// one.
+type parts struct {
+	label string
+	notes map[string]string
+}
 
 // noteOf returns a collector's note on its last collection as one line without secrets.
 func noteOf(c collectors.Collector) string {
@@ -25,70 +26,41 @@ func noteOf(c collectors.Collector) string {
 	if !ok {
 		return ""
 	}
-	return text.Clip(strings.TrimSpace(text.OneLine(redact.Text(n.Note()))), maxNote)
+	return noteLine(redact.Text(n.Note()))
 }
 
-// noteOn returns the notes of the collectors that a rule depends on: those that the
-// labels of the deciding alert name, the first of alerts, or else those that the rule
-// names. An aggregation may have dropped such labels, and a rule without evidence has no
-// alert.
-func (c *core) noteOn(a *alerting, alerts []Alert) string {
-	if a.status == OK {
-		return ""
+// partsOf returns the notes on the parts, each as noteOf does.
+func partsOf(c collectors.Collector) (p parts) {
+	n, ok := c.(collectors.PartNoter)
+	if !ok {
+		return parts{}
 	}
-	if len(alerts) > 0 {
-		var names []string
-		alerts[0].Labels.Range(func(l labels.Label) {
-			if NamesCollector(l.Name) {
-				names = append(names, l.Value)
-			}
-		})
-		if note := c.notes(names); note != "" {
-			return note
-		}
+	p.label, p.notes = n.PartNotes()
+	for value, note := range p.notes {
+		p.notes[value] = noteLine(redact.Text(note))
 	}
-	return c.notes(a.names)
+	return p
 }
 
-// notes joins the notes of the collectors of these names, in the configuration's order.
-func (c *core) notes(names []string) string {
-	var all []string
-	for _, s := range c.sources {
-		if s.status.Note != "" && slices.Contains(names, s.Name) {
-			all = append(all, s.status.Note)
-		}
+// noteLine returns a text as one line of at most maxNote bytes.
+func noteLine(s string) string { return text.Short(s, maxNote) }
+
+// reasonOf returns why a state has its verdict: its own reason, and then the reasons and
+// notes of the rules that decide it.
+func (s *Snapshot) reasonOf(st State) string {
+	reasons := []string{st.Reason}
+	for _, i := range st.Deciding {
+		reasons = append(reasons, s.Rules[i].Reason, s.Rules[i].Note)
 	}
-	return bound(strings.Join(all, "; "))
+	return joined(reasons)
 }
 
-// collectorNames returns the values of the rule's own labels and of the matchers in its
-// expression.
-func collectorNames(r rules.Rule) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
-		if NamesCollector(name) {
-			names = append(names, r.Labels[name])
-		}
-	}
-	parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
-		if s, ok := n.(*parser.VectorSelector); ok {
-			for _, m := range s.LabelMatchers {
-				if m.Type == labels.MatchEqual && NamesCollector(m.Name) {
-					names = append(names, m.Value)
-				}
-			}
-		}
-		return nil
-	})
-	return names
+// joined returns the texts that are not empty, each once, in at most 512 bytes.
+func joined(texts []string) string {
+	return bound(strings.Join(unique(texts), "; "))
 }
 
-// NamesCollector reports whether the value of a label may be the name of a collector. The
-// values of the others have other meanings, even if they are the same words.
-func NamesCollector(label string) bool {
-	switch label {
-	case model.MetricNameLabel, model.AlertNameLabel, "state", "severity":
-		return false
-	}
-	return true
+// unique returns the texts that are not empty, each once.
+func unique(texts []string) []string {
+	return slices.DeleteFunc(collectors.Unique(texts), func(s string) bool { return s == "" })
 }

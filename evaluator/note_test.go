@@ -2,13 +2,10 @@ package evaluator_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
@@ -49,6 +46,8 @@ groups:
         labels: {dependency: neutron}
       - alert: UnnamedKnows
         expr: gone == 0
+      - alert: Excused
+        expr: count(up{dependency="keystone"} == 0) unless (up{dependency="neutron"} == 0)
       - alert: Fine
         expr: up{dependency="neutron"} == 0
 `
@@ -63,7 +62,7 @@ func TestNotes(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Second)
 		want := map[string]string{
-			"Down": seen, "NoneUp": seen, "Gone": answered, "Both": seen + "; " + answered, "Named": answered, "NobodyKnows": "", "Fine": "",
+			"Down": seen, "NoneUp": seen, "Gone": answered, "Both": seen + "; " + answered, "Named": answered, "NobodyKnows": "", "Excused": seen, "Fine": "",
 		}
 		for _, r := range e.Snapshot().Rules {
 			if r.Note != want[r.Name] {
@@ -72,49 +71,6 @@ func TestNotes(t *testing.T) {
 		}
 		if got := collector(t, e, "neutron").Note; got != answered {
 			t.Errorf("Note of the collector = %q, want %q", got, answered)
-		}
-	})
-}
-
-const unknownRules = `
-groups:
-  - name: g
-    rules:
-      - alert: Named
-        expr: gone{dependency="neutron"} == 0
-        annotations: {summary: Neutron is gone.}
-      - alert: ByMetric
-        expr: gone{program="start"} == 0
-        annotations: {summary: '{{ $labels.program }} is gone.'}
-      - alert: Unnamed
-        expr: unnamed == 0
-      - alert: Down
-        expr: up{dependency="keystone"} == 0
-        annotations: {summary: Keystone is down.}
-`
-
-// A rule without evidence shows its own summary where that needs no alert, and no error of
-// a collector: probes answer strangers, and errors have addresses.
-func TestUnknownSaysWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failing := func(name, text string) evaluator.Source {
-			return source(name, &stub{
-				collect: func(context.Context) ([]collectors.Sample, error) { return nil, errors.New(text) },
-				descs:   []collectors.Desc{{Name: "gone", Help: "Whether it is gone.", Type: model.MetricTypeGauge}},
-			})
-		}
-		e, stop := start(t, evaluator.Config{Files: parse(t, unknownRules), Sources: []evaluator.Source{
-			failing("neutron", "query neutron: refused"), failing("supervisor", strings.Repeat("x", 300)), seeing("keystone", 0, "seen"),
-		}})
-		defer stop()
-		time.Sleep(time.Second)
-		want := map[string][2]string{
-			"Named": {"", "Neutron is gone."}, "ByMetric": {"", ""}, "Unnamed": {"", ""}, "Down": {"seen", "Keystone is down."},
-		}
-		for _, r := range e.Snapshot().Rules {
-			if got := [2]string{r.Note, r.Summary}; got != want[r.Name] {
-				t.Errorf("Note and Summary of %s, which is %s, = %q, want %q", r.Name, r.Status, got, want[r.Name])
-			}
 		}
 	})
 }

@@ -84,7 +84,7 @@ func (p *player) settings(text string) {
 		switch {
 		case len(f) == 0 || f[0] == "#":
 		case f[0] == "state":
-			p.cfg.States = append(p.cfg.States, StatePolicy{f[1], rules.NoData(strings.Join(f[2:], ""))})
+			p.cfg.States = append(p.cfg.States, StatePolicy{f[1], rules.NoData(strings.Join(f[2:], " "))})
 		case f[0] == "collectors":
 			for _, name := range f[1:] {
 				c := &fakeCollector{name}
@@ -206,7 +206,7 @@ func (p *player) do(what string) error {
 
 // expect checks one line: "state ready fail [reason]", "rule Name status",
 // "deciding ready A B", "alert Name firing|pending {labels} value", "alerts Name n",
-// "cause Name Root", "reason Name text", "summary Name text", "exit_code Name n", "query expr value".
+// "cause Name Root", "reason Name text", "summary Name text", "held Name duration", "exit_code Name n", "query expr value".
 func (p *player) expect(what string) error {
 	f := strings.Fields(what)
 	got, want := "", strings.Join(f[2:], " ")
@@ -257,6 +257,8 @@ func describe(what string, r Rule) string {
 		return r.Reason
 	case "summary":
 		return r.Summary
+	case "held":
+		return r.HeldFor.String()
 	case "exit_code":
 		return strconv.Itoa(r.ExitCode)
 	case "flags":

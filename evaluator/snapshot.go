@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -104,8 +106,11 @@ type Rule struct {
 	KeepFiringFor time.Duration
 	// Observe is set by the annotation mode: observe: shown, never obeyed.
 	Observe bool
-	// NoData is what unknown means for the rule: fail, pass or hold.
+	// NoData is what unknown means for the rule: fail, pass, hold or hold with a duration.
 	NoData string
+	// HeldFor is how long the last status of an unknown rule still counts: zero without a
+	// hold that ends, and once it has ended.
+	HeldFor time.Duration
 	// ExitCode is the code that the exec probe returns when the rule decides, expanded
 	// for the deciding alert: 1 to 119, or 0 if there is none.
 	ExitCode int
@@ -122,12 +127,12 @@ type Rule struct {
 	// Summary is the annotation summary, expanded for the deciding alert. A rule that is
 	// unknown without an alert has it if it contains nothing to expand.
 	Summary string
-	// Reason is why the status is unknown, or the error of the evaluation.
+	// Reason is why the status is unknown, or the error of the evaluation. If evidence is
+	// missing because collectors fail, it ends in their findings.
 	Reason string
-	// Note joins the notes of the collectors whose name is the value of a label of the
-	// deciding alert or else of a matcher in the expression. Empty while the rule is OK
-	// and where no such collector has a note. Errors of collectors are not in it: they
-	// contain addresses, and probes answer without authentication.
+	// Note joins the findings of the rule's other collectors: those whose name is the value
+	// of a label of the first alerts or else of a matcher in the expression, and without any
+	// those that fail and export the selected metrics. Empty while the rule is OK.
 	Note string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
@@ -179,16 +184,35 @@ type CollectorStatus struct {
 	Interval    time.Duration
 }
 
+// Finding returns what the last collection found: the note or else the error, as one line of
+// at most 200 bytes. It is empty if there is neither.
+func (s *CollectorStatus) Finding() string {
+	if s.Note != "" {
+		return s.Note
+	}
+	return noteLine(strings.ReplaceAll(s.Error, "\n", "; ")) // errors.Join puts each on a line
+}
+
 // Batch is what one source exports at this generation.
 type Batch struct {
 	Descs   []collectors.Desc
 	Samples []collectors.Sample
 }
 
+// Describes reports whether a metric is described, also as a part of a histogram or summary.
+func (b *Batch) Describes(metric string) bool {
+	base := metric
+	for _, part := range []string{"_bucket", "_sum", "_count"} {
+		base = strings.TrimSuffix(base, part)
+	}
+	return slices.ContainsFunc(b.Descs, func(d collectors.Desc) bool { return d.Name == metric || d.Name == base })
+}
+
 // Reload is the outcome of the last attempt to load the configuration.
 type Reload struct {
 	OK bool
-	// At is the time of the last attempt, LastSuccess that of the last success.
+	// At is the time of the last attempt, LastSuccess that of the last success; zero if there
+	// was none.
 	At, LastSuccess time.Time
 	// Error is what is wrong with the file, without secrets, in at most 4 KiB.
 	Error string

@@ -13,6 +13,7 @@ type source struct {
 	Source
 	series *window.Source
 	status CollectorStatus
+	parts  parts
 	batch  Batch
 	// inheritedUntil is set while status, batch and series are those of the collector
 	// that this one replaced in a reload: until its first collection ends, and at most
@@ -28,6 +29,7 @@ type result struct {
 	descs     []collectors.Desc
 	err       error
 	note      string
+	parts     parts
 	took      time.Duration
 	// stack is the stack of a panic; nil if there was none.
 	stack []byte
@@ -87,7 +89,7 @@ func (c *core) expireInherited(at time.Time) {
 			continue
 		}
 		s.series.Close(at.UnixMilli())
-		s.series, s.batch, s.inheritedUntil = c.window.Source(), Batch{}, time.Time{}
+		s.series, s.batch, s.parts, s.inheritedUntil = c.window.Source(), Batch{}, parts{}, time.Time{}
 		s.status = CollectorStatus{Name: s.Name, Kind: s.Kind, External: s.External, Interval: s.Interval}
 	}
 }
@@ -117,7 +119,7 @@ func (s *source) take(w *window.Window, r result, at time.Time) {
 		err = full
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
-	s.status.Duration, s.status.LastRun, s.status.Note = r.took, at, r.note
+	s.status.Duration, s.status.LastRun, s.status.Note, s.parts = r.took, at, r.note, r.parts
 	if err != nil {
 		s.status.Error = bound(err.Error())
 		return

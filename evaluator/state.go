@@ -12,6 +12,8 @@ import (
 const (
 	ReasonStarting = "starting"
 	ReasonNoRules  = "no rules"
+	// ReasonInvalid is followed by the mistakes in the configuration.
+	ReasonInvalid = "invalid configuration"
 	// ReasonNotAlive is followed by the names of the rules that decide alive.
 	ReasonNotAlive     = "not alive"
 	ReasonShuttingDown = "shutting down"
@@ -55,20 +57,30 @@ func (c *core) policy(r rules.Rule) rules.NoData {
 	return rules.NoDataPass
 }
 
-// failsState reports whether a rule fails its state: it is failing, or it is unknown
-// and its policy is fail. Under hold the last other status counts; without one the rule
-// fails its state.
-func (a *alerting) failsState(policy rules.NoData) bool {
-	if a.status != Unknown {
+// failsState reports whether a rule fails its state as of at: it is failing, or it is
+// unknown and its policy is fail. Under hold the last other status counts; without one, and
+// after the end of the hold, the rule fails its state.
+func (a *alerting) failsState(policy rules.NoData, at time.Time) bool {
+	switch {
+	case a.status != Unknown:
 		return a.status == Failing
-	}
-	switch policy {
-	case rules.NoDataPass:
+	case policy == rules.NoDataPass:
 		return false
-	case rules.NoDataHold:
-		return a.held == Unknown || a.held == Failing
+	case policy.Kind() == rules.NoDataHold:
+		left, ends := a.holdLeft(policy, at)
+		return a.held == Unknown || a.held == Failing || ends && left == 0
 	}
 	return true
+}
+
+// holdLeft returns how long the last status of an unknown rule still counts. ends is false
+// if that is no question: the rule has data, never had any, or its policy has no end.
+func (a *alerting) holdLeft(policy rules.NoData, at time.Time) (left time.Duration, ends bool) {
+	d, _ := policy.HoldsFor()
+	if d == 0 || a.status != Unknown || a.held == Unknown {
+		return 0, false
+	}
+	return max(0, d-at.Sub(a.since)), true
 }
 
 // verdicts returns the verdict of every state. The rules already have whether they
@@ -117,7 +129,11 @@ func (c *core) verdictOf(s *state, all []Rule) State {
 	case len(warns) > 0:
 		v.Verdict, v.Deciding = Warn, warns
 	}
-	if active == 0 && s.Name != Alive && s.Name != Started {
+	switch {
+	case s.Name == Alive || s.Name == Started:
+	case c.cfg.Invalid != nil:
+		v.fail(bound(ReasonInvalid + ": " + c.cfg.Invalid.Error()))
+	case active == 0:
 		v.fail(ReasonNoRules)
 	}
 	causesFirst(v.Deciding, all)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/prometheus/promql/parser"
-
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
@@ -20,13 +18,13 @@ const (
 
 // ParseAll parses all documents of a rule file. Each is a file in Prometheus' format, a
 // PrometheusRule object or a list of such objects. It returns at least one File, in the
-// order of the documents. states are the allowed values of the label state.
+// order of the documents.
 //
 // The errors are *strictyaml.Error in the order of the file, and name the group and the
 // rule. If there are errors, the files contain the parts that could be parsed: see
 // File.Mistaken. Check finds mistakes that concern several rules, except for duplicate
 // group names in a document.
-func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
+func (o Options) ParseAll(file string, data []byte) ([]*File, []error) {
 	documents, err := strictyaml.Parts(file, data)
 	var errs []error
 	var parts []strictyaml.Part
@@ -42,7 +40,7 @@ func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
 	}
 	var files []*File
 	for i := range parts {
-		f, mistakes := parsePart(file, &parts[i], states, len(parts) > 1)
+		f, mistakes := o.parsePart(file, &parts[i], len(parts) > 1)
 		files, errs = append(files, f), append(errs, mistakes...)
 	}
 	if len(files) == 0 {
@@ -83,13 +81,10 @@ func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
 }
 
 // parsePart parses one document or one object. many is set if the file has others.
-func parsePart(file string, part *strictyaml.Part, states []string, many bool) (*File, []error) {
+func (o Options) parsePart(file string, part *strictyaml.Part, many bool) (*File, []error) {
 	var raw rawFile
 	doc, mistakes := part.Decode(&raw)
-	p := &fileParser{
-		doc: doc, states: states, promql: parser.NewParser(parser.Options{}),
-		groups: raw.Groups, root: "groups",
-	}
+	p := &fileParser{doc: doc, opts: o, groups: raw.Groups, root: "groups"}
 	f := &File{Name: file, doc: doc, first: part.First, last: part.Last}
 	if many {
 		f.Part = partName(raw, part.Number)

@@ -28,7 +28,7 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 		return nil
 	}
 	path += ".expr"
-	ast, err := p.promql.ParseExpr(text)
+	ast, err := promexpr.Parse(text)
 	if err != nil {
 		p.syntax(path, err)
 		return nil
@@ -37,6 +37,9 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	case parser.ValueTypeVector, parser.ValueTypeScalar:
 	default:
 		p.fail(path, "expression returns a %s, expected an instant vector or a scalar", parser.DocumentedType(ast.Type()))
+	}
+	for _, e := range Excesses(ast, p.opts.Step) {
+		p.add(p.doc.ErrorAt(path, int(e.Pos), "%s", e.Text))
 	}
 	if alerting {
 		p.topLevelBool(path, ast)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
-	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -34,6 +34,7 @@ func accepted() []snippet {
 		{"alert with everything", rule("alert: A, expr: up == 0, for: 1h30m, keep_firing_for: 5m, labels: {a: b}, annotations: {c: d}")},
 		{"recording rule", rule("record: 'a:b', expr: sum(up), labels: {x: y}")},
 		{"number as the expression", rule("alert: A, expr: 1")},
+		{"duration expression", rule("alert: A, expr: 'rate(x[5m * 2] offset (1h / 2))'")},
 		{"number as a label", rule("alert: A, expr: 1, labels: {a: 1, b: true}")},
 		{"empty label", rule("alert: A, expr: 1, labels: {a: }")},
 		{"label in UTF-8", rule(`alert: A, expr: 1, labels: {"größe.x": y}`)},
@@ -173,7 +174,7 @@ func TestShippedFilesAgainstPrometheus(t *testing.T) {
 }
 
 func prometheusAccepts(text string) bool {
-	_, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	_, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, promexpr.NewParser(), slog.New(slog.DiscardHandler))
 	return len(errs) == 0
 }
 

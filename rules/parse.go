@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/internal/text"
@@ -78,8 +77,7 @@ func Parse(file string, data []byte, states []string) (*File, []error) {
 // fileParser parses one file and collects its mistakes.
 type fileParser struct {
 	doc    *strictyaml.Document
-	states []string
-	promql parser.Parser
+	opts   Options
 	groups []rawGroup
 	// root is the path of the groups in the document.
 	root string

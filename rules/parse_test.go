@@ -142,7 +142,7 @@ var mistakes = map[string][]string{
 	"state":          {`6:25: group "g", rule "A", labels.state: state "redy" is not configured, expected one of ready, alive, started`},
 	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started`},
 	"severity":       {`6:42: group "g", rule "A", labels.severity: severity "info" of a rule with a state, expected critical or warning`},
-	"no_data":        {`6:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass or hold`},
+	"no_data":        {`6:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass, hold or a hold with an end, such as hold 5m`},
 	"misplaced": {
 		`5:66: group "g", rule "A", labels.no_data: no_data "pass" has no meaning here, expected it among the annotations`,
 		`5:84: group "g", rule "A", labels.depends_on: depends_on "B" has no meaning here, expected it among the annotations`,
@@ -174,7 +174,7 @@ var mistakes = map[string][]string{
 		`5:19: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
 		`6:9: group "g", rule "A": unknown key "fro", did you mean "for"?`,
 		`7:16: group "g", rule "b-c", alert: invalid alert name "b-c", expected letters, digits and _, a letter first, such as KeystoneDown`,
-		`9:32: group "g", rule "b-c", annotations.no_data: no_data "never", expected fail, pass or hold`,
+		`9:32: group "g", rule "b-c", annotations.no_data: no_data "never", expected fail, pass, hold or a hold with an end, such as hold 5m`,
 		`9:45: group "g", rule "b-c", annotations.mode: mode "x", expected "observe" or none`,
 		`11:15: group "g", rule "r", expr: not valid PromQL: no arguments for aggregate expression provided`,
 		`11:19: group "g", rule "r", expr: not valid PromQL: unclosed left parenthesis`},

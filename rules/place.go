@@ -28,6 +28,19 @@ func (f *File) Place(r *Rule, key string) (line, col int) {
 	return f.doc.Position(r.path + "." + key)
 }
 
+// PlaceInGroup returns the place of a key of the group, such as "interval", or of the group
+// itself if it has no such key or no rules.
+func (f *File) PlaceInGroup(g *Group, key string) (line, col int) {
+	if f.doc == nil || len(g.Rules) == 0 {
+		return g.Line, g.Col
+	}
+	path := g.Rules[0].path
+	if path = path[:max(strings.LastIndex(path, ".rules["), 0)] + "." + key; !f.doc.Has(path) {
+		return g.Line, g.Col
+	}
+	return f.doc.Position(path)
+}
+
 // PlaceOfKey returns the place of the key of a label or an annotation; section is "labels"
 // or "annotations". A label of the group has its place there. Without such a key it is the
 // place of the rule.

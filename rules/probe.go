@@ -34,11 +34,8 @@ func (p *fileParser) probe(at probePaths, r *Rule) {
 	default:
 		p.fail(at.annotation("mode"), `mode %q, expected "observe" or none`, clip(mode))
 	}
-	switch noData := NoData(r.Annotations["no_data"]); noData {
-	case "", NoDataFail, NoDataPass, NoDataHold:
-		r.NoData = noData
-	default:
-		p.fail(at.annotation("no_data"), "no_data %q, expected fail, pass or hold", clip(string(noData)))
+	if r.NoData = NoData(r.Annotations["no_data"]); r.NoData != "" && !r.NoData.Valid() {
+		p.fail(at.annotation("no_data"), "no_data %q, expected %s", clip(string(r.NoData)), NoDataExpected)
 	}
 	if text := r.Annotations["exit_code"]; text != "" && !strings.Contains(text, "{{") {
 		code, ok := ExitCode(text)
@@ -67,7 +64,7 @@ func (p *fileParser) misplaced(at probePaths, r *Rule) {
 	const text = "%s %q has no meaning here, expected it among the %s"
 	for _, name := range []string{"state", "severity"} {
 		value := r.Annotations[name]
-		wanted := r.State != "" || name == "state" && slices.Contains(p.states, value)
+		wanted := r.State != "" || name == "state" && slices.Contains(p.opts.States, value)
 		if value != "" && r.Labels[name] == "" && wanted {
 			p.fail(at.annotation(name), text, name, clip(value), "labels")
 		}
@@ -88,8 +85,8 @@ func (p *fileParser) state(at probePaths, r *Rule) {
 	if state == "" {
 		return
 	}
-	if !slices.Contains(p.states, state) {
-		p.fail(at.label("state"), "state %q is not configured, expected one of %s", clip(state), strings.Join(p.states, ", "))
+	if !slices.Contains(p.opts.States, state) {
+		p.fail(at.label("state"), "state %q is not configured, expected one of %s", clip(state), strings.Join(p.opts.States, ", "))
 		return
 	}
 	r.State = state

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -35,6 +36,7 @@ func TestRetention(t *testing.T) {
 		{"no name", []string{`rate({job="x"}[5m])`, "rate(a[1m])"}, map[string]time.Duration{"a": minutes(1)}, minutes(5)},
 		{"name as a regular expression", []string{`rate({__name__=~"a|b"}[5m] offset 1m)`}, map[string]time.Duration{}, minutes(6)},
 		{"no name, instant", []string{`{job="x"}`}, map[string]time.Duration{}, 0},
+		{"computed durations", []string{"rate(a[1m * 2] offset (2m / 2)) + max_over_time(b[2 * 5m:1m])"}, map[string]time.Duration{"a": minutes(3), "b": minutes(10.5)}, 0},
 		{"no selector", []string{"time() > bool 5"}, map[string]time.Duration{}, 0},
 		{"inside functions and aggregations", []string{`sum by (x) (topk(scalar(a offset 1m), -(increase(b[3m]))))`},
 			map[string]time.Duration{"a": minutes(1.5), "b": minutes(3)}, 0},
@@ -43,7 +45,7 @@ func TestRetention(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var exprs []parser.Expr
 			for _, text := range tt.exprs {
-				e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+				e, err := promexpr.Parse(text)
 				if err != nil {
 					t.Fatal(err)
 				}

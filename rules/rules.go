@@ -109,17 +109,3 @@ const (
 	// SeverityWarning is shown and does not affect the state.
 	SeverityWarning = "warning"
 )
-
-// NoData is the policy of a rule without data. The zero value selects the policy of the
-// state.
-type NoData string
-
-// The policies for missing data.
-const (
-	// NoDataFail makes the state fail.
-	NoDataFail NoData = "fail"
-	// NoDataPass makes the state pass.
-	NoDataPass NoData = "pass"
-	// NoDataHold keeps the last verdict of the rule.
-	NoDataHold NoData = "hold"
-)

@@ -4,51 +4,43 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/template/parse"
 
+	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
-// templateVariables is the text that Prometheus puts before every template.
-const templateVariables = `{{$labels := .Labels}}{{$externalLabels := .ExternalLabels}}{{$externalURL := .ExternalURL}}{{$value := .Value}}`
-
-// templateFunctions returns the functions that a template may call: those of text/template
-// and those that Prometheus documents under "template reference".
-func templateFunctions() map[string]any {
-	functions := map[string]any{}
-	for _, name := range strings.Fields(`
-		and call eq ge gt html index js le len lt ne not or print printf println slice urlquery
-		args externalURL first graphLink humanize humanize1024 humanizeDuration humanizePercentage
-		humanizeTimestamp label match now parseDuration pathPrefix query reReplaceAll safeHtml
-		sortByLabel stripDomain stripPort strvalue tableLink title toDuration toLower toTime
-		toUpper urlQueryEscape value`) {
-		functions[name] = true
-	}
-	return functions
-}
-
-// templates checks the syntax of labels or annotations without executing them.
+// templates checks the syntax of labels or annotations without executing them, and what
+// their queries cost.
 func (p *fileParser) templates(path string, texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := checkTemplate(texts[name]); err != "" {
-			p.fail(strictyaml.PathKey(path, name), "not a valid template: %s", clip(err))
+		key := strictyaml.PathKey(path, name)
+		template, err := expand.Parse("t", texts[name])
+		if err != nil {
+			p.fail(key, "not a valid template: %s", clip(syntaxError(err)))
+			continue
+		}
+		for _, text := range template.Constants() {
+			p.query(key, texts[name], text)
 		}
 	}
 }
 
-// checkTemplate returns the syntax error of a template, or "".
-func checkTemplate(text string) string {
-	if !strings.Contains(text, "{{") {
-		return ""
+// syntaxError returns the message of an error from a template's parser. Its text is "error
+// parsing template t: template: t:LINE: message", where LINE counts within the value.
+func syntaxError(err error) string {
+	_, text, _ := strings.Cut(err.Error(), ": template: t:")
+	_, message, _ := strings.Cut(text, ": ")
+	return message
+}
+
+// query checks a constant of a template that may be a query, or the format of one.
+func (p *fileParser) query(key, template, text string) {
+	expr, err := promexpr.Parse(strings.ReplaceAll(text, "%q", `""`))
+	if err != nil {
+		return // another text, or a query that fails when it is executed
 	}
-	_, err := parse.Parse("t", templateVariables+text, "{{", "}}", templateFunctions())
-	if err == nil {
-		return ""
+	for _, e := range Excesses(expr, p.opts.Step) {
+		p.add(p.doc.ErrorAt(key, max(strings.Index(template, text), 0), "query of the template: %s", e.Text))
 	}
-	// The text is "template: t:LINE: message". LINE counts within the value.
-	what := strings.TrimPrefix(err.Error(), "template: t:")
-	if _, after, ok := strings.Cut(what, ": "); ok {
-		what = after
-	}
-	return what
 }

@@ -26,6 +26,12 @@ const (
 	defaultConfig  = "/etc/vitals/vitals.yml"
 )
 
+// The values of --no-daemon.
+const (
+	onceWithoutDaemon = "once"
+	passWithoutDaemon = "pass"
+)
+
 // environment is the prefix of the environment variables. The profile's variable is
 // that of vitals, so that an image sets it once.
 const (
@@ -51,7 +57,9 @@ type probe struct {
 	style         execprobe.Style
 	timeout       time.Duration
 	// alone is set to evaluate without querying a daemon.
-	alone                   bool
+	alone bool
+	// noDaemon is what to do if no process listens on the socket: once or pass.
+	noDaemon                string
 	config, profile, vitals string
 	// arguments are the arguments that are not flags. They are passed to the profile.
 	arguments []string
@@ -84,6 +92,9 @@ func (p *probe) query(deadline time.Time, env process) execprobe.Result {
 		result := execprobe.Query(p.socket, p.state, deadline)
 		if result.Outcome != execprobe.NoDaemon {
 			return result
+		}
+		if p.noDaemon == passWithoutDaemon {
+			return execprobe.Result{Outcome: execprobe.OK, Text: fmt.Sprintf("%s: not evaluated, and passes by --no-daemon=pass: %s", p.state, result.Text)}
 		}
 		if p.profile == "" && !exists(p.config) {
 			result.Text += fmt.Sprintf(": start vitals run, or provide %s or a profile to evaluate once without a daemon", p.config)
@@ -138,6 +149,7 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	set.StringVar(&p.socket, "socket", def("socket", defaultSocket), "")
 	set.StringVar(&p.state, "state", def("state", defaultState), "")
 	set.BoolVar(&p.alone, "standalone", def("standalone", "") != "", "")
+	set.StringVar(&p.noDaemon, "no-daemon", def("no_daemon", onceWithoutDaemon), "")
 	set.StringVar(&p.config, "config.file", def("config_file", defaultConfig), "")
 	set.StringVar(&p.profile, "profile", getenv(profileEnvironment), "")
 	set.StringVar(&p.vitals, "vitals", def("vitals", sibling()), "")
@@ -158,6 +170,9 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	}
 	if p.timeout, err = time.ParseDuration(*timeout); err != nil || p.timeout <= 0 {
 		return p, fmt.Errorf("timeout %.32q: expected a duration such as 900ms", *timeout)
+	}
+	if p.noDaemon != onceWithoutDaemon && p.noDaemon != passWithoutDaemon {
+		return p, fmt.Errorf("no-daemon %.32q: expected once or pass", p.noDaemon)
 	}
 	if !validState(p.state) {
 		return p, fmt.Errorf("state %.32q: expected a name such as ready or alive", p.state)

@@ -94,7 +94,7 @@ func TestLintPageOfProbes(t *testing.T) {
 			}
 		}
 	}
-	if shown != 7 {
-		t.Errorf("the page shows %d checks of probes, want 7", shown)
+	if shown != 8 {
+		t.Errorf("the page shows %d checks of probes, want 8", shown)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/text"
@@ -42,7 +43,7 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 		if errs = append(errs, mistakes...); len(errs) > 0 {
 			return p.fail(errs...)
 		}
-		return p.put(dashboards.Files(own), out)
+		return p.put(dashboards.Files(own, kinds.IdentityLabels()), out)
 	}))
 }
 

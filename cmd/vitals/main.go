@@ -44,6 +44,7 @@ type program struct {
 	// fromEnvironment are the names in set that no flag gave.
 	fromEnvironment map[string]bool
 	poll            time.Duration
+	onConfigError   string
 
 	web           *web.FlagConfig
 	levelGiven    bool

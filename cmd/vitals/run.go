@@ -43,12 +43,19 @@ func (p *program) load() (*config.Loaded, []error) {
 	return &config.Loaded{Sources: config.NewSources()}, []error{fmt.Errorf("no configuration: give --config.file=FILE, or --profile=NAME for a shipped one; \"vitals demo\" needs neither")}
 }
 
+// The values of --on-config-error.
+const (
+	exitOnError  = "exit"
+	serveOnError = "serve"
+)
+
 // runCommand declares the command run.
 func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	cmd := app.Command("run", "Collect, evaluate and serve until SIGTERM or SIGINT: ready then fails at once, and the process ends after --web.shutdown-delay. SIGHUP reloads the configuration.").Default()
 	p.configFlags(cmd)
 	p.webFlags(cmd, config.DefaultListen)
 	cmd.Flag("config.poll-interval", "How often to check the configuration files for changes; 0 disables the check.").Default("5s").DurationVar(&p.poll)
+	cmd.Flag("on-config-error", "What to do if the configuration is invalid at the start: exit with 3, or serve: alive passes, ready fails with the mistake, and a corrected file is loaded when it changes.").Default(exitOnError).EnumVar(&p.onConfigError, exitOnError, serveOnError)
 	cmd.Action(do(p.runDaemon))
 }
 
@@ -56,19 +63,31 @@ func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingp
 func (p *program) runDaemon() int {
 	logger := p.logger()
 	l, errs := p.load()
-	if len(errs) > 0 {
+	invalid := errors.Join(errs...)
+	if invalid != nil && p.onConfigError != serveOnError {
 		return p.fail(errs...)
 	}
-	if !p.listenGiven && l.Config.Server.ListenAddress != "" {
-		*p.web.WebListenAddresses = []string{l.Config.Server.ListenAddress}
+	if a := l.Config.Server.ListenAddress; !p.listenGiven && config.IsListenAddress(a) {
+		*p.web.WebListenAddresses = []string{a}
 	}
 	logger.Info("starting vitals", "version", version.Info())
-	d, err := p.newDaemon(l, logger)
-	if err != nil {
-		return p.fail(err)
+	var d *daemon
+	if invalid == nil {
+		d, invalid = p.newDaemon(l, logger)
 	}
-	d.lint = &rulecheck.Log{Logger: logger}
-	d.lint.Check(l)
+	switch lint := (&rulecheck.Log{Logger: logger}); {
+	case invalid == nil:
+		lint.Check(l)
+		d.lint = lint
+	case p.onConfigError == serveOnError:
+		var err error
+		if d, err = p.newInvalidDaemon(l, invalid, logger); err != nil {
+			return p.fail(err)
+		}
+		d.lint = lint
+	default:
+		return p.fail(invalid)
+	}
 	return d.serve(p, nil)
 }
 
@@ -90,20 +109,41 @@ type daemon struct {
 
 // newDaemon wires a loaded configuration. It starts nothing.
 func (p *program) newDaemon(l *config.Loaded, logger *slog.Logger) (*daemon, error) {
-	d := &daemon{logger: logger, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
-	b := &config.Builder{Logger: logger, Start: d.orphans.Start}
+	d, b := newParts(logger)
 	cfg, commit, err := b.Build(l)
 	if err != nil {
 		return nil, err
 	}
-	d.eval, err = evaluator.New(cfg, evaluator.Options{Logger: logger})
-	if err != nil {
+	if d.eval, err = evaluator.New(cfg, evaluator.Options{Logger: logger}); err != nil {
 		return nil, err
 	}
 	commit()
-	d.reloader = &config.Reloader{Load: p.load, Builder: b, Eval: d.eval, Logger: logger, Begin: d.notifier.Reloading, Apply: func(l *config.Loaded) { d.use(l, b) }}
+	d.reloader = p.newReloader(d, b)
 	d.reloader.Use(l)
 	return d, nil
+}
+
+// newInvalidDaemon wires a daemon without collectors and rules. Its ready fails with the
+// mistakes in the configuration until a corrected one is loaded.
+func (p *program) newInvalidDaemon(l *config.Loaded, invalid error, logger *slog.Logger) (d *daemon, err error) {
+	d, b := newParts(logger)
+	if d.eval, err = evaluator.New(evaluator.Config{Invalid: invalid}, evaluator.Options{Logger: logger}); err != nil {
+		return nil, err
+	}
+	d.loaded.Store(&config.Loaded{})
+	d.reloader = p.newReloader(d, b)
+	d.reloader.UseInvalid(l, invalid)
+	return d, nil
+}
+
+// newParts returns a daemon without an evaluator, and the builder of its collectors.
+func newParts(logger *slog.Logger) (*daemon, *config.Builder) {
+	d := &daemon{logger: logger, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
+	return d, &config.Builder{Logger: logger, Start: d.orphans.Start}
+}
+
+func (p *program) newReloader(d *daemon, b *config.Builder) *config.Reloader {
+	return &config.Reloader{Load: p.load, Builder: b, Eval: d.eval, Logger: d.logger, Begin: d.notifier.Reloading, Apply: func(l *config.Loaded) { d.use(l, b) }}
 }
 
 // use records the configuration that is now running.
@@ -147,15 +187,14 @@ func (d *daemon) reports() []server.ComponentStatus {
 }
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
-	l := d.loaded.Load()
 	opts := server.Options{
 		Snapshot:      d.eval.Snapshot,
 		Changed:       d.eval.Changed,
 		Explain:       explain.New(d.eval).Explain,
-		FailingStatus: l.Config.Server.FailingStatus,
+		FailingStatus: func() int { return d.loaded.Load().Config.Server.FailingStatus },
 		Report:        d.report,
 		Components:    d.reports,
-		ReportToken:   l.Config.Server.ComponentToken.Value(),
+		ReportToken:   func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
 		Config:        func() []byte { return d.loaded.Load().Redacted },
 		Version:       version.Version,
 		ExternalExtra: extra,

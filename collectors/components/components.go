@@ -139,8 +139,8 @@ func addSamples(b *collectors.Batch, c *component, at time.Time) {
 // Describe implements Collector.
 func (c *Collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
 
-// update changes one component under the lock. It then starts a collection if a verdict
-// can depend on the change.
+// update changes one component under the lock. It then starts a collection if a verdict or
+// its note can depend on the change.
 func (c *Collector) update(at time.Time, name string, change func(*component)) error {
 	c.mu.Lock()
 	comp, err := c.findLocked(name)
@@ -162,7 +162,7 @@ func (c *Collector) update(at time.Time, name string, change func(*component)) e
 		default:
 		}
 	}
-	if changed != nil && (streakChanged || before.Reported != after.Reported || !equal(before.Alive, after.Alive) || !equal(before.Ready, after.Ready)) {
+	if changed != nil && (streakChanged || before.differs(after)) {
 		changed()
 	}
 	return nil

@@ -43,17 +43,17 @@ type answer struct {
 	results []result
 }
 
-// err returns the error of an answer that is not as expected. Its reason is that of the first
-// expectation that is not met; the status comes first.
-func (a *answer) err() error {
+// failure returns the error of an answer with a status that is not as expected. Its reason is
+// that of the first expectation that is not met; the status comes first.
+func failure(results []result, status int) error {
 	var reason remote.Reason
 	var texts []string
-	for _, j := range a.results {
+	for _, j := range results {
 		if j.text == "" {
 			continue
 		}
 		if texts = append(texts, j.text); len(texts) == 1 {
-			reason = reasonOfExpectation(j.expectation, a.status)
+			reason = reasonOfExpectation(j.expectation, status)
 		}
 	}
 	if texts == nil {

@@ -29,6 +29,8 @@ type Expect struct {
 	// JSON maps paths into the body, see file.ParseKey, to the expected values: strings,
 	// numbers, booleans or null.
 	JSON map[string]any `yaml:"json,omitempty"`
+	// Observe only measures whether they are met: an answer that differs is no failure.
+	Observe bool `yaml:"observe,omitempty"`
 }
 
 func (e *Expect) problems(path, method string) []collectors.Problem {

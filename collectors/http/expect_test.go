@@ -66,6 +66,7 @@ func TestExpectations(t *testing.T) {
 		{"index beyond", "/", "{json: {list.1: 1}}", "+status -json", "body has no JSON value list.1"},
 		{"null that is missing", "/", "{json: {missing: null}}", "+status -json", "body has no JSON value missing"},
 		{"no JSON", "/text", "{json: {status: UP}}", "+status -json", "body is not valid JSON"},
+		{"observed", "/", "{json: {status: DOWN}, body: absent, observe: true}", "+status -body -json", ""},
 		{"all at once", "/text", "{headers: {X-Mode: x}, body: none, json: {a: 1}}", "+status -headers -body -json",
 			`header X-Mode does not match "x"; body does not match "none"; body is not valid JSON`},
 	}
@@ -109,6 +110,11 @@ func TestExpectationsBehindStatus(t *testing.T) {
 	want := "GET " + server.URL + `: answer has status 503: expected 200-299; body does not match "ok"`
 	if got := failureReason(t, samples); got != "server_error" || errorText(err) != want {
 		t.Errorf("reason = %q, error %v, want server_error, %s", got, err, want)
+	}
+	samples, err = collectortest.Collect(t, newCollector(t, server.URL, ", expect: {body: ok, observe: true}"))
+	want = "GET " + server.URL + `: answer has status 503: expected 200-299`
+	if got := failureReason(t, samples); got != "server_error" || errorText(err) != want {
+		t.Errorf("observed: reason = %q, error %v, want server_error, %s", got, err, want)
 	}
 }
 

@@ -105,7 +105,10 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 	}
 	a.complete = true
 	a.results = c.expect.check(a)
-	return secrets, a.err()
+	if c.config.Expect != nil && c.config.Expect.Observe {
+		return secrets, failure(a.results[:1], a.status) // the status
+	}
+	return secrets, failure(a.results, a.status)
 }
 
 // explain returns the error with the request and, after a timeout, the phase.

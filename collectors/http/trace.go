@@ -166,15 +166,23 @@ func (t *trace) certificates(settings *tls.Config) *tls.Config {
 	return settings
 }
 
-// cause returns why the last request failed. In TLS 1.3, a server rejects a client's certificate,
+// cause returns why the last request failed. The time may have ended while the name was resolved,
+// which the error of net/http does not contain. In TLS 1.3, a server rejects a client's certificate,
 // or the lack of one, after the client has completed the handshake. The client then reads either
 // the alert or the end of the connection.
 func (t *trace) cause(err error) error {
-	if h := t.last(); h.certificateRequested && h.firstByte.IsZero() && remote.ReasonOf(err) == remote.ReasonProtocol {
+	h := t.last()
+	if h.resolving() && remote.ReasonOf(err) == remote.ReasonTimeout {
+		return collectors.Errorf(remote.ReasonDNS, "the name was not resolved in time: %w", err)
+	}
+	if h.certificateRequested && h.firstByte.IsZero() && remote.ReasonOf(err) == remote.ReasonProtocol {
 		return collectors.Errorf(remote.ReasonTLS, "%w (the server requests a client certificate)", err)
 	}
 	return err
 }
+
+// resolving reports whether the name is not resolved yet.
+func (h hop) resolving() bool { return !h.resolveBegin.IsZero() && h.resolveEnd.IsZero() }
 
 // phase returns the current phase of the request.
 func (h hop) phase() string {

@@ -121,7 +121,8 @@ func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		method, body = http.MethodPost, bytes.NewReader(r.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	traced, lookup := remote.TraceLookup(ctx)
+	req, err := http.NewRequestWithContext(traced, method, u.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, cause(ctx, remote.WithoutURL(err))
+		return nil, lookup.Cause(cause(ctx, remote.WithoutURL(err)))
 	}
 	return res, nil
 }

@@ -19,16 +19,20 @@ import (
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
-// outage is an API server that responds with 503 until over is true.
+// outage is an API server that responds with 503, or not at all, until over is true.
 type outage struct {
 	script
-	over atomic.Bool
+	hangs bool
+	over  atomic.Bool
 }
 
 // RoundTrip implements http.RoundTripper.
 func (o *outage) RoundTrip(req *http.Request) (*http.Response, error) {
 	res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: req, Body: http.NoBody}
 	switch {
+	case !o.over.Load() && o.hangs:
+		<-req.Context().Done()
+		return nil, req.Context().Err()
 	case !o.over.Load():
 		res.StatusCode = http.StatusServiceUnavailable
 	case req.Method == http.MethodPost:
@@ -137,9 +141,20 @@ func TestCollectionOfABlackHoleEndsInTime(t *testing.T) {
 	})
 }
 
+// A watch is open again with the first good collection, although an attempt may hang since the
+// outage, or a pause last half a minute.
 func TestWatchRetriesAfterAnOutage(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		for _, lasts := range []time.Duration{30 * time.Second, 10*time.Minute + 500*time.Millisecond} {
+			testRetryAfterAnOutage(t, hangs, lasts)
+		}
+	}
+}
+
+func testRetryAfterAnOutage(t *testing.T, hangs bool, lasts time.Duration) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		outage := &outage{}
+		outage := &outage{hangs: hangs}
 		outage.play = func(ctx context.Context, _ int32, _ string, _ io.Writer) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -157,12 +172,14 @@ func TestWatchRetriesAfterAnOutage(t *testing.T) {
 			k.Run(ctx, func() {})
 		}()
 		collect := func() {
-			_, _ = k.Collect(ctx) // only the effect on the watch counts
+			within, stop := context.WithTimeout(ctx, 5*time.Second)
+			defer stop()
+			_, _ = k.Collect(within) // only the effect on the watch counts
 			synctest.Wait()
 		}
-		for range 60 { // ten minutes: the pauses reach half a minute
+		for began := time.Now(); time.Since(began) < lasts; time.Sleep(5 * time.Second) {
 			collect()
-			time.Sleep(10 * time.Second)
+			collect() // the first one may be for a change of the watch
 		}
 		if w.snapshot().connected {
 			t.Error("connected = true, want false during the outage")

@@ -30,13 +30,6 @@ func hasStatus(err error, status int) bool {
 	return ok && e.status == status
 }
 
-// isResponse reports whether err is about a response of the API server, not about the
-// connection.
-func isResponse(err error) bool {
-	_, ok := errors.AsType[*collectors.Error[remote.Reason]](err)
-	return ok
-}
-
 // withOperation adds the operation to an error; nil remains nil.
 func withOperation(operation string, err error) error {
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -41,10 +42,13 @@ type collector struct {
 	reviews           []review
 	crds              []*crd
 	watches           []*watch
-	waited            bool // the first collection is over
-	// lastOutcome summarizes the previous collection; timedOut reports whether it timed out.
+	// last is the result of the previous checks, nil before the first. lastOutcome summarizes
+	// it; timedOut reports whether they timed out.
+	last        *result
 	lastOutcome string
 	timedOut    bool
+	// watchChanged reports whether a watch has requested a collection that has not begun.
+	watchChanged atomic.Bool
 }
 
 // review is one access review. The access is nil for the review that only verifies the
@@ -90,11 +94,18 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	return made, nil
 }
 
-// Run implements collectors.Runner. It keeps the watches open.
+// Run implements collectors.Runner. It keeps the watches open. For a change of a watch, it requests
+// a collection without checks, and only one at a time.
 func (c *collector) Run(ctx context.Context, changed func()) {
 	var wg sync.WaitGroup
 	for _, w := range c.watches {
-		wg.Go(func() { w.run(ctx, changed) })
+		wg.Go(func() {
+			w.run(ctx, func() {
+				if c.watchChanged.CompareAndSwap(false, true) {
+					changed()
+				}
+			})
+		})
 	}
 	<-ctx.Done()
 	wg.Wait()
@@ -112,8 +123,24 @@ type result struct {
 	allowedErr, presentErr []error
 }
 
-// Collect implements collectors.Collector.
+// Collect implements collectors.Collector. For a change of a watch, it sends no requests and exports
+// the result of the previous checks again: trouble with a watch must not become load.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
+	first := c.last == nil
+	if first || !c.watchChanged.Swap(false) {
+		c.check(ctx, first)
+	}
+	var b collectors.Batch
+	remote.AddDependency(&b, c.name, c.last.ready.took, c.last.reason())
+	c.addResult(&b, c.last)
+	for _, w := range c.watches {
+		addWatch(&b, c.name, w.resource, w.snapshot())
+	}
+	return b.Samples, c.problems(c.last)
+}
+
+// check sends the requests of a collection. The first one waits for the watches.
+func (c *collector) check(ctx context.Context, first bool) {
 	ctx, cancel := deadline(ctx)
 	defer cancel()
 	if c.timedOut {
@@ -121,31 +148,23 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 		// abandoned requests still used it then.
 		c.requests.closeIdle()
 	}
-	first := time.NewTimer(firstWait)
-	defer first.Stop()
-	result := c.query(ctx)
-	if !c.waited {
-		c.waited = true
-		c.awaitWatches(ctx, first.C)
+	wait := time.NewTimer(firstWait)
+	defer wait.Stop()
+	c.remember(c.query(ctx))
+	if first {
+		c.awaitWatches(ctx, wait.C)
 	}
-	var b collectors.Batch
-	remote.AddDependency(&b, c.name, result.ready.took, result.reason())
-	c.addResult(&b, result)
-	for _, w := range c.watches {
-		addWatch(&b, c.name, w.resource, w.snapshot())
-	}
-	c.remember(result)
-	return b.Samples, c.problems(result)
 }
 
 // remember keeps what the next collection needs of this one.
 func (c *collector) remember(r *result) {
+	c.last = r
 	reason := r.reason()
 	c.timedOut = reason == remote.ReasonTimeout
 	outcome := fmt.Sprint(reason, r.allowed, r.present)
-	if outcome != c.lastOutcome && reason == "" {
-		// The API server, a right or a definition is available again, so a pausing watch
-		// retries now. The interval between collections bounds how often this happens.
+	if c.lastOutcome != "" && outcome != c.lastOutcome && reason == "" {
+		// The API server, a right or a definition is available again, so a watch that is not
+		// open retries now. The interval between collections bounds how often this happens.
 		for _, w := range c.watches {
 			w.retry()
 		}

@@ -10,6 +10,9 @@ import (
 // eventLimit bounds one event of a watch, in bytes. An API server rejects objects above 3 MiB.
 const eventLimit = 8 << 20
 
+// eventError is the type of an event that ends a watch with a status.
+const eventError = "ERROR"
+
 // errEventTooLong is the error for an event beyond the limit.
 var errEventTooLong = errors.New("event is longer than 8 MiB")
 
@@ -52,7 +55,7 @@ func (s *stream) next() (event, error) {
 	switch event.Type {
 	case "ADDED", "MODIFIED", "DELETED", "BOOKMARK":
 		return event, nil
-	case "ERROR":
+	case eventError:
 		return event, errorOfEvent(event)
 	}
 	return event, malformed(fmt.Errorf("event type %.40q", event.Type))

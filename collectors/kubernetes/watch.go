@@ -34,6 +34,8 @@ func failureReasons() []remote.Reason { return append(remote.Reasons(), reasonCl
 var (
 	errClosed = errors.New("the server ended the watch at once")
 	errHung   = errors.New("nothing received for watch_idle_timeout")
+	// errRetry ends an attempt to connect, for a new one.
+	errRetry = errors.New("the API server is available again")
 )
 
 // watch keeps one watch open and has its state. Its methods are safe for concurrent use, except
@@ -51,7 +53,8 @@ type watch struct {
 	// only run uses them.
 	groupVersion, position string
 
-	// again ends the pause after a failure. Its buffer has one element.
+	// again ends the pause after a failure, or an attempt to connect. Its buffer has one
+	// element.
 	again chan struct{}
 	// tried is closed when the first attempt has succeeded or failed.
 	tried chan struct{}
@@ -63,6 +66,9 @@ type watch struct {
 type watchState struct {
 	tried     bool
 	connected bool
+	// connecting reports whether an attempt to open the watch is under way. After a
+	// resumable end, connected remains true meanwhile.
+	connecting bool
 	// contact is when the server last sent data; zero if never.
 	contact time.Time
 	// restarts counts the attempts after the first.
@@ -102,6 +108,9 @@ func (e watchEnd) resumable() bool {
 	return e.lived >= minLifetime && (e.err == nil || quiet)
 }
 
+// retry reports whether the attempt ended for a new one.
+func (e watchEnd) retry() bool { return errors.Is(e.err, errRetry) }
+
 // newWatch returns a watch on one resource. Call run to open it.
 func newWatch(client *client, resource string, idle time.Duration, logger *slog.Logger) *watch {
 	target, _ := parseResource(resource) // Config.Problems has checked it
@@ -111,14 +120,23 @@ func newWatch(client *client, resource string, idle time.Duration, logger *slog.
 	}
 }
 
-// retry ends the current or the next pause of a watch that is not open, because the API server
-// has changed and an attempt may succeed.
+// retry starts a new attempt of a watch that is not open, because the API server has changed and
+// an attempt may succeed. It does not wait for the end of a pause or of an attempt to connect,
+// which may hang since before the change.
 func (w *watch) retry() {
-	if w.snapshot().connected {
+	if s := w.snapshot(); s.connected && !s.connecting {
 		return
 	}
 	select {
 	case w.again <- struct{}{}:
+	default:
+	}
+}
+
+// drain drops a retry that the current attempt has fulfilled.
+func (w *watch) drain() {
+	select {
+	case <-w.again:
 	default:
 	}
 }
@@ -131,72 +149,105 @@ func (w *watch) run(ctx context.Context, changed func()) {
 		if ctx.Err() != nil {
 			return
 		}
-		if end.lived >= minLifetime || end.delivered {
+		if end.lived >= minLifetime || end.retry() {
 			pause = backoff{}
 		}
 		if end.err == nil && !end.resumable() {
 			end.err = errClosed
 		}
 		w.reset(end.err)
-		if !end.resumable() {
-			w.failed(end.err, changed)
-			if !pause.wait(ctx, w.again) {
-				return
-			}
-			w.client.closeIdle() // the next attempt must not use a connection that hangs
+		if !end.resumable() && !w.pause(ctx, end, &pause, changed) {
+			return
 		}
 		w.update(func(s *watchState) { s.restarts++ })
 	}
+}
+
+// pause pauses after a failed attempt, unless it ended for a new one. It returns false if ctx
+// ended.
+func (w *watch) pause(ctx context.Context, end watchEnd, pause *backoff, changed func()) bool {
+	if !end.retry() {
+		w.failed(end.err, changed)
+		if !pause.wait(ctx, w.again) {
+			return false
+		}
+	}
+	w.client.closeIdle() // the next attempt must not use a connection that hangs
+	return true
 }
 
 // attempt opens the watch and reads it to its end.
 func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	connecting := time.AfterFunc(connectTimeout, func() { cancel(context.DeadlineExceeded) })
-	defer connecting.Stop()
 	end := watchEnd{listed: w.position == ""}
+	connected := w.connecting(ctx, cancel)
 	body, err := w.open(ctx)
+	connected()
 	if err != nil {
 		end.err = err
 		return end
 	}
 	defer body.Close()
-	connecting.Stop()
 	opened := time.Now()
-	confirm, stop := w.confirmation(opened, changed)
-	defer stop()
-	end.delivered, end.err = w.follow(ctx, cancel, body, confirm)
+	defer w.confirm(opened, changed)()
+	end.delivered, end.err = w.follow(ctx, cancel, body)
 	end.lived = time.Since(opened)
 	return end
 }
 
-// confirmation decides when an accepted watch counts as connected: at once, unless the server
-// accepted the previous watch and ended it at once. Then the watch has to deliver an event or live
-// for minLifetime; otherwise each attempt at such a server would count as connected for a moment.
-// The caller calls confirm for each event, and stop at the end.
-func (w *watch) confirmation(opened time.Time, changed func()) (confirm, stop func()) {
+// connecting cancels an attempt to connect after connectTimeout, or for a retry. The caller calls
+// the returned function after the attempt.
+func (w *watch) connecting(ctx context.Context, cancel context.CancelCauseFunc) func() {
+	w.drain()
+	w.update(func(s *watchState) { s.connecting = true })
+	over, done := make(chan struct{}), make(chan struct{})
+	timeout := time.NewTimer(connectTimeout)
+	go func() {
+		defer close(done)
+		defer timeout.Stop()
+		select {
+		case <-timeout.C:
+			cancel(context.DeadlineExceeded)
+		case <-w.again:
+			cancel(errRetry)
+		case <-over:
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+		w.update(func(s *watchState) { s.connecting = false })
+		w.drain()
+	}
+}
+
+// confirm decides when an accepted watch counts as connected: at once, unless the server accepted
+// the previous watch and ended it at once. Then the watch has to live for minLifetime; otherwise
+// each attempt at such a server would count as connected for a moment. The caller calls the
+// returned function at the end.
+func (w *watch) confirm(opened time.Time, changed func()) (stop func()) {
 	if !errors.Is(w.snapshot().err, errClosed) {
 		w.succeeded(opened, changed)
-		return func() {}, func() {}
+		return func() {}
 	}
 	w.update(func(s *watchState) { s.contact = opened })
-	confirm = sync.OnceFunc(func() { w.succeeded(time.Now(), changed) })
 	done := make(chan struct{})
 	timer := time.AfterFunc(minLifetime, func() {
 		defer close(done)
-		confirm()
+		w.succeeded(time.Now(), changed)
 	})
-	return confirm, func() {
+	return func() {
 		if !timer.Stop() {
 			<-done
 		}
 	}
 }
 
-// follow reads events until the stream ends or is silent for too long. It calls confirm for each
-// event and reports whether there were any.
-func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, confirm func()) (delivered bool, err error) {
+// follow reads events until the stream ends or is silent for too long. It reports whether there
+// were any.
+func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader) (delivered bool, err error) {
 	silent := time.AfterFunc(w.idle, func() { cancel(errHung) })
 	defer silent.Stop()
 	stream := newStream(body)
@@ -205,12 +256,14 @@ func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body
 		if err == io.EOF {
 			return delivered, nil
 		}
+		if event.Type == eventError {
+			w.position = ""
+		}
 		if err != nil {
 			return delivered, cause(ctx, err)
 		}
 		silent.Reset(w.idle)
 		delivered = true
-		confirm()
 		if v := event.Object.Metadata.ResourceVersion; v != "" {
 			w.position = v
 		}
@@ -218,11 +271,15 @@ func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body
 	}
 }
 
-// reset clears the position after an error response or silence, and the version after a 404.
-// After a lost connection, the watch continues at its position.
+// reset clears what may be the cause of a failure: the position after silence or a status about
+// it, and the version after a 404. After any other failure, such as an overload, the watch
+// continues at its position, which saves a list. 504 is the status for a position that the server
+// has not reached, as after a restored backup.
 func (w *watch) reset(err error) {
-	if isResponse(err) || errors.Is(err, errHung) {
-		w.position = ""
+	for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusGone, http.StatusGatewayTimeout} {
+		if hasStatus(err, status) || errors.Is(err, errHung) {
+			w.position = ""
+		}
 	}
 	if hasStatus(err, http.StatusNotFound) {
 		w.groupVersion = ""
@@ -234,10 +291,6 @@ func (w *watch) succeeded(at time.Time, changed func()) {
 	before := w.update(func(s *watchState) {
 		s.connected, s.contact, s.err = true, at, nil
 	})
-	select {
-	case <-w.again: // a retry for this attempt
-	default:
-	}
 	if !before.connected {
 		w.logger.Info("watch is open", "resource", w.resource)
 		changed()

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/remote"
 )
 
 const (
@@ -71,9 +73,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header["Idempotency-Key"] = []string{}
 	}
-	response, err := t.next.RoundTrip(r)
+	traced, lookup := remote.TraceLookup(r.Context())
+	response, err := t.next.RoundTrip(r.WithContext(traced))
 	if err != nil {
-		return nil, err
+		return nil, lookup.Cause(err)
 	}
 	response.Body = &body{body: response.Body, left: bodyLimit}
 	return response, nil

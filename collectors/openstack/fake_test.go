@@ -190,6 +190,18 @@ func (c *fakeCloud) validateToken(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, "application/json", c.tokenBodyLocked(id))
 }
 
+// withoutIssue is the default handler of Keystone, without the time of issue in its responses.
+func (c *fakeCloud) withoutIssue(w http.ResponseWriter, r *http.Request) {
+	recorder := httptest.NewRecorder()
+	if r.Method == http.MethodPost {
+		c.issueToken(recorder, r)
+	} else {
+		c.validateToken(recorder, r)
+	}
+	w.Header().Set("X-Subject-Token", recorder.Header().Get("X-Subject-Token"))
+	respond(w, recorder.Code, "application/json", strings.ReplaceAll(recorder.Body.String(), "issued_at", "issued_then"))
+}
+
 func (c *fakeCloud) goodLocked(id string) bool {
 	issued, ok := c.tokens[id]
 	return ok && c.clock.Before(issued.Add(c.life))

@@ -189,6 +189,12 @@ func unknownHost(_ context.Context, network, address string) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
 }
 
+// blackHole is the dial function of a resolver whose servers do not respond.
+func blackHole(ctx context.Context, _, _ string) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 func TestUnreachableKeystone(t *testing.T) {
 	cloud := newFakeCloud(t)
 	refused := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = "http://" + closedPort(t) })
@@ -197,6 +203,9 @@ func TestUnreachableKeystone(t *testing.T) {
 	unknown := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = "http://keystone.invalid:5000" })
 	setDial(unknown.session, unknownHost)
 	faultCase{want: remote.ReasonDNS, text: "no such host"}.check(t, unknown, "keystone")
+
+	setDial(unknown.session, (&net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: blackHole}}).DialContext)
+	faultCase{want: remote.ReasonDNS, text: "not resolved in time", within: 300 * time.Millisecond}.check(t, unknown, "keystone")
 }
 
 func (c *fakeCloud) serveTLS(certificate tls.Certificate) *httptest.Server {

@@ -56,29 +56,42 @@ func newSession(auth Auth) (*session, error) {
 
 // check verifies that Keystone authenticates. It validates the held token. It logs in instead if
 // there is no token, or the token expires soon, is older than reauthenticate, or was issued for
-// credentials that have changed; and also if Keystone rejects the validation. It returns the
-// latency of the last response.
+// credentials that have changed; and also if Keystone rejects the validation. A Keystone that issues
+// expired tokens costs one login in the time reauthenticate. It returns the latency of the last
+// response.
 func (s *session) check(ctx context.Context) (*token, time.Duration, error) {
 	held, now := s.held(), s.now()
 	if held.expired(now) || s.due(held, now) {
 		token, took, err := s.renew(ctx, held)
-		if err != nil || took > 0 {
+		if err != nil || took > 0 && !token.bornExpired() {
 			return token, took, err
 		}
-		held = token // from a concurrent login: nothing was measured yet
+		held = token // from a concurrent login, or doubtful: nothing was measured yet
 	}
 	fresh, took, err := held.validate(ctx)
 	if err == nil {
 		s.replace(held, fresh)
 		return fresh, took, nil
 	}
-	switch reasonOf(err) {
-	case remote.ReasonRefused, remote.ReasonTimeout, remote.ReasonDNS, remote.ReasonTLS:
+	rejected := reasonOf(err) == remote.ReasonAuth
+	switch {
+	case held.bornExpired() && rejected:
+		return nil, took, newError("use a token of "+held.login.keystone(), errExpired)
+	case held.bornExpired() || unreachable(err):
 		return nil, took, err // a login would fail the same way
-	case remote.ReasonAuth:
+	case rejected:
 		s.replace(held, nil) // the token is invalid
 	}
 	return s.renew(ctx, held)
+}
+
+// unreachable reports whether a request failed without a response.
+func unreachable(err error) bool {
+	switch reasonOf(err) {
+	case remote.ReasonRefused, remote.ReasonTimeout, remote.ReasonDNS, remote.ReasonTLS:
+		return true
+	}
+	return false
 }
 
 // use returns a token for calls to other services. Where the session belongs to
@@ -106,8 +119,12 @@ func (s *session) use(ctx context.Context, shared bool) (*token, error) {
 
 // replacement returns a new token after a service has rejected old.
 func (s *session) replacement(ctx context.Context, old *token, shared bool) (*token, error) {
-	if failure := s.recentFailure(s.now()); shared && failure != nil {
+	now := s.now()
+	if failure := s.recentFailure(now); shared && failure != nil {
 		return nil, failure
+	}
+	if old.bornExpired() && !s.due(old, now) {
+		return nil, newError("use a token of "+old.login.keystone(), errExpired)
 	}
 	token, _, err := s.renew(ctx, old)
 	return token, err

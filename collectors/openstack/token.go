@@ -48,6 +48,7 @@ type tokenResponse struct {
 var (
 	errNoToken  = errors.New("the response has no token")
 	errNoExpiry = errors.New("the response has no expiry of the token")
+	errExpired  = errors.New("Keystone issues tokens that have expired, and rejects them: expected an expires_at after issued_at")
 )
 
 // issueToken logs in: it requests a new token.
@@ -108,12 +109,18 @@ func (t *token) validate(ctx context.Context) (*token, time.Duration, error) {
 	return &fresh, took, nil
 }
 
+// bornExpired reports whether the token had expired when it was issued. Its expiry is then not used:
+// a new token would have expired as well. The token is replaced when its age requires it.
+func (t *token) bornExpired() bool { return !t.since.Before(t.until) }
+
 // expired reports whether the token has expired. A nil token has.
-func (t *token) expired(now time.Time) bool { return t == nil || !now.Before(t.until) }
+func (t *token) expired(now time.Time) bool {
+	return t == nil || !now.Before(t.until) && !t.bornExpired()
+}
 
 // expiresSoon reports whether the token should be replaced before it expires.
 func (t *token) expiresSoon(now time.Time) bool {
-	return t.until.Sub(now) < min(renewal, t.until.Sub(t.since)/tenth)
+	return t.until.Sub(now) < min(renewal, t.until.Sub(t.since)/tenth) && !t.bornExpired()
 }
 
 // endpoint looks up a service in the catalog. An empty region or side means that of the login.

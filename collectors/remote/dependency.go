@@ -116,9 +116,6 @@ func ReasonOfTransport(err error) Reason {
 	case err == nil:
 		return ""
 	case errors.As(err, &dns):
-		if dns.IsTimeout {
-			return ReasonTimeout
-		}
 		return ReasonDNS
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
 		return ReasonTimeout

@@ -29,7 +29,7 @@ func TestReasonOfTransport(t *testing.T) {
 	}{
 		{"nothing failed", nil, ""},
 		{"no such host", wrap(&net.DNSError{IsNotFound: true}), ReasonDNS},
-		{"the resolver does not answer", wrap(&net.DNSError{IsTimeout: true}), ReasonTimeout},
+		{"the resolver does not answer", wrap(&net.DNSError{IsTimeout: true}), ReasonDNS},
 		{"deadline of the context", wrap(context.DeadlineExceeded), ReasonTimeout},
 		{"deadline of a connection", wrap(os.ErrDeadlineExceeded), ReasonTimeout},
 		{"timeout of the kernel", wrap(syscall.ETIMEDOUT), ReasonTimeout},

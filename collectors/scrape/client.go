@@ -50,9 +50,10 @@ func (c *client) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (co
 	if err := c.prepare(); err != nil {
 		return "", collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
-	resp, err := c.http.Do(req)
+	traced, lookup := remote.TraceLookup(ctx)
+	resp, err := c.http.Do(req.WithContext(traced))
 	if err != nil {
-		return "", err
+		return "", lookup.Cause(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/vitals-health/vitals/dashboards"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -91,7 +92,7 @@ func newSet(opts Options) (*set, error) {
 	s.Selector = cmp.Or(opts.Selector, DefaultSelector)
 	s.Runbooks = cmp.Or(opts.Runbooks, DefaultRunbooks)
 	s.Grafana = strings.TrimSuffix(opts.Grafana, "/")
-	expr, err := parser.NewParser(parser.Options{}).ParseExpr("{" + s.Selector + "}")
+	expr, err := promexpr.Parse("{" + s.Selector + "}")
 	if err != nil {
 		return nil, fmt.Errorf("selector %q: expected matchers of labels such as %s: %w", s.Selector, DefaultSelector, err)
 	}

@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
@@ -50,11 +50,11 @@ func layers() map[string]neighbours {
 
 		"internal/sdnotify/sdnotifytest": {nil, "it serves the tests of sdnotify and of the commands"},
 
-		"rules":             {[]string{"internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
-		"rules/lint":        {[]string{"internal/manifest", "internal/promexpr", "internal/strictyaml", "internal/text", "rules", "rules/lint/probes"}, "lint reads rules, and gets the metrics that exist from its caller"},
+		"rules":             {[]string{"internal/expand", "internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
+		"rules/lint":        {[]string{"internal/expand", "internal/manifest", "internal/promexpr", "internal/strictyaml", "internal/text", "rules", "rules/lint/probes"}, "lint reads rules, and gets the metrics that exist from its caller"},
 		"rules/lint/probes": {[]string{"internal/manifest", "internal/states", "internal/strictyaml"}, "it compares the probes of a manifest with states and rules"},
 		"dashboards":        {[]string{"internal/promexpr", "rules"}, "dashboards are made of names and rules, without measurements"},
-		"dashboards/alerts": {[]string{"dashboards", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
+		"dashboards/alerts": {[]string{"dashboards", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
 		"evaluator":         {[]string{"collectors", "internal/expand", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
 
 		"internal/config":    {[]string{"collectors", "collectors/kinds", "evaluator", "internal/filekind", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
@@ -64,7 +64,7 @@ func layers() map[string]neighbours {
 		"internal/server":    {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
 		"internal/listen":    {[]string{"internal/config", "internal/server", "internal/unixsocket"}, "it opens the sockets of the server"},
 		"internal/demo":      {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
-		"internal/ruletest":  {[]string{"evaluator", "internal/filekind", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
+		"internal/ruletest":  {[]string{"evaluator", "internal/filekind", "internal/promexpr", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
 
 		"internal/client":             {[]string{"internal/execprobe"}, "it queries a daemon over HTTP"},
 		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint"}, "it formats findings and finds none"},
@@ -139,7 +139,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 	homes := []struct{ library, home, reason string }{
 		{"github.com/gophercloud/", "collectors/openstack", "one package queries OpenStack"},
 		{"k8s.io/", "collectors/kubernetes", "one package queries Kubernetes"},
-		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/window", "one engine evaluates everything, over points of its own type"},
+		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/promexpr internal/window", "one engine evaluates everything, over points of its own type"},
 		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
 		{"github.com/go-sql-driver/mysql$", "collectors/tcp", "one package logs in at MySQL"},

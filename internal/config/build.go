@@ -65,8 +65,9 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 	}
 	for _, c := range l.Config.Collectors {
 		kindName, kind := c.Kind()
+		_, forwards := kind.(collectors.Exporter)
 		cfg.Sources = append(cfg.Sources, evaluator.Source{
-			Name: c.Name, Kind: kindName, External: kind.External(),
+			Name: c.Name, Kind: kindName, External: kind.External(), Forwards: forwards,
 			Interval: time.Duration(c.Interval), Timeout: time.Duration(c.Timeout),
 			Collector: next[c.Name].collector,
 		})

@@ -40,7 +40,8 @@ type Config struct {
 
 // StateConfig configures one state.
 type StateConfig struct {
-	// NoData is how the state treats unknown rules: fail, pass or hold.
+	// NoData is how the state treats unknown rules: fail, pass, hold or a hold with an end,
+	// such as hold 5m.
 	NoData string `yaml:"no_data,omitempty"`
 }
 
@@ -167,8 +168,8 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 		if text := stateProblem(name); text != "" {
 			report("states."+name, "state %q: %s", name, text)
 		}
-		if policy := c.States[name].NoData; policy != "" && !slices.Contains(noDataPolicies(), policy) {
-			report("states."+name+".no_data", "state %q has no_data %q: expected fail, pass or hold", name, policy)
+		if policy := c.States[name].NoData; policy != "" && !rules.NoData(policy).Valid() {
+			report("states."+name+".no_data", "state %q has no_data %q: expected %s", name, policy, rules.NoDataExpected)
 		}
 	}
 	if a := c.Server.ListenAddress; a != "" && !IsListenAddress(a) {
@@ -237,10 +238,6 @@ func stateProblem(name string) string {
 	return ""
 }
 
-func noDataPolicies() []string {
-	return []string{string(rules.NoDataFail), string(rules.NoDataPass), string(rules.NoDataHold)}
-}
-
 // StateNames returns all states: those that always exist and those of the file.
 func (c *Config) StateNames() []string {
 	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
@@ -252,14 +249,20 @@ func (c *Config) StateNames() []string {
 	return names
 }
 
+// RuleOptions returns what the configuration defines for its rule files.
+func (c *Config) RuleOptions() rules.Options {
+	return rules.Options{States: c.StateNames(), Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
+}
+
 // BuiltinPrefix marks the name of a shipped rule file.
 const BuiltinPrefix = "builtin:"
 
 // loadRules reads the rule files of a configuration at path.
 func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
+	opts := l.Config.RuleOptions()
 	parse := func(name string, data []byte) {
-		files, mistakes := rules.ParseAll(name, data, l.Config.StateNames())
+		files, mistakes := opts.ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		l.Rules = append(l.Rules, files...)
 	}

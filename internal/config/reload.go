@@ -25,6 +25,15 @@ type Reloader struct {
 	// tried are the sources of the last configuration, valid or not: an invalid one is
 	// loaded again only after one of its files has changed.
 	tried *Sources
+	// invalid means that there was no valid configuration yet.
+	invalid bool
+}
+
+// UseInvalid records a configuration that is invalid at the start. The evaluator was made
+// with its mistakes: see evaluator.Config.
+func (r *Reloader) UseInvalid(l *Loaded, err error) {
+	r.tried, r.invalid = l.Sources, true
+	r.Logger.Error("configuration is invalid; ready fails until it is corrected", "err", err)
 }
 
 // Use records the configuration that is running.
@@ -53,10 +62,10 @@ func (r *Reloader) reloadLocked() error {
 		return r.refuse(err)
 	}
 	if err := r.Eval.Apply(cfg); err != nil {
-		r.Logger.Error("configuration is invalid; the last valid one stays in use", "err", err)
-		return err
+		return r.refuse(err)
 	}
 	commit()
+	r.invalid = false
 	r.Use(l)
 	r.Logger.Info("configuration loaded", "collectors", len(l.Config.Collectors), "rules", CountRules(l.Rules))
 	return nil
@@ -64,6 +73,10 @@ func (r *Reloader) reloadLocked() error {
 
 // refuse records and logs that the configuration is invalid.
 func (r *Reloader) refuse(err error) error {
+	if r.invalid {
+		r.Logger.Error("configuration is still invalid; ready fails until it is corrected", "err", err)
+		return errors.Join(err, r.Eval.Apply(evaluator.Config{Invalid: err}))
+	}
 	r.Eval.ReloadFailed(err)
 	r.Logger.Error("configuration is invalid; the last valid one stays in use", "err", err)
 	return err

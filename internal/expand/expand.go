@@ -15,6 +15,8 @@ import (
 	"text/template"
 	"text/template/parse"
 	"time"
+
+	"github.com/prometheus/prometheus/model/histogram"
 )
 
 // The bounds of one expansion. An expansion that exceeds one of them fails.
@@ -37,6 +39,8 @@ type Sample struct {
 	// Labels include the metric's name as __name__.
 	Labels map[string]string
 	Value  float64
+	// Histogram replaces the value; nil for a float.
+	Histogram *histogram.FloatHistogram
 }
 
 // Query evaluates a PromQL expression at the given time, for the template function query.
@@ -51,6 +55,8 @@ type Data struct {
 	ExternalURL    string
 	// Value is the value of the alert's sample: $value.
 	Value float64
+	// Histogram replaces the value; nil for a float.
+	Histogram *histogram.FloatHistogram
 	// At is the time of the evaluation, used by the functions now and query.
 	At time.Time
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/common/helpers/templates"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/util/strutil"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
@@ -38,7 +39,17 @@ type root = struct {
 	Value          any
 }
 
-func newRoot(d Data) root { return root{d.Labels, d.ExternalLabels, d.ExternalURL, d.Value} }
+func newRoot(d Data) root {
+	return root{d.Labels, d.ExternalLabels, d.ExternalURL, valueOf(d.Value, d.Histogram)}
+}
+
+// valueOf returns the value of a sample in templates: a histogram is no number.
+func valueOf(v float64, h *histogram.FloatHistogram) any {
+	if h != nil {
+		return h
+	}
+	return v
+}
 
 // functions returns the functions that Prometheus documents in its template reference,
 // and replaces those of text/template that can make large values. The Prometheus
@@ -135,7 +146,7 @@ func (e *expansion) runQuery(expr string) (queryResult, error) {
 	}
 	v := make(queryResult, len(result))
 	for i, s := range result {
-		v[i] = &sample{Labels: s.Labels, Value: s.Value}
+		v[i] = &sample{Labels: s.Labels, Value: valueOf(s.Value, s.Histogram)}
 	}
 	return v, e.charge(len(v))
 }

@@ -47,6 +47,8 @@ func promQuery(_ context.Context, expr string, at time.Time) (promql.Vector, err
 		return nil, errors.New("query failed")
 	case "empty":
 		return nil, nil
+	case "histogram":
+		return promql.Vector{{H: someHistogram()}}, nil
 	case "time":
 		return promql.Vector{{F: float64(at.UnixMilli())}}, nil
 	}
@@ -57,7 +59,7 @@ func query(ctx context.Context, expr string, at time.Time) ([]expand.Sample, err
 	vector, err := promQuery(ctx, expr, at)
 	var samples []expand.Sample
 	for _, s := range vector {
-		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F})
+		samples = append(samples, expand.Sample{Labels: s.Metric.Map(), Value: s.F, Histogram: s.H})
 	}
 	return samples, err
 }
@@ -69,7 +71,7 @@ func prometheus(text string, d expand.Data) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	alert := template.AlertTemplateData(d.Labels, d.ExternalLabels, d.ExternalURL, promql.Sample{F: d.Value})
+	alert := template.AlertTemplateData(d.Labels, d.ExternalLabels, d.ExternalURL, promql.Sample{F: d.Value, H: d.Histogram})
 	return template.NewTemplateExpander(context.Background(), defs+text, "__alert_Test", alert,
 		model.TimeFromUnixNano(d.At.UnixNano()), promQuery, u, nil).Expand()
 }

@@ -48,8 +48,10 @@ type Rule struct {
 	Decides bool      `json:"decides,omitempty"`
 	Warns   bool      `json:"warns,omitempty"`
 	Observe bool      `json:"observe,omitempty"`
-	// NoData is what unknown means for it: fail, pass or hold.
-	NoData               string  `json:"no_data,omitempty"`
+	// NoData is what unknown means for it: fail, pass, hold or hold with a duration.
+	NoData string `json:"no_data,omitempty"`
+	// HeldForSeconds is how long the last status of an unknown rule still counts.
+	HeldForSeconds       float64 `json:"held_for_seconds,omitempty"`
 	ForSeconds           float64 `json:"for_seconds"`
 	KeepFiringForSeconds float64 `json:"keep_firing_for_seconds,omitempty"`
 	Summary              string  `json:"summary,omitempty"`

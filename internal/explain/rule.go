@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -53,7 +54,7 @@ func (x *explainer) bare(r *evaluator.Rule) *Rule {
 	out := &Rule{
 		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity,
 		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe,
-		NoData: r.NoData, ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
+		NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
 		AlertCount: r.AlertCount, Expr: printed(r.Expr),
 	}
@@ -76,7 +77,7 @@ func printed(expr string) string {
 }
 
 func parse(expr string) (parser.Expr, error) {
-	return parser.NewParser(parser.Options{}).ParseExpr(expr)
+	return promexpr.Parse(expr)
 }
 
 // offset returns the time for which a group's expressions are evaluated, where that is not

@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -86,7 +85,7 @@ func (x *explainer) candidates(e *parser.VectorSelector) []string {
 		}) {
 			named = append(named, c.Name)
 		}
-		if exports(s.Batches[i], promexpr.MetricName(e)) {
+		if s.Batches[i].Describes(promexpr.MetricName(e)) {
 			exporting = append(exporting, c.Name)
 		}
 	}
@@ -94,21 +93,6 @@ func (x *explainer) candidates(e *parser.VectorSelector) []string {
 		named = exporting
 	}
 	return named[:min(len(named), maxOrigins)]
-}
-
-// exports reports whether a metric is described in a batch, also as a part of a
-// histogram or summary.
-func exports(b evaluator.Batch, metric string) bool {
-	base := metric
-	for _, part := range []string{"_bucket", "_sum", "_count"} {
-		base = strings.TrimSuffix(base, part)
-	}
-	for _, d := range b.Descs {
-		if d.Name == metric || d.Name == base {
-			return true
-		}
-	}
-	return false
 }
 
 // reference returns the time for which a selector or subquery is evaluated: @ replaces

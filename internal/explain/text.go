@@ -155,7 +155,7 @@ func (t *textWriter) rule(r *Rule) {
 		t.add(1, "cannot determine whether this holds: "+r.Summary, "")
 	}
 	if r.Status == "unknown" && r.State != "" {
-		t.add(1, "no_data: "+r.NoData, "")
+		t.add(1, "no_data: "+r.NoData+held(r), "")
 	}
 	if r.Status != "unknown" && r.Reason != "" {
 		t.add(1, "error: "+r.Reason, "")
@@ -180,6 +180,14 @@ func (t *textWriter) rule(r *Rule) {
 		t.add(1, r.Expr, "")
 	}
 	t.node(r.Tree, 1, true)
+}
+
+// held returns how long the rule's last status still counts.
+func held(r *Rule) string {
+	if r.HeldForSeconds == 0 {
+		return ""
+	}
+	return ", held for " + text.Duration(time.Duration(r.HeldForSeconds*float64(time.Second))) + " more"
 }
 
 // follows reports whether a rule has a cause that is explained as well.

@@ -2,11 +2,16 @@ package profiles
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/file"
+	httpkind "github.com/vitals-health/vitals/collectors/http"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 	"github.com/vitals-health/vitals/collectors/openstack"
@@ -51,9 +56,13 @@ func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) [
 	}
 	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.Health.Port)
 	for i := range c.Collectors {
+		useKuryrTimeout(&c.Collectors[i], conf.Neutron.Timeout)
 		for _, text := range useKuryrConf(&c.Collectors[i].Kinds, conf) {
 			errs = append(errs, fmt.Errorf("%s: %s", o.KuryrConf, text))
 		}
+	}
+	if conf.Kubernetes.ControllerHA {
+		c.Collectors = append(c.Collectors, elector(conf.Kubernetes.ControllerHAElectorPort))
 	}
 	if conf.Kubernetes.VIFPoolDriver != "noop" {
 		c.RuleFiles = append(c.RuleFiles, config.BuiltinPrefix+"kuryr-controller-pools")
@@ -64,13 +73,22 @@ func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) [
 	return errs
 }
 
-// loadKuryrConf reads kuryr.conf.
+// loadKuryrConf reads kuryr.conf. Its api_root is then set.
 func (o *Options) loadKuryrConf(from *config.Sources) (*kuryrconf.Config, []error) {
 	data, err := from.Regular(o.KuryrConf)
 	if err != nil {
 		return nil, []error{fmt.Errorf("%s: %w", o.KuryrConf, err)}
 	}
-	return kuryrconf.Parse(o.KuryrConf, string(data))
+	conf, mistakes := kuryrconf.Parse(o.KuryrConf, string(data))
+	if len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	root, err := conf.Kubernetes.API(os.LookupEnv)
+	if err != nil {
+		return nil, []error{fmt.Errorf("%s: [kubernetes] api_root is not set: %w", o.KuryrConf, err)}
+	}
+	conf.Kubernetes.APIRoot = &root
+	return conf, nil
 }
 
 // useKuryrConf configures a collector from kuryr.conf, and returns the errors in the
@@ -91,6 +109,29 @@ func useKuryrConf(k *kinds.Kinds, conf *kuryrconf.Config) []string {
 type configOf[C any] interface {
 	*C
 	Problems() []collectors.Problem
+}
+
+// useKuryrTimeout gives a collection from OpenStack as long as the controller gives one
+// request, and at most its interval. Less than the default is not used: a collection has
+// several requests.
+func useKuryrTimeout(c *kinds.Config, timeout time.Duration) {
+	if c.Keystone != nil || c.Neutron != nil {
+		c.Timeout = max(c.Timeout, min(model.Duration(timeout), c.Interval))
+	}
+}
+
+// elector returns the collector of the controller's role. The leader elector returns the
+// name of the leader, which is the host name that the containers of its pod share
+// (kuryr_kubernetes/utils.py). A standby is not a failure: the name is only observed.
+func elector(port int) kinds.Config {
+	own, _ := os.Hostname() // without a name, no replica leads
+	k := &httpkind.Config{}
+	k.SetDefaults()
+	k.URL = fmt.Sprintf("http://localhost:%d", port)
+	k.Expect = &httpkind.Expect{JSON: map[string]any{"name": own}, Observe: true}
+	c := kinds.Config{Name: "elector", Kinds: kinds.Kinds{HTTP: k}}
+	c.SetDefaults()
+	return c
 }
 
 // takeOver changes a kind's configuration with values of a section of kuryr.conf, and
@@ -116,12 +157,13 @@ func useKuryrKubernetes(k *kubernetes.Config, conf kuryrconf.Kubernetes) {
 	useKuryrAPI(k, conf)
 }
 
-// useKuryrAPI applies the address and the credentials of the Kubernetes API.
+// useKuryrAPI applies the address and the credentials of the Kubernetes API. Without an
+// address, which is in a pod only, the collector reports that this is no pod.
 func useKuryrAPI(k *kubernetes.Config, conf kuryrconf.Kubernetes) {
-	if k.Kubeconfig != "" {
+	if k.Kubeconfig != "" || *conf.APIRoot == "" {
 		return // --set kubeconfig replaces them
 	}
-	k.Server = conf.APIRoot
+	k.Server = *conf.APIRoot
 	k.TokenFile = conf.TokenFile
 	k.CAFile = conf.SSLCACrtFile
 	if conf.TokenFile == "" {

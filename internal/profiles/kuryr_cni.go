@@ -65,6 +65,11 @@ func (o *Options) useKuryrCNIConf(c *kinds.Config, conf *kuryrconf.Config) []str
 				c.Components.Events[name] = event
 			}
 		}
+	case "netlink":
+		bridge := conf.NeutronDefaults.OVSBridge
+		if bridge != "" && conf.Kubernetes.PodVIFDriver == "neutron-vif" && c.Netlink.Interfaces == nil {
+			c.Netlink.Interfaces = []string{bridge}
+		}
 	case "cni-metrics":
 		c.Scrape.URL = fmt.Sprintf("http://127.0.0.1:%d/metrics", conf.PrometheusExporter.CNIExporterPort)
 	case "kuryr-conf":

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -96,7 +97,7 @@ type reader struct {
 
 // read reads a test file and its rule files.
 func read(name string, opts Options) (*file, *reader) {
-	r := &reader{opts: opts, name: name, promql: parser.NewParser(parser.Options{})}
+	r := &reader{opts: opts, name: name, promql: promexpr.NewParser()}
 	data, err := opts.read(name)
 	if err != nil {
 		r.errs = append(r.errs, fmt.Errorf("%s: %w", name, err))
@@ -180,8 +181,8 @@ func (r *reader) statesOf(f *file, raw rawFile) {
 	for _, name := range sortedKeys(raw.States) {
 		path := strictyaml.PathKey("states", name)
 		policy := rules.NoData(raw.States[name].NoData)
-		if !slices.Contains([]rules.NoData{"", rules.NoDataFail, rules.NoDataPass, rules.NoDataHold}, policy) {
-			r.fail(path+".no_data", "expected fail, pass or hold, got %q", policy)
+		if policy != "" && !policy.Valid() {
+			r.fail(path+".no_data", "expected %s, got %q", rules.NoDataExpected, policy)
 		}
 		f.states = slices.DeleteFunc(f.states, func(s evaluator.StatePolicy) bool { return s.Name == name })
 		f.states = append(f.states, evaluator.StatePolicy{Name: name, NoData: policy})

@@ -65,12 +65,13 @@ func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) 
 		}
 		return 0, ""
 	}
-	if s.opts.ReportToken == "" {
+	configured := s.opts.ReportToken()
+	if configured == "" {
 		return http.StatusForbidden, "reports are accepted on the Unix socket only: no token for reports over the network is configured"
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	// Digests of equal length: the time of the comparison does not depend on the token's length.
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.opts.ReportToken))
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 		return http.StatusUnauthorized, "a report over the network needs the header Authorization: Bearer TOKEN with the configured token"
 	}

@@ -21,7 +21,7 @@ import (
 func reporting(token string) (*server.Server, map[string]collectors.Report) {
 	taken := map[string]collectors.Report{}
 	o := fixed(healthy())
-	o.ReportToken = token
+	o.ReportToken = func() string { return token }
 	o.Report = func(name string, r collectors.Report) error {
 		switch name {
 		case "stranger":

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -128,7 +129,7 @@ func (v *view) ruleNames(st evaluator.State) string {
 
 func (s *Server) code(verdict evaluator.Verdict) int {
 	if verdict == evaluator.Fail {
-		return s.opts.FailingStatus
+		return cmp.Or(s.opts.FailingStatus(), http.StatusServiceUnavailable)
 	}
 	return http.StatusOK
 }

@@ -156,7 +156,7 @@ func TestRulesOfOneName(t *testing.T) {
 
 func TestProbesWithAnotherFailingStatus(t *testing.T) {
 	o := fixed(failing())
-	o.FailingStatus = 500
+	o.FailingStatus = func() int { return 500 }
 	h := server.New(o).Handler()
 	for _, target := range []string{"/ready", "/ready?verbose", "/ready/KeystoneDown"} {
 		if r := request(t, h, "GET", target, ""); r.StatusCode != 500 {

@@ -29,14 +29,14 @@ type Options struct {
 	Explain func(ctx context.Context, state string, o explain.Options, now time.Time) (*explain.Explanation, error)
 	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
 	Now func() time.Time
-	// FailingStatus is the status code of a failing probe; 503 if 0.
-	FailingStatus int
+	// FailingStatus returns the status code of a failing probe; 503 if it is nil or returns 0.
+	FailingStatus func() int
 	// Report records a component's report. It returns collectors.ErrUnknownComponent or
 	// collectors.ErrInvalidReport for a report that it rejects. Without it the path is 404.
 	Report func(component string, r collectors.Report) error
-	// ReportToken is the bearer token that reports outside Local need. If it is empty,
-	// such reports are rejected.
-	ReportToken string
+	// ReportToken returns the bearer token that reports outside Local need. If it is nil or
+	// returns an empty string, such reports are rejected.
+	ReportToken func() string
 	// Reload loads the configuration again. Without it /-/reload is 403.
 	Reload func() error
 	// Config returns the configuration as YAML without secrets. Without it /config is 404.
@@ -72,8 +72,11 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.FailingStatus == 0 {
-		o.FailingStatus = http.StatusServiceUnavailable
+	if o.FailingStatus == nil {
+		o.FailingStatus = func() int { return 0 }
+	}
+	if o.ReportToken == nil {
+		o.ReportToken = func() string { return "" }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

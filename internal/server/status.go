@@ -52,15 +52,17 @@ type RuleStatus struct {
 	Group string `json:"group"`
 	File  string `json:"file"`
 	// State is the state that the rule feeds; empty for an ordinary alert.
-	State                string   `json:"state"`
-	Severity             string   `json:"severity,omitempty"`
-	Expr                 string   `json:"expr"`
-	ForSeconds           float64  `json:"for_seconds"`
-	KeepFiringForSeconds float64  `json:"keep_firing_for_seconds"`
-	Observe              bool     `json:"observe"`
-	NoData               string   `json:"no_data,omitempty"`
-	ExitCode             int      `json:"exit_code,omitempty"`
-	DependsOn            []string `json:"depends_on,omitempty"`
+	State                string  `json:"state"`
+	Severity             string  `json:"severity,omitempty"`
+	Expr                 string  `json:"expr"`
+	ForSeconds           float64 `json:"for_seconds"`
+	KeepFiringForSeconds float64 `json:"keep_firing_for_seconds"`
+	Observe              bool    `json:"observe"`
+	NoData               string  `json:"no_data,omitempty"`
+	// HeldForSeconds is how long the last status of an unknown rule still counts.
+	HeldForSeconds float64  `json:"held_for_seconds,omitempty"`
+	ExitCode       int      `json:"exit_code,omitempty"`
+	DependsOn      []string `json:"depends_on,omitempty"`
 	// Status is ok, pending, failing or unknown.
 	Status  string    `json:"status"`
 	Since   time.Time `json:"since,omitzero"`
@@ -187,7 +189,7 @@ func ruleStatus(r *evaluator.Rule) RuleStatus {
 	out := RuleStatus{
 		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity, Expr: r.Expr,
 		ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
-		Observe: r.Observe, NoData: r.NoData, ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		Observe: r.Observe, NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: r.Status.String(), Since: utc(r.Since), Decides: r.Decides, Warns: r.Warns,
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
 		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,

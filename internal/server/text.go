@@ -111,6 +111,9 @@ func why(r *evaluator.Rule) string {
 	if !r.Since.IsZero() {
 		facts = append(facts, "since "+r.Since.UTC().Format(time.RFC3339))
 	}
+	if r.HeldFor > 0 {
+		facts = append(facts, "held for "+text.Duration(r.HeldFor)+" more")
+	}
 	if r.AlertCount > 1 {
 		facts = append(facts, text.Plural(r.AlertCount, "alert"))
 	}

@@ -105,19 +105,20 @@ func rangeOf(limit *evaluator.Limit) string {
 	}[limit.Op]
 }
 
-// notes returns the collectors' notes without those that the lines contain, and no more
+// notes returns the collectors' findings without those that the lines contain, and no more
 // than fit into the first line of an exec probe.
 func (v *view) notes(lines []string) []string {
 	var notes []string
 	size, shown := 0, strings.Join(lines, "\n")
 	for _, c := range v.snap.Collectors {
-		if c.Note == "" || strings.Contains(shown, c.Note) {
+		finding := c.Finding()
+		if finding == "" || strings.Contains(shown, finding) {
 			continue
 		}
 		if size > maxLine {
 			break
 		}
-		note := text.Line(c.Name+": "+c.Note, maxLine)
+		note := text.Line(c.Name+": "+finding, maxLine)
 		notes, size = append(notes, note), size+len(note)
 	}
 	return notes

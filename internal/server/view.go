@@ -110,7 +110,7 @@ func (v *view) verdicts() evaluator.Batch {
 func (s *Server) plainResponse(v *view, st evaluator.State) response {
 	a := response{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
 	if st.Verdict == evaluator.Fail {
-		a.status = s.opts.FailingStatus
+		a.status = s.code(st.Verdict)
 		a.body = []byte(failingText(v, st, nil))
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}

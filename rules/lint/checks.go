@@ -8,6 +8,9 @@ const CodeInvalid = "V000"
 // codeUnknownMetric is the code of a metric that nothing exports.
 const codeUnknownMetric = "V003"
 
+// codeVanishing is the code of a comparison whose series may be absent.
+const codeVanishing = "V006"
+
 // About describes a check.
 type About struct {
 	// Code is never changed or used again.
@@ -36,7 +39,7 @@ func checks() []check {
 		{About: About{codeUnknownMetric, "unknown-metric", Error, "A selector names a metric that nothing exports."}, run: unknownMetric},
 		{About: About{"V004", "unknown-label", Error, "A selector names a label that the metric does not have."}, rule: unknownLabel},
 		{About: About{"V005", "unknown-label-value", Error, "A selector names a label value that cannot occur."}, rule: unknownValue},
-		{About: About{"V006", "vanishing-series", Warning, "A comparison returns nothing while its series are absent."}, run: vanishingSeries},
+		{About: About{codeVanishing, "vanishing-series", Warning, "A comparison returns nothing while its series are absent."}, run: vanishingSeries},
 		{About: About{"V007", "state-without-rules", Warning, "A state has no rule that can decide it."}, run: stateWithoutRules},
 		{About: About{"V008", "short-for", Warning, "A rule waits for less than two collections of its collector."}, rule: shortFor},
 		{About: About{"V009", "short-range", Warning, "A range holds too few samples."}, rule: shortRange},
@@ -64,6 +67,14 @@ func checks() []check {
 		{About: About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, run: probeCheck},
 		{About: About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, run: probeCheck},
 		{About: About{"V036", "probe-missing", Info, "A probe is missing."}, run: probeCheck},
+		{About: About{"V038", "probe-absence", Warning, "A restart of the workload depends on the presence of Vitals."}, run: probeCheck},
+		{About: About{"V040", "template-fails", Warning, "A template fails with any data, or its query is invalid."}, rule: templateFails},
+		{About: About{"V041", "sum-of-ratios", Warning, "Ratios are summed: the ratio of the whole is that of two sums."}, rule: sumOfRatios},
+		{About: About{"V042", "long-interval", Warning, "A group is evaluated so rarely that its results have gaps."}, run: longInterval},
+		{About: About{"V043", "changing-choice", Warning, "The labels of an alert come from topk or bottomk, and change."}, rule: changingChoice},
+		{About: About{"V044", "inverted-sense", Error, "A rule of a state fires while all is well."}, rule: invertedSense},
+		{About: About{"V045", "reserved-name", Error, "A recording rule uses the prefix of the metrics of Vitals."}, rule: reservedName},
+		{About: About{"V046", "wrong-label-function", Error, "A function over labels has an invalid regular expression or label name."}, rule: wrongLabels},
 		{About: About{"V090", "acceptance", Warning, "A comment accepts no finding, or gives no reason."}, run: accept}, // the last one, as it uses the findings of the others
 	}
 }

@@ -124,9 +124,9 @@ func header(text, key string) []string {
 // The reason of the nearest comment counts.
 func TestAcceptedReason(t *testing.T) {
 	const text = "groups:\r\n- name: g\r\n  rules:\r\n" +
-		"  - alert: A # vitals:accept V021 for this one\r\n    expr: up\r\n    labels: {state: ready}\r\n" +
-		"  - alert: B\r\n    expr: down\r\n    labels: {state: ready}\r\n" +
-		"  # vitals:accept V021,V022: one, for two \r\n  -\r\n    alert: C\r\n    expr: left\r\n    labels: {state: ready}\r\n" +
+		"  - alert: A # vitals:accept V021 for this one\r\n    expr: up == 0\r\n    labels: {state: ready}\r\n" +
+		"  - alert: B\r\n    expr: down == 1\r\n    labels: {state: ready}\r\n" +
+		"  # vitals:accept V021,V022: one, for two \r\n  -\r\n    alert: C\r\n    expr: left == 1\r\n    labels: {state: ready}\r\n" +
 		"# vitals:accept-file V021 for all\r\n"
 	f, mistakes := rules.Parse("f.yml", []byte(text), []string{"ready"})
 	if len(mistakes) > 0 {

@@ -89,22 +89,36 @@ func counterCompared(p *pass) {
 				return nil
 			}
 			counter := valueOf(c.Expr)
-			if counter == nil || !p.isCounter(counter, histograms) || neverUsed(c) || provesUse(c, path) {
+			if counter == nil || !p.isCounter(counter, histograms) || lower(c) || provesUse(c, path) {
 				return nil
 			}
-			p.inExpr(s, counter, "compare its increase, as in increase("+promexpr.MetricName(counter)+"[5m]) > 0",
-				"%s is a counter: it only increases until its process restarts, so the comparison depends on the uptime and not on the current condition", promexpr.MetricName(counter))
+			p.comparedCounter(s, counter)
 			return nil
 		})
 	}
 }
 
-// neverUsed reports whether a comparison tests that a counter was never incremented, as in
-//
-//	backups_total == 0
-func neverUsed(c promexpr.Comparison) bool {
-	_, scaled := promexpr.Bare(c.Expr).(*parser.BinaryExpr)
-	return c.Limit == 0 && (c.Op == parser.EQLC || c.Op == parser.LTE) || c.Op == parser.LSS && 0 < c.Limit && c.Limit <= 1 && !scaled
+// comparedCounter reports a comparison. It is a remark if only the name indicates a counter:
+// gauges have such names too.
+func (p *pass) comparedCounter(s *subject, counter *parser.VectorSelector) {
+	name := promexpr.MetricName(counter)
+	cure, is := "compare its increase, as in increase("+name+"[5m]) > 0", "is a counter: it"
+	declared := p.typeOf(counter) != ""
+	if !declared {
+		is = "is a counter by its name: if it is one, it"
+	}
+	f := p.inExpr(s, counter, cure,
+		"%s %s only increases until its process restarts, so the comparison depends on the uptime and not on the current condition", name, is)
+	if !declared {
+		f.Severity = Info
+	}
+}
+
+// lower reports whether a comparison is true only below a limit, as in backups_total == 0
+// and node_uptime_seconds_total < 600. It shows that little happened since the start, which
+// is a current condition.
+func lower(c promexpr.Comparison) bool {
+	return c.Op == parser.LSS || c.Op == parser.LTE || c.Op == parser.EQLC && c.Limit == 0
 }
 
 // provesUse reports whether a comparison only requires, in addition to another condition,
@@ -171,7 +185,7 @@ func (p *pass) isCounter(s *parser.VectorSelector, histograms map[string]bool) b
 		return t == model.MetricTypeCounter
 	}
 	base, count := strings.CutSuffix(name, "_count")
-	return !own(name) && (strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_bucket") || strings.HasSuffix(name, "_sum") ||
+	return !own(name) && !strings.Contains(name, "uptime") && (strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_bucket") || strings.HasSuffix(name, "_sum") ||
 		count && histograms[base])
 }
 

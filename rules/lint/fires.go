@@ -23,8 +23,7 @@ func neverFires(p *pass, s *subject) {
 	}
 }
 
-// alwaysFires finds rules of a state that always fire, or that fire as soon as a metric is
-// present. An ordinary alert may do that to show that alerting works.
+// alwaysFires finds rules of a state that always fire, or that fire at any value of a metric. An ordinary alert may do that to show that alerting works.
 func alwaysFires(p *pass, s *subject) {
 	const cure = "add a comparison that is true only when something is wrong, such as metric == 0"
 	if s.rule.State == "" {
@@ -41,5 +40,19 @@ func alwaysFires(p *pass, s *subject) {
 			short(e), p.described(o.subject), o.whole.values)
 	case o.sure == measured:
 		p.inExpr(s, e, cure, "the rule fires as soon as there is any data: nothing in %s depends on a value", short(e))
+	case o.sure != never:
+		p.firesAtAnyValue(s, e, cure)
+	}
+}
+
+// firesAtAnyValue finds expressions that may lack a result, but have one for any value.
+func (p *pass) firesAtAnyValue(s *subject, e parser.Expr, cure string) {
+	series := p.uncompared(e)
+	if series == nil {
+		return
+	}
+	f := p.inExpr(s, e, cure, "the rule fires at any value of %s: nothing in %s compares it", promexpr.MetricName(series), short(e))
+	if chooses(series) {
+		f.Severity = Warning
 	}
 }

@@ -137,6 +137,8 @@ type pass struct {
 	// outcomes and cadences cache the results for the expressions of recording rules.
 	outcomes map[*subject]outcome
 	cadences map[*subject]cadence
+	// anyValue caches, by recorded name, whether its series can have any value.
+	anyValue map[string]bool
 	// lacking holds selectors of series that may be absent, by the recorded name that
 	// depends on them.
 	lacking map[string][]*parser.VectorSelector

@@ -15,7 +15,7 @@ import (
 )
 
 // regexMatchesAll finds matchers with regular expressions that exclude nothing: they match
-// any text, or every value that the label can have.
+// any text, or every value that the label can have. It is a remark in rules that feed no state.
 func regexMatchesAll(p *pass, s *subject) {
 	for _, n := range selectors(s.rule.AST) {
 		for _, m := range n.LabelMatchers {
@@ -23,8 +23,11 @@ func regexMatchesAll(p *pass, s *subject) {
 				continue
 			}
 			if why := p.leavesNothingOut(n, m); why != "" {
-				p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "remove the matcher, or list the intended values",
+				f := p.atWord(s, n, `\b(`+regexp.QuoteMeta(m.Name)+`)"?\s*(?:=~|!~)`, "remove the matcher, or list the intended values",
 					"the matcher %s excludes nothing: %s", m, why)
+				if !p.feeding[s] {
+					f.Severity = Info // no probe depends on it
+				}
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func (p *pass) nodes(s *subject, do func(parser.Node)) {
 }
 
 // merged returns the findings. It merges those for metrics of kinds that are not configured
-// into one finding for each document, as there may be many.
+// into one finding for each document, as there may be many, and those of foldAbsences.
 func (p *pass) merged() []finding {
 	waits := func(f finding) bool {
 		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
@@ -156,7 +156,7 @@ func (p *pass) merged() []finding {
 		}
 		all = append(all, f)
 	}
-	return all
+	return p.foldAbsences(all)
 }
 
 // mergeIdle returns the one finding for several rules, at the place of the first one.

@@ -71,7 +71,7 @@ func annotationKeys() []annotationKey {
 	return []annotationKey{
 		{"summary", "probes, page and alerts show the rule's name only", func(string) bool { return true }},
 		{"depends_on", "the rule is never shown as a consequence", func(string) bool { return true }},
-		{"no_data", "the state's own no_data applies", oneOf("fail", "pass", "hold")},
+		{"no_data", "the state's own no_data applies", func(v string) bool { return rules.NoData(strings.ToLower(v)).Valid() }},
 		{"mode", "the rule is enforced", oneOf("observe")},
 		{"exit_code", "the exec probe does not return the code", func(v string) bool {
 			_, ok := rules.ExitCode(v)

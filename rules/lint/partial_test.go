@@ -30,7 +30,7 @@ func TestPartial(t *testing.T) {
 		{"a rule that records", `groups: [{name: g, rules: [
   {record: "vitals_x", expr: "sum by (a) ("},
   {record: "vitals_x", expr: vitals_process_up},
-  {alert: Dead, expr: 'vitals_x{a="b"} == 0', for: 1m, labels: {state: ready}, annotations: {summary: x, no_data: fail}}]}]`, nil},
+  {alert: Dead, expr: 'vitals_x{a="b"} == 0', for: 1m, labels: {state: ready}, annotations: {summary: x, no_data: fail}}]}]`, []string{"3:12 V045 warning"}},
 		{"a rule that only warns", `groups: [{name: g, rules: [
   {alert: Down, expr: "up ==", labels: {state: ready}},
   {alert: Dead, expr: vitals_process_up == 0, for: 1m, labels: {state: ready, severity: warning}}]}]`, []string{"3:3 V021"}},

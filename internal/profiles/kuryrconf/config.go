@@ -37,7 +37,6 @@ type CNIHealth struct {
 
 // CNIDaemon is the configuration of the CNI daemon.
 type CNIDaemon struct {
-	BindAddress string // host:port; 127.0.0.1:5036
 	// FailuresCount is the maximum of consecutive failures; 3.
 	FailuresCount int
 	// VIFAnnotationTimeout bounds the wait of a request for the controller; 60 s.
@@ -46,9 +45,9 @@ type CNIDaemon struct {
 
 // Kubernetes is the connection to the Kubernetes API and Kuryr's use of it.
 type Kubernetes struct {
-	// APIRoot is https://localhost:6443 by default. Kuryr then prefers the environment
-	// variable K8S_API, which this package does not read.
-	APIRoot string
+	// APIRoot is the URL of the Kubernetes API as the file has it: empty means the cluster of
+	// the pod, and nil that the file does not set it. API returns what follows.
+	APIRoot *string
 	// TokenFile takes precedence over the client certificate unless it is empty.
 	TokenFile        string
 	SSLCACrtFile     string
@@ -57,32 +56,27 @@ type Kubernetes struct {
 	// SSLVerifyServerCrt is false by default: Kuryr then accepts any certificate.
 	SSLVerifyServerCrt bool
 	// VIFPoolDriver is "noop" without pools of ports.
-	VIFPoolDriver   string
+	VIFPoolDriver string
+	// PodVIFDriver is neutron-vif (the default) where the pods' ports are plugged into a
+	// bridge of the node.
+	PodVIFDriver    string
 	EnabledHandlers []string
 	// ControllerHA is set if several controllers elect a leader.
 	ControllerHA            bool
 	ControllerHAElectorPort int // 16401
-	// The timeouts of the watches. A reconcile period of zero disables reconciliation.
-	WatchRetryTimeout      time.Duration // 60 s
-	WatchConnectionTimeout time.Duration // 30 s
-	WatchReadTimeout       time.Duration // 60 s
-	WatchReconcilePeriod   time.Duration // 120 s
 }
 
 // NeutronDefaults are defaults for Kuryr's use of Neutron.
 type NeutronDefaults struct {
 	Project   string // the ID of the project of the quotas
-	OVSBridge string
+	OVSBridge string // of the nodes; empty for none
 }
 
 // Neutron is Kuryr's authentication with Keystone and its endpoint of Neutron. The options
 // are those of keystoneauth. Those for authentication are in the section that
 // auth_section names, if it is set.
 type Neutron struct {
-	AuthURL string
-	// AuthType is the plugin, such as password, v3password or v3applicationcredential.
-	// It is empty if no authentication is configured.
-	AuthType          string
+	AuthURL           string
 	Username          string
 	UserID            string
 	Password          collectors.Secret
@@ -116,10 +110,9 @@ type Neutron struct {
 	Timeout time.Duration
 }
 
-// PrometheusExporter has the ports of Kuryr's metrics.
+// PrometheusExporter has the port of the CNI daemon's metrics.
 type PrometheusExporter struct {
-	ControllerExporterPort int // 9654
-	CNIExporterPort        int // 9655
+	CNIExporterPort int // 9655
 }
 
 // Default returns the configuration of an empty file.
@@ -128,20 +121,16 @@ func Default() *Config {
 	return &Config{
 		Health:    Health{Port: 8082},
 		CNIHealth: CNIHealth{Port: 8090, MaxMemoryUsage: -1},
-		CNIDaemon: CNIDaemon{BindAddress: "127.0.0.1:5036", FailuresCount: 3, VIFAnnotationTimeout: time.Minute},
+		CNIDaemon: CNIDaemon{FailuresCount: 3, VIFAnnotationTimeout: time.Minute},
 		Kubernetes: Kubernetes{
-			APIRoot:                 "https://localhost:6443",
 			TokenFile:               account + "token",
 			SSLCACrtFile:            account + "ca.crt",
 			VIFPoolDriver:           "noop",
+			PodVIFDriver:            "neutron-vif",
 			EnabledHandlers:         []string{"vif", "endpoints", "service", "kuryrloadbalancer", "kuryrport"},
 			ControllerHAElectorPort: 16401,
-			WatchRetryTimeout:       time.Minute,
-			WatchConnectionTimeout:  30 * time.Second,
-			WatchReadTimeout:        time.Minute,
-			WatchReconcilePeriod:    2 * time.Minute,
 		},
 		Neutron:            Neutron{EndpointType: "public"},
-		PrometheusExporter: PrometheusExporter{ControllerExporterPort: 9654, CNIExporterPort: 9655},
+		PrometheusExporter: PrometheusExporter{CNIExporterPort: 9655},
 	}
 }

@@ -37,7 +37,7 @@ func FuzzInterpret(f *testing.F) {
 		}
 		for _, port := range []int{
 			config.Health.Port, config.CNIHealth.Port, config.Kubernetes.ControllerHAElectorPort,
-			config.PrometheusExporter.ControllerExporterPort, config.PrometheusExporter.CNIExporterPort,
+			config.PrometheusExporter.CNIExporterPort,
 		} {
 			if port < 1 || port > 65535 {
 				t.Errorf("port = %d, want 1 to 65535", port)
@@ -46,8 +46,8 @@ func FuzzInterpret(f *testing.F) {
 		if limit := config.CNIHealth.MaxMemoryUsage; limit != -1 && limit < 1 {
 			t.Errorf("limit = %d MiB, want -1 or at least 1", limit)
 		}
-		if config.Neutron.Timeout < 0 || config.Kubernetes.WatchRetryTimeout < 0 {
-			t.Errorf("timeouts = %s and %s, want none below zero", config.Neutron.Timeout, config.Kubernetes.WatchRetryTimeout)
+		if config.Neutron.Timeout < 0 {
+			t.Errorf("timeout = %s, want none below zero", config.Neutron.Timeout)
 		}
 	})
 }

@@ -100,12 +100,24 @@ func (r *reader) link(to *string, section, name string) {
 	if !ok || v.text == "" {
 		return
 	}
-	u, err := url.Parse(v.text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if !isURL(v.text) {
 		r.add(v, ": expected a URL such as https://host:port/path")
 		return
 	}
 	*to = v.text
+}
+
+// root reads the URL of a service, for which an empty value has a meaning of its own.
+func (r *reader) root(to **string, section, name string) {
+	if _, ok := r.get(section, name); ok {
+		*to = new(string)
+		r.link(*to, section, name)
+	}
+}
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // boolean reads the spellings of oslo.config, in any case.

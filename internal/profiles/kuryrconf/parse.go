@@ -40,13 +40,11 @@ func (c *Config) read(r *reader) {
 	r.number(&c.CNIHealth.MaxMemoryUsage, "cni_health_server", "max_memory_usage",
 		func(n int) bool { return n == -1 || n >= 1 }, "a number of MiB, 1 or more, or -1 for no limit")
 	r.path(&c.CNIHealth.CgPath, "cni_health_server", "cg_path")
-	r.text(&c.CNIDaemon.BindAddress, "cni_daemon", "bind_address")
 	r.number(&c.CNIDaemon.FailuresCount, "cni_daemon", "cni_failures_count",
 		func(n int) bool { return n >= 0 }, "a number of failures, 0 or more")
 	r.seconds(&c.CNIDaemon.VIFAnnotationTimeout, "cni_daemon", "vif_annotation_timeout")
 	r.text(&c.NeutronDefaults.Project, "neutron_defaults", "project")
 	r.text(&c.NeutronDefaults.OVSBridge, "neutron_defaults", "ovs_bridge")
-	r.port(&c.PrometheusExporter.ControllerExporterPort, "prometheus_exporter", "controller_exporter_port")
 	r.port(&c.PrometheusExporter.CNIExporterPort, "prometheus_exporter", "cni_exporter_port")
 	c.Kubernetes.read(r)
 	c.Neutron.read(r)
@@ -54,20 +52,17 @@ func (c *Config) read(r *reader) {
 
 func (k *Kubernetes) read(r *reader) {
 	const section = "kubernetes"
-	r.link(&k.APIRoot, section, "api_root")
+	r.root(&k.APIRoot, section, "api_root")
 	r.text(&k.TokenFile, section, "token_file")
 	r.text(&k.SSLCACrtFile, section, "ssl_ca_crt_file")
 	r.text(&k.SSLClientCrtFile, section, "ssl_client_crt_file")
 	r.text(&k.SSLClientKeyFile, section, "ssl_client_key_file")
 	r.boolean(&k.SSLVerifyServerCrt, section, "ssl_verify_server_crt")
 	r.text(&k.VIFPoolDriver, section, "vif_pool_driver")
+	r.text(&k.PodVIFDriver, section, "pod_vif_driver")
 	r.list(&k.EnabledHandlers, section, "enabled_handlers")
 	r.boolean(&k.ControllerHA, section, "controller_ha")
 	r.port(&k.ControllerHAElectorPort, section, "controller_ha_elector_port")
-	r.seconds(&k.WatchRetryTimeout, section, "watch_retry_timeout")
-	r.seconds(&k.WatchConnectionTimeout, section, "watch_connection_timeout")
-	r.seconds(&k.WatchReadTimeout, section, "watch_read_timeout")
-	r.seconds(&k.WatchReconcilePeriod, section, "watch_reconcile_period")
 }
 
 func (n *Neutron) read(r *reader) {
@@ -87,7 +82,6 @@ func (n *Neutron) read(r *reader) {
 // names.
 func (n *Neutron) readAuth(r *reader, section string) {
 	r.text(&section, section, "auth_section")
-	r.text(&n.AuthType, section, "auth_type", "auth_plugin")
 	r.link(&n.AuthURL, section, "auth_url")
 	r.text(&n.Username, section, "username", "user_name", "user-name")
 	r.text(&n.UserID, section, "user_id")

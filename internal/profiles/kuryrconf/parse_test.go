@@ -35,7 +35,7 @@ func TestLoad(t *testing.T) {
 		{"complete", complete},
 		{"credential", func(c *kuryrconf.Config) {
 			c.Neutron = kuryrconf.Neutron{
-				AuthType: "v3applicationcredential", AuthURL: "http://192.0.2.20:5000",
+				AuthURL:                     "http://192.0.2.20:5000",
 				ApplicationCredentialID:     "4c6e8a0b-3d5f-4b7c-9e1a-0d2f4b6c8e1a",
 				ApplicationCredentialName:   "kuryr",
 				ApplicationCredentialSecret: "s3cret with spaces ",
@@ -45,7 +45,7 @@ func TestLoad(t *testing.T) {
 		}},
 		{"dialect", func(c *kuryrconf.Config) {
 			c.Kubernetes.VIFPoolDriver = "neutron"
-			c.Kubernetes.APIRoot = "http://127.0.0.1:8080/?a=b:c"
+			c.Kubernetes.APIRoot = new("http://127.0.0.1:8080/?a=b:c")
 			c.Kubernetes.EnabledHandlers = []string{"vif", "service"}
 			c.Kubernetes.TokenFile = ""
 			c.Kubernetes.SSLCACrtFile = "/a # not a comment"
@@ -78,28 +78,27 @@ func TestLoad(t *testing.T) {
 func complete(c *kuryrconf.Config) {
 	c.Health.Port = 8191
 	c.CNIHealth = kuryrconf.CNIHealth{Port: 8190, MaxMemoryUsage: 1024, CgPath: "/sys/fs/cgroup/memory/kuryr.slice"}
-	c.CNIDaemon = kuryrconf.CNIDaemon{BindAddress: "127.0.0.1:5050", FailuresCount: 5, VIFAnnotationTimeout: 500 * time.Second}
+	c.CNIDaemon = kuryrconf.CNIDaemon{FailuresCount: 5, VIFAnnotationTimeout: 500 * time.Second}
 	c.Kubernetes = kuryrconf.Kubernetes{
-		APIRoot: "https://192.0.2.10:6443", TokenFile: "/etc/kuryr/token",
+		APIRoot: new("https://192.0.2.10:6443"), TokenFile: "/etc/kuryr/token",
 		SSLCACrtFile: "/etc/kuryr/ca.crt", SSLClientCrtFile: "/etc/kuryr/client.crt", SSLClientKeyFile: "/etc/kuryr/client.key",
-		SSLVerifyServerCrt: true, VIFPoolDriver: "nested",
+		SSLVerifyServerCrt: true, VIFPoolDriver: "nested", PodVIFDriver: "nested-vlan",
 		EnabledHandlers: []string{
 			"vif", "endpoints", "service", "kuryrloadbalancer", "kuryrport", "namespace", "pod_label", "policy",
 			"kuryrnetworkpolicy", "kuryrnetwork",
 		},
 		ControllerHA: true, ControllerHAElectorPort: 16402,
-		WatchRetryTimeout: time.Hour, WatchConnectionTimeout: 10 * time.Second, WatchReadTimeout: 20 * time.Second,
 	}
 	c.NeutronDefaults = kuryrconf.NeutronDefaults{Project: "9d2c4b6a8f0e4d1c8b7a6f5e4d3c2b1a", OVSBridge: "br-int"}
 	c.Neutron = kuryrconf.Neutron{
-		AuthURL: "https://keystone.example.org:5000/v3", AuthType: "password",
+		AuthURL:  "https://keystone.example.org:5000/v3",
 		Username: "kuryr", Password: `p%(a)s$w#rd;=:"quoted"`, UserDomainName: "Default",
 		ProjectName: "k8s", ProjectID: "9d2c4b6a8f0e4d1c8b7a6f5e4d3c2b1a", ProjectDomainName: "Default",
 		RegionName: "RegionOne", EndpointType: "internal", ValidInterfaces: []string{"internal", "public"},
 		CAFile: "/var/lib/kuryr/ca.pem", CertFile: "/var/lib/kuryr/client.pem", KeyFile: "/var/lib/kuryr/client-key.pem",
 		Timeout: 30 * time.Second,
 	}
-	c.PrometheusExporter = kuryrconf.PrometheusExporter{ControllerExporterPort: 19654, CNIExporterPort: 19655}
+	c.PrometheusExporter = kuryrconf.PrometheusExporter{CNIExporterPort: 19655}
 }
 
 func TestLoadReportsEveryMistake(t *testing.T) {
@@ -117,7 +116,6 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 		`17: [kubernetes] ssl_verify_server_crt "maybe": expected ` + boolean,
 		`18: [kubernetes] controller_ha "": expected ` + boolean,
 		`19: [kubernetes] controller_ha_elector_port "-1": expected ` + port,
-		`20: [kubernetes] watch_retry_timeout "1m": expected a number of seconds, 0 or more`,
 		`21: no name before the "=" or ":": expected "name = value"`,
 		`22: no "=" or ":": expected a section, "name = value", a comment or an indented continuation of the value above`,
 		`25: [neutron] auth_url: expected a URL such as https://host:port/path`,
@@ -127,7 +125,6 @@ func TestLoadReportsEveryMistake(t *testing.T) {
 		`29: [neutron] insecure refers to $two, which this file does not set: expected a value (a dollar sign is written $$)`,
 		`30: [neutron] timeout "-1": expected a number of seconds, 0 or more`,
 		`31: bad section: expected "[name]" and nothing behind it`,
-		`33: [prometheus_exporter] controller_exporter_port "65536": expected ` + port,
 		`34: [prometheus_exporter] cni_exporter_port "99999999999999999999": expected ` + port,
 		`36: [cni_health_server] cg_path "kuryr.slice": expected an absolute path`,
 	}

@@ -30,6 +30,8 @@ type request struct {
 	timeout time.Duration
 	// passes explains why an exec probe always passes; empty if it does not.
 	passes string
+	// failsAlone is set for an exec probe that fails if no daemon runs.
+	failsAlone bool
 }
 
 // names returns the names of all states in a request.
@@ -129,6 +131,8 @@ func (p *checker) healthcheck(q *request, c *manifest.Container, args []string) 
 	q.program = "healthcheck"
 	q.setState(p, setting("state", "ready"))
 	q.timeout, _ = time.ParseDuration(setting("timeout", "900ms"))
+	_, alone := given["standalone"]
+	q.failsAlone = setting("no_daemon", given["no-daemon"]) != "pass" && !alone && c.Env["VITALS_HEALTHCHECK_STANDALONE"] == ""
 }
 
 // vitals parses the arguments of vitals. Two of its commands return the verdict of a state.

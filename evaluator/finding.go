@@ -1,0 +1,207 @@
+package evaluator
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/text"
+	"github.com/vitals-health/vitals/rules"
+)
+
+const (
+	// maxNamedAlerts bounds the alerts of a rule whose labels name collectors.
+	maxNamedAlerts = 10
+	// maxMissing bounds the missing selector in front of the findings, in bytes.
+	maxMissing = 200
+)
+
+// finding is what a collection found of the collector or of one of its parts.
+type finding struct {
+	*source
+	part string
+}
+
+// failure returns the finding of a collector that fails, or "".
+func (f finding) failure() string {
+	if f.part != "" || f.status.Error == "" {
+		return ""
+	}
+	return "collector " + f.Name + " fails: " + f.status.Finding()
+}
+
+// text returns the finding: the note or else the failure.
+func (f finding) text() string { return cmp.Or(f.part, f.status.Note, f.failure()) }
+
+// addFindings adds to a rule that is not ok what its collectors found: the failures to the
+// reason if evidence is missing, and else all to the note.
+func (c *core) addFindings(d *Rule, a *alerting) {
+	if a.status == OK {
+		return
+	}
+	lacking := a.status == Unknown && a.reason != "" && a.reason == a.cached.missing
+	var failures, notes []string
+	for _, f := range c.findings(a, d.Alerts) {
+		if failure := f.failure(); lacking && failure != "" {
+			failures = append(failures, failure)
+		} else {
+			notes = append(notes, f.text())
+		}
+	}
+	if len(failures) > 0 {
+		d.Reason = bound(text.Clip(d.Reason, maxMissing) + ": " + joined(failures))
+	}
+	d.Note = joined(notes)
+}
+
+// findings returns the findings on a rule: of the collectors that the labels of its first
+// alerts name, or else of those that the rule names. An aggregation may have dropped such
+// labels, and a rule without evidence has no alert. Without any, they are the failures of
+// collectors that export the metrics of the rule.
+func (c *core) findings(a *alerting, alerts []Alert) []finding {
+	var named []labels.Label
+	for _, al := range alerts[:min(len(alerts), maxNamedAlerts)] {
+		al.Labels.Range(func(l labels.Label) { named = append(named, l) })
+	}
+	if found := c.findingsOf(named); len(found) > 0 {
+		return found
+	}
+	if found := c.findingsOf(a.named); len(found) > 0 {
+		return found
+	}
+	return c.failuresOf(a.selected)
+}
+
+// findingsOf returns the findings of the collectors and of the parts that labels name.
+func (c *core) findingsOf(named []labels.Label) (found []finding) {
+	for _, l := range named {
+		for _, s := range c.sources {
+			if note := s.parts.notes[l.Value]; note != "" && l.Name == s.parts.label {
+				found = append(found, finding{s, l.Name + " " + l.Value + ": " + note})
+			}
+			if l.Value == s.Name && NamesCollector(l.Name) && s.status.Finding() != "" {
+				found = append(found, finding{source: s})
+			}
+		}
+	}
+	return found
+}
+
+// failuresOf returns the findings of the collectors that fail, or have notes on parts, and
+// export one of the metrics.
+func (c *core) failuresOf(metrics []string) (found []finding) {
+	for _, s := range c.sources {
+		if s.status.Error == "" && len(s.parts.notes) == 0 || !slices.ContainsFunc(metrics, func(name string) bool { return c.mayExport(s, name) }) {
+			continue
+		}
+		if s.status.Error != "" {
+			found = append(found, finding{source: s})
+		}
+		for _, value := range slices.Sorted(maps.Keys(s.parts.notes)) {
+			found = append(found, finding{s, s.parts.label + " " + value + ": " + s.parts.notes[value]})
+		}
+	}
+	return found
+}
+
+// mayExport reports whether a collector exports a metric: it describes it, or no collector
+// does and it is not known which metrics this one has.
+func (c *core) mayExport(s *source, metric string) bool {
+	if s.batch.Describes(metric) {
+		return true
+	}
+	return (s.Forwards || len(s.batch.Descs) == 0) && !slices.ContainsFunc(c.sources, func(s *source) bool { return s.batch.Describes(metric) })
+}
+
+// namedBy returns the labels of the rule and the equality matchers of its expression.
+func namedBy(r rules.Rule) []labels.Label {
+	var named []labels.Label
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
+		named = append(named, labels.Label{Name: name, Value: r.Labels[name]})
+	}
+	for _, s := range selectorsOf(r.AST) {
+		for _, m := range s.LabelMatchers {
+			if m.Type == labels.MatchEqual {
+				named = append(named, labels.Label{Name: m.Name, Value: m.Value})
+			}
+		}
+	}
+	return named
+}
+
+// NamesCollector reports whether the value of a label may be the name of a collector. The
+// values of the others have other meanings, even if they are the same words.
+func NamesCollector(label string) bool {
+	switch label {
+	case model.MetricNameLabel, model.AlertNameLabel, "state", "severity":
+		return false
+	}
+	return true
+}
+
+// markSelected determines which metrics of collectors every alerting rule uses, also by
+// recording rules. The evaluator's own metrics are not among them.
+func (c *core) markSelected() {
+	recorded := map[string][]parser.Expr{alertsMetric: nil, alertsForStateMetric: nil}
+	for _, d := range Descs() {
+		recorded[d.Name] = nil
+	}
+	for _, e := range c.each() {
+		if r := e.rule(); r.Record != "" {
+			recorded[r.Record] = append(recorded[r.Record], r.AST)
+		}
+	}
+	for _, e := range c.each() {
+		if e.alerting != nil {
+			e.alerting.selected = selected(e.rule().AST, recorded, map[string]bool{})
+		}
+	}
+}
+
+// selected returns the metrics that an expression selects, and in place of a recorded one
+// those of its rules. seen are the metrics that were visited.
+func selected(expr parser.Expr, recorded map[string][]parser.Expr, seen map[string]bool) (names []string) {
+	for _, s := range selectorsOf(expr) {
+		name := promexpr.MetricName(s)
+		if name == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		by, own := recorded[name]
+		if !own {
+			names = append(names, name)
+		}
+		for _, expr := range by {
+			names = append(names, selected(expr, recorded, seen)...)
+		}
+	}
+	return names
+}
+
+// selectorsOf returns the selectors of an expression whose series may be a cause. Those on the
+// right side of "unless" excuse.
+func selectorsOf(expr parser.Expr) (all []*parser.VectorSelector) {
+	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok && !excuses(append(path, n)) {
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all
+}
+
+// excuses reports whether a path of nodes, from the root to a selector, leads over the right
+// side of "unless".
+func excuses(path []parser.Node) bool {
+	for i, n := range path {
+		if b, ok := n.(*parser.BinaryExpr); ok && b.Op == parser.LUNLESS && parser.Node(b.RHS) == path[i+1] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package promexpr
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct{ name, given, want string }{
+		{"range", "rate(x[5m * 2])", "range 10m0s"},
+		{"plain range", "rate(x[5m])", "range 5m0s"},
+		{"offset", "x offset (1h / 2)", "offset 30m0s"},
+		{"negative offset", "x offset -(1h / 2)", "offset -30m0s"},
+		{"subquery", "max_over_time(x[1h + 1m:1m / 2] offset (1m * 2))", "subquery 1h1m0s 30s 2m0s"},
+		{"least of two", "rate(x[min_of(1h, 5m)])", "range 5m0s"},
+		{"with @", "rate(x[5m * 2] @ end()) + rate(y[1m])", "range 10m0s, range 1m0s"},
+		{"in parentheses and constant", "(vector(1 + 1)) + max(rate(x[2 * 1m]))", "range 2m0s"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			expr, err := Parse(tt.given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := durations(expr); got != tt.want {
+				t.Errorf("Parse(%s) has %s, want %s", tt.given, got, tt.want)
+			}
+			if again, err := Parse(expr.String()); err != nil || durations(again) != tt.want {
+				t.Errorf("Parse(%s) = %v, want the durations of %s", expr, err, tt.given)
+			}
+		})
+	}
+}
+
+// durations lists the durations of an expression that are not zero.
+func durations(expr parser.Expr) string {
+	var all []string
+	for _, n := range timed(expr) {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			if n.OriginalOffset != 0 {
+				all = append(all, fmt.Sprintf("offset %s", n.OriginalOffset))
+			}
+		case *parser.MatrixSelector:
+			all = append(all, fmt.Sprintf("range %s", n.Range))
+		case *parser.SubqueryExpr:
+			all = append(all, fmt.Sprintf("subquery %s %s %s", n.Range, n.Step, n.OriginalOffset))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestParseRejects(t *testing.T) {
+	for _, given := range []string{"rate(x[5m - 5m])", "x offset (1h / 0)", "rate(x[5m *])", "x =="} {
+		if expr, err := Parse(given); err == nil {
+			t.Errorf("Parse(%s) = %v, want an error", given, expr)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// wrongLabels finds functions over labels with an invalid regular expression or an invalid
+// name of a label. The parser accepts them, and each evaluation fails.
+func wrongLabels(p *pass, s *subject) {
+	for _, wrong := range wrongLabelCalls(s.rule.AST) {
+		p.inExpr(s, wrong.arg, wrong.cure, "every evaluation of the rule fails: %s", wrong.text)
+	}
+}
+
+// wrongLabelCall is an argument of a function over labels that makes an evaluation fail.
+type wrongLabelCall struct {
+	arg        parser.Expr
+	text, cure string
+}
+
+func wrongLabelCalls(e parser.Expr) []wrongLabelCall {
+	var all []wrongLabelCall
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.Call:
+			all = append(all, wrongArguments(n)...)
+		case *parser.AggregateExpr:
+			if n.Op == parser.COUNT_VALUES {
+				all = append(all, wrongName("count_values", n.Param)...)
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// wrongArguments checks the arguments of one call: label_replace(v, destination,
+// replacement, source, regex) or label_join(v, destination, separator, source...).
+func wrongArguments(n *parser.Call) []wrongLabelCall {
+	const destination, sources, regex = 1, 3, 4
+	name := n.Func.Name
+	switch name {
+	case "label_replace":
+		all := wrongName(name, n.Args[destination])
+		text := literal(n.Args[regex])
+		if _, err := regexp.Compile("^(?s:" + text + ")$"); err != nil {
+			all = append(all, wrongLabelCall{n.Args[regex], fmt.Sprintf("%q in %s is not a valid regular expression", quoted(text), name),
+				"correct it: brackets need a pair, and a backslash is doubled in double quotes"})
+		}
+		return all
+	case "label_join":
+		all := wrongName(name, n.Args[destination])
+		for _, source := range n.Args[sources:] {
+			all = append(all, wrongName(name, source)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// wrongName returns the argument if it is not a valid name of a label.
+func wrongName(function string, arg parser.Expr) []wrongLabelCall {
+	text := literal(arg)
+	if model.UTF8Validation.IsValidLabelName(text) {
+		return nil
+	}
+	return []wrongLabelCall{{arg, fmt.Sprintf("%q in %s is not a valid name of a label", quoted(text), function), "use a name that is not empty"}}
+}

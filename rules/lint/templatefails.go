@@ -1,0 +1,156 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/strictyaml"
+)
+
+// templateFails finds templates that fail with any data, and queries in templates that are
+// invalid. An alert then shows the error in place of the text.
+func templateFails(p *pass, s *subject) {
+	if s.rule.Alert == "" {
+		return
+	}
+	for _, of := range []struct {
+		key   string
+		texts map[string]string
+	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
+		for _, name := range keys(of.texts) {
+			tmpl, err := expand.Parse("t", of.texts[name])
+			if err != nil { // a mistake that the parser reports
+				continue
+			}
+			if why := templateFailure(tmpl, of.texts[name]); why != "" {
+				p.at(s, strictyaml.PathKey(of.key, name), "correct the template, and try it with a test of the rules (vitals test rules)",
+					"the template of the %s %s fails: %s", strings.TrimSuffix(of.key, "s"), name, why)
+			}
+		}
+	}
+}
+
+// trial is the data of one expansion: each label has the text, and each query returns so
+// many samples.
+type trial struct {
+	text    string
+	value   float64
+	results int
+}
+
+// trials returns data for which most templates succeed: a long text, a number, a duration,
+// and what is both of them.
+func trials() []trial {
+	return []trial{
+		{"sample-of-a-long-name.example.com:9100/path", 1, 8},
+		{"000000000000000000000000000000001700000000", 1_700_000_000, 1},
+		{"1h", 0.5, 8},
+		{"0", 0, 8},
+	}
+}
+
+// templateFailure returns why a template fails; empty if it succeeds for any of the trials.
+func templateFailure(tmpl *expand.Template, text string) string {
+	for _, q := range tmpl.Queries() {
+		if err := checkQuery(q); err != nil {
+			return reason(err)
+		}
+	}
+	var first error
+	for _, t := range trials() {
+		err := t.run(tmpl, text)
+		if err == nil {
+			return ""
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return reason(first)
+}
+
+// run expands a template. A result with an invalid verb of printf counts as an error.
+func (t trial) run(tmpl *expand.Template, text string) error {
+	labels := map[string]string{"__name__": "metric", "instance": t.text, "job": t.text}
+	for _, name := range append(tmpl.Constants(), names(text)...) {
+		labels[name] = t.text
+	}
+	data := expand.Data{
+		Labels: labels, ExternalLabels: labels, ExternalURL: "http://prometheus.example.com/path",
+		Value: t.value, At: time.Unix(1_700_000_000, 0),
+	}
+	expanded, err := tmpl.Expand(context.Background(), data, func(_ context.Context, expr string, _ time.Time) ([]expand.Sample, error) {
+		if err := checkQuery(expr); err != nil {
+			return nil, err
+		}
+		samples := make([]expand.Sample, t.results)
+		for i := range samples {
+			samples[i] = expand.Sample{Labels: labels, Value: t.value}
+		}
+		return samples, nil
+	})
+	if err != nil {
+		return err
+	}
+	if wrong := misprinted(expanded); wrong != "" && !strings.Contains(text, "%!") {
+		return fmt.Errorf("it prints %s", wrong)
+	}
+	return nil
+}
+
+// names returns the names in a template that follow a dot: most of them are labels.
+func names(text string) []string {
+	var all []string
+	for _, m := range regexp.MustCompile(`\.([a-zA-Z_][a-zA-Z0-9_]*)`).FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// misprinted returns what package fmt prints for a verb that does not fit its argument, as
+// in %!d(float64=1); empty if there is none.
+func misprinted(text string) string {
+	return regexp.MustCompile(`%!([a-zA-Z]?\([^)]*\)|\(NOVERB\))`).FindString(text)
+}
+
+// checkQuery returns why an expression in a template fails.
+func checkQuery(text string) error {
+	ast, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	if err != nil {
+		var list parser.ParseErrors
+		if errors.As(err, &list) && len(list) > 0 {
+			err = list[0].Err
+		}
+		return fmt.Errorf("its query %s is not valid PromQL: %v", quoted(text), err)
+	}
+	if wrong := wrongLabelCalls(ast); len(wrong) > 0 {
+		return fmt.Errorf("its query %s fails: %s", quoted(text), wrong[0].text)
+	}
+	return nil
+}
+
+// reason returns the message of an error without the template's place.
+func reason(err error) string {
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, ` executing "t" at `); ok {
+		text = after
+	}
+	if i := strings.Index(text, "its query "); i > 0 {
+		text = text[i:]
+	}
+	if before, _, ok := strings.Cut(text, " in type struct"); ok {
+		text = before + ", only Labels, ExternalLabels, ExternalURL and Value"
+	}
+	const limit = 240
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit]) + "..."
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

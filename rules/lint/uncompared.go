@@ -1,0 +1,106 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
+)
+
+// uncompared returns a selector whose series alone, at any value, give an expression a
+// result. It returns nil if the result depends on a value, or if that is unknown: some
+// programs export a series only while something is wrong.
+func (p *pass) uncompared(e parser.Expr) *parser.VectorSelector {
+	switch n := promexpr.Bare(e).(type) {
+	case *parser.VectorSelector:
+		return p.uncomparedSeries(n)
+	case *parser.BinaryExpr:
+		return p.uncomparedSides(n)
+	case *parser.AggregateExpr:
+		if n.Op == parser.COUNT || n.Op == parser.GROUP || n.Op == parser.COUNT_VALUES {
+			return nil
+		}
+	case *parser.Call:
+		if i := measuring(n); i >= 0 {
+			return p.uncompared(n.Args[i])
+		}
+		return nil
+	}
+	if inner := operand(promexpr.Bare(e)); inner != nil {
+		return p.uncompared(inner)
+	}
+	return nil
+}
+
+// measuring returns the index of the argument for each series of which a call returns a
+// result, or -1 if there is none.
+func measuring(n *parser.Call) int {
+	presence := []string{"present_over_time", "count_over_time"}
+	if !keepsEverySeries(n.Func.Name) && !slices.Contains([]string{"clamp", "histogram_quantile"}, n.Func.Name) || slices.Contains(presence, n.Func.Name) {
+		return -1
+	}
+	return slices.IndexFunc(n.Args, func(arg parser.Expr) bool {
+		return arg.Type() == parser.ValueTypeVector || arg.Type() == parser.ValueTypeMatrix
+	})
+}
+
+// uncomparedSides returns the selector of an operation. and and unless test presence.
+func (p *pass) uncomparedSides(n *parser.BinaryExpr) *parser.VectorSelector {
+	if n.Op == parser.LAND || n.Op == parser.LUNLESS || n.Op.IsComparisonOperator() && !n.ReturnBool {
+		return nil
+	}
+	left, right := p.uncompared(n.LHS), p.uncompared(n.RHS)
+	switch {
+	case left == nil && (n.Op == parser.LOR || n.LHS.Type() == parser.ValueTypeScalar):
+		return right
+	case right == nil && n.Op != parser.LOR && n.RHS.Type() != parser.ValueTypeScalar:
+		return nil
+	}
+	return left
+}
+
+// uncomparedSeries returns the selector itself if its series can have any value.
+func (p *pass) uncomparedSeries(s *parser.VectorSelector) *parser.VectorSelector {
+	name := promexpr.MetricName(s)
+	switch {
+	case name == "" || ofAlerts(name) || announces(name):
+		return nil
+	case strings.Contains(name, ":") && len(p.recorded[name]) == 0: // recorded elsewhere, perhaps with a comparison
+		return nil
+	case !p.recordsAnyValue(name):
+		return nil
+	}
+	return s
+}
+
+// recordsAnyValue reports whether no rule that records a name compares anything. Rules that
+// use themselves count as comparing.
+func (p *pass) recordsAnyValue(name string) bool {
+	if known, ok := p.anyValue[name]; ok {
+		return known
+	}
+	if p.anyValue == nil {
+		p.anyValue = map[string]bool{}
+	}
+	p.anyValue[name] = false
+	p.anyValue[name] = !slices.ContainsFunc(p.recorded[name], func(rec *subject) bool {
+		return rec.rule.AST == nil || p.uncompared(rec.rule.AST) == nil
+	})
+	return p.anyValue[name]
+}
+
+// announces reports whether the series of a metric of another program may be present only
+// while something is wrong, by its name.
+func announces(name string) bool {
+	return slices.ContainsFunc([]string{"info", "alarm", "alert", "health_detail"}, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// chooses reports whether a selector chooses series by a condition in a label, as in
+// job_state{state="failed"}. Some programs export only the series of the current one.
+func chooses(s *parser.VectorSelector) bool {
+	conditions := strings.Fields("condition health level phase reason result severity state status type")
+	return slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return slices.Contains(conditions, m.Name) })
+}
