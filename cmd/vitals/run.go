@@ -75,9 +75,9 @@ func (p *program) runDaemon() int {
 	if invalid == nil {
 		d, invalid = p.newDaemon(l, logger)
 	}
-	switch lint := (&rulecheck.Log{Logger: logger}); {
+	switch lint := rulecheck.NewLog(logger); {
 	case invalid == nil:
-		lint.Check(l)
+		lint.Use(l)
 		d.lint = lint
 	case p.onConfigError == serveOnError:
 		var err error
@@ -156,9 +156,7 @@ func (d *daemon) use(l *config.Loaded, b *config.Builder) {
 		}
 	}
 	d.components.Store(found)
-	if d.lint != nil {
-		d.lint.Check(l)
-	}
+	d.lint.Use(l)
 }
 
 // report passes a component's report to the collector that accepts them.
@@ -235,6 +233,11 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
 	}
 	s.Log()
+	linted := make(chan struct{})
+	go func() { // after the listeners, as the checks of many rules take time
+		defer close(linted)
+		d.lint.Run(ctx)
+	}()
 	notified := make(chan struct{})
 	go func() {
 		defer close(notified)
@@ -248,6 +251,7 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	defer func() {
 		cancel()
 		<-evaluated
+		<-linted
 		<-watched
 		<-notified
 		<-reaped

@@ -2,11 +2,13 @@ package rulecheck
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/vitals-health/vitals/internal/config"
 )
@@ -31,7 +33,7 @@ func unmeasured(t *testing.T, dir string, names ...string) string {
 func TestLintLog(t *testing.T) {
 	var out bytes.Buffer
 	dir := t.TempDir()
-	w := &Log{Logger: slog.New(slog.NewTextHandler(&out, nil))}
+	w := NewLog(slog.New(slog.NewTextHandler(&out, nil)))
 	for _, step := range []struct {
 		rules, want []string
 	}{
@@ -47,7 +49,7 @@ func TestLintLog(t *testing.T) {
 			t.Fatal(errs)
 		}
 		out.Reset()
-		w.Check(l)
+		w.check(l)
 		got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 		if out.Len() == 0 {
 			got = nil
@@ -68,10 +70,44 @@ func TestLintLog(t *testing.T) {
 // A mistake of ours in a check ends no process.
 func TestLintLogEndsNothing(t *testing.T) {
 	var out bytes.Buffer
-	(&Log{Logger: slog.New(slog.NewTextHandler(&out, nil))}).Check(nil)
+	NewLog(slog.New(slog.NewTextHandler(&out, nil))).check(nil)
 	if !strings.Contains(out.String(), "rules cannot be checked") {
 		t.Errorf("log = %q, want that nothing was checked", out.String())
 	}
+}
+
+// Only Run checks, and it checks the last of several configurations.
+func TestLintLogRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		dir := t.TempDir()
+		w := NewLog(slog.New(slog.NewTextHandler(&out, nil)))
+		for _, rule := range []string{"One", "Two"} {
+			l, errs := config.LoadFile(unmeasured(t, dir, rule))
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			w.Use(l)
+		}
+		if out.Len() > 0 {
+			t.Errorf("log before Run() = %q, want none", out.String())
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.Run(ctx)
+		}()
+		synctest.Wait()
+		if got := out.String(); strings.Contains(got, "One") || strings.Count(got, "Two") == 0 {
+			t.Errorf("log = %q, want the finding in the rule Two only", got)
+		}
+		cancel()
+		<-ended
+	})
+	var none *Log
+	none.Use(nil)
+	none.Run(t.Context())
 }
 
 // write writes a file below dir and returns its path.

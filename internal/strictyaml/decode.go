@@ -39,9 +39,9 @@ func Decode(file string, data []byte, into any, opts ...Option) (*Document, []*E
 	root, err := parse(file, data)
 	if err != nil {
 		setDefaults(target(into))
-		return &Document{file: file, data: data, broken: []string{""}}, []*Error{err}
+		return &Document{file: file, data: data, starts: lineStarts(data), broken: []string{""}}, []*Error{err}
 	}
-	return decode(&Document{file: file, data: data, root: root}, into, opts...)
+	return decode(&Document{file: file, data: data, starts: lineStarts(data), root: root}, into, opts...)
 }
 
 // decode decodes a document that has a root.

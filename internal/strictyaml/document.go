@@ -12,6 +12,8 @@ import (
 type Document struct {
 	file string
 	data []byte
+	// starts returns the offsets of the lines in data.
+	starts func() []int
 	// root is nil if the file is not YAML, or too large with its aliases expanded.
 	root *yaml.Node
 	// broken are the paths at which Decode found a mistake.

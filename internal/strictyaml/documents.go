@@ -28,6 +28,8 @@ type Part struct {
 	file string
 	data []byte
 	root *yaml.Node
+	// starts is that of Document, for all parts of the file.
+	starts func() []int
 	// Number is the number of the document in its file, from 1 and with empty documents.
 	Number int
 	// First and Last are the lines of the part with its comments, from 1. Last is
@@ -42,6 +44,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 		return nil, err
 	}
 	data = bytes.Clone(data)
+	starts := lineStarts(data)
 	var parts []Part
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for number := 1; ; number++ {
@@ -64,13 +67,13 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 		if len(parts) == 0 {
 			first = 1
 		}
-		parts = append(parts, Part{file: file, data: data, root: n.Content[0], Number: number, First: first, Last: math.MaxInt})
+		parts = append(parts, Part{file: file, data: data, root: n.Content[0], starts: starts, Number: number, First: first, Last: math.MaxInt})
 	}
 }
 
 // Decode decodes the part like the function Decode. Positions are those in the file.
 func (p *Part) Decode(into any) (*Document, []*Error) {
-	return decode(&Document{file: p.file, data: p.data, root: p.root}, into)
+	return decode(&Document{file: p.file, data: p.data, starts: p.starts, root: p.root}, into)
 }
 
 // Text returns the scalar at a key of the part, or "".

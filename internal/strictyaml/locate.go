@@ -2,7 +2,9 @@ package strictyaml
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -84,14 +86,11 @@ func (d *Document) contentStart(n *yaml.Node) (int, bool) {
 
 // offset returns the offset of a position in bytes.
 func (d *Document) offset(line, col int) (int, bool) {
-	p := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(d.data[p:], '\n')
-		if end < 0 {
-			return 0, false
-		}
-		p += end + 1
+	starts := d.starts()
+	if line > len(starts) {
+		return 0, false
 	}
+	p := starts[max(line, 1)-1]
 	for ; col > 1 && p < len(d.data); col-- {
 		_, size := utf8.DecodeRune(d.data[p:])
 		p += size
@@ -101,9 +100,23 @@ func (d *Document) offset(line, col int) (int, bool) {
 
 // lineCol is the inverse of offset.
 func (d *Document) lineCol(offset int) (line, col int) {
-	before := d.data[:offset]
-	begin := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[begin:]) + 1
+	starts := d.starts()
+	line = sort.SearchInts(starts, offset+1)
+	return line, utf8.RuneCount(d.data[starts[line-1]:offset]) + 1
+}
+
+// lineStarts returns a function that returns the offsets of all lines in data. It computes
+// them when they are first needed.
+func lineStarts(data []byte) func() []int {
+	return sync.OnceValue(func() []int {
+		starts := []int{0}
+		for i, c := range data {
+			if c == '\n' {
+				starts = append(starts, i+1)
+			}
+		}
+		return starts
+	})
 }
 
 // source reads the text of a scalar character by character, without its escapes.

@@ -13,7 +13,10 @@ const maxListed = 12
 func Nearest(got string, valid []string) string {
 	best, distance := "", 1+len(got)/3
 	for _, k := range valid {
-		if n := text.Distance(got, k); n <= distance && n < len(k) {
+		if !text.Near(got, k, distance) {
+			continue
+		}
+		if n := text.Distance(got, k); n < len(k) {
 			best, distance = k, n-1
 		}
 	}

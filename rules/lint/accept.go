@@ -1,9 +1,11 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +41,12 @@ type acceptance struct {
 func accept(p *pass) {
 	found := len(p.findings) // excludes the findings about the comments themselves
 	p.acceptProbes(found)
+	byCode := map[findingsOf][]int{}
+	for i, f := range p.findings {
+		for _, key := range []findingsOf{{f.File, f.Code, nil}, {f.File, f.Code, f.subject}} {
+			byCode[key] = append(byCode[key], i)
+		}
+	}
 	for _, f := range p.files {
 		for _, a := range p.acceptances(f) {
 			if a.wrong != "" {
@@ -53,7 +61,7 @@ func accept(p *pass) {
 					p.reportInvalid(a, "there is no check %s", code)
 				case mistake(code):
 					p.reportInvalid(a, "%s is a mistake and cannot be accepted", code)
-				case !a.apply(p.findings[:found], code):
+				case !p.apply(a, byCode[findingsOf{f.Name, code, a.subject}]):
 					p.reportUnused(a, code)
 				}
 			}
@@ -61,12 +69,19 @@ func accept(p *pass) {
 	}
 }
 
-// apply accepts the findings of a code and reports whether there were any.
-func (a *acceptance) apply(found []finding, code string) bool {
+// findingsOf identifies the findings of a code in a file, of all rules or of one.
+type findingsOf struct {
+	file, code string
+	subject    *subject
+}
+
+// apply accepts those of the findings that are in the comment's document. It reports whether
+// there were any.
+func (p *pass) apply(a acceptance, found []int) bool {
 	applied := false
-	for i := range found {
-		f := &found[i]
-		if f.Code != code || f.File != a.file.Name || !a.file.Has(f.Line) || !a.whole && f.subject != a.subject {
+	for _, i := range found {
+		f := &p.findings[i]
+		if !a.file.Has(f.Line) {
 			continue
 		}
 		applied = true
@@ -148,6 +163,9 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 
 // parseComment parses the comment in a line. ok is false if there is none.
 func parseComment(line string, number int) (a acceptance, ok bool) {
+	if !strings.Contains(line, "vitals") {
+		return a, false
+	}
 	at := commentPattern.FindStringSubmatchIndex(line)
 	if at == nil {
 		if at = spacedComment.FindStringSubmatchIndex(line); at == nil {
@@ -198,22 +216,41 @@ func (p *pass) holder(f *rules.File, lines []string, line, col int) *subject {
 	for below <= len(lines) && aboveOnly(lines[below-1]) {
 		below++
 	}
-	var holder *subject
-	nearest := 0
-	consider := func(s *subject, first, column int) {
-		above := below > line && first == below && col <= column
-		if (first <= line || above) && first >= nearest {
-			holder, nearest = s, first
+	starts := p.starts(f)
+	after := func(line int) int {
+		return sort.Search(len(starts), func(i int) bool { return starts[i].line > line })
+	}
+	for i := after(below) - 1; i >= 0 && below > line && starts[i].line == below; i-- {
+		if col <= starts[i].col {
+			return starts[i].subject
 		}
 	}
+	if i := after(line); i > 0 {
+		return starts[i-1].subject
+	}
+	return nil
+}
+
+// start is the place where a rule begins, or a group for a nil subject.
+type start struct {
+	line, col int
+	subject   *subject
+}
+
+// starts returns where the groups and the rules of a file begin, in the order of the lines.
+func (p *pass) starts(f *rules.File) []start {
+	if all, ok := p.begins[f]; ok {
+		return all
+	}
+	var all []start
 	for _, s := range p.subjects {
-		if s.file != f {
-			continue
+		if s.file == f {
+			all = append(all, start{s.group.Line, s.group.Col, nil}, start{s.rule.Line, s.rule.Col, s})
 		}
-		consider(nil, s.group.Line, s.group.Col)
-		consider(s, s.rule.Line, s.rule.Col)
 	}
-	return holder
+	slices.SortStableFunc(all, func(a, b start) int { return cmp.Compare(a.line, b.line) })
+	p.begins[f] = all
+	return all
 }
 
 // aboveOnly reports whether a line contains only a comment or the dash of a list item.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -14,16 +15,7 @@ func aliveBeforeReady(p *pass, s *subject) {
 	if s.rule.State != "alive" || !s.enforced() || p.cadence(s.rule.AST, nil).smoothed {
 		return
 	}
-	var first *subject
-	var common leaf
-	for _, ready := range p.subjects {
-		if ready.rule.State != "ready" || !ready.enforced() || first != nil && ready.rule.For >= first.rule.For {
-			continue
-		}
-		if l, ok := p.common(s, ready); ok {
-			first, common = ready, l
-		}
-	}
+	first, common := p.firstReady(s)
 	if first == nil || first.rule.For <= s.rule.For {
 		return
 	}
@@ -36,39 +28,79 @@ func aliveBeforeReady(p *pass, s *subject) {
 		delay, promexpr.MetricName(common.selector), first.rule.Alert, formatDuration(first.rule.For))
 }
 
-// common returns a selector of the rule s for which s fires whenever other fires.
-func (p *pass) common(s, other *subject) (common leaf, ok bool) {
-	for _, a := range p.leaves(s.rule) {
-		for _, b := range p.leaves(other.rule) {
-			if len(a.via) > 1 || len(b.via) > 1 || !overlap(a.selector, b.selector) { // see condition
-				continue
-			}
-			v, known := p.condition(a)
-			w, also := p.condition(b)
-			if known && also && w.within(v) {
-				return a, true
+// readyLeaf is a leaf of an enforced rule of ready, with the values for which the rule
+// fires. rank is its place by the length of "for".
+type readyLeaf struct {
+	rule   *subject
+	leaf   leaf
+	values values
+	rank   int
+}
+
+// readyLeaves returns the leaves of all rules of ready.
+func (p *pass) readyLeaves() *selectorIndex[readyLeaf] {
+	if p.ready != nil {
+		return p.ready
+	}
+	var all []*subject
+	for _, s := range p.subjects {
+		if s.rule.State == "ready" && s.enforced() {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *subject) int { return cmp.Compare(a.rule.For, b.rule.For) })
+	p.ready = &selectorIndex[readyLeaf]{}
+	for rank, s := range all {
+		for _, l := range p.leaves(s.rule) {
+			if v, ok := p.condition(l); ok {
+				p.ready.add(l.selector, readyLeaf{s, l, v, rank})
 			}
 		}
 	}
-	return leaf{}, false
+	return p.ready
+}
+
+// firstReady returns the rule of ready with the shortest "for" that only fires when s does
+// as well, judged by one selector, and that selector of s. It returns nil if there is none.
+func (p *pass) firstReady(s *subject) (first *subject, common leaf) {
+	rank := 0
+	for _, l := range p.leaves(s.rule) {
+		v, ok := p.condition(l)
+		if !ok {
+			continue
+		}
+		for ready := range p.readyLeaves().like(l.selector) {
+			if first != nil && ready.rank >= rank {
+				break
+			}
+			if overlap(l.selector, ready.leaf.selector) && ready.values.within(v) {
+				first, common, rank = ready.rule, l, ready.rank
+				break
+			}
+		}
+	}
+	return first, common
 }
 
 // condition returns the values of a selector's series for which the rule fires. ok is false
 // unless the selector is compared with a number outside of any exception (unless). It
 // follows at most one recording rule.
 func (p *pass) condition(l leaf) (v values, ok bool) {
+	if len(l.via) > 1 {
+		return v, false
+	}
 	v, ok, possible := p.through(l.path, l.selector, l.selector, v, false)
 	if possible && len(l.via) == 1 {
 		v, ok, possible = p.through(l.above, l.at, l.selector, v, ok)
 	}
-	return v, ok && possible && len(l.via) <= 1
+	return v, ok && possible
 }
 
 // through walks up from a part of an expression that stands for a selector. It returns the
 // values that pass a comparison on the way, whether there was one, and whether a value that
 // passes makes the whole expression true.
-func (p *pass) through(way []parser.Node, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
-	for _, n := range slices.Backward(way) {
+func (p *pass) through(way *trail, child parser.Node, of *parser.VectorSelector, v values, compared bool) (values, bool, bool) {
+	for n := range way.upwards() {
 		switch n := n.(type) {
 		case *parser.ParenExpr:
 		case *parser.AggregateExpr:

@@ -24,7 +24,7 @@ func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
 	if text, cure := a.pass.unmatched(n); text != "" {
 		return a.impossible(n, text, cure)
 	}
-	if text := contradictory(n); text != "" {
+	if text := a.pass.contradictory(n); text != "" {
 		return a.impossible(n, text, `use "a or b" if either is enough`)
 	}
 	switch {
@@ -43,7 +43,7 @@ func (a *analyzer) binary(n *parser.BinaryExpr) outcome {
 	if n.VectorMatching != nil && !(sure == always && sameLabels(n)) {
 		sure = sometimes // it is unknown whether the labels of the two sides match
 	}
-	return newOutcome(n, v, sure)
+	return a.newOutcome(n, v, sure)
 }
 
 // boolResults returns the results of a comparison with bool.
@@ -126,6 +126,9 @@ func (a *analyzer) compared(n *parser.BinaryExpr, left, right outcome) outcome {
 	return o
 }
 
+// many bounds the facts about an expression, so that long chains of "and" stay cheap.
+const many = 64
+
 // and returns the outcome of "left and right". Neither side is impossible.
 func (a *analyzer) and(n *parser.BinaryExpr, left, right outcome) outcome {
 	o := left
@@ -136,13 +139,17 @@ func (a *analyzer) and(n *parser.BinaryExpr, left, right outcome) outcome {
 		return o
 	}
 	o.facts = maps.Clone(left.facts)
-	for subject, w := range right.facts {
+	for _, subject := range keys(right.facts) {
+		w := right.facts[subject]
+		if len(o.facts) >= many {
+			break
+		}
 		v, ok := o.facts[subject]
 		if !ok {
 			v = w
 		}
 		if v = v.and(w); v.empty() {
-			return a.impossible(n, fmt.Sprintf("both sides select %s, which is never %s and %s at the same time", quoted(subject), left.facts[subject], w),
+			return a.impossible(n, fmt.Sprintf("both sides select %s, which is never %s and %s at the same time", a.pass.described(subject), left.facts[subject], w),
 				`use "a or b" if either is enough`)
 		}
 		if o.facts == nil {
@@ -163,7 +170,7 @@ func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	switch {
 	case left.sure == never || right.sure == never:
 		return left
-	case promexpr.Bare(n.LHS).String() == promexpr.Bare(n.RHS).String() && !picks(n.LHS):
+	case a.pass.identity(n.LHS) == a.pass.identity(n.RHS) && !a.pass.traits(n.LHS).picks:
 		return a.impossible(n, fmt.Sprintf("%s is excluded from itself, so nothing remains", short(n.LHS)), cure)
 	case a.neverGuards(n):
 		return left
@@ -174,7 +181,7 @@ func (a *analyzer) unless(n *parser.BinaryExpr, left, right outcome) outcome {
 	if left.subject != "" && left.subject == right.subject && right.pure {
 		rest := left.without(right.values)
 		if rest.empty() {
-			return a.impossible(n, fmt.Sprintf("of %s, \"unless\" removes everything that %s returns", quoted(left.subject), short(n.LHS)), cure)
+			return a.impossible(n, fmt.Sprintf("of %s, \"unless\" removes everything that %s returns", a.pass.described(left.subject), short(n.LHS)), cure)
 		}
 		if sameLabels(n) {
 			return left.restricted(rest)
@@ -193,7 +200,7 @@ func (a *analyzer) or(n *parser.BinaryExpr, left, right outcome) outcome {
 		return left
 	}
 	o := outcome{values: left.or(right.values), sure: max(left.sure, right.sure)}
-	if absentOf(n.LHS, n.RHS) || absentOf(n.RHS, n.LHS) {
+	if a.absentOf(n.LHS, n.RHS) || a.absentOf(n.RHS, n.LHS) {
 		o.sure = always
 	}
 	if !sameLabels(n) || left.subject == "" || left.subject != right.subject {
@@ -210,9 +217,9 @@ func (a *analyzer) or(n *parser.BinaryExpr, left, right outcome) outcome {
 }
 
 // absentOf reports whether e is absent(other).
-func absentOf(e, other parser.Expr) bool {
+func (a *analyzer) absentOf(e, other parser.Expr) bool {
 	c, ok := promexpr.Bare(e).(*parser.Call)
-	return ok && c.Func.Name == "absent" && promexpr.Bare(c.Args[0]).String() == promexpr.Bare(other).String()
+	return ok && c.Func.Name == "absent" && a.pass.identity(c.Args[0]) == a.pass.identity(other)
 }
 
 // excluded explains why no sample passes a comparison.

@@ -54,10 +54,13 @@ func onlyValues(m *labels.Matcher) (values []string, ok bool) {
 
 // contradictory explains why the two sides of an operation cannot both have a result: one
 // side requires the absence of series that the other side selects. It is empty if they can.
-func contradictory(n *parser.BinaryExpr) string {
+func (p *pass) contradictory(n *parser.BinaryExpr) string {
 	for _, pair := range [][2]parser.Expr{{n.LHS, n.RHS}, {n.RHS, n.LHS}} {
-		for _, gone := range denied(pair[0]) {
-			for _, there := range needed(pair[1]) {
+		if !p.traits(pair[0]).absent {
+			continue
+		}
+		for _, gone := range p.requires(pair[0], beGone) {
+			for _, there := range p.requires(pair[1], beThere) {
 				if isAmong(there, gone) {
 					return fmt.Sprintf("one side requires that %s is absent, the other side requires it", short(gone))
 				}
@@ -74,7 +77,9 @@ func isAmong(s, all *parser.VectorSelector) bool {
 		return false
 	}
 	for _, m := range all.LabelMatchers {
-		same := func(other *labels.Matcher) bool { return other.String() == m.String() }
+		same := func(other *labels.Matcher) bool {
+			return other.Value == m.Value && other.Name == m.Name && other.Type == m.Type
+		}
 		if !slices.ContainsFunc(s.LabelMatchers, same) {
 			return false
 		}
@@ -82,50 +87,68 @@ func isAmong(s, all *parser.VectorSelector) bool {
 	return true
 }
 
-// needed returns selectors without which an expression has no result. denied returns
-// selectors with which it has no result. Neither list is complete.
-func needed(e parser.Expr) []*parser.VectorSelector {
+// demand is what a result requires of the series of a selector.
+type demand int
+
+const (
+	// beThere: without the series there is no result.
+	beThere demand = iota
+	// beGone: with the series there is no result.
+	beGone
+)
+
+// requirement identifies a list of selectors: those that an expression requires.
+type requirement struct {
+	of parser.Expr
+	is demand
+}
+
+// requires returns selectors that an expression requires, but not all of them. Its result
+// grows from those of the operands, each of which belongs to one expression.
+func (p *pass) requires(e parser.Expr, is demand) []*parser.VectorSelector {
+	key := requirement{e, is}
+	found, ok := p.required[key]
+	if !ok {
+		found = p.requiredBy(e, is)
+		p.required[key] = found
+	}
+	return found
+}
+
+func (p *pass) requiredBy(e parser.Expr, is demand) []*parser.VectorSelector {
 	switch n := e.(type) {
 	case *parser.VectorSelector:
-		return []*parser.VectorSelector{n}
-	case *parser.Call:
-		return throughCall(n, needed)
-	}
-	return through(e, needed)
-}
-
-func denied(e parser.Expr) []*parser.VectorSelector {
-	if n, ok := e.(*parser.Call); ok && len(n.Args) > 0 {
-		if s, ok := promexpr.Bare(n.Args[0]).(*parser.VectorSelector); ok && n.Func.Name == "absent" {
-			return []*parser.VectorSelector{s}
+		if is == beThere {
+			return []*parser.VectorSelector{n}
 		}
-		return throughCall(n, denied)
-	}
-	return through(e, denied)
-}
-
-// throughCall follows the first argument of a function that has one result for each of its
-// series.
-func throughCall(n *parser.Call, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
-	if len(n.Args) == 0 || n.Args[0].Type() != parser.ValueTypeVector || !keepsEverySeries(n.Func.Name) {
-		return nil
-	}
-	return follow(n.Args[0])
-}
-
-// through follows the operands without which an expression has no result.
-func through(e parser.Expr, follow func(parser.Expr) []*parser.VectorSelector) []*parser.VectorSelector {
-	if n, ok := e.(*parser.BinaryExpr); ok {
+	case *parser.BinaryExpr:
 		switch {
 		case n.Op == parser.LOR || filled(n):
 			return nil
 		case n.Op == parser.LUNLESS:
-			return follow(n.LHS)
+			return p.requires(n.LHS, is)
 		}
-		return append(follow(n.LHS), follow(n.RHS)...)
+		return append(p.requires(n.LHS, is), p.requires(n.RHS, is)...)
+	case *parser.Call:
+		return p.requiredByCall(n, is)
 	}
 	if inner := operand(e); inner != nil {
-		return follow(inner)
+		return p.requires(inner, is)
 	}
 	return nil
+}
+
+// requiredByCall follows the first argument of a function that has one result for each of
+// its series.
+func (p *pass) requiredByCall(n *parser.Call, is demand) []*parser.VectorSelector {
+	if len(n.Args) == 0 {
+		return nil
+	}
+	if s, ok := promexpr.Bare(n.Args[0]).(*parser.VectorSelector); ok && is == beGone && n.Func.Name == "absent" {
+		return []*parser.VectorSelector{s}
+	}
+	if n.Args[0].Type() != parser.ValueTypeVector || !keepsEverySeries(n.Func.Name) {
+		return nil
+	}
+	return p.requires(n.Args[0], is)
 }

@@ -55,3 +55,10 @@ func CheckCodes() []string {
 
 // TemplateLabels returns the labels of the alert that a template uses.
 func TemplateLabels(text string) []string { return templateLabels(text) }
+
+// Computations runs all checks and returns how many shapes, traits and outcomes they compute.
+func Computations(files []*rules.File, opts Options) int {
+	p := &pass{files: files, opts: opts}
+	p.run()
+	return p.computed
+}

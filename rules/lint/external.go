@@ -149,7 +149,7 @@ func (p *pass) reaches(s *subject) (r reach, found bool) {
 // externals returns the sources of a leaf that lie outside the host. A leaf that selects
 // metrics of collectors, such as vitals_collector_success, has those collectors as sources.
 func (p *pass) externals(l leaf) []Metric {
-	found := p.sources(l.selector)
+	found := slices.Clone(p.sources(l.selector))
 	if p.opts.Vocabulary != nil && strings.HasPrefix(promexpr.MetricName(l.selector), "vitals_collector_") {
 		for _, m := range p.opts.Vocabulary.Metrics {
 			m.Name, m.Labels = "", map[string][]string{"collector": {m.Collector}}

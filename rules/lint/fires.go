@@ -8,9 +8,8 @@ import (
 
 // neverFires finds expressions, and parts of them, that can never have a result.
 func neverFires(p *pass, s *subject) {
-	a := analyzer{pass: p}
-	o := a.analyze(s.rule.AST)
-	for _, c := range a.causes {
+	o := p.decide(s)
+	for _, c := range o.causes {
 		effect := "a part of the expression never returns anything"
 		switch {
 		case c.idle:
@@ -30,16 +29,15 @@ func alwaysFires(p *pass, s *subject) {
 	if s.rule.State == "" {
 		return
 	}
-	a := analyzer{pass: p}
-	o := a.analyze(s.rule.AST)
+	o := p.decide(s)
 	switch e := promexpr.Bare(s.rule.AST); {
 	case e.Type() == parser.ValueTypeScalar:
 		p.inExpr(s, e, cure, "the rule always fires: a scalar always has a value")
 	case o.sure == always:
 		p.inExpr(s, e, cure, "the rule always fires: %s returns a result whatever is measured", short(e))
-	case o.sure == measured && o.pure && o.subject != e.String():
+	case o.sure == measured && o.pure && o.subject != p.identity(e):
 		p.inExpr(s, e, cure, "the rule fires as soon as there is any data: %s is true for every value that %s can have: %s",
-			short(e), quoted(o.subject), o.whole.values)
+			short(e), p.described(o.subject), o.whole.values)
 	case o.sure == measured:
 		p.inExpr(s, e, cure, "the rule fires as soon as there is any data: nothing in %s depends on a value", short(e))
 	case o.sure != never:

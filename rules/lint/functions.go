@@ -49,7 +49,7 @@ func (a *analyzer) aggregation(n *parser.AggregateExpr) outcome {
 	default:
 		sure = sometimes
 	}
-	return newOutcome(n, v, sure)
+	return a.newOutcome(n, v, sure)
 }
 
 // call returns the outcome of a function call.
@@ -60,9 +60,9 @@ func (a *analyzer) call(n *parser.Call) outcome {
 	}
 	switch n.Func.Name {
 	case "absent", "absent_over_time":
-		return absent(n, args[0])
+		return a.absent(n, args[0])
 	case "vector":
-		return newOutcome(n, args[0].values, always)
+		return a.newOutcome(n, args[0].values, always)
 	case "scalar":
 		return outcome{values: args[0].orNaN(), sure: always}
 	case "time":
@@ -81,18 +81,18 @@ func (a *analyzer) call(n *parser.Call) outcome {
 	if !keepsEverySeries(n.Func.Name) {
 		sure = min(sure, sometimes)
 	}
-	return newOutcome(n, called(n.Func.Name, args), sure)
+	return a.newOutcome(n, called(n.Func.Name, args), sure)
 }
 
 // absent returns the outcome of absent() and absent_over_time().
-func absent(n *parser.Call, of outcome) outcome {
+func (a *analyzer) absent(n *parser.Call, of outcome) outcome {
 	switch of.sure {
 	case never:
-		return newOutcome(n, one(1), always)
+		return a.newOutcome(n, one(1), always)
 	case always:
 		return outcome{}
 	}
-	return newOutcome(n, one(1), sometimes)
+	return a.newOutcome(n, one(1), sometimes)
 }
 
 // keepsEverySeries reports whether a function has a result for each series of its argument.

@@ -21,7 +21,7 @@ func (l leaf) guards(sources []Metric) bool {
 	}
 	guard := false
 	var child parser.Node = l.selector
-	for _, n := range slices.Backward(l.above) {
+	for n := range l.above.upwards() {
 		switch n := n.(type) {
 		case *parser.BinaryExpr:
 			right := child == n.RHS

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/prometheus/common/model"
@@ -17,15 +18,39 @@ type leaf struct {
 	// selector is the selector as written. In a recording rule it also has the matchers
 	// that the rules on the way impose.
 	selector *parser.VectorSelector
-	// path contains the nodes above the selector within its own rule, outermost first.
-	path []parser.Node
+	// path contains the nodes above the selector within its own rule.
+	path *trail
 	// via names the recording rules on the way, in order; nil for a selector of the
 	// expression itself.
 	via []string
 	// at is the selector in the rule's own expression that led here. above contains the
 	// nodes above it.
 	at    *parser.VectorSelector
-	above []parser.Node
+	above *trail
+}
+
+// trail is a node with the nodes above it. A nil trail is empty.
+type trail struct {
+	node parser.Node
+	up   *trail
+}
+
+// upwards returns the nodes, innermost first.
+func (t *trail) upwards() iter.Seq[parser.Node] {
+	return func(yield func(parser.Node) bool) {
+		for ; t != nil && yield(t.node); t = t.up {
+		}
+	}
+}
+
+// contains reports whether a condition holds for one of the nodes.
+func (t *trail) contains(condition func(parser.Node) bool) bool {
+	for n := range t.upwards() {
+		if condition(n) {
+			return true
+		}
+	}
+	return false
 }
 
 // leaves returns the selectors of a rule's expression and, recursively, of the recording
@@ -79,8 +104,8 @@ func (w *walk) enter(to followed, want *[]*labels.Matcher) bool {
 }
 
 // expr walks down an expression. want are the matchers that its result must satisfy.
-func (w *walk) expr(e parser.Expr, path []parser.Node, want []*labels.Matcher) {
-	below := append(path[:len(path):len(path)], e)
+func (w *walk) expr(e parser.Expr, path *trail, want []*labels.Matcher) {
+	below := &trail{e, path}
 	switch n := e.(type) {
 	case *parser.VectorSelector:
 		w.selector(n, path, want)
@@ -107,7 +132,7 @@ func (w *walk) expr(e parser.Expr, path []parser.Node, want []*labels.Matcher) {
 	}
 }
 
-func (w *walk) selector(s *parser.VectorSelector, path []parser.Node, want []*labels.Matcher) {
+func (w *walk) selector(s *parser.VectorSelector, path *trail, want []*labels.Matcher) {
 	own := leaf{selector: s, path: path, via: w.via, at: s, above: path}
 	if len(want) > 0 {
 		narrowed := *s

@@ -76,16 +76,7 @@ type Options struct {
 // order of the files, then of the manifests. Accepted findings are included.
 func Check(files []*rules.File, opts Options) []Finding {
 	p := &pass{files: files, opts: opts}
-	p.prepare()
-	for _, c := range checks() {
-		p.current = c
-		switch {
-		case c.run != nil:
-			c.run(p)
-		case c.rule != nil:
-			p.eachRule(c.rule)
-		}
-	}
+	p.run()
 	order := map[string]int{}
 	for i, f := range files {
 		order[f.Name] = i
@@ -104,6 +95,20 @@ func Check(files []*rules.File, opts Options) []Finding {
 			cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
 	return findings
+}
+
+// run runs all checks.
+func (p *pass) run() {
+	p.prepare()
+	for _, c := range checks() {
+		p.current = c
+		switch {
+		case c.run != nil:
+			c.run(p)
+		case c.rule != nil:
+			p.eachRule(c.rule)
+		}
+	}
 }
 
 // eachRule calls check for each valid rule.
@@ -131,8 +136,6 @@ type pass struct {
 	subjects []*subject
 	// recorded holds the recording rules by the name that they record.
 	recorded map[string][]*subject
-	// walked caches the leaves of rules.
-	walked map[*rules.Rule][]leaf
 	// outcomes and cadences cache the results for the expressions of recording rules.
 	outcomes map[*subject]outcome
 	cadences map[*subject]cadence
@@ -141,13 +144,8 @@ type pass struct {
 	// lacking holds selectors of series that may be absent, by the recorded name that
 	// depends on them.
 	lacking map[string][]*parser.VectorSelector
-	// named holds the shapes of the recorded series by their name, and nodeShapes those of
-	// expressions. computed counts the computed ones.
-	named      map[string]shape
-	nodeShapes map[parser.Expr]shape
-	computed   int
-	// metrics holds the metrics of the vocabulary by their name.
-	metrics map[string][]Metric
+	// named holds the shapes of the recorded series by their name.
+	named map[string]shape
 	// idle holds the rules for other configurations and the kinds of collectors that they
 	// need.
 	idle map[*subject][]string
@@ -155,6 +153,7 @@ type pass struct {
 	inManifests []probes.Finding
 	// feeding holds the rules with a state and the recording rules that they use.
 	feeding map[*subject]bool
+	memo
 }
 
 // subject is a rule with its file and group.
@@ -181,7 +180,7 @@ func (s *subject) enforced() bool {
 }
 
 func (p *pass) prepare() {
-	p.recorded, p.walked = map[string][]*subject{}, map[*rules.Rule][]leaf{}
+	p.recorded, p.memo = map[string][]*subject{}, newMemo(p.opts.Vocabulary)
 	p.outcomes, p.cadences = map[*subject]outcome{}, map[*subject]cadence{}
 	for _, f := range p.files {
 		for g := range f.Groups {
@@ -194,10 +193,9 @@ func (p *pass) prepare() {
 			}
 		}
 	}
-	p.metrics = map[string][]Metric{}
-	if v := p.opts.Vocabulary; v != nil {
-		for _, m := range v.Metrics {
-			p.metrics[m.Name] = append(p.metrics[m.Name], m)
+	for _, s := range p.subjects {
+		if s.rule.AST != nil {
+			p.survey(s.rule.AST)
 		}
 	}
 	p.shapes()
@@ -261,12 +259,12 @@ func (p *pass) report(f Finding) *Finding {
 // add adds a finding of the current check, once.
 func (p *pass) add(s *subject, f Finding) *Finding {
 	f.Code, f.Name = p.current.Code, p.current.Name
-	i := slices.IndexFunc(p.findings, func(known finding) bool {
-		known.Severity = f.Severity
-		return known == finding{f, s}
-	})
-	if i < 0 {
+	same := finding{f, s}
+	same.Severity = Info // the caller may have changed it
+	i, ok := p.reported[same]
+	if !ok {
 		i = len(p.findings)
+		p.reported[same] = i
 		p.findings = append(p.findings, finding{f, s})
 	}
 	return &p.findings[i].Finding

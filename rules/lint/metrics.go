@@ -19,14 +19,12 @@ func unknownMetric(p *pass) {
 	if v == nil {
 		return
 	}
-	known := keys(p.recorded)
-	for _, m := range v.Metrics {
-		known = append(known, m.Name)
-	}
+	known := slices.Sorted(slices.Values(append(keys(p.recorded), keys(p.metrics)...)))
+	isKnown := func(name string) bool { _, ok := slices.BinarySearch(known, name); return ok }
 	for _, s := range p.subjects {
 		for _, n := range selectors(s.rule.AST) {
 			name := promexpr.MetricName(n)
-			if name == "" || slices.Contains(known, name) {
+			if name == "" || isKnown(name) {
 				continue
 			}
 			if !p.mustBeKnown(name) {
@@ -65,25 +63,35 @@ func (p *pass) nearlyKnown(s *subject, n *parser.VectorSelector) {
 	if !v.Configured || own(name) || ofAlerts(name) || strings.Contains(name, ":") && !p.opts.Complete {
 		return
 	}
-	near := func(other string) bool { return text.Distance(name, other) <= min(maxDistance, len(name)/4) }
-	intended := ""
-	for _, other := range keys(p.recorded) {
-		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
-			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return promexpr.MetricName(l.selector) == name })
-		})
-		if near(other) && !made {
-			intended = other
-		}
-	}
-	for _, m := range v.Metrics {
-		if near(m.Name) {
-			intended = m.Name
-		}
+	intended, ok := p.intended[name]
+	if !ok {
+		intended = p.similar(name)
+		p.intended[name] = intended
 	}
 	if intended != "" {
 		p.inExpr(s, n, fmt.Sprintf("did you mean %q? If not, accept the finding", intended),
 			"no collector is known to export %s, and the name is similar to a known one", name).Severity = Warning
 	}
+}
+
+// similar returns a known name that differs from a name in at most two letters, or "".
+func (p *pass) similar(name string) string {
+	limit, found := min(maxDistance, len(name)/4), ""
+	if p.similarTo == nil {
+		p.similarTo = &[2]text.Names{text.NewNames(keys(p.recorded)), text.NewNames(keys(p.metrics))}
+	}
+	for other := range p.similarTo[0].Near(name, limit) {
+		made := slices.ContainsFunc(p.recorded[other], func(rec *subject) bool {
+			return slices.ContainsFunc(p.leaves(rec.rule), func(l leaf) bool { return promexpr.MetricName(l.selector) == name })
+		})
+		if !made {
+			found = other
+		}
+	}
+	for other := range p.similarTo[1].Near(name, limit) {
+		found = other
+	}
+	return found
 }
 
 // mustBeKnown reports whether a name that is neither in the vocabulary nor recorded is
@@ -128,9 +136,10 @@ func (p *pass) merged() []finding {
 	waits := func(f finding) bool {
 		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
 	}
-	waiting := map[*rules.File][]*subject{}
+	waiting, counted := map[*rules.File][]*subject{}, map[*subject]bool{}
 	for _, f := range p.findings {
-		if waits(f) && !slices.Contains(waiting[f.subject.file], f.subject) {
+		if waits(f) && !counted[f.subject] {
+			counted[f.subject] = true
 			waiting[f.subject.file] = append(waiting[f.subject.file], f.subject)
 		}
 	}

@@ -29,8 +29,8 @@ const (
 type outcome struct {
 	values
 	sure certainty
-	// subject is the expression whose values these are: it has a sample with the same
-	// labels and value. It is empty if unknown. facts holds, by subject, the possible
+	// subject is the identity of the expression whose values these are: it has a sample with
+	// the same labels and value. It is empty if unknown. facts holds, by subject, the possible
 	// values of the samples with the same labels.
 	subject string
 	facts   map[string]values
@@ -65,6 +65,7 @@ func (a *analyzer) impossible(n parser.Node, text, cure string) outcome {
 
 // analyze returns the outcome of an expression.
 func (a *analyzer) analyze(e parser.Expr) outcome {
+	a.pass.computed++
 	switch n := e.(type) {
 	case *parser.ParenExpr:
 		return a.analyze(n.Expr)
@@ -77,14 +78,14 @@ func (a *analyzer) analyze(e parser.Expr) outcome {
 		if n.Op != parser.SUB {
 			return o
 		}
-		return newOutcome(n, one(0).calculated(parser.SUB, o.values), o.sure)
+		return a.newOutcome(n, one(0).calculated(parser.SUB, o.values), o.sure)
 	case *parser.VectorSelector:
 		return a.selector(n)
 	case *parser.MatrixSelector:
 		return a.analyze(n.VectorSelector)
 	case *parser.SubqueryExpr:
 		o := a.analyze(n.Expr)
-		return newOutcome(n, o.values, min(o.sure, sometimes))
+		return a.newOutcome(n, o.values, min(o.sure, sometimes))
 	case *parser.AggregateExpr:
 		return a.aggregation(n)
 	case *parser.Call:
@@ -97,37 +98,18 @@ func (a *analyzer) analyze(e parser.Expr) outcome {
 
 // newOutcome returns the outcome of an expression that is its own subject. Labels identify
 // its samples, without the metric's name.
-func newOutcome(e parser.Expr, v values, sure certainty) outcome {
+func (a *analyzer) newOutcome(e parser.Expr, v values, sure certainty) outcome {
 	if sure == never {
 		return outcome{}
 	}
 	o := outcome{values: v, sure: sure}
-	if e.Type() != parser.ValueTypeVector || !ofNamedMetrics(e) || picks(e) {
+	if of := a.pass.traits(e); e.Type() != parser.ValueTypeVector || of.nameless || of.picks {
 		return o
 	}
 	whole := o
-	o.subject, o.pure, o.whole = e.String(), true, &whole
+	o.subject, o.pure, o.whole = a.pass.identity(e), true, &whole
 	o.facts = map[string]values{o.subject: v}
 	return o
-}
-
-// ofNamedMetrics reports whether each selector of an expression selects one metric.
-func ofNamedMetrics(e parser.Expr) bool {
-	return !slices.ContainsFunc(selectors(e), func(s *parser.VectorSelector) bool { return promexpr.MetricName(s) == "" })
-}
-
-// picks reports whether an expression chooses some samples out of several, as topk does.
-// Among equal ones the choice is arbitrary.
-func picks(e parser.Expr) bool {
-	return contains(e, func(n parser.Node) bool {
-		a, ok := n.(*parser.AggregateExpr)
-		return ok && keepsLabels(a.Op)
-	})
-}
-
-// contains reports whether a condition holds for a node of an expression.
-func contains(e parser.Node, condition func(parser.Node) bool) bool {
-	return condition(e) || slices.ContainsFunc(parser.Children(e), func(n parser.Node) bool { return contains(n, condition) })
 }
 
 // selectors returns the selectors of an expression; none for nil.
@@ -167,9 +149,9 @@ func (a *analyzer) selector(s *parser.VectorSelector) outcome {
 		v, sure = v.or(o.values), max(sure, min(o.sure, a.certainly(s, o.sure)))
 	}
 	if sure == never { // no source is known, so nothing is
-		return newOutcome(s, anyNumber(), sometimes)
+		return a.newOutcome(s, anyNumber(), sometimes)
 	}
-	return newOutcome(s, v, sure)
+	return a.newOutcome(s, v, sure)
 }
 
 // certainly limits the certainty of a recorded series for a selector. With further

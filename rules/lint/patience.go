@@ -80,6 +80,15 @@ func (h cadence) waits(back time.Duration) cadence {
 
 // cadence computes the cadence of an expression. via names the recording rules on the way.
 func (p *pass) cadence(e parser.Expr, via []string) cadence {
+	h, ok := p.nodeCadences[e]
+	if !ok {
+		h = p.cadenceOfNode(e, via)
+		p.nodeCadences[e] = h
+	}
+	return h
+}
+
+func (p *pass) cadenceOfNode(e parser.Expr, via []string) cadence {
 	switch n := promexpr.Bare(e).(type) {
 	case *parser.VectorSelector:
 		return p.cadenceOf(n, via)
@@ -138,13 +147,13 @@ func (p *pass) cadenceOfBinary(n *parser.BinaryExpr, via []string) cadence {
 	switch {
 	case n.Op == parser.LOR:
 		return left.either(right)
-	case n.Op == parser.LAND && thenAndNow(n):
+	case n.Op == parser.LAND && p.thenAndNow(n):
 		return cadence{smoothed: true}
 	case n.Op.IsComparisonOperator() && oneCollectionDecides(n):
 		h := left.both(right)
 		h.smoothed = false
 		return h
-	case n.Op.IsComparisonOperator() && comparesAge(n):
+	case n.Op.IsComparisonOperator() && p.comparesAge(n):
 		return left.both(right).waits(age(n))
 	}
 	return left.both(right)
@@ -198,7 +207,10 @@ func aggregated(e parser.Expr) parser.Expr {
 }
 
 // thenAndNow reports whether both sides select the same metric at different times.
-func thenAndNow(n *parser.BinaryExpr) bool {
+func (p *pass) thenAndNow(n *parser.BinaryExpr) bool {
+	if !p.traits(n).skewed {
+		return false
+	}
 	for _, a := range selectors(n.LHS) {
 		for _, b := range selectors(n.RHS) {
 			if promexpr.MetricName(a) == promexpr.MetricName(b) && a.OriginalOffset != b.OriginalOffset {
@@ -210,12 +222,8 @@ func thenAndNow(n *parser.BinaryExpr) bool {
 }
 
 // comparesAge reports whether a comparison tests how long ago something was.
-func comparesAge(n *parser.BinaryExpr) bool {
-	now := contains(n, func(n parser.Node) bool {
-		c, ok := n.(*parser.Call)
-		return ok && c.Func.Name == "time"
-	})
-	return now && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
+func (p *pass) comparesAge(n *parser.BinaryExpr) bool {
+	return p.traits(n).timed && slices.ContainsFunc(selectors(n), func(s *parser.VectorSelector) bool {
 		return strings.Contains(promexpr.MetricName(s), "_time") || promexpr.MetricName(s) == ""
 	})
 }

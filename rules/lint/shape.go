@@ -127,7 +127,7 @@ func (s shape) narrowed(matchers []*labels.Matcher) shape {
 
 // matched returns the shape of the samples of s that match samples of t on labels. label is
 // one on which they never match; it is empty if they may match.
-func (s shape) matched(t shape, m matching) (both shape, label string) {
+func (s shape) matched(t shape, m matchedOn) (both shape, label string) {
 	both = s
 	if !m.On { // what is not ignored is the same on both sides
 		for _, name := range m.MatchingLabels {

@@ -59,12 +59,12 @@ func (p *pass) grouped(n *parser.AggregateExpr) shape {
 	return grouped
 }
 
-// matching is the part of an operation that decides which samples match.
-type matching struct{ *parser.VectorMatching }
+// matchedOn is the part of an operation that decides which samples match.
+type matchedOn struct{ *parser.VectorMatching }
 
 // labels returns the labels about which something is known and on which samples of two
 // shapes are matched.
-func (m matching) labels(s, t shape) []string {
+func (m matchedOn) labels(s, t shape) []string {
 	if m.On {
 		return filtered(m.MatchingLabels, func(label string) bool { return label != model.MetricNameLabel })
 	}
@@ -90,7 +90,7 @@ func (p *pass) operated(n *parser.BinaryExpr) shape {
 	case m.Card == parser.CardOneToMany:
 		left, right = right, left
 	}
-	both, _ := left.matched(right, matching{m})
+	both, _ := left.matched(right, matchedOn{m})
 	if m.Card == parser.CardOneToOne && m.On {
 		return both.only(m.MatchingLabels...)
 	}

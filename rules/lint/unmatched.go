@@ -14,7 +14,7 @@ func (p *pass) unmatched(n *parser.BinaryExpr) (text, cure string) {
 	if n.VectorMatching == nil || n.Op == parser.LOR || filled(n) || !left.some || !right.some {
 		return "", ""
 	}
-	_, label := left.matched(right, matching{n.VectorMatching})
+	_, label := left.matched(right, matchedOn{n.VectorMatching})
 	if label == "" {
 		return "", ""
 	}

@@ -16,24 +16,25 @@ import (
 // and Prometheus sends no alert.
 func vanishingSeries(p *pass) {
 	p.findAbsences()
-	absentIn := map[string][]*parser.VectorSelector{}
+	absentIn := map[string]*selectorIndex[*parser.VectorSelector]{}
 	unread := map[string]bool{} // states with an invalid rule, which may test absence
 	for _, s := range p.subjects {
 		unread[s.rule.State] = unread[s.rule.State] || s.mistaken() && s.rule.Record == ""
 		if s.enforced() {
-			absentIn[s.rule.State] = append(absentIn[s.rule.State], p.absents(s)...)
+			absentIn[s.rule.State] = p.absents(s, absentIn[s.rule.State])
 		}
 	}
 	for _, s := range p.subjects {
 		if s.rule.State == "" || s.rule.AST == nil || s.rule.Annotations["no_data"] != "" || unread[s.rule.State] || unread[""] {
 			continue
 		}
-		tested := slices.Concat(p.absents(s), absentIn[s.rule.State])
+		own := p.absents(s, nil)
+		tested := func(n *parser.VectorSelector) bool { return covered(own, n) || covered(absentIn[s.rule.State], n) }
 		var first *parser.VectorSelector
 		var names []string
 		severity := Info // while all of them come from other programs
 		for _, l := range p.compared(s.rule.AST) {
-			if slices.ContainsFunc(tested, func(a *parser.VectorSelector) bool { return covers(a, l.at) || covers(a, l.selector) }) {
+			if tested(l.at) || tested(l.selector) {
 				continue
 			}
 			if ours := !p.foreign(l.selector); first == nil || ours && severity == Info {
@@ -66,15 +67,30 @@ func (p *pass) foreign(s *parser.VectorSelector) bool {
 	return len(p.recorded[promexpr.MetricName(s)]) == 0 && !slices.ContainsFunc(p.sources(s), known)
 }
 
-// absents returns the selectors whose absence a rule tests.
-func (p *pass) absents(s *subject) []*parser.VectorSelector {
-	var found []*parser.VectorSelector
+// absents adds the selectors whose absence a rule tests; to may be nil.
+func (p *pass) absents(s *subject, to *selectorIndex[*parser.VectorSelector]) *selectorIndex[*parser.VectorSelector] {
+	if to == nil {
+		to = &selectorIndex[*parser.VectorSelector]{}
+	}
 	for _, l := range p.leaves(s.rule) {
-		if slices.ContainsFunc(l.path, isAbsent) {
-			found = append(found, l.selector)
+		if l.path.contains(isAbsent) {
+			to.add(l.selector, l.selector)
 		}
 	}
-	return found
+	return to
+}
+
+// covered reports whether a test of absence covers a selector.
+func covered(tested *selectorIndex[*parser.VectorSelector], s *parser.VectorSelector) bool {
+	if tested == nil {
+		return false
+	}
+	for a := range tested.like(s) {
+		if covers(a, s) {
+			return true
+		}
+	}
+	return false
 }
 
 func isAbsent(n parser.Node) bool {
@@ -112,7 +128,7 @@ func (p *pass) compared(e parser.Expr) []absence {
 		case n.Op.IsComparisonOperator():
 			return p.absences(n)
 		}
-		return slices.Concat(p.compared(n.LHS), p.compared(n.RHS))
+		return append(p.compared(n.LHS), p.compared(n.RHS)...)
 	case *parser.Call:
 		var all []absence
 		for _, arg := range n.Args {

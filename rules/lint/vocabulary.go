@@ -6,9 +6,6 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
-
-	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // Vocabulary describes the series that selectors can match.
@@ -71,28 +68,6 @@ func (m *Metric) matches(matchers []*labels.Matcher) bool {
 		}
 	}
 	return true
-}
-
-// sources returns the metrics of the vocabulary that a selector can match directly. Metrics
-// of Others count only if no other metric has the name.
-func (p *pass) sources(s *parser.VectorSelector) []Metric {
-	if p.opts.Vocabulary == nil {
-		return nil
-	}
-	var found []Metric
-	for _, m := range p.opts.Vocabulary.Metrics {
-		if m.matches(s.LabelMatchers) {
-			found = append(found, m)
-		}
-	}
-	if name := promexpr.MetricName(s); len(found) == 0 && !own(name) && !ofAlerts(name) && len(p.recorded[name]) == 0 {
-		for _, m := range p.opts.Vocabulary.Others {
-			if m.matches(s.LabelMatchers) {
-				found = append(found, m)
-			}
-		}
-	}
-	return found
 }
 
 // own reports whether only Vitals may export the name.
