@@ -71,6 +71,8 @@ groups:
         expr: min(component_alive) == 0
       - alert: Noted
         expr: noted{dependency="noted"} == 0
+      - alert: OtherThanFailing
+        expr: up{dependency=~"fine|none"} == 1
       - alert: Fine
         expr: up{dependency="fine"} == 0
 `
@@ -122,6 +124,8 @@ func TestFindings(t *testing.T) {
 			"Components": {"", "", "component ready: a state's name, too; " + watcher},
 			"Noted":      {"", `no data for noted{dependency="noted"}: collector noted fails: 000 refused`, ""},
 			"Fine":       {"", "", ""},
+
+			"OtherThanFailing": {"", "", ""},
 		}
 		for _, r := range e.Snapshot().Rules {
 			if got := [3]string{r.Summary, r.Reason, r.Note}; got != want[r.Name] {
