@@ -72,8 +72,8 @@ func (v verdict) short() string {
 	return strings.TrimSpace(text + " " + strings.Join(rules, ", "))
 }
 
-// facts are what a line ends in: the value, since when, how many alerts, the collector's
-// note; of "not alive", the rules of alive, which its own verdict shows.
+// facts are what a line ends in: the value, since when, how many alerts, and what the
+// collectors found; of "not alive", the rules of alive, which its own verdict shows.
 var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)(?:: .*)?$`)
 
 // watched are the resources of the profile's watches. The alert that is active for the
