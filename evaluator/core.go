@@ -41,6 +41,9 @@ type core struct {
 	// allCollected is set if every collector had finished a collection before the last
 	// evaluation.
 	allCollected bool
+	// firstData is set if a collector has delivered its first samples since the last
+	// evaluation.
+	firstData bool
 
 	// version changes with the configuration, when the clock steps and when last values
 	// may have expired.
@@ -201,6 +204,7 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 			c.evaluateRule(ctx, g, e, at)
 		}
 	}
+	c.firstData = false
 }
 
 func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time) {
@@ -217,7 +221,7 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 		a.cached, err = c.queryRule(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.cached.result, c.templateContext())
+		err = a.evaluate(ctx, at, a.cached.result, c.firstData, c.templateContext())
 	}
 	if err == nil && c.alertSeries {
 		err = c.writeAlerts(a, asOf)

@@ -45,11 +45,11 @@ func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 }
 
 func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.Time) Rule {
-	r := a.rule
+	r, policy := a.rule, c.policy(a.rule)
 	d := Rule{
 		Name: r.Alert, Group: g.Name, File: g.file, State: r.State, Severity: r.Severity,
 		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
-		NoData: string(c.policy(r)), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		NoData: string(policy.NoData), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active), Limit: a.limit,
 		Evaluated: g.last, QueryOffset: g.QueryOffset,
 	}
@@ -65,11 +65,12 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = a.plainSummary()
 	}
 	d.Note = c.noteOn(a, d.Alerts)
-	d.HeldFor, _ = a.holdLeft(c.policy(r), at)
-	if r.State != "" && !r.Observe && a.failsState(c.policy(r), at) {
+	d.HeldFor, _ = a.holdLeft(policy.NoData, at)
+	if r.State != "" && !r.Observe && a.failsState(policy, at) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}
+	d.Starting = d.Decides && a.status == Pending
 	return d
 }
 

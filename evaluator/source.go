@@ -14,6 +14,9 @@ type source struct {
 	series *window.Source
 	status CollectorStatus
 	batch  Batch
+	// measured is set once a collection, also of a collector that this one replaced, had
+	// samples.
+	measured bool
 	// inheritedUntil is set while status, batch and series are those of the collector
 	// that this one replaced in a reload: until its first collection ends, and at most
 	// until that time. Zero otherwise.
@@ -103,6 +106,7 @@ func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
 			c.timestamped = c.timestamped || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
+			c.firstData = c.firstData || !s.measured && len(r.samples) > 0
 			s.take(c.window, r, at)
 			return true
 		}
@@ -112,7 +116,7 @@ func (c *core) take(r result, at time.Time) bool {
 
 func (s *source) take(w *window.Window, r result, at time.Time) {
 	err := r.err
-	s.batch = Batch{Descs: r.descs, Samples: r.samples}
+	s.batch, s.measured = Batch{Descs: r.descs, Samples: r.samples}, s.measured || len(r.samples) > 0
 	if full := s.write(w, r.samples, at); err == nil {
 		err = full
 	}
