@@ -308,4 +308,5 @@ func (c *core) shift(d time.Duration) {
 	for _, s := range c.sources {
 		s.shift(d)
 	}
+	c.own.shift(d, c.at, c.hides())
 }

@@ -14,7 +14,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		At:           at,
 		Started:      c.started,
 		Took:         took,
-		MaxAge:       max(stallIntervals*c.cfg.Interval, minStall),
+		MaxAge:       c.maxAge(),
 		Rules:        c.describeRules(ctx, at),
 		Reload:       c.reload,
 		ShuttingDown: c.shuttingDown,
@@ -32,6 +32,9 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 	c.own.feed(own, at, c.hides())
 	return s
 }
+
+// maxAge is the age beyond which a snapshot is stalled.
+func (c *core) maxAge() time.Duration { return max(stallIntervals*c.cfg.Interval, minStall) }
 
 // describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {

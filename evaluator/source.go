@@ -31,7 +31,9 @@ type result struct {
 	descs     []collectors.Desc
 	err       error
 	note      string
-	took      time.Duration
+	// began is when the collection began, with the monotonic reading.
+	began time.Time
+	took  time.Duration
 	// stack is the stack of a panic; nil if there was none.
 	stack []byte
 }

@@ -132,7 +132,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	remote.AddDependency(&b, c.name, result.ready.took, result.reason())
 	c.addResult(&b, result)
 	for _, w := range c.watches {
-		addWatch(&b, c.name, w.resource, w.snapshot())
+		addWatch(&b, c.name, w.resource, w.snapshot(), time.Now())
 	}
 	c.remember(result)
 	return b.Samples, c.problems(result)
