@@ -28,12 +28,14 @@ type rawSpec struct {
 }
 
 type rawGroup struct {
-	Name        string            `yaml:"name"`
-	Interval    model.Duration    `yaml:"interval"`
-	QueryOffset model.Duration    `yaml:"query_offset"`
-	Limit       int               `yaml:"limit"`
-	Labels      map[string]string `yaml:"labels"`
-	Rules       []rawRule         `yaml:"rules"`
+	Name        string         `yaml:"name"`
+	Interval    model.Duration `yaml:"interval"`
+	QueryOffset model.Duration `yaml:"query_offset"`
+	Limit       int            `yaml:"limit"`
+	// PartialResponse is for Thanos Ruler and has no effect here.
+	PartialResponse string            `yaml:"partial_response_strategy"`
+	Labels          map[string]string `yaml:"labels"`
+	Rules           []rawRule         `yaml:"rules"`
 }
 
 type rawRule struct {
@@ -90,7 +92,7 @@ type fileParser struct {
 
 // object checks the parts of a PrometheusRule object outside its groups.
 func (p *fileParser) object(raw rawFile) {
-	if raw.APIVersion != objectVersion {
+	if !slices.Contains(objectVersions(), raw.APIVersion) {
 		p.fail("apiVersion", "expected %q, got %q", objectVersion, clip(raw.APIVersion))
 	}
 	if raw.Kind != objectKind {
@@ -113,6 +115,7 @@ func (p *fileParser) group(path string, raw rawGroup) Group {
 		p.fail(path, "expected a name for the group, got none")
 	}
 	p.labelNames(path+".labels", raw.Labels)
+	p.partialResponse(path+".partial_response_strategy", raw.PartialResponse)
 	g := Group{
 		Name: raw.Name, Interval: time.Duration(raw.Interval), QueryOffset: time.Duration(raw.QueryOffset),
 		Limit: raw.Limit, Labels: raw.Labels,
@@ -125,6 +128,17 @@ func (p *fileParser) group(path string, raw rawGroup) Group {
 		g.Rules = append(g.Rules, p.rule(strictyaml.PathIndex(path+".rules", i), r, path, raw.Labels))
 	}
 	return g
+}
+
+// partialResponse checks a key of Thanos Ruler. The definition of a PrometheusRule has it,
+// and Prometheus itself refuses it.
+func (p *fileParser) partialResponse(path, strategy string) {
+	switch {
+	case p.doc.Has(path) && p.root == "groups":
+		p.fail(path, "key of Thanos Ruler, which Prometheus refuses: expected it in a %s only", objectKind)
+	case !slices.Contains([]string{"", "abort", "warn"}, strings.ToLower(strategy)):
+		p.fail(path, "expected abort or warn, got %q", clip(strategy))
+	}
 }
 
 // fail reports a mistake at a path.
