@@ -109,7 +109,7 @@ func (o Options) parsePart(file string, part *strictyaml.Part, many bool) (*File
 		seen[g.Name] = true
 		f.Groups = append(f.Groups, p.group(path, g))
 	}
-	f.broken = p.broken
+	f.broken = brokenAt(p.broken)
 	for g := range f.Groups {
 		for i := range f.Groups[g].Rules {
 			if r := &f.Groups[g].Rules[i]; f.Mistaken(r) {
@@ -135,15 +135,34 @@ func partName(raw rawFile, number int) string {
 // its group, or a part that contains it has a mistake.
 func (f *File) Mistaken(r *Rule) bool {
 	group := r.path[:max(strings.LastIndex(r.path, ".rules["), 0)]
-	return slices.ContainsFunc(f.broken, func(path string) bool {
-		return below(path, r.path) || below(r.path, path) || below(path, group+".labels")
-	})
+	return f.broken.within[r.path] || f.broken.within[group+".labels"] ||
+		slices.ContainsFunc(parents(r.path), func(path string) bool { return f.broken.at[path] })
 }
 
-// below reports whether path is parent or lies below it.
-func below(path, parent string) bool {
-	rest, ok := strings.CutPrefix(path, parent)
-	return ok && (parent == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+// broken are the paths of mistakes: at holds them, and within also all parts that contain
+// them.
+type broken struct{ at, within map[string]bool }
+
+func brokenAt(paths []string) broken {
+	b := broken{map[string]bool{}, map[string]bool{}}
+	for _, path := range paths {
+		b.at[path] = true
+		for _, p := range parents(path) {
+			b.within[p] = true
+		}
+	}
+	return b
+}
+
+// parents returns a path and those of all parts of the document that contain it.
+func parents(path string) []string {
+	all := []string{"", path}
+	for i, c := range path {
+		if c == '.' || c == '[' {
+			all = append(all, path[:i])
+		}
+	}
+	return all
 }
 
 // within prefixes the place of a mistake with the part of its file.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,22 +155,27 @@ func (p *fileParser) add(e *strictyaml.Error) {
 	p.errs = append(p.errs, &named)
 }
 
+// where replaces the indexes of a path by names.
 func (p *fileParser) where(path string) string {
-	for i, g := range p.groups {
-		groupPath := strictyaml.PathIndex(p.root, i)
-		rest, ok := strings.CutPrefix(path, groupPath)
-		if !ok {
-			continue
-		}
-		group := label("group", g.Name, i)
-		for j, r := range g.Rules {
-			if rest, ok := strings.CutPrefix(path, strictyaml.PathIndex(groupPath+".rules", j)); ok {
-				return group + ", " + label("rule", cmp.Or(r.Alert, r.Record), j) + under(rest)
-			}
-		}
+	i, rest, ok := index(path, p.root)
+	if !ok || i >= len(p.groups) {
+		return path
+	}
+	g := p.groups[i]
+	group := label("group", g.Name, i)
+	j, below, ok := index(rest, ".rules")
+	if !ok || j >= len(g.Rules) {
 		return group + under(rest)
 	}
-	return path
+	return group + ", " + label("rule", cmp.Or(g.Rules[j].Alert, g.Rules[j].Record), j) + under(below)
+}
+
+// index returns the index after a prefix of a path, and the rest of the path.
+func index(path, prefix string) (i int, rest string, ok bool) {
+	path, ok = strings.CutPrefix(path, prefix+"[")
+	number, rest, closed := strings.Cut(path, "]")
+	i, err := strconv.Atoi(number)
+	return i, rest, ok && closed && err == nil
 }
 
 // label names an element, or numbers it from 1 if it has no name.

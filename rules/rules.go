@@ -32,7 +32,7 @@ type File struct {
 	// first and last are the lines of the document in the file.
 	first, last int
 	// broken holds the paths of the mistakes.
-	broken []string
+	broken broken
 }
 
 // StateLabel returns the label that makes an alert of the file a rule of a state.

@@ -39,9 +39,11 @@ func Decode(file string, data []byte, into any, opts ...Option) (*Document, []*E
 	root, err := parse(file, data)
 	if err != nil {
 		setDefaults(target(into))
-		return &Document{file: file, data: data, broken: []string{""}}, []*Error{err}
+		d := newDocument(file, data, nil)
+		d.broken = []string{""}
+		return d, []*Error{err}
 	}
-	return decode(&Document{file: file, data: data, root: root}, into, opts...)
+	return decode(newDocument(file, data, root), into, opts...)
 }
 
 // decode decodes a document that has a root.

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"fmt"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -16,6 +17,12 @@ type Document struct {
 	root *yaml.Node
 	// broken are the paths at which Decode found a mistake.
 	broken []string
+	// lines returns the offsets at which the lines begin.
+	lines func() []int
+}
+
+func newDocument(file string, data []byte, root *yaml.Node) *Document {
+	return &Document{file: file, data: data, root: root, lines: sync.OnceValue(func() []int { return lineStarts(data) })}
 }
 
 // File returns the name that Decode got.

@@ -57,7 +57,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 		case isEmpty(n):
 			continue
 		}
-		if at, problem := oversize(n.Content[0]); problem != "" {
+		if at, problem := oversize(n.Content[0], len(data)); problem != "" {
 			return parts, &Error{File: file, Line: at.Line, Col: at.Column, Text: problem}
 		}
 		first := n.Line
@@ -70,7 +70,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 
 // Decode decodes the part like the function Decode. Positions are those in the file.
 func (p *Part) Decode(into any) (*Document, []*Error) {
-	return decode(&Document{file: p.file, data: p.data, root: p.root}, into)
+	return decode(newDocument(p.file, p.data, p.root), into)
 }
 
 // Text returns the scalar at a key of the part, or "".

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -84,14 +85,11 @@ func (d *Document) contentStart(n *yaml.Node) (int, bool) {
 
 // offset returns the offset of a position in bytes.
 func (d *Document) offset(line, col int) (int, bool) {
-	p := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(d.data[p:], '\n')
-		if end < 0 {
-			return 0, false
-		}
-		p += end + 1
+	lines := d.lines()
+	if line > len(lines) {
+		return 0, false
 	}
+	p := lines[max(line, 1)-1]
 	for ; col > 1 && p < len(d.data); col-- {
 		_, size := utf8.DecodeRune(d.data[p:])
 		p += size
@@ -101,9 +99,23 @@ func (d *Document) offset(line, col int) (int, bool) {
 
 // lineCol is the inverse of offset.
 func (d *Document) lineCol(offset int) (line, col int) {
-	before := d.data[:offset]
-	begin := bytes.LastIndexByte(before, '\n') + 1
-	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[begin:]) + 1
+	lines := d.lines()
+	line, found := slices.BinarySearch(lines, offset)
+	if found {
+		line++
+	}
+	return line, utf8.RuneCount(d.data[lines[line-1]:offset]) + 1
+}
+
+// lineStarts returns the offsets at which the lines of a text begin.
+func lineStarts(text []byte) []int {
+	starts := []int{0}
+	for i, c := range text {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
 }
 
 // source reads the text of a scalar character by character, without its escapes.
