@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -154,5 +155,23 @@ func TestKuryrConfWithAKubeconfig(t *testing.T) {
 	p.set = map[string]string{"kubeconfgi": kubeconfig}
 	if _, errs := p.load(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "expected components or kubeconfig") {
 		t.Errorf("load() = %v, want a mistake that names the variables", errs)
+	}
+}
+
+// A Kuryr in a pod has an empty api_root: the API is that of the pod's cluster.
+func TestKuryrConfInAPod(t *testing.T) {
+	cloud := newCloud(t)
+	api, err := url.Parse(cloud.KubernetesURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBERNETES_SERVICE_HOST", api.Hostname())
+	t.Setenv("KUBERNETES_SERVICE_PORT_HTTPS", api.Port())
+	path := filepath.Join(t.TempDir(), "kuryr.conf")
+	conf := strings.NewReplacer("@API_ROOT@", `""`, "vif_pool_driver = nested", "").Replace(testdata(t, "kuryr.conf"))
+	writeFile(t, path, fillIn(t, conf, cloud, t.TempDir()))
+	code, stdout, stderr := vitals("once", "ready", "--profile=kuryr-controller", "--kuryr.conf="+path)
+	if code != exitOK || !strings.HasPrefix(stdout, "ok 0 ready: ") {
+		t.Errorf("once ready = %d %q %s, want 0 and ok", code, stdout, stderr)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func kuryrCases() []kuryrCase {
 	return slices.Concat(kuryrDependencyCases(), kuryrForbiddenCases(), kuryrTLSCases(),
 		kuryrWatchCases(), kuryrSilentWatchCases(), kuryrQuotaCases(),
-		kuryrComponentCases(), kuryrMissingCases(), kuryrSilentCases(), kuryrPoolCases())
+		kuryrComponentCases(), kuryrMissingCases(), kuryrSilentCases(), kuryrPoolCases(), kuryrElectorCases(nil))
 }
 
 // cniCases are all scenarios of the CNI daemon that have verdicts.

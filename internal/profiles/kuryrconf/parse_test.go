@@ -35,7 +35,7 @@ func TestLoad(t *testing.T) {
 		{"complete", complete},
 		{"credential", func(c *kuryrconf.Config) {
 			c.Neutron = kuryrconf.Neutron{
-				AuthURL: "http://192.0.2.20:5000",
+				AuthURL:                     "http://192.0.2.20:5000",
 				ApplicationCredentialID:     "4c6e8a0b-3d5f-4b7c-9e1a-0d2f4b6c8e1a",
 				ApplicationCredentialName:   "kuryr",
 				ApplicationCredentialSecret: "s3cret with spaces ",
@@ -91,7 +91,7 @@ func complete(c *kuryrconf.Config) {
 	}
 	c.NeutronDefaults = kuryrconf.NeutronDefaults{Project: "9d2c4b6a8f0e4d1c8b7a6f5e4d3c2b1a", OVSBridge: "br-int"}
 	c.Neutron = kuryrconf.Neutron{
-		AuthURL: "https://keystone.example.org:5000/v3",
+		AuthURL:  "https://keystone.example.org:5000/v3",
 		Username: "kuryr", Password: `p%(a)s$w#rd;=:"quoted"`, UserDomainName: "Default",
 		ProjectName: "k8s", ProjectID: "9d2c4b6a8f0e4d1c8b7a6f5e4d3c2b1a", ProjectDomainName: "Default",
 		RegionName: "RegionOne", EndpointType: "internal", ValidInterfaces: []string{"internal", "public"},
