@@ -37,9 +37,11 @@ func shippedLoads() []shippedLoad {
 	}
 	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\n", map[string]string{"components": "watcher,leader"})
 	add("kuryr-controller", "", original())
+	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\ncontroller_ha = True\n", nil)
 	add("kuryr-cni", "", nil)
 	add("kuryr-cni", "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon", "interfaces": "br-int", "components": "watcher,server"})
 	add("sonic", "", nil)
+	add("sonic", "", map[string]string{"critical_programs": "show"})
 	add("sonic", "", map[string]string{"auto_restart": "disabled", "hook_not_executable": "fail"})
 	for _, disabled := range []string{"pass", "fail"} {
 		all = append(all, shippedLoad{"tripleo disabled " + disabled, func(t *testing.T) (*config.Loaded, []error) {
