@@ -22,11 +22,11 @@ func TestTripleoHang(t *testing.T) {
 		{"swift-proxy", "swift-proxy-server", "swift-proxy"},
 	} {
 		t.Run(tt.service+" "+tt.process, func(t *testing.T) {
-			line := hang(t, tt.service, tt.process, "0.2", nil)
+			line := checkHanging(t, tt.service, tt.process, "0.2", nil)
 			if want := "^failing 1 APIDown failing: " + tt.api + " does not answer " + wait; !regexp.MustCompile(want).MatchString(line) {
 				t.Errorf("the check printed %s, want %s", line, want)
 			}
-			line = hang(t, tt.service, tt.process, "60", nil) // longer than the evaluation waits
+			line = checkHanging(t, tt.service, tt.process, "60", nil) // longer than the evaluation waits
 			if want := `^failing 1 APIDown failing: ` + tt.api + ` does not answer as it should: there is no result of it\. \(value \d, since \S+\)$`; !regexp.MustCompile(want).MatchString(line) {
 				t.Errorf("the check printed %s, want %s", line, want)
 			}
@@ -36,7 +36,7 @@ func TestTripleoHang(t *testing.T) {
 
 // One virtual host of the dashboard hangs, and the other refuses: both are named.
 func TestTripleoHangOfTheDashboard(t *testing.T) {
-	line := hang(t, "horizon", "", "0.2", func(c *container) {
+	line := checkHanging(t, "horizon", "", "0.2", func(c *container) {
 		c.write(t, "etc/httpd/conf.d/10-horizon_vhost.conf", "<VirtualHost *:1>\nServerName 127.0.0.1\n</VirtualHost>\n")
 	})
 	const want = `^failing 1 APIDown failing: The dashboard does not answer as it should, horizon: refused, horizon-ssl: timeout\. `
@@ -45,8 +45,8 @@ func TestTripleoHangOfTheDashboard(t *testing.T) {
 	}
 }
 
-// hang returns the first line of the check of a service whose API never answers.
-func hang(t *testing.T, service, process, maxTime string, change func(*container)) string {
+// checkHanging returns the first line of the check of a service whose API never answers.
+func checkHanging(t *testing.T, service, process, maxTime string, change func(*container)) string {
 	t.Helper()
 	t.Setenv("HEALTHCHECK_CURL_MAX_TIME", maxTime)
 	c := newContainer(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
@@ -124,7 +125,7 @@ func names(text string) []string {
 
 // checkQuery returns why an expression in a template fails.
 func checkQuery(text string) error {
-	ast, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	ast, err := promexpr.Parse(text)
 	if err != nil {
 		var list parser.ParseErrors
 		if errors.As(err, &list) && len(list) > 0 {
