@@ -19,6 +19,9 @@ import (
 // configuration. Only their owner may read them.
 const Secrets = "secrets/"
 
+// hostName refers to the host name where plain files are used, which is not where they are written.
+const hostName = "${file:/etc/hostname}"
+
 // Files returns a profile as plain files by their paths: vitals.yml, rules/NAME.yml and
 // secrets/NAME. dir is the directory that they are for: the configuration refers to its
 // secrets there. The configuration is the shipped one, or the one that the variables and
@@ -49,11 +52,17 @@ func (pr Profile) Files(o Options, given bool, dir string) (files map[string]str
 // wholeConfig returns the files of a configuration, below the comment of the shipped one.
 func (pr Profile) wholeConfig(c *config.Config, dir string) (map[string]string, error) {
 	head, _, _ := strings.Cut(string(pr.config()), "evaluation_interval:")
+	for _, col := range c.Collectors {
+		if col.Name == electorName {
+			col.HTTP.Expect.JSON["name"] = hostName
+		}
+	}
 	made, err := strictyaml.Encode(c)
 	if err != nil {
 		return nil, fmt.Errorf("print profile %s: %w", pr.Name, err)
 	}
 	text := strings.ReplaceAll(string(made), "${", "$${")
+	text = strings.Replace(text, "name: $"+hostName+"\n", "name: "+strconv.Quote(hostName)+"\n", 1)
 	secrets := map[string]string{}
 	refer := func(collector, key string, secret collectors.Secret) {
 		if secret == "" {

@@ -120,6 +120,9 @@ func useKuryrTimeout(c *kinds.Config, timeout time.Duration) {
 	}
 }
 
+// electorName is the name of the collector of the controller's role.
+const electorName = "elector"
+
 // elector returns the collector of the controller's role. The leader elector returns the
 // name of the leader, which is the host name that the containers of its pod share
 // (kuryr_kubernetes/utils.py). A standby is not a failure: the name is only observed.
@@ -129,7 +132,7 @@ func elector(port int) kinds.Config {
 	k.SetDefaults()
 	k.URL = fmt.Sprintf("http://localhost:%d", port)
 	k.Expect = &httpkind.Expect{JSON: map[string]any{"name": own}, Observe: true}
-	c := kinds.Config{Name: "elector", Kinds: kinds.Kinds{HTTP: k}}
+	c := kinds.Config{Name: electorName, Kinds: kinds.Kinds{HTTP: k}}
 	c.SetDefaults()
 	return c
 }

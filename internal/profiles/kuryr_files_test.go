@@ -3,6 +3,7 @@ package profiles
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,5 +45,23 @@ func TestFilesOfKuryrsTools(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Plain files compare the leader with the name of the host that uses them: they may be written on
+// another one, on which each replica would be a standby for ever.
+func TestPlainFilesHaveNoHostName(t *testing.T) {
+	conf := filepath.Join(t.TempDir(), "kuryr.conf")
+	writeFile(t, conf, minimalConf+"\n[kubernetes]\ncontroller_ha = True\n")
+	pr, err := Find("kuryr-controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _, err := pr.Files(Options{Name: pr.Name, KuryrConf: conf}, true, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "                name: \"${file:/etc/hostname}\"\n"; !strings.Contains(files["vitals.yml"], want) {
+		t.Errorf("vitals.yml = %s, want a line %q", files["vitals.yml"], want)
 	}
 }
