@@ -1,8 +1,6 @@
 package openstack
 
 import (
-	"strings"
-
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
@@ -31,7 +29,7 @@ func (c *KeystoneConfig) Metrics(name string) []collectors.Metric {
 	m := collectors.NewCatalog(keystoneDefs(), "dependency", name)
 	remote.DescribeDependency(m)
 	m.Vanishing(keystoneTokenExpiryMetric, keystoneTokenIssuedMetric, remote.CertificateExpiryMetric)
-	m.Without(strings.HasPrefix(strings.ToLower(c.AuthURL), "http:"), remote.CertificateExpiryMetric)
+	m.Without(!remote.MayUseTLS(c.AuthURL), remote.CertificateExpiryMetric)
 	m.Configured("service", c.Endpoints, keystoneEndpointPresentMetric)
 	m.Bools(keystoneEndpointPresentMetric)
 	return m.List()

@@ -70,3 +70,12 @@ func FollowSameHost(next *http.Request, via []*http.Request) error {
 func RefusedRedirect(status int, to *url.URL) error {
 	return collectors.Errorf(ReasonProtocol, "redirect with status %d to another host is not followed: %.100s", status, Origin(to))
 }
+
+// MayUseTLS reports whether requests to a URL may use TLS, also after a redirect that SameHost accepts.
+func MayUseTLS(link string) bool {
+	from, err := url.Parse(link)
+	if err != nil || from.Scheme != "http" {
+		return true
+	}
+	return SameHost(from, &url.URL{Scheme: "https", Host: net.JoinHostPort(from.Hostname(), "443")})
+}

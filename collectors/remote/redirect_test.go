@@ -107,3 +107,19 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 }
+
+func TestMayUseTLS(t *testing.T) {
+	for link, want := range map[string]bool{
+		"":                       true, // not in the configuration
+		"https://a":              true,
+		"HTTPS://a:5000":         true,
+		"http://a/v3":            true,
+		"http://[::1]:80":        true,
+		"HTTP://a:5000":          false,
+		"http://127.0.0.1:443/x": false,
+	} {
+		if got := MayUseTLS(link); got != want {
+			t.Errorf("MayUseTLS(%s) = %t, want %t", link, got, want)
+		}
+	}
+}
