@@ -26,9 +26,10 @@ type memo struct {
 	identified map[string]parser.Expr
 	// required holds the selectors that expressions require.
 	required map[requirement][]*parser.VectorSelector
-	// metrics holds the metrics of the vocabulary by their name, and sourced the sources of
-	// selectors.
+	// metrics holds the metrics of the vocabulary by their name, series the shapes of
+	// their series, and sourced the sources of selectors.
 	metrics map[string][]Metric
+	series  map[string]shape
 	sourced map[*parser.VectorSelector][]Metric
 	// ready holds the leaves of the rules of ready.
 	ready *selectorIndex[readyLeaf]
@@ -48,7 +49,7 @@ func newMemo(v *Vocabulary) memo {
 	m := memo{
 		walked: map[*rules.Rule][]leaf{}, decisions: map[*subject]*decision{}, nodeTraits: map[parser.Node]traits{},
 		nodeCadences: map[parser.Expr]cadence{}, identities: map[parser.Expr]string{}, outlines: map[string]string{},
-		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, sourced: map[*parser.VectorSelector][]Metric{},
+		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, series: map[string]shape{}, sourced: map[*parser.VectorSelector][]Metric{},
 		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
 	}
 	if v != nil {

@@ -64,7 +64,12 @@ func (p *pass) ofName(name string) shape {
 	if name == "" || p.opts.Vocabulary == nil {
 		return anything()
 	}
-	found := exportedBy(p.metrics[name]).or(p.named[name])
+	exported, ok := p.series[name]
+	if !ok {
+		exported = exportedBy(p.metrics[name])
+		p.series[name] = exported
+	}
+	found := exported.or(p.named[name])
 	if !found.some && len(p.recorded[name]) == 0 {
 		return anything()
 	}
