@@ -3,6 +3,7 @@ package lint
 import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/parser/posrange"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
@@ -37,6 +38,8 @@ type memo struct {
 	// among the recorded names and those of the vocabulary.
 	intended  map[string]string
 	similarTo *[2]text.Names
+	// places finds parts of the expressions of rules in the files.
+	places map[*subject]func(posrange.Pos) (line, col int)
 	// begins holds where the rules of each file begin.
 	begins map[*rules.File][]start
 	// reported holds the indexes of findings, without their severity.
@@ -50,7 +53,7 @@ func newMemo(v *Vocabulary) memo {
 		walked: map[*rules.Rule][]leaf{}, decisions: map[*subject]*decision{}, nodeTraits: map[parser.Node]traits{},
 		nodeCadences: map[parser.Expr]cadence{}, identities: map[parser.Expr]string{}, outlines: map[string]string{},
 		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, series: map[string]shape{}, sourced: map[*parser.VectorSelector][]Metric{},
-		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
+		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{}, places: map[*subject]func(posrange.Pos) (line, col int){},
 	}
 	if v != nil {
 		for _, metric := range v.Metrics {
