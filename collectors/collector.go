@@ -74,6 +74,16 @@ type Env struct {
 	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
 
+// OnClock returns when t was, by the clock as it is at now: a step of the clock in between
+// does not change the age. Both times need their monotonic readings. The zero time stays
+// zero.
+func OnClock(now, t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return now.Add(-now.Sub(t))
+}
+
 // EpochSeconds returns the time in seconds since the epoch. A float64 can represent present
 // times with a resolution of microseconds.
 func EpochSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -86,7 +86,7 @@ func (l *tripleoLab) alone(t *testing.T, service string, arguments ...string) (o
 	t.Helper()
 	cmd := exec.Command(l.probe, arguments...)
 	cmd.Env = append(os.Environ(), "VITALS_PROFILE=tripleo", "VITALS_SET_SERVICE="+service, "VITALS_SET_ROOT="+l.dir,
-		"VITALS_HEALTHCHECK_SOCKET="+filepath.Join(l.dir, "none.sock"), "VITALS_HEALTHCHECK_TIMEOUT=20s", "HEALTHCHECK_CURL_MAX_TIME=2")
+		"VITALS_HEALTHCHECK_SOCKET="+filepath.Join(l.dir, "none.sock"), "HEALTHCHECK_CURL_MAX_TIME=2")
 	return probed(t, cmd)
 }
 

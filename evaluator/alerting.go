@@ -59,6 +59,8 @@ type alerting struct {
 	err error
 	// held is the last status that was not Unknown; Unknown if there was none.
 	held Status
+	// wasOK is set once the rule was OK.
+	wasOK bool
 }
 
 // templated is a label or an annotation and its template.
@@ -78,6 +80,8 @@ type active struct {
 	activeAt        time.Time
 	keepFiringSince time.Time
 	seen            bool
+	// starting is set if the alert has not been inactive since the rule has data.
+	starting bool
 	// annotations are expanded for the first snapshot after an evaluation that changed
 	// them, or in that evaluation if they are dynamic; nil until then, and never changed.
 	annotations map[string]string
@@ -139,8 +143,9 @@ func (a *alerting) queries() []parser.Expr {
 }
 
 // evaluate takes the result of the rule's expression as of at and advances the state of
-// every alert. On an error the alerts are unchanged.
-func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, tc templateContext) error {
+// every alert. firstData is set if a collector has delivered its first samples since the
+// last evaluation. On an error the alerts are unchanged.
+func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, firstData bool, tc templateContext) error {
 	next, err := a.match(ctx, at, result, tc)
 	if err != nil {
 		return err
@@ -151,7 +156,7 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 	for h, s := range next {
 		old, ok := a.active[h]
 		if !ok {
-			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true}
+			a.active[h] = &active{labels: s.labels, sample: s.sample, activeAt: at, seen: true, starting: a.unproven(firstData)}
 			continue
 		}
 		if a.dynamic || !sameSample(old.sample, s.sample) {
@@ -281,6 +286,7 @@ func (a *alerting) conclude(at time.Time, missing string, err error) {
 	if status != Unknown {
 		a.held = status
 	}
+	a.wasOK = a.wasOK || status == OK
 }
 
 // sorted returns the active alerts, the deciding one first: firing before pending,
@@ -327,7 +333,7 @@ func (a *alerting) shift(d time.Duration) {
 // inherit takes over the state that the same rule had before a reload.
 func (a *alerting) inherit(old *alerting) {
 	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
-	a.series, a.err = old.series, old.err
+	a.series, a.err, a.wasOK = old.series, old.err, old.wasOK
 	for _, al := range a.active {
 		al.annotations = nil
 	}

@@ -126,10 +126,10 @@ func (w *worker) runCollection(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		case r := <-done:
-			r.took = time.Since(begin)
+			r.began, r.took = begin, time.Since(begin)
 			return w.deliver(ctx, r)
 		case <-late:
-			if !w.deliver(ctx, result{took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
+			if !w.deliver(ctx, result{began: begin, took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
 				return false
 			}
 			select {

@@ -1,7 +1,9 @@
 package evaluator
 
 import (
+	"cmp"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -27,11 +29,18 @@ type Config struct {
 	Invalid error
 }
 
-// StatePolicy is a state and its policy for missing evidence.
+// StatePolicy is a state and its policies for missing evidence.
 type StatePolicy struct {
 	Name string
 	// NoData is what unknown means for rules without a policy of their own.
 	NoData rules.NoData
+	// AtStart is what a pending critical rule means that has not been OK yet.
+	AtStart AtStart
+}
+
+// or returns p with the policies of other where it has none.
+func (p StatePolicy) or(other StatePolicy) StatePolicy {
+	return StatePolicy{p.Name, cmp.Or(p.NoData, other.NoData), cmp.Or(p.AtStart, other.AtStart)}
 }
 
 // Source is one collector and its times.
@@ -79,23 +88,16 @@ func (c Config) withDefaults() Config {
 	if c.Interval <= 0 {
 		c.Interval = defaultInterval
 	}
-	states := []StatePolicy{{Ready, rules.NoDataFail}, {Alive, rules.NoDataPass}, {Started, rules.NoDataFail}}
+	states := []StatePolicy{
+		{Ready, rules.NoDataFail, AtStartFail}, {Alive, rules.NoDataPass, AtStartPass}, {Started, rules.NoDataFail, AtStartFail},
+	}
 	for _, s := range c.States {
-		known := false
-		for i := range states {
-			if states[i].Name == s.Name {
-				known = true
-				if s.NoData != "" {
-					states[i].NoData = s.NoData
-				}
-			}
+		i := slices.IndexFunc(states, func(known StatePolicy) bool { return known.Name == s.Name })
+		if i < 0 {
+			states = append(states, s.or(StatePolicy{NoData: rules.NoDataFail, AtStart: AtStartFail}))
+			continue
 		}
-		if !known {
-			if s.NoData == "" {
-				s.NoData = rules.NoDataFail
-			}
-			states = append(states, s)
-		}
+		states[i] = s.or(states[i])
 	}
 	c.States = states
 	return c

@@ -43,6 +43,9 @@ type core struct {
 	// allCollected is set if every collector had finished a collection before the last
 	// evaluation.
 	allCollected bool
+	// firstData is set if a collector has delivered its first samples since the last
+	// evaluation.
+	firstData bool
 
 	// version changes with the configuration, when the clock steps and when last values
 	// may have expired.
@@ -216,6 +219,7 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 			c.evaluateRule(ctx, g, e, at)
 		}
 	}
+	c.firstData = false
 }
 
 func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time) {
@@ -232,7 +236,7 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 		a.cached, err = c.queryRule(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.cached.result, c.templateContext())
+		err = a.evaluate(ctx, at, a.cached.result, c.firstData, c.templateContext())
 	}
 	if err == nil && a.dynamic {
 		a.annotateSeen(ctx, at, c.shownAlerts(), c.templateContext())
@@ -338,4 +342,5 @@ func (c *core) shift(d time.Duration) {
 	for _, s := range c.sources {
 		s.shift(d)
 	}
+	c.own.shift(d, c.at, c.hides())
 }

@@ -14,7 +14,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		At:           at,
 		Started:      c.started,
 		Took:         took,
-		MaxAge:       max(stallIntervals*c.cfg.Interval, minStall),
+		MaxAge:       c.maxAge(),
 		Rules:        c.describeRules(ctx, at),
 		Reload:       c.reload,
 		ShuttingDown: c.shuttingDown,
@@ -33,6 +33,9 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 	return s
 }
 
+// maxAge is the age beyond which a snapshot is stalled.
+func (c *core) maxAge() time.Duration { return max(stallIntervals*c.cfg.Interval, minStall) }
+
 // describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 	var all []Rule
@@ -45,11 +48,11 @@ func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {
 }
 
 func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.Time) Rule {
-	r := a.rule
+	r, policy := a.rule, c.policy(a.rule)
 	d := Rule{
 		Name: r.Alert, Group: g.Name, File: g.file, State: r.State, Severity: r.Severity,
 		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
-		NoData: string(c.policy(r)), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		NoData: string(policy.NoData), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active), Limit: a.limit,
 		Evaluated: g.last, QueryOffset: g.QueryOffset,
 	}
@@ -65,11 +68,12 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		d.Summary = a.plainSummary()
 	}
 	c.addFindings(&d, a)
-	d.HeldFor, _ = a.holdLeft(c.policy(r), at)
-	if r.State != "" && !r.Observe && a.failsState(c.policy(r), at) {
+	d.HeldFor, _ = a.holdLeft(policy.NoData, at)
+	if r.State != "" && !r.Observe && a.failsState(policy, at) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}
+	d.Starting = d.Decides && a.status == Pending
 	return d
 }
 

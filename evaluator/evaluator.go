@@ -15,9 +15,14 @@ const coalesce = 10 * time.Millisecond
 // Evaluator runs the collectors and the rules. Its methods are safe for concurrent
 // use.
 type Evaluator struct {
-	opts    Options
-	core    *core
-	watch   stepWatch
+	opts  Options
+	core  *core
+	watch stepWatch
+	// clock returns the time with its monotonic reading: time.Now, except in tests of steps.
+	clock    func() time.Time
+	settling settling
+	// workers are the running collectors; nil before Run.
+	workers *workers
 	current atomic.Pointer[published]
 
 	results  chan result
@@ -44,13 +49,13 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e := &Evaluator{
-		opts: opts, core: c, watch: newStepWatch(now),
+		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now,
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
 		views:    make(chan func(context.Context)),
 		done:     make(chan struct{}),
 	}
-	e.evaluate(context.Background())
+	e.evaluate(context.Background(), now)
 	return e, nil
 }
 
@@ -119,13 +124,13 @@ func (e *Evaluator) request(f func(at time.Time)) {
 // Run collects and evaluates until ctx ends. It must be called once.
 func (e *Evaluator) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	workers := newWorkers(e.results, e.opts.Logger)
+	e.workers = newWorkers(e.results, e.opts.Logger)
 	defer func() {
 		cancel()
 		close(e.done)
-		workers.stop()
+		e.workers.stop()
 	}()
-	workers.replace(ctx, e.core.cfg.Sources)
+	e.workers.replace(ctx, e.core.cfg.Sources)
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
@@ -136,12 +141,14 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-e.results:
-			if e.core.take(r, wallTime(e.now())) && soon == nil {
+			at := wallTime(e.now())
+			e.settling.took(r)
+			if e.core.take(r, at) && soon == nil {
 				soon = time.After(coalesce)
 			}
 		case f := <-e.requests:
 			f(wallTime(e.now()))
-			workers.replace(ctx, e.core.cfg.Sources)
+			e.workers.replace(ctx, e.core.cfg.Sources)
 			due = true
 		case view := <-e.views:
 			views = append(views, view)
@@ -149,11 +156,13 @@ func (e *Evaluator) Run(ctx context.Context) {
 			due = true
 		case <-soon:
 			due = true
+		case <-e.settling.over:
+			e.settling, due = settling{}, true
 		}
 		if due {
 			soon = nil
 			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
-			e.evaluate(ctx)
+			e.evaluateUnlessSettling(ctx)
 		}
 		if soon == nil { // The window has no samples newer than the last evaluation.
 			for _, view := range views {
@@ -164,15 +173,22 @@ func (e *Evaluator) Run(ctx context.Context) {
 	}
 }
 
+// evaluateUnlessSettling evaluates all rules, unless the clock stepped and collections are
+// awaited.
+func (e *Evaluator) evaluateUnlessSettling(ctx context.Context) {
+	if now := e.now(); !e.settling.waits() {
+		e.evaluate(ctx, now)
+	}
+}
+
 // evaluate evaluates all rules and publishes a snapshot.
-func (e *Evaluator) evaluate(ctx context.Context) {
-	now := e.now()
+func (e *Evaluator) evaluate(ctx context.Context, now time.Time) {
 	at := wallTime(now)
 	e.core.evaluate(ctx, at)
 	if ctx.Err() != nil {
 		return // queries were canceled, so their results are void
 	}
-	s := e.core.snapshot(ctx, at, time.Since(now))
+	s := e.core.snapshot(ctx, at, e.clock().Sub(now))
 	s.At = now // with the monotonic reading: the stall guard is about real time
 	e.publish(s)
 }
@@ -223,10 +239,9 @@ func (s *Snapshot) names(indexes []int) []string {
 // now returns the time. When the wall clock has stepped since the last call, it shifts
 // the core first.
 func (e *Evaluator) now() time.Time {
-	now := time.Now()
+	now := e.clock()
 	if d := e.watch.step(now); d != 0 {
-		e.opts.Logger.Warn("the clock stepped", "by", d)
-		e.core.shift(d)
+		e.stepped(now, d)
 	}
 	return now
 }

@@ -61,35 +61,44 @@ func (c *core) addFindings(d *Rule, a *alerting) {
 
 // findings returns the findings on a rule: of the collectors that the labels of its first
 // alerts name, or else of those that the rule names. An aggregation may have dropped such
-// labels, and a rule without evidence has no alert. Without any, they are the failures of
-// collectors that export the metrics of the rule.
+// labels, and a rule without evidence has no alert. If neither names one, they are the
+// failures of collectors that export the metrics of the rule.
 func (c *core) findings(a *alerting, alerts []Alert) []finding {
 	var named []labels.Label
 	for _, al := range alerts[:min(len(alerts), maxNamedAlerts)] {
 		al.Labels.Range(func(l labels.Label) { named = append(named, l) })
 	}
-	if found := c.findingsOf(named); len(found) > 0 {
+	found, byAlert := c.findingsOf(named)
+	if len(found) > 0 {
 		return found
 	}
-	if found := c.findingsOf(a.named); len(found) > 0 {
+	found, byRule := c.findingsOf(a.named)
+	if len(found) > 0 || byAlert || byRule {
 		return found
 	}
 	return c.failuresOf(a.selected)
 }
 
-// findingsOf returns the findings of the collectors and of the parts that labels name.
-func (c *core) findingsOf(named []labels.Label) (found []finding) {
+// findingsOf returns the findings of the collectors and of the parts that labels name, and
+// whether they name any.
+func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 	for _, l := range named {
 		for _, s := range c.sources {
-			if note := s.parts.notes[l.Value]; note != "" && l.Name == s.parts.label {
-				found = append(found, finding{s, l.Name + " " + l.Value + ": " + note})
+			if l.Name == s.parts.label {
+				ok = true
+				if note := s.parts.notes[l.Value]; note != "" {
+					found = append(found, finding{s, l.Name + " " + l.Value + ": " + note})
+				}
 			}
-			if l.Value == s.Name && NamesCollector(l.Name) && s.status.Finding() != "" {
-				found = append(found, finding{source: s})
+			if l.Value == s.Name && NamesCollector(l.Name) {
+				ok = true
+				if s.status.Finding() != "" {
+					found = append(found, finding{source: s})
+				}
 			}
 		}
 	}
-	return found
+	return found, ok
 }
 
 // failuresOf returns the findings of the collectors that fail, or have notes on parts, and

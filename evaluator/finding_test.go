@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -71,6 +72,8 @@ groups:
         expr: min(component_alive) == 0
       - alert: Noted
         expr: noted{dependency="noted"} == 0
+      - alert: OtherThanFailing
+        expr: up{dependency=~"fine|none"} == 1
       - alert: Fine
         expr: up{dependency="fine"} == 0
 `
@@ -122,6 +125,8 @@ func TestFindings(t *testing.T) {
 			"Components": {"", "", "component ready: a state's name, too; " + watcher},
 			"Noted":      {"", `no data for noted{dependency="noted"}: collector noted fails: 000 refused`, ""},
 			"Fine":       {"", "", ""},
+
+			"OtherThanFailing": {"", "", ""},
 		}
 		for _, r := range e.Snapshot().Rules {
 			if got := [3]string{r.Summary, r.Reason, r.Note}; got != want[r.Name] {
@@ -227,6 +232,8 @@ func TestChangedErrorsAreLogged(t *testing.T) {
 	}{
 		{"the same error", func(int) string { return "refused" }, time.Hour, 1, 1},
 		{"a number that changes", func(n int) string { return strings.Repeat("7", n) + " refused" }, time.Hour, 1, 1},
+		{"a request that changes", func(n int) string { return fmt.Sprintf("403 Forbidden (request req-%dfeb-%da0)", n, 7*n) }, time.Hour, 1, 1},
+		{"a status that changes", func(n int) string { return fmt.Sprintf("GET http://10.0.0.%d: %d", n, []int{401, 503}[min(n/10, 1)]) }, time.Hour, 2, 2},
 		{"one change", func(n int) string { return []string{"refused", "401"}[min(n/10, 1)] }, time.Hour, 2, 2},
 		{"three changes in a row", func(n int) string { return []string{"", "dns", "refused", "401", "503 down"}[min(n, 4)] }, time.Minute, 4, 4},
 		{"always another", func(n int) string { return strings.Repeat("x", n) }, time.Hour, 60, 67},

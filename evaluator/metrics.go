@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -40,6 +42,8 @@ type ownMetrics struct {
 	// infos are the distinct label sets of the rules that feed a state.
 	infos  []labels.Labels
 	series *window.Source
+	// last are the samples that were fed last; nil before that.
+	last []collectors.Sample
 }
 
 // ruleSeries are the state set of all rules with one name and state, and their since.
@@ -146,6 +150,7 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 // feed adds the metrics to the window for the next evaluation, except for those with a
 // hidden name.
 func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
+	m.last = b.Samples
 	m.series.Begin(at.UnixMilli())
 	defer m.series.End()
 	for _, s := range b.Samples {
@@ -156,6 +161,21 @@ func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
 		// empty labels as well.
 		_ = m.series.Add(s.Labels.WithoutEmpty(), s.Value, 0)
 	}
+}
+
+// shift moves the timestamps in the window by d, as they are by the clock before its step.
+// The window keeps times in milliseconds: one more makes them the last ones.
+func (m *ownMetrics) shift(d time.Duration, at time.Time, hides func(name string) bool) {
+	if m.last == nil {
+		return
+	}
+	b := Batch{Samples: slices.Clone(m.last)}
+	for i, s := range b.Samples {
+		if strings.HasSuffix(s.Labels.Get(model.MetricNameLabel), "_timestamp_seconds") {
+			b.Samples[i].Value += d.Seconds()
+		}
+	}
+	m.feed(b, at.Add(time.Millisecond), hides)
 }
 
 // statusSince is a status and its since.

@@ -1,9 +1,8 @@
 package evaluator
 
 import (
-	"strings"
+	"regexp"
 	"time"
-	"unicode"
 
 	"golang.org/x/time/rate"
 )
@@ -27,18 +26,25 @@ func newOutcomeLog() outcomeLog {
 	return outcomeLog{limits: rate.NewLimiter(rate.Every(errorPause), newErrors)}
 }
 
-// shapeOf returns an error without its numbers, such as those of ports and requests.
+var (
+	// numbered is a word with a digit, such as an address or the identity of a request.
+	numbered = regexp.MustCompile(`[\w.:-]*\d[\w.:-]*`)
+	// errorStatus is the status of an HTTP response to a failed request.
+	errorStatus = regexp.MustCompile(`^[45]\d\d[.:]?$`)
+)
+
+// shapeOf returns an error without the words with digits. An HTTP status stays.
 func shapeOf(err string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
+	return numbered.ReplaceAllStringFunc(err, func(word string) string {
+		if errorStatus.MatchString(word) {
+			return word
 		}
-		return r
-	}, err)
+		return ""
+	})
 }
 
 // logChange logs a result that differs in success, panic or error from the one that was
-// logged last. Numbers in an error do not count.
+// logged last. Words with digits in an error do not count.
 func (w *worker) logChange(r result, at time.Time) {
 	if r.stack != nil && !w.panicked {
 		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))

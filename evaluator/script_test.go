@@ -84,7 +84,7 @@ func (p *player) settings(text string) {
 		switch {
 		case len(f) == 0 || f[0] == "#":
 		case f[0] == "state":
-			p.cfg.States = append(p.cfg.States, StatePolicy{f[1], rules.NoData(strings.Join(f[2:], " "))})
+			p.cfg.States = append(p.cfg.States, p.policy(f[1:]))
 		case f[0] == "collectors":
 			for _, name := range f[1:] {
 				c := &fakeCollector{name}
@@ -95,6 +95,16 @@ func (p *player) settings(text string) {
 			p.t.Fatalf("%s: unknown setting %q", p.file, line)
 		}
 	}
+}
+
+// policy parses "NAME [NO_DATA] [at_start=POLICY]".
+func (p *player) policy(f []string) StatePolicy {
+	s := StatePolicy{Name: f[0]}
+	if start, ok := strings.CutPrefix(f[len(f)-1], "at_start="); ok {
+		s.AtStart, f = AtStart(start), f[:len(f)-1]
+	}
+	s.NoData = rules.NoData(strings.Join(f[1:], " "))
+	return s
 }
 
 func (p *player) rules(text string) []*rules.File {
@@ -206,7 +216,7 @@ func (p *player) do(what string) error {
 
 // expect checks one line: "state ready fail [reason]", "rule Name status",
 // "deciding ready A B", "alert Name firing|pending {labels} value", "alerts Name n",
-// "cause Name Root", "reason Name text", "summary Name text", "held Name duration", "exit_code Name n", "query expr value".
+// "cause Name Root", "reason Name text", "summary Name text", "held Name duration", "starting Name bool", "exit_code Name n", "query expr value".
 func (p *player) expect(what string) error {
 	f := strings.Fields(what)
 	got, want := "", strings.Join(f[2:], " ")
@@ -263,6 +273,8 @@ func describe(what string, r Rule) string {
 		return strconv.Itoa(r.ExitCode)
 	case "flags":
 		return fmt.Sprintf("decides=%t warns=%t", r.Decides, r.Warns)
+	case "starting":
+		return strconv.FormatBool(r.Starting)
 	case "alerts":
 		var all []string
 		for _, a := range r.Alerts {

@@ -101,9 +101,9 @@ func TestSimulationForgetsEverythingAtARestart(t *testing.T) {
 		{10, map[string]float64{"up": 0}, false, "pending, ready pass, started pass"},
 		{29, nil, false, "pending, ready pass, started pass"},
 		{30, nil, false, "failing, ready fail, started pass"},
-		{40, nil, true, "unknown, ready fail, started pass"}, // the history is lost, too
-		{45, map[string]float64{"up": 0}, false, "pending, ready pass, started pass"},
-		{64, nil, false, "pending, ready pass, started pass"},
+		{40, nil, true, "unknown, ready fail, started pass"},                          // the history is lost, too
+		{45, map[string]float64{"up": 0}, false, "pending, ready fail, started pass"}, // and so is that it was ok
+		{64, nil, false, "pending, ready fail, started pass"},
 		{65, nil, false, "failing, ready fail, started pass"},
 		{70, map[string]float64{"up": stale}, false, "unknown, ready fail, started pass"},
 	}

@@ -122,6 +122,9 @@ type Rule struct {
 	Since time.Time
 	// Decides is set if the rule makes its state fail now.
 	Decides bool
+	// Starting is set if the rule decides while it is pending: it has not been OK since
+	// the start, or since it was added.
+	Starting bool
 	// Warns is set if the rule fails, or lacks evidence, without making its state fail.
 	Warns bool
 	// Summary is the annotation summary, expanded for the deciding alert. A rule that is

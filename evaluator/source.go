@@ -15,6 +15,9 @@ type source struct {
 	status CollectorStatus
 	parts  parts
 	batch  Batch
+	// measured is set once a collection, also of a collector that this one replaced, had
+	// samples.
+	measured bool
 	// inheritedUntil is set while status, batch and series are those of the collector
 	// that this one replaced in a reload: until its first collection ends, and at most
 	// until that time. Zero otherwise.
@@ -30,7 +33,9 @@ type result struct {
 	err       error
 	note      string
 	parts     parts
-	took      time.Duration
+	// began is when the collection began, with the monotonic reading.
+	began time.Time
+	took  time.Duration
 	// stack is the stack of a panic; nil if there was none.
 	stack []byte
 }
@@ -105,6 +110,7 @@ func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
 			c.timestamped = c.timestamped || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
+			c.firstData = c.firstData || !s.measured && len(r.samples) > 0
 			s.take(c.window, r, at)
 			return true
 		}
@@ -114,7 +120,7 @@ func (c *core) take(r result, at time.Time) bool {
 
 func (s *source) take(w *window.Window, r result, at time.Time) {
 	err := r.err
-	s.batch = Batch{Descs: r.descs, Samples: r.samples}
+	s.batch, s.measured = Batch{Descs: r.descs, Samples: r.samples}, s.measured || len(r.samples) > 0
 	if full := s.write(w, r.samples, at); err == nil {
 		err = full
 	}

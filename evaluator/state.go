@@ -44,31 +44,36 @@ func (c *core) replaceStates(at time.Time) {
 	}
 }
 
-// policy returns what unknown means for a rule.
-func (c *core) policy(r rules.Rule) rules.NoData {
-	if r.NoData != "" {
-		return r.NoData
-	}
+// policy returns what unknown and starting mean for a rule.
+func (c *core) policy(r rules.Rule) StatePolicy {
+	p := StatePolicy{NoData: rules.NoDataPass, AtStart: AtStartPass}
 	for _, s := range c.states {
 		if s.Name == r.State {
-			return s.NoData
+			p = s.StatePolicy
 		}
 	}
-	return rules.NoDataPass
+	if r.NoData != "" {
+		p.NoData = r.NoData
+	}
+	if r.Severity == rules.SeverityWarning {
+		p.AtStart = AtStartPass
+	}
+	return p
 }
 
 // failsState reports whether a rule fails its state as of at: it is failing, or it is
-// unknown and its policy is fail. Under hold the last other status counts; without one, and
-// after the end of the hold, the rule fails its state.
-func (a *alerting) failsState(policy rules.NoData, at time.Time) bool {
+// unknown or starting and its policy is fail. Under hold the last other status counts;
+// without one, and after the end of the hold, the rule fails its state.
+func (a *alerting) failsState(p StatePolicy, at time.Time) bool {
+	starting := p.AtStart == AtStartFail && a.starting()
 	switch {
 	case a.status != Unknown:
-		return a.status == Failing
-	case policy == rules.NoDataPass:
+		return a.status == Failing || starting
+	case p.NoData == rules.NoDataPass:
 		return false
-	case policy.Kind() == rules.NoDataHold:
-		left, ends := a.holdLeft(policy, at)
-		return a.held == Unknown || a.held == Failing || ends && left == 0
+	case p.NoData.Kind() == rules.NoDataHold:
+		left, ends := a.holdLeft(p.NoData, at)
+		return a.held == Unknown || a.held == Failing || starting || ends && left == 0
 	}
 	return true
 }

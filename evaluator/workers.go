@@ -67,6 +67,13 @@ func (ws *workers) start(ctx context.Context, s Source) {
 	})
 }
 
+// wakeUp requests a collection of every collector.
+func (ws *workers) wakeUp() {
+	for _, w := range ws.running {
+		w.wakeUp()
+	}
+}
+
 // stop stops all collectors and waits for them.
 func (ws *workers) stop() {
 	for _, w := range ws.running {

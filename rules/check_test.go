@@ -47,28 +47,53 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var (
-				files []*rules.File
-				got   []string
-			)
-			for i, alerts := range tt.files {
-				var b strings.Builder
-				b.WriteString("groups:\n  - name: g\n    rules:\n")
-				for _, a := range alerts {
-					fmt.Fprintf(&b, "    - {alert: %s, expr: up, %s}\n", a.name, a.extra)
+			// Mistakes of rules with a state are none of ordinary alerts.
+			for _, state := range []string{"ready", ""} {
+				var files []*rules.File
+				for i, alerts := range tt.files {
+					var b strings.Builder
+					b.WriteString("groups:\n  - name: g\n    rules:\n")
+					for _, a := range alerts {
+						fmt.Fprintf(&b, "    - {alert: %s, expr: up, %s}\n", a.name, a.extra)
+					}
+					fmt.Fprintf(&b, "    labels: {state: '%s'}\n", state)
+					f, errs := rules.Parse(fmt.Sprintf("%d.yml", i), []byte(b.String()), states())
+					if len(errs) > 0 {
+						t.Fatal(errs)
+					}
+					files = append(files, f)
 				}
-				f, errs := rules.Parse(fmt.Sprintf("%d.yml", i), []byte(b.String()), states())
-				if len(errs) > 0 {
-					t.Fatal(errs)
+				got, none := rules.Check(files), rules.CheckOrdinary(files)
+				if state == "" {
+					got, none = none, got
 				}
-				files = append(files, f)
-			}
-			for _, e := range rules.Check(files) {
-				got = append(got, e.Error())
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("Check() differs (-want +got):\n%s", diff)
+				if diff := cmp.Diff(tt.want, texts(got)); diff != "" || len(none) > 0 {
+					t.Errorf("state %q: Check() differs (-want +got), and has %v:\n%s", state, none, diff)
+				}
 			}
 		})
+	}
+}
+
+func texts(errs []error) []string {
+	var all []string
+	for _, err := range errs {
+		all = append(all, err.Error())
+	}
+	return all
+}
+
+// A cycle through a rule of a state is a mistake, wherever it begins.
+func TestCheckOfBothKinds(t *testing.T) {
+	const given = `groups: [{name: g, rules: [
+  {alert: Host is down, expr: up, annotations: {depends_on: B}},
+  {alert: B, expr: up, labels: {state: ready}, annotations: {depends_on: Host is down}}]}]`
+	f, errs := rules.Parse("f.yml", []byte(given), states())
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	want := []string{`f.yml:2:3: group "g", rule "Host is down": depends_on forms a cycle: Host is down -> B -> Host is down`}
+	if diff := cmp.Diff(want, texts(rules.Check([]*rules.File{f}))); diff != "" {
+		t.Errorf("Check() differs (-want +got):\n%s", diff)
 	}
 }

@@ -13,7 +13,10 @@ import (
 // The objects of the Prometheus Operator: see its api-reference/api.md.
 const (
 	objectVersion = "monitoring.coreos.com/v1"
-	objectKind    = "PrometheusRule"
+	// rhobsVersion is that of the operator's fork for several tenants:
+	// github.com/rhobs/obo-prometheus-operator.
+	rhobsVersion = "monitoring.rhobs/v1"
+	objectKind   = "PrometheusRule"
 )
 
 // ParseAll parses all documents of a rule file. Each is a file in Prometheus' format, a
@@ -32,11 +35,8 @@ func (o Options) ParseAll(file string, data []byte) ([]*File, []error) {
 		items, mistakes := objects(&documents[i])
 		parts, errs = append(parts, items...), append(errs, mistakes...)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		errs = append(errs, err)
-	case len(documents) == 0:
-		errs = append(errs, &strictyaml.Error{File: file, Line: 1, Col: 1, Text: "empty file, expected one YAML document"})
 	}
 	var files []*File
 	for i := range parts {
@@ -45,10 +45,12 @@ func (o Options) ParseAll(file string, data []byte) ([]*File, []error) {
 	}
 	if len(files) == 0 {
 		doc, _ := strictyaml.Decode(file, data, &rawFile{})
-		files = []*File{{Name: file, doc: doc, last: math.MaxInt}}
+		files = []*File{{Name: file, stateLabel: o.stateLabel(), doc: doc, last: math.MaxInt}}
 	}
 	return files, inOrder(errs)
 }
+
+func objectVersions() []string { return []string{objectVersion, rhobsVersion} }
 
 // objects returns the elements of a list of objects, or else the document itself.
 func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
@@ -67,12 +69,12 @@ func objects(document *strictyaml.Part) ([]strictyaml.Part, []error) {
 	for _, m := range mistakes {
 		errs = append(errs, m)
 	}
-	version := "v1"
+	versions := []string{"v1"}
 	if kind != "List" {
-		version = objectVersion
+		versions = objectVersions()
 	}
-	if list.APIVersion != version {
-		errs = append(errs, doc.Errorf("apiVersion", "expected %q, got %q", version, clip(list.APIVersion)))
+	if !slices.Contains(versions, list.APIVersion) {
+		errs = append(errs, doc.Errorf("apiVersion", "expected %q, got %q", versions[0], clip(list.APIVersion)))
 	}
 	if !doc.Has("items") {
 		errs = append(errs, doc.Errorf("", "expected items, got none"))
@@ -85,7 +87,7 @@ func (o Options) parsePart(file string, part *strictyaml.Part, many bool) (*File
 	var raw rawFile
 	doc, mistakes := part.Decode(&raw)
 	p := &fileParser{doc: doc, opts: o, groups: raw.Groups, root: "groups"}
-	f := &File{Name: file, doc: doc, first: part.First, last: part.Last}
+	f := &File{Name: file, stateLabel: o.stateLabel(), doc: doc, first: part.First, last: part.Last}
 	if many {
 		f.Part = partName(raw, part.Number)
 	}
@@ -107,7 +109,7 @@ func (o Options) parsePart(file string, part *strictyaml.Part, many bool) (*File
 		seen[g.Name] = true
 		f.Groups = append(f.Groups, p.group(path, g))
 	}
-	f.broken = p.broken
+	f.broken = brokenAt(p.broken)
 	for g := range f.Groups {
 		for i := range f.Groups[g].Rules {
 			if r := &f.Groups[g].Rules[i]; f.Mistaken(r) {
@@ -133,15 +135,34 @@ func partName(raw rawFile, number int) string {
 // its group, or a part that contains it has a mistake.
 func (f *File) Mistaken(r *Rule) bool {
 	group := r.path[:max(strings.LastIndex(r.path, ".rules["), 0)]
-	return slices.ContainsFunc(f.broken, func(path string) bool {
-		return below(path, r.path) || below(r.path, path) || below(path, group+".labels")
-	})
+	return f.broken.within[r.path] || f.broken.within[group+".labels"] ||
+		slices.ContainsFunc(parents(r.path), func(path string) bool { return f.broken.at[path] })
 }
 
-// below reports whether path is parent or lies below it.
-func below(path, parent string) bool {
-	rest, ok := strings.CutPrefix(path, parent)
-	return ok && (parent == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+// broken are the paths of mistakes: at holds them, and within also all parts that contain
+// them.
+type broken struct{ at, within map[string]bool }
+
+func brokenAt(paths []string) broken {
+	b := broken{map[string]bool{}, map[string]bool{}}
+	for _, path := range paths {
+		b.at[path] = true
+		for _, p := range parents(path) {
+			b.within[p] = true
+		}
+	}
+	return b
+}
+
+// parents returns a path and those of all parts of the document that contain it.
+func parents(path string) []string {
+	all := []string{"", path}
+	for i, c := range path {
+		if c == '.' || c == '[' {
+			all = append(all, path[:i])
+		}
+	}
+	return all
 }
 
 // within prefixes the place of a mistake with the part of its file.

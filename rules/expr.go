@@ -16,7 +16,7 @@ const maxExpr = 64 << 10
 const maxParseErrors = 3
 
 // expr parses the expression of the rule at path.
-func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
+func (p *fileParser) expr(path, text string) parser.Expr {
 	switch {
 	case text == "":
 		if !p.doc.Broken(path) {
@@ -41,9 +41,6 @@ func (p *fileParser) expr(path, text string, alerting bool) parser.Expr {
 	for _, e := range Excesses(ast, p.opts.Step) {
 		p.add(p.doc.ErrorAt(path, int(e.Pos), "%s", e.Text))
 	}
-	if alerting {
-		p.topLevelBool(path, ast)
-	}
 	return ast
 }
 
@@ -59,19 +56,26 @@ func (p *fileParser) syntax(path string, err error) {
 	}
 }
 
-// topLevelBool rejects an alert whose expression is a comparison with "bool". Such a
-// comparison always has a result, and an alert fires on any result.
+// topLevelBool rejects a rule of a state whose expression is a comparison with "bool".
 func (p *fileParser) topLevelBool(path string, ast parser.Expr) {
+	if b, text, cure := TopLevelBool(ast); b != nil {
+		e := p.doc.ErrorAt(path, int(b.PositionRange().Start), "%s: %s", text, cure)
+		e.Code = CodeTopLevelBool
+		p.add(e)
+	}
+}
+
+// TopLevelBool returns the comparison with "bool" at the top of an expression, what is wrong
+// with it in an alert, and the cure. b is nil if there is none. Such a comparison always has
+// a result, and an alert fires on any result.
+func TopLevelBool(ast parser.Expr) (b *parser.BinaryExpr, text, cure string) {
 	b, ok := promexpr.Bare(ast).(*parser.BinaryExpr)
 	if !ok || !b.ReturnBool {
-		return
+		return nil, "", ""
 	}
-	cure := `remove "bool"`
+	cure = `remove "bool"`
 	if b.Type() == parser.ValueTypeScalar {
 		cure = `remove "bool" and make one side a vector with vector(...)`
 	}
-	e := p.doc.ErrorAt(path, int(b.PositionRange().Start),
-		`comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: %s`, cure)
-	e.Code = CodeTopLevelBool
-	p.add(e)
+	return b, `comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire`, cure
 }

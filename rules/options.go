@@ -1,14 +1,25 @@
 package rules
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Options are what a configuration defines for its rule files.
 type Options struct {
-	// States are the allowed values of the label state.
+	// States are the allowed values of the state's label.
 	States []string
+	// StateLabel is the label that makes an alert a rule of a state; state if empty.
+	StateLabel string
 	// Step is the step of a subquery without one; a minute if zero, as in Prometheus.
 	Step time.Duration
 }
+
+// DefaultStateLabel is the label that makes an alert a rule of a state, unless a
+// configuration names another.
+const DefaultStateLabel = "state"
+
+func (o Options) stateLabel() string { return cmp.Or(o.StateLabel, DefaultStateLabel) }
 
 // ParseAll parses a rule file with default options: see Options.ParseAll.
 func ParseAll(file string, data []byte, states []string) ([]*File, []error) {

@@ -48,6 +48,14 @@ func accepted() []snippet {
 		{"template", rule("alert: A, expr: up, annotations: {a: '{{ $labels.x }} {{ $value | humanize1024 }} {{ .ExternalURL }}'}")},
 		{"template with control flow", rule(`alert: A, expr: up, annotations: {a: '{{ range query "up" }}{{ .Labels.job }}{{ break }}{{ end }}'}`)},
 		{"template that defines", rule(`alert: A, expr: up, annotations: {a: '{{ define "x" }}y{{ end }}{{ template "x" }}'}`)},
+		{"empty file", ""},
+		{"only a comment", "# nothing"},
+		{"alert name that is no path element", rule("alert: a b, expr: up")},
+		{"alert on a comparison with bool", rule("alert: A, expr: up == bool 0")},
+		{"reserved annotation", rule("alert: A, expr: up, annotations: {mode: x}")},
+		{"alerts with the same name and labels", "groups: [{name: g, rules: [{alert: A, expr: a == 0}, {alert: A, expr: b == 0}]}]"},
+		{"unusual annotations", rule("alert: A, expr: up, annotations: {no_data: none, exit_code: 0, depends_on: 'x,,y', severity: page, state: ready}")},
+		{"state of a recording rule", rule("record: a, expr: up, labels: {state: running}")},
 		{"alias", "groups: [{name: g, rules: [{alert: A, expr: &e up}, {alert: B, expr: *e}]}]"},
 		{"merge key", "groups: [{name: g, rules: [&a {alert: A, expr: up}, {<<: *a, alert: B}]}]"},
 		{"Windows line ends", "groups:\r\n- name: g\r\n  rules:\r\n  - alert: A\r\n    expr: up\r\n"},
@@ -109,15 +117,14 @@ func stricter() []snippet {
 	return []snippet{
 		{"limit that is no whole number", `groups: [{name: g, limit: 5.5}]`},
 		{"two documents", "groups: []\n---\ngroups: []"},
-		{"empty file", ""},
-		{"only a comment", "# nothing"},
-		{"alert name that is no path element", rule("alert: a b, expr: up")},
 		{"range vector, which no evaluation accepts", rule("alert: A, expr: 'up[5m]'")},
 		{"string, which no evaluation accepts", rule(`record: a, expr: '"a"'`)},
-		{"alert on a comparison with bool", rule("alert: A, expr: up == bool 0")},
 		{"template of a group's label", "groups: [{name: g, labels: {a: '{{'}, rules: [{alert: A, expr: up}]}]"},
+		{"name of a rule with a state that is no path element", rule("alert: a b, expr: up, labels: {state: ready}")},
+		{"rule with a state on a comparison with bool", rule("alert: A, expr: up == bool 0, labels: {state: ready}")},
+		{"reserved annotation of a rule with a state", rule("alert: A, expr: up, annotations: {mode: x}, labels: {state: ready}")},
+		{"subquery of too many steps", rule("alert: A, expr: 'max_over_time(up[30d:1ms])'")},
 		{"unknown state", rule("alert: A, expr: up, labels: {state: x}")},
-		{"reserved annotation", rule("alert: A, expr: up, annotations: {mode: x}")},
 		{"binary tag", rule("alert: A, expr: !!binary dXA=")},
 	}
 }
@@ -179,6 +186,6 @@ func prometheusAccepts(text string) bool {
 }
 
 func accepts(text string) bool {
-	_, errs := rules.Parse("f", []byte(text), states())
-	return len(errs) == 0
+	f, errs := rules.Parse("f", []byte(text), states())
+	return len(errs)+len(rules.Check([]*rules.File{f})) == 0
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,12 +29,14 @@ type rawSpec struct {
 }
 
 type rawGroup struct {
-	Name        string            `yaml:"name"`
-	Interval    model.Duration    `yaml:"interval"`
-	QueryOffset model.Duration    `yaml:"query_offset"`
-	Limit       int               `yaml:"limit"`
-	Labels      map[string]string `yaml:"labels"`
-	Rules       []rawRule         `yaml:"rules"`
+	Name        string         `yaml:"name"`
+	Interval    model.Duration `yaml:"interval"`
+	QueryOffset model.Duration `yaml:"query_offset"`
+	Limit       int            `yaml:"limit"`
+	// PartialResponse is for Thanos Ruler and has no effect here.
+	PartialResponse string            `yaml:"partial_response_strategy"`
+	Labels          map[string]string `yaml:"labels"`
+	Rules           []rawRule         `yaml:"rules"`
 }
 
 type rawRule struct {
@@ -90,7 +93,7 @@ type fileParser struct {
 
 // object checks the parts of a PrometheusRule object outside its groups.
 func (p *fileParser) object(raw rawFile) {
-	if raw.APIVersion != objectVersion {
+	if !slices.Contains(objectVersions(), raw.APIVersion) {
 		p.fail("apiVersion", "expected %q, got %q", objectVersion, clip(raw.APIVersion))
 	}
 	if raw.Kind != objectKind {
@@ -113,6 +116,7 @@ func (p *fileParser) group(path string, raw rawGroup) Group {
 		p.fail(path, "expected a name for the group, got none")
 	}
 	p.labelNames(path+".labels", raw.Labels)
+	p.partialResponse(path+".partial_response_strategy", raw.PartialResponse)
 	g := Group{
 		Name: raw.Name, Interval: time.Duration(raw.Interval), QueryOffset: time.Duration(raw.QueryOffset),
 		Limit: raw.Limit, Labels: raw.Labels,
@@ -125,6 +129,17 @@ func (p *fileParser) group(path string, raw rawGroup) Group {
 		g.Rules = append(g.Rules, p.rule(strictyaml.PathIndex(path+".rules", i), r, path, raw.Labels))
 	}
 	return g
+}
+
+// partialResponse checks a key of Thanos Ruler. The definition of a PrometheusRule has it,
+// and Prometheus itself refuses it.
+func (p *fileParser) partialResponse(path, strategy string) {
+	switch {
+	case p.doc.Has(path) && p.root == "groups":
+		p.fail(path, "key of Thanos Ruler, which Prometheus refuses: expected it in a %s only", objectKind)
+	case !slices.Contains([]string{"", "abort", "warn"}, strings.ToLower(strategy)):
+		p.fail(path, "expected abort or warn, got %q", clip(strategy))
+	}
 }
 
 // fail reports a mistake at a path.
@@ -140,22 +155,27 @@ func (p *fileParser) add(e *strictyaml.Error) {
 	p.errs = append(p.errs, &named)
 }
 
+// where replaces the indexes of a path by names.
 func (p *fileParser) where(path string) string {
-	for i, g := range p.groups {
-		groupPath := strictyaml.PathIndex(p.root, i)
-		rest, ok := strings.CutPrefix(path, groupPath)
-		if !ok {
-			continue
-		}
-		group := label("group", g.Name, i)
-		for j, r := range g.Rules {
-			if rest, ok := strings.CutPrefix(path, strictyaml.PathIndex(groupPath+".rules", j)); ok {
-				return group + ", " + label("rule", cmp.Or(r.Alert, r.Record), j) + under(rest)
-			}
-		}
+	i, rest, ok := index(path, p.root)
+	if !ok || i >= len(p.groups) {
+		return path
+	}
+	g := p.groups[i]
+	group := label("group", g.Name, i)
+	j, below, ok := index(rest, ".rules")
+	if !ok || j >= len(g.Rules) {
 		return group + under(rest)
 	}
-	return path
+	return group + ", " + label("rule", cmp.Or(g.Rules[j].Alert, g.Rules[j].Record), j) + under(below)
+}
+
+// index returns the index after a prefix of a path, and the rest of the path.
+func index(path, prefix string) (i int, rest string, ok bool) {
+	path, ok = strings.CutPrefix(path, prefix+"[")
+	number, rest, closed := strings.Cut(path, "]")
+	i, err := strconv.Atoi(number)
+	return i, rest, ok && closed && err == nil
 }
 
 // label names an element, or numbers it from 1 if it has no name.

@@ -88,7 +88,6 @@ status: {bindings: []}
 
 // mistakes holds every bad file of testdata and its errors.
 var mistakes = map[string][]string{
-	"empty":           {`1:1: empty file, expected one YAML document`},
 	"not_yaml":        {`2:1: not valid YAML: did not find expected node content`},
 	"two_documents":   {`2:1: second document, expected exactly one in a file`},
 	"unknown_key":     {`6:9: group "g", rule "A": unknown key "annotation", did you mean "annotations"?`},
@@ -102,7 +101,7 @@ var mistakes = map[string][]string{
 		`5:9: group "g", rule 2: expected an expression in expr, got none`,
 		`5:9: group "g", rule 2: expected one of "record" and "alert", got none`},
 	"two_names":  {`4:9: group "g", rule "A": expected one of "record" and "alert", got both`},
-	"alert_name": {`4:16: group "g", rule "Keystone is down", alert: invalid alert name "Keystone is down", expected letters, digits and _, a letter first, such as KeystoneDown`},
+	"alert_name": {`5:16: group "g", rule "Keystone is down", alert: invalid name "Keystone is down" of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown`},
 	"record_name": {
 		`4:17: group "g", rule "up{job=\"x\"}", record: braces in the name "up{job=\"x\"}", expected a metric name; an expression belongs to expr`},
 	"record_extras": {
@@ -127,8 +126,8 @@ var mistakes = map[string][]string{
 		`5:15: group "g", rule "A", expr: expression returns a range vector, expected an instant vector or a scalar`,
 		`7:15: group "g", rule "r", expr: expression returns a string, expected an instant vector or a scalar`},
 	"top_level_bool": {
-		`5:16: group "g", rule "A", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool"`,
-		`9:13: group "g", rule "B", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool" and make one side a vector with vector(...)`},
+		`6:16: group "g", rule "A", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool"`,
+		`10:13: group "g", rule "B", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool" and make one side a vector with vector(...)`},
 	"label_name": {
 		`6:28: group "g", rule "A", labels.__name__: invalid label name "__name__"`,
 		`6:35: group "g", rule "A", labels[""]: invalid label name ""`,
@@ -139,25 +138,23 @@ var mistakes = map[string][]string{
 		`8:20: group "g", rule "A", annotations.summary: not a valid template: function "humanise" not defined`,
 		`9:24: group "g", rule "A", annotations.description: not a valid template: undefined variable "$who"`},
 	"group_template": {`3:20: group "g", labels.team: not a valid template: unclosed action`},
-	"state":          {`6:25: group "g", rule "A", labels.state: state "redy" is not configured, expected one of ready, alive, started`},
-	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started`},
+	"state":          {`6:25: group "g", rule "A", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label`},
+	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label`},
 	"severity":       {`6:42: group "g", rule "A", labels.severity: severity "info" of a rule with a state, expected critical or warning`},
-	"no_data":        {`6:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass, hold or a hold with an end, such as hold 5m`},
+	"no_data":        {`7:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass, hold or a hold with an end, such as hold 5m`},
 	"misplaced": {
 		`5:66: group "g", rule "A", labels.no_data: no_data "pass" has no meaning here, expected it among the annotations`,
 		`5:84: group "g", rule "A", labels.depends_on: depends_on "B" has no meaning here, expected it among the annotations`,
-		`6:34: group "g", rule "A", annotations.severity: severity "warning" has no meaning here, expected it among the labels`,
-		`9:49: group "g", rule "B", annotations.state: state "ready" has no meaning here, expected it among the labels`},
-	"mode": {`6:29: group "g", rule "A", annotations.mode: mode "observed", expected "observe" or none`},
+		`6:34: group "g", rule "A", annotations.severity: severity "warning" has no meaning here, expected it among the labels`},
+	"mode": {`7:29: group "g", rule "A", annotations.mode: mode "observed", expected "observe" or none`},
 	"exit_code": {
-		`6:34: group "g", rule "A", annotations.exit_code: exit_code "0", expected a whole number from 1 to 119, or a template`,
-		`9:34: group "g", rule "B", annotations.exit_code: exit_code "120", expected a whole number from 1 to 119, or a template`,
-		`12:34: group "g", rule "C", annotations.exit_code: exit_code "twelve", expected a whole number from 1 to 119, or a template`,
-		`15:34: group "g", rule "D", annotations.exit_code: not a valid template: undefined variable "$valeu"`,
-		`18:34: group "g", rule "E", annotations.exit_code: exit_code "7.5", expected a whole number from 1 to 119, or a template`},
+		`7:34: group "g", rule "A", annotations.exit_code: exit_code "0", expected a whole number from 1 to 119, or a template`,
+		`10:34: group "g", rule "B", annotations.exit_code: exit_code "120", expected a whole number from 1 to 119, or a template`,
+		`13:34: group "g", rule "C", annotations.exit_code: exit_code "twelve", expected a whole number from 1 to 119, or a template`,
+		`16:34: group "g", rule "D", annotations.exit_code: not a valid template: undefined variable "$valeu"`,
+		`19:34: group "g", rule "E", annotations.exit_code: exit_code "7.5", expected a whole number from 1 to 119, or a template`},
 	"depends_on": {
-		`6:35: group "g", rule "A", annotations.depends_on: depends_on "B,,C", expected names of alerts, separated by commas`,
-		`9:35: group "g", rule "D", annotations.depends_on: depends_on "B; C", expected names of alerts, separated by commas`},
+		`7:35: group "g", rule "A", annotations.depends_on: depends_on "B,,C", expected names of alerts, separated by commas`},
 	"object_kind": {
 		`1:13: apiVersion: expected "monitoring.coreos.com/v1", got "v1"`,
 		`2:7: kind: expected "PrometheusRule", got "ConfigMap"`},
@@ -171,13 +168,13 @@ var mistakes = map[string][]string{
 		`9:21: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
 		`10:11: group "g", rule "A": unknown key "fro", did you mean "for"?`},
 	"several_at_once": {
-		`5:19: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
-		`6:9: group "g", rule "A": unknown key "fro", did you mean "for"?`,
-		`7:16: group "g", rule "b-c", alert: invalid alert name "b-c", expected letters, digits and _, a letter first, such as KeystoneDown`,
-		`9:32: group "g", rule "b-c", annotations.no_data: no_data "never", expected fail, pass, hold or a hold with an end, such as hold 5m`,
-		`9:45: group "g", rule "b-c", annotations.mode: mode "x", expected "observe" or none`,
-		`11:15: group "g", rule "r", expr: not valid PromQL: no arguments for aggregate expression provided`,
-		`11:19: group "g", rule "r", expr: not valid PromQL: unclosed left parenthesis`},
+		`6:19: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
+		`7:9: group "g", rule "A": unknown key "fro", did you mean "for"?`,
+		`8:16: group "g", rule "b-c", alert: invalid name "b-c" of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown`,
+		`10:32: group "g", rule "b-c", annotations.no_data: no_data "never", expected fail, pass, hold or a hold with an end, such as hold 5m`,
+		`10:45: group "g", rule "b-c", annotations.mode: mode "x", expected "observe" or none`,
+		`12:15: group "g", rule "r", expr: not valid PromQL: no arguments for aggregate expression provided`,
+		`12:19: group "g", rule "r", expr: not valid PromQL: unclosed left parenthesis`},
 }
 
 func TestParseMistakes(t *testing.T) {
@@ -230,5 +227,5 @@ groups:
 	}
 	// Output:
 	// probe.yml:6:15: group "kuryr", rule "KeystoneDown", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool"
-	// probe.yml:7:25: group "kuryr", rule "KeystoneDown", labels.state: state "redy" is not configured, expected one of ready, alive, started
+	// probe.yml:7:25: group "kuryr", rule "KeystoneDown", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label
 }

@@ -24,28 +24,40 @@ func (at probePaths) label(name string) string {
 func (at probePaths) annotation(name string) string { return at.rule + ".annotations." + name }
 
 // probe parses the labels and annotations that Vitals uses. An empty value counts as
-// missing, like an empty label in Prometheus.
+// missing, like an empty label in Prometheus. In an ordinary alert the annotations are for
+// other programs: a value that is none of Vitals' is ignored.
 func (p *fileParser) probe(at probePaths, r *Rule) {
-	p.state(at, r)
+	fail := p.fail
+	if r.Labels[p.opts.stateLabel()] == "" {
+		fail = func(string, string, ...any) {}
+	} else {
+		p.state(at, r)
+		p.misplaced(at, r)
+		p.topLevelBool(at.rule+".expr", r.AST)
+	}
 	switch mode := r.Annotations["mode"]; mode {
 	case "":
 	case "observe":
 		r.Observe = true
 	default:
-		p.fail(at.annotation("mode"), `mode %q, expected "observe" or none`, clip(mode))
+		fail(at.annotation("mode"), `mode %q, expected "observe" or none`, clip(mode))
 	}
-	if r.NoData = NoData(r.Annotations["no_data"]); r.NoData != "" && !r.NoData.Valid() {
-		p.fail(at.annotation("no_data"), "no_data %q, expected %s", clip(string(r.NoData)), NoDataExpected)
+	if noData := NoData(r.Annotations["no_data"]); noData == "" || noData.Valid() {
+		r.NoData = noData
+	} else {
+		fail(at.annotation("no_data"), "no_data %q, expected %s", clip(string(noData)), NoDataExpected)
 	}
 	if text := r.Annotations["exit_code"]; text != "" && !strings.Contains(text, "{{") {
 		code, ok := ExitCode(text)
 		if !ok {
-			p.fail(at.annotation("exit_code"), "exit_code %q, expected a whole number from 1 to 119, or a template", clip(text))
+			fail(at.annotation("exit_code"), "exit_code %q, expected a whole number from 1 to 119, or a template", clip(text))
 		}
 		r.ExitCode = code
 	}
-	p.dependsOn(at, r)
-	p.misplaced(at, r)
+	var ok bool
+	if r.DependsOn, ok = causes(r.Annotations["depends_on"]); !ok {
+		fail(at.annotation("depends_on"), "depends_on %q, expected names of alerts, separated by commas", clip(r.Annotations["depends_on"]))
+	}
 }
 
 // ExitCode parses the expanded annotation exit_code: a whole number from 1 to 119. This
@@ -58,19 +70,11 @@ func ExitCode(text string) (code int, ok bool) {
 	return code, true
 }
 
-// misplaced rejects keys that have an effect only in the other place. It concerns rules
-// with a state, or with a misplaced state. Other alerts may use any labels and annotations.
+// misplaced rejects keys of a rule of a state that have an effect only in the other place.
 func (p *fileParser) misplaced(at probePaths, r *Rule) {
 	const text = "%s %q has no meaning here, expected it among the %s"
-	for _, name := range []string{"state", "severity"} {
-		value := r.Annotations[name]
-		wanted := r.State != "" || name == "state" && slices.Contains(p.opts.States, value)
-		if value != "" && r.Labels[name] == "" && wanted {
-			p.fail(at.annotation(name), text, name, clip(value), "labels")
-		}
-	}
-	if r.State == "" {
-		return
+	if value := r.Annotations["severity"]; value != "" && r.Labels["severity"] == "" {
+		p.fail(at.annotation("severity"), text, "severity", clip(value), "labels")
 	}
 	for _, name := range []string{"depends_on", "exit_code", "mode", "no_data"} {
 		value := r.Labels[name]
@@ -80,13 +84,16 @@ func (p *fileParser) misplaced(at probePaths, r *Rule) {
 	}
 }
 
+// state checks the state and what makes the rule part of it: a name that needs no escaping
+// in a path, and its severity.
 func (p *fileParser) state(at probePaths, r *Rule) {
-	state := r.Labels["state"]
-	if state == "" {
-		return
+	label := p.opts.stateLabel()
+	state := r.Labels[label]
+	if !alertName.MatchString(r.Alert) {
+		p.fail(at.rule+".alert", "invalid name %q of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown", clip(r.Alert))
 	}
 	if !slices.Contains(p.opts.States, state) {
-		p.fail(at.label("state"), "state %q is not configured, expected one of %s", clip(state), strings.Join(p.opts.States, ", "))
+		p.fail(at.label(label), "state %q is not configured, expected one of %s, or another state_label", clip(state), strings.Join(p.opts.States, ", "))
 		return
 	}
 	r.State = state
@@ -99,19 +106,18 @@ func (p *fileParser) state(at probePaths, r *Rule) {
 	}
 }
 
-func (p *fileParser) dependsOn(at probePaths, r *Rule) {
-	list := r.Annotations["depends_on"]
-	if list == "" {
-		return
-	}
+// causes returns the names in the annotation depends_on, each once. ok is false if one of
+// them is empty.
+func causes(list string) (names []string, ok bool) {
+	ok = true
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		switch {
-		case !alertName.MatchString(name):
-			p.fail(at.annotation("depends_on"), "depends_on %q, expected names of alerts, separated by commas", clip(list))
-			return
-		case !slices.Contains(r.DependsOn, name):
-			r.DependsOn = append(r.DependsOn, name)
+		case name == "":
+			ok = list == ""
+		case !slices.Contains(names, name):
+			names = append(names, name)
 		}
 	}
+	return names, ok
 }

@@ -15,7 +15,8 @@ import (
 // alertName matches names that need no escaping in the path of a probe.
 var alertName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 
-// rule checks and converts one rule. groupPath and groupLabels are those of its group.
+// rule checks and converts one rule. What a probe needs is checked for a rule of a state
+// only: all others are loaded as in Prometheus. groupPath and groupLabels are those of its group.
 func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabels map[string]string) Rule {
 	r := Rule{
 		Alert: raw.Alert, Record: raw.Record, Expr: raw.Expr,
@@ -26,7 +27,7 @@ func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabel
 	r.Labels = merge(groupLabels, raw.Labels)
 	r.Severity = r.Labels["severity"]
 	if !p.doc.Broken(path + ".expr") {
-		r.AST = p.expr(path, raw.Expr, raw.Alert != "")
+		r.AST = p.expr(path, raw.Expr)
 	}
 	if p.doc.Broken(path) {
 		return r
@@ -57,9 +58,6 @@ func (p *fileParser) names(path string, raw rawRule) {
 	case raw.Record == "" && raw.Alert == "":
 		p.fail(path, `expected one of "record" and "alert", got none`)
 	}
-	if raw.Alert != "" && !alertName.MatchString(raw.Alert) {
-		p.fail(path+".alert", "invalid alert name %q, expected letters, digits and _, a letter first, such as KeystoneDown", clip(raw.Alert))
-	}
 	if raw.Record == "" {
 		return
 	}
@@ -85,8 +83,8 @@ func (p *fileParser) recording(path string, raw rawRule) {
 	if raw.KeepFiringFor != 0 {
 		p.fail(path+".keep_firing_for", "keep_firing_for in a recording rule, expected it in alerting rules only")
 	}
-	if raw.Labels["state"] != "" {
-		p.fail(path+".labels.state", "state of a recording rule, expected it in alerting rules only: only an alert can feed a state")
+	if label := p.opts.stateLabel(); slices.Contains(p.opts.States, raw.Labels[label]) {
+		p.fail(strictyaml.PathKey(path+".labels", label), "state of a recording rule, expected it in alerting rules only: only an alert can feed a state")
 	}
 }
 

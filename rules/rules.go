@@ -5,6 +5,7 @@
 package rules
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -26,11 +27,16 @@ type File struct {
 
 	// doc holds the places in the file; nil in a file that Parse did not create.
 	doc *strictyaml.Document
+	// stateLabel is the label that makes an alert a rule of a state.
+	stateLabel string
 	// first and last are the lines of the document in the file.
 	first, last int
 	// broken holds the paths of the mistakes.
-	broken []string
+	broken broken
 }
+
+// StateLabel returns the label that makes an alert of the file a rule of a state.
+func (f *File) StateLabel() string { return cmp.Or(f.stateLabel, DefaultStateLabel) }
 
 // Group is a list of rules that are evaluated in order.
 type Group struct {
@@ -69,7 +75,7 @@ type Rule struct {
 	// Annotations are the rule's annotations, including the reserved ones.
 	Annotations map[string]string
 
-	// State is the state that the rule belongs to, from the label state. It is empty for a
+	// State is the state that the rule belongs to, from the label for it. It is empty for a
 	// recording rule and for an ordinary alert.
 	State string
 	// Severity is the label severity. A rule with a state has one of

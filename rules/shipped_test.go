@@ -41,7 +41,8 @@ func TestShippedFiles(t *testing.T) {
 				if r.Alert != "" && (r.State == "" || r.Annotations["summary"] == "") {
 					t.Errorf("%s: rule %s has state %q and summary %q, want both", f.Name, r.Alert, r.State, r.Annotations["summary"])
 				}
-				if r.State == "alive" && strings.Contains(r.Expr, "dependency") {
+				// The health server of Kuryr is in the same pod.
+				if r.State == "alive" && strings.Contains(r.Expr, "dependency") && !strings.Contains(r.Expr, `dependency="original-alive"`) {
 					t.Errorf("%s: rule %s feeds alive with a dependency: %s", f.Name, r.Alert, r.Expr)
 				}
 			}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -39,6 +40,15 @@ const (
 	profileEnvironment = "VITALS_PROFILE"
 )
 
+// The profile tripleo has an own default for the time of an evaluation without a daemon, as
+// its scripts do: what one request may take, and what is left to start and to evaluate.
+const (
+	tripleo            = "tripleo"
+	maxTimeEnvironment = "HEALTHCHECK_CURL_MAX_TIME"
+	defaultMaxTime     = "10" // seconds
+	evaluationTime     = 5 * time.Second
+)
+
 func main() {
 	os.Exit(run(time.Now(), os.Args, process{os.Getenv, os.Stdout, replace}))
 }
@@ -56,6 +66,9 @@ type probe struct {
 	socket, state string
 	style         execprobe.Style
 	timeout       time.Duration
+	// evaluation is the time of an evaluation without a daemon; zero for what is left of
+	// timeout.
+	evaluation time.Duration
 	// alone is set to evaluate without querying a daemon.
 	alone bool
 	// noDaemon is what to do if no process listens on the socket: once or pass.
@@ -102,7 +115,7 @@ func (p *probe) query(deadline time.Time, env process) execprobe.Result {
 		}
 	}
 	from := p.source()
-	left := time.Until(deadline)
+	left := cmp.Or(p.evaluation, time.Until(deadline))
 	if left <= 0 {
 		return execprobe.Result{Outcome: execprobe.Timeout, Text: "no time left to evaluate with " + from[0]}
 	}
@@ -154,7 +167,7 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	set.StringVar(&p.profile, "profile", getenv(profileEnvironment), "")
 	set.StringVar(&p.vitals, "vitals", def("vitals", sibling()), "")
 	style := set.String("style", def("style", string(p.style)), "")
-	timeout := set.String("timeout", def("timeout", defaultTimeout.String()), "")
+	timeout := set.String("timeout", def("timeout", ""), "")
 	err := p.parseAll(set, args[1:])
 	if known := execprobe.Style(*style); slices.Contains(execprobe.Styles(), known) {
 		p.style = known
@@ -168,6 +181,10 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 	if err != nil {
 		return p, fmt.Errorf("%w (try --help)", err)
 	}
+	if *timeout == "" {
+		*timeout = defaultTimeout.String()
+		p.evaluation = p.patience(getenv)
+	}
 	if p.timeout, err = time.ParseDuration(*timeout); err != nil || p.timeout <= 0 {
 		return p, fmt.Errorf("timeout %.32q: expected a duration such as 900ms", *timeout)
 	}
@@ -178,6 +195,19 @@ func parse(args []string, getenv func(string) string, help io.Writer) (probe, er
 		return p, fmt.Errorf("state %.32q: expected a name such as ready or alive", p.state)
 	}
 	return p, nil
+}
+
+// patience returns the time for an evaluation of the profile, or zero where there is no rule
+// for it. A value that is no number gets the default: vitals reports it.
+func (p *probe) patience(getenv func(string) string) time.Duration {
+	if p.profile != tripleo {
+		return 0
+	}
+	maxTime, err := time.ParseDuration(cmp.Or(getenv(maxTimeEnvironment), defaultMaxTime) + "s")
+	if err != nil {
+		return evaluationTime
+	}
+	return maxTime + evaluationTime
 }
 
 // parseAll parses flags at any place among the arguments: an argument that begins with

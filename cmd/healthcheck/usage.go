@@ -21,6 +21,7 @@ stdout has the whole result.
 If no process listens on the socket, --no-daemon decides. Under once, and if the
 configuration exists or a profile is given, the process executes "vitals once", with the same output and codes. The
 arguments are then the variable "arguments" of the profile; otherwise they are ignored.
+By default, the profile tripleo then gets 5 s more than HEALTHCHECK_CURL_MAX_TIME.
 
 Environment variables set the flags that are not given: VITALS_HEALTHCHECK_SOCKET,
 _STATE, _STYLE, _TIMEOUT, _NO_DAEMON, _STANDALONE (any value), _CONFIG_FILE and

@@ -34,8 +34,12 @@ func externalMetrics(t *testing.T) []string {
 }
 
 // matchesOutside returns why a selector may match something outside of this host, or "".
-// Metrics of Vitals about its collectors and rules depend on what those measured.
+// Metrics of Vitals about its collectors and rules depend on what those measured. The
+// collector original-alive is on this host: --set original accepts nothing else.
 func matchesOutside(s *parser.VectorSelector, external []string) string {
+	if slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.String() == `dependency="original-alive"` }) {
+		return ""
+	}
 	for _, m := range s.LabelMatchers {
 		if m.Name != model.MetricNameLabel {
 			continue
@@ -88,12 +92,13 @@ func TestShippedAliveRulesUseNoExternalCollector(t *testing.T) {
 func TestMatchesOutside(t *testing.T) {
 	external := []string{"vitals_dependency_up"}
 	for expr, want := range map[string]string{
-		`vitals_dependency_up{dependency="kubernetes"}`: "vitals_dependency_up",
-		`vitals_collector_success`:                      "vitals_collector_success",
-		`vitals_rule_status{state="ready"}`:             "vitals_rule_status",
-		`{__name__=~"vitals_.*"}`:                       "any metric",
-		`{dependency="kubernetes"}`:                     "any metric",
-		`vitals_netlink_up`:                             "",
+		`vitals_dependency_up{dependency="kubernetes"}`:     "vitals_dependency_up",
+		`vitals_collector_success`:                          "vitals_collector_success",
+		`vitals_rule_status{state="ready"}`:                 "vitals_rule_status",
+		`{__name__=~"vitals_.*"}`:                           "any metric",
+		`{dependency="kubernetes"}`:                         "any metric",
+		`vitals_netlink_up`:                                 "",
+		`vitals_dependency_up{dependency="original-alive"}`: "",
 	} {
 		node, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 		if err != nil {

@@ -93,7 +93,7 @@ func checkBuild(l *config.Loaded) error {
 // manifests.
 func (p *program) checkRules(paths, states, manifests []string, to *lintreport.Printer) int {
 	run := &rulecheck.Set{States: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
-	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set) > 0
+	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set)+len(p.rules) > 0
 	if !configured && len(paths) == 0 {
 		to.Mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")}, nil)
 		return exitConfig

@@ -40,10 +40,15 @@ func eachDeployment(t *testing.T, test func(*testing.T, deployment)) {
 	}
 }
 
-// load loads the profile of the deployment.
+// load loads the profile of the deployment, with the variables that it sets.
 func (d deployment) load(t *testing.T) *config.Loaded {
 	t.Helper()
-	p := &program{profile: d.profile}
+	p := &program{profile: d.profile, set: map[string]string{}}
+	for _, a := range containers(t, d.file)["vitals"].Args {
+		if name, value, ok := strings.Cut(strings.TrimPrefix(a, "--set="), "="); ok && strings.HasPrefix(a, "--set=") {
+			p.set[name] = value
+		}
+	}
 	l, errs := p.load()
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -334,6 +339,22 @@ func TestDeploymentOfTheCNIDaemon(t *testing.T) {
 	}
 	if !slices.ContainsFunc(daemon.Env, func(e struct{ Name, Value string }) bool { return e.Name == "VITALS_SOCKET" && e.Value == socket }) {
 		t.Errorf("environment of the daemon = %v, want VITALS_SOCKET=%s", daemon.Env, socket)
+	}
+}
+
+// An unmodified Kuryr reports nothing, so the deployments take in its own health server, at
+// the default port of kuryr.conf and not at that of Vitals.
+func TestDeploymentTakesInTheOriginal(t *testing.T) {
+	for _, d := range deployments() {
+		l := d.load(t)
+		alive := collectorNamed(l, "original-alive").HTTP
+		want := map[string]string{"kuryr-controller": "http://127.0.0.1:8082/alive", "kuryr-cni": "http://127.0.0.1:8090/alive"}[d.profile]
+		if alive == nil || alive.URL != want {
+			t.Errorf("%s: the original's alive is %+v, want %s", d.file, alive, want)
+		}
+		if port := flagOf(t, containers(t, d.file)["vitals"].Args, "web.listen-address"); port != l.Config.Server.ListenAddress {
+			t.Errorf("%s: Vitals listens on %s, want %s as without the flag", d.file, port, l.Config.Server.ListenAddress)
+		}
 	}
 }
 

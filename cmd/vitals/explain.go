@@ -64,11 +64,12 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	p.configFlags(cmd)
 	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of querying the daemon.").IsSetByUser(&e.fileGiven)
 	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of querying the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
-	var kuryr, set bool
+	var kuryr, set, further bool
 	cmd.GetFlag("kuryr.conf").IsSetByUser(&kuryr)
 	cmd.GetFlag("set").IsSetByUser(&set)
+	cmd.GetFlag("rules").IsSetByUser(&further)
 	cmd.Action(do(func() int {
-		e.changeGiven = kuryr || set
+		e.changeGiven = kuryr || set || further
 		e.profileFromEnv = p.profile != "" && !e.fileGiven && !e.profileGiven
 		return p.runExplain(e)
 	}))
@@ -118,7 +119,7 @@ func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 	case e.once() && (e.socketGiven || e.addressGiven):
 		return nil, usage("a configuration and a daemon are given: expected --config.file or --profile, or --socket or --url")
 	case !e.once() && e.changeGiven:
-		return nil, usage("--kuryr.conf and --set change a profile: expected --profile=NAME with them")
+		return nil, usage("--kuryr.conf, --set and --rules change a profile: expected --profile=NAME with them")
 	case e.once():
 		x, err := p.explainOnce(e)
 		if err != nil {

@@ -72,9 +72,9 @@ func (v verdict) short() string {
 	return strings.TrimSpace(text + " " + strings.Join(rules, ", "))
 }
 
-// facts are what a line ends in: the value, since when, how many alerts; of "not
-// alive", the rules of alive, which its own verdict shows.
-var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)$`)
+// facts are what a line ends in: the value, since when, how many alerts, and what the
+// collectors found; of "not alive", the rules of alive, which its own verdict shows.
+var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)(?:: .*)?$|: collector \S+ fails: .*$`)
 
 // watched are the resources of the profile's watches. The alert that is active for the
 // longest is shown: if both watches end, that of the one whose end was noticed first.

@@ -24,11 +24,14 @@ func testdata(t *testing.T, name string) string {
 }
 
 // loadKuryr loads the profile with a kuryr.conf, as vitals run does.
-func loadKuryr(t *testing.T, conf string) *config.Loaded {
+func loadKuryr(t *testing.T, conf string, set ...map[string]string) *config.Loaded {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, path, conf)
 	p := &program{profile: "kuryr-controller", kuryrConf: path}
+	for _, s := range set {
+		p.set = s
+	}
 	l, errs := p.load()
 	if len(errs) > 0 {
 		t.Fatalf("load() = %v, want no mistakes", errs)
@@ -106,7 +109,7 @@ func TestKuryrConfWithoutServiceAccount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, path, fillIn(t, conf, cloud, t.TempDir()))
 	code, _, stderr := vitals("once", "ready", "--profile=kuryr-controller", "--kuryr.conf="+path)
-	const want = "builtin:kuryr-controller:23:5: collectors[0]: collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
+	const want = "builtin:kuryr-controller:25:5: collectors[0]: collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
 	if code != exitConfig || stderr != want {
 		t.Errorf("once ready = %d %q, want %d %q", code, stderr, exitConfig, want)
 	}
@@ -153,7 +156,7 @@ func TestKuryrConfWithAKubeconfig(t *testing.T) {
 		t.Errorf("kubernetes = %+v, want the kubeconfig, no server, and the handlers' definitions", got)
 	}
 	p.set = map[string]string{"kubeconfgi": kubeconfig}
-	if _, errs := p.load(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "expected components or kubeconfig") {
+	if _, errs := p.load(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "expected components, kubeconfig or original") {
 		t.Errorf("load() = %v, want a mistake that names the variables", errs)
 	}
 }

@@ -15,13 +15,13 @@ import (
 func kuryrCases() []kuryrCase {
 	return slices.Concat(kuryrDependencyCases(), kuryrForbiddenCases(), kuryrTLSCases(),
 		kuryrWatchCases(), kuryrSilentWatchCases(), kuryrQuotaCases(),
-		kuryrComponentCases(), kuryrMissingCases(), kuryrSilentCases(), kuryrPoolCases(), kuryrElectorCases(nil))
+		kuryrComponentCases(), kuryrMissingCases(), kuryrSilentCases(), kuryrPoolCases(), kuryrElectorCases(nil), kuryrOriginalCases(nil))
 }
 
 // cniCases are all scenarios of the CNI daemon that have verdicts.
 func cniCases() []kuryrCase {
 	return slices.Concat(cniReadinessCases(), cniConfigurationCases(), cniBridgeCases(), cniComponentCases(), cniNetlinkCases(),
-		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniHistogramCases(), cniMemoryCases(), cniCgroupCases())
+		cniOutcomes(), cniCountCases(), cniNoPatienceCases(), cniLittlePatienceCases(), cniHistogramCases(), cniMemoryCases(), cniCgroupCases(), cniOriginalCases(nil))
 }
 
 // documented is what a page shows of a scenario: the request or the situation, and the
@@ -38,16 +38,19 @@ type scenarioPage struct {
 	checks            []scenarioCheck
 }
 
+// originalHeading is that of the scenarios with --set original.
+const originalHeading = "### Kuryr's own health server"
+
 func kuryrPage() scenarioPage {
 	return scenarioPage{
-		"docs/guides/kuryr-controller.md", []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys"},
+		"docs/guides/kuryr-controller.md", []string{"### Dependencies", "### Watches", "### Quotas and metrics", "### Components", "### Port pools and standbys", originalHeading},
 		[]string{"### HTTP"}, kuryrCases(), kuryrHTTPChecks(newKuryrLab),
 	}
 }
 
 func cniPage() scenarioPage {
 	return scenarioPage{
-		"docs/guides/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### CNI requests by the daemon's own metrics", "### Memory"},
+		"docs/guides/kuryr-cni.md", []string{"### Readiness", "### Netlink and components", "### CNI requests", "### CNI requests by the daemon's own metrics", "### Memory", originalHeading},
 		[]string{"### HTTP", "### kuryr.conf"}, cniCases(), slices.Concat(kuryrHTTPChecks(newCNILab), cniConfChecks()),
 	}
 }

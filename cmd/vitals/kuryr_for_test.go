@@ -10,16 +10,23 @@ import (
 // kuryrRule is the documentation of a shipped rule.
 type kuryrRule struct{ State, Severity, For string }
 
-// shippedKuryrRules are the rules of the profile, with and without port pools.
-func shippedKuryrRules(t *testing.T) map[string]kuryrRule {
-	t.Helper()
-	return rulesOf(loadKuryr(t, "[kubernetes]\nvif_pool_driver = neutron\n"+minimalConf))
+// original is --set original of a Kuryr with its own health server.
+func original() map[string]string {
+	return map[string]string{"original": "http://127.0.0.1:8082"}
 }
 
-// shippedCNIRules are the rules of the CNI daemon's profile, with a memory limit.
+// shippedKuryrRules are the rules of the profile, with port pools and Kuryr's own health
+// server.
+func shippedKuryrRules(t *testing.T) map[string]kuryrRule {
+	t.Helper()
+	return rulesOf(loadKuryr(t, "[kubernetes]\nvif_pool_driver = neutron\n"+minimalConf, original()))
+}
+
+// shippedCNIRules are the rules of the CNI daemon's profile, with a memory limit and
+// Kuryr's own health server.
 func shippedCNIRules(t *testing.T) map[string]kuryrRule {
 	t.Helper()
-	return rulesOf(mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 1\n", nil))
+	return rulesOf(mustLoadCNI(t, "[cni_health_server]\nmax_memory_usage = 1\n", original()))
 }
 
 func rulesOf(l *config.Loaded) map[string]kuryrRule {
@@ -52,6 +59,9 @@ func TestKuryrShippedRules(t *testing.T) {
 		"ComponentMissing":       {ready, critical, "30s"},
 		"ComponentDead":          {"alive", critical, "10s"},
 		"PoolsNotLoaded":         {ready, critical, "0s"},
+		"OriginalDead":           {"alive", critical, "25s"},
+		"OriginalUnreachable":    {"alive", critical, "5m0s"},
+		"OriginalNotReady":       {ready, critical, "15s"},
 	}
 	if diff := cmp.Diff(want, shippedKuryrRules(t)); diff != "" {
 		t.Errorf("shipped rules (-want +got):\n%s", diff)
@@ -85,6 +95,9 @@ func TestCNIShippedRules(t *testing.T) {
 		"MemoryPressure":           {ready, warning, "1m0s"},
 		"MemoryLimitExceeded":      {alive, critical, "25s"},
 		"MemoryUnmeasured":         {alive, warning, "25s"},
+		"OriginalDead":             {alive, critical, "25s"},
+		"OriginalUnreachable":      {alive, critical, "5m0s"},
+		"OriginalNotReady":         {ready, critical, "15s"},
 	}
 	if diff := cmp.Diff(want, shippedCNIRules(t)); diff != "" {
 		t.Errorf("shipped rules (-want +got):\n%s", diff)

@@ -35,11 +35,13 @@ func shippedLoads() []shippedLoad {
 			return p.load()
 		}})
 	}
-	add("kuryr-controller", "", nil)
 	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\n", map[string]string{"components": "watcher,leader"})
+	add("kuryr-controller", "", original())
+	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\ncontroller_ha = True\n", nil)
 	add("kuryr-cni", "", nil)
 	add("kuryr-cni", "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon", "interfaces": "br-int", "components": "watcher,server"})
 	add("sonic", "", nil)
+	add("sonic", "", map[string]string{"critical_programs": "show"})
 	add("sonic", "", map[string]string{"auto_restart": "disabled", "hook_not_executable": "fail"})
 	for _, disabled := range []string{"pass", "fail"} {
 		all = append(all, shippedLoad{"tripleo disabled " + disabled, func(t *testing.T) (*config.Loaded, []error) {
@@ -76,6 +78,25 @@ func TestShippedProfilesAreLinted(t *testing.T) {
 		if !slices.Contains(seen, name) {
 			t.Errorf("no profile loads %s, want each shipped file in one", name)
 		}
+	}
+}
+
+// The controller's profile without any setting has a liveness that cannot fail, because no
+// component is expected. That is its only finding.
+func TestControllerWithoutEvidenceIsFound(t *testing.T) {
+	p := &program{profile: "kuryr-controller"}
+	l, errs := p.load()
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var got []string
+	for _, f := range rulecheck.OfConfig(l).Findings() {
+		if f.Accepted == "" {
+			got = append(got, f.Severity.String()+" "+f.Code+" "+f.Where)
+		}
+	}
+	if want := []string{`warning V029 group "kuryr-controller-components", rule "ComponentDead"`}; !slices.Equal(got, want) {
+		t.Errorf("findings = %q, want %q", got, want)
 	}
 }
 

@@ -41,6 +41,7 @@ type program struct {
 
 	configFile, profile, kuryrConf string
 	set                            map[string]string
+	rules                          []string
 	// fromEnvironment are the names in set that no flag gave.
 	fromEnvironment map[string]bool
 	poll            time.Duration
@@ -184,8 +185,14 @@ func (p *program) configFlags(cmd *kingpin.CmdClause) {
 	})
 	cmd.Flag("config.file", "The configuration file.").PlaceHolder("FILE").StringVar(&p.configFile)
 	cmd.Flag("profile", "A shipped configuration instead of a file: one that \"vitals profiles\" lists. Without this flag and a file, the environment variable VITALS_PROFILE.").PlaceHolder("NAME").StringVar(&p.profile)
-	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf that defines ports, credentials and limits.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
+	p.kuryrConfFlag(cmd)
 	p.setFlag(cmd)
+	cmd.Flag("rules", "With a profile: a further rule file, a glob, or builtin:NAME for a shipped file. Repeatable.").PlaceHolder("FILE").StringsVar(&p.rules)
+}
+
+// kuryrConfFlag declares the flag for Kuryr's configuration.
+func (p *program) kuryrConfFlag(cmd *kingpin.CmdClause) {
+	cmd.Flag("kuryr.conf", "With a Kuryr profile: the kuryr.conf that defines ports, credentials and limits.").PlaceHolder("FILE").StringVar(&p.kuryrConf)
 }
 
 // setFlag declares the flag for the variables of a profile.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -22,6 +23,7 @@ func (p *program) profilesCommand(app *kingpin.Application, do func(func() int) 
 	show := profiles.Command("show", "Print a profile's configuration and rules as plain files, as a start for your own.")
 	show.Arg("name", "The profile.").Required().StringVar(&name)
 	show.Flag("write", "Write the files below this directory instead; existing files are not changed.").PlaceHolder("DIR").StringVar(&dir)
+	p.kuryrConfFlag(show)
 	p.setFlag(show)
 	show.Action(do(func() int { return p.showProfile(name, dir) }))
 }
@@ -29,7 +31,7 @@ func (p *program) profilesCommand(app *kingpin.Application, do func(func() int) 
 // profileOptions returns the options of the profile that flags and environment select.
 func (p *program) profileOptions() profiles.Options {
 	return profiles.Options{
-		Name: p.profile, KuryrConf: p.kuryrConf, Set: p.set, FromEnvironment: p.fromEnvironment, Adjust: p.adjust,
+		Name: p.profile, KuryrConf: p.kuryrConf, Set: p.set, Rules: p.rules, FromEnvironment: p.fromEnvironment, Adjust: p.adjust,
 		Debug: func() {
 			if p.log != nil && !p.levelGiven {
 				_ = p.log.Level.Set("debug")
@@ -52,40 +54,66 @@ func (p *program) showProfile(name, dir string) int {
 	if err != nil {
 		return p.fail(err)
 	}
-	given := len(p.set) > 0
+	given := len(p.set) > 0 || p.kuryrConf != ""
 	p.profile = name
 	p.environment(os.Environ())
-	files, note, err := pr.Files(p.profileOptions(), given)
+	where, err := filepath.Abs(dir)
+	if err != nil {
+		return p.fail(err)
+	}
+	files, note, err := pr.Files(p.profileOptions(), given, where)
 	if err != nil {
 		return p.fail(err)
 	}
 	if note != "" {
 		fmt.Fprintln(p.stderr, note)
 	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if dir == "" {
-			fmt.Fprintf(p.stdout, "# ---- %s\n%s\n", path, files[path])
-			continue
-		}
-		full := filepath.Join(dir, path)
-		switch err := writeNew(full, files[path]); {
-		case errors.Is(err, fs.ErrExist):
-			fmt.Fprintf(p.stdout, "skipped %s: the file exists\n", full)
-		case err != nil:
-			return p.fail(err)
-		default:
-			fmt.Fprintf(p.stdout, "wrote %s\n", full)
-		}
+	if dir == "" {
+		p.printFiles(files)
+		return exitOK
+	}
+	if err := p.writeFiles(dir, files); err != nil {
+		return p.fail(err)
 	}
 	return exitOK
 }
 
-// writeNew writes a file that does not exist yet.
-func writeNew(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+// printFiles prints a profile's files, except secrets.
+func (p *program) printFiles(files map[string]string) {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		text := files[path]
+		if strings.HasPrefix(path, profiles.Secrets) {
+			text = "# a secret: --write writes it\n"
+		}
+		fmt.Fprintf(p.stdout, "# ---- %s\n%s\n", path, text)
+	}
+}
+
+// writeFiles writes a profile's files below a directory, except those that exist.
+func (p *program) writeFiles(dir string, files map[string]string) error {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		switch err := writeNew(filepath.Join(dir, path), files[path], strings.HasPrefix(path, profiles.Secrets)); {
+		case errors.Is(err, fs.ErrExist):
+			fmt.Fprintf(p.stdout, "skipped %s: the file exists\n", filepath.Join(dir, path))
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintf(p.stdout, "wrote %s\n", filepath.Join(dir, path))
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that does not exist yet. Only its owner may read a secret.
+func writeNew(path, text string, secret bool) error {
+	folder, mode := fs.FileMode(0o755), fs.FileMode(0o644)
+	if secret {
+		folder, mode = 0o700, 0o600
+	}
+	if err := os.MkdirAll(filepath.Dir(path), folder); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

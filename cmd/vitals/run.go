@@ -35,8 +35,8 @@ func (p *program) load() (*config.Loaded, []error) {
 		return &config.Loaded{Sources: config.NewSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
 	case p.profile != "":
 		return profiles.Load(p.profileOptions())
-	case p.kuryrConf != "" || len(p.set) > 0:
-		return &config.Loaded{Sources: config.NewSources()}, []error{errors.New("--kuryr.conf and --set change a profile: expected --profile=NAME with them")}
+	case p.kuryrConf != "" || len(p.set) > 0 || len(p.rules) > 0:
+		return &config.Loaded{Sources: config.NewSources()}, []error{errors.New("--kuryr.conf, --set and --rules change a profile: expected --profile=NAME with them")}
 	case p.configFile != "":
 		return config.LoadFile(p.configFile)
 	}

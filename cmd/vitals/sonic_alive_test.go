@@ -81,7 +81,7 @@ func TestSonicCriticalPrograms(t *testing.T) {
 // sonicNoRestartCases are those with --set auto_restart=disabled.
 func sonicNoRestartCases() []sonicCase {
 	down := func(words ...string) sonicVerdict { return sonicVerdict{112, "CriticalProgramDown", words} }
-	shown := sonicVerdict{0, "CriticalProgramDown", []string{"nothing is to be restarted"}}
+	shown := sonicVerdict{0, "CriticalProgramDown", []string{"alive does not depend on it"}}
 	return []sonicCase{
 		{id: "E55", name: "a critical program exited unexpectedly, with `auto_restart=disabled`", ready: down("snmpd ended unexpectedly"), alive: shown,
 			given: func(t *testing.T, l *sonicLab) {
@@ -90,6 +90,22 @@ func sonicNoRestartCases() []sonicCase {
 			}, check: loggedOnce},
 		{id: "E56", name: "a critical program is FATAL, with `auto_restart=disabled`", ready: down("snmpd cannot be kept running"), alive: shown,
 			given: programIs(managed{"snmpd", "snmpd", stFatal, 0, ""})},
+	}
+}
+
+// sonicShownCases are those with --set critical_programs=show.
+func sonicShownCases() []sonicCase {
+	shown := sonicVerdict{0, "CriticalProgramDown", []string{"alive does not depend on it"}}
+	return []sonicCase{
+		{id: "E54", name: "a critical program exited unexpectedly, with `critical_programs=show`", alive: shown,
+			given: programIs(managed{"snmpd", "snmpd", stExited, 1, "Bad exit code 1"})},
+		{id: "E56", name: "a critical program is FATAL, with `critical_programs=show`", alive: shown,
+			given: programIs(managed{"snmpd", "snmpd", stFatal, 0, ""})},
+		{id: "E39", name: "start is RUNNING and a critical program is FATAL, with `critical_programs=show`", alive: shown,
+			ready: sonicVerdict{2, "StartNotFinished", []string{"is running"}}, given: func(_ *testing.T, l *sonicLab) {
+				l.supervisord.set(managed{"snmpd", "snmpd", stFatal, 0, ""})
+				l.supervisord.set(managed{"start", "start", stRunning, 0, ""})
+			}},
 	}
 }
 
@@ -122,4 +138,10 @@ func loggedOnce(t *testing.T, l *sonicLab) {
 func TestSonicWithoutRestarts(t *testing.T) {
 	t.Parallel()
 	startSonicLab(t, map[string]string{"auto_restart": "disabled"}).runCases(t, sonicNoRestartCases())
+}
+
+// Readiness as SONiC's document defines it: start and the hook, and no critical programs.
+func TestSonicReadinessWithoutCriticalPrograms(t *testing.T) {
+	t.Parallel()
+	startSonicLab(t, map[string]string{"critical_programs": "show"}).runCases(t, sonicShownCases())
 }

@@ -28,11 +28,12 @@ func TestSonicMistakes(t *testing.T) {
 		{"E58 watchdog without a colon", "watchdog_processes", place("watchdog", "\norchagent\n"), `/watchdog:2: "orchagent": expected program:NAME`},
 		{"file of watchdogs is missing", "watchdog_processes", dir + "/none", "/none: there is no such file"},
 		{"heartbeat is no duration", "heartbeat", "soon", "heartbeat=soon: expected a duration such as 60s, or 0 for none"},
+		{"critical_programs is neither", "critical_programs", "none", "critical_programs=none: expected obey or show"},
 		{"auto_restart is neither", "auto_restart", "always_enabled", "auto_restart=always_enabled: expected enabled or disabled"},
 		{"hook_not_executable is neither", "hook_not_executable", "warn", "hook_not_executable=warn: expected ignore or fail"},
 		{"hook is no path", "hook", "readiness_probe_hook", `path "readiness_probe_hook": expected an absolute path`},
 		{"socket is no path", "socket", "supervisor.sock", `path "supervisor.sock": expected an absolute path`},
-		{"unknown variable", "feature", "snmp", "the profile has no such variable, expected auto_restart, critical_processes, heartbeat, hook, hook_not_executable, socket or watchdog_processes"},
+		{"unknown variable", "feature", "snmp", "the profile has no such variable, expected auto_restart, critical_processes, critical_programs, heartbeat, hook, hook_not_executable, socket or watchdog_processes"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -259,7 +259,7 @@ func TestTripleoRuleFilesAreUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, _, err := shown.Files(profiles.Options{}, false)
+	files, _, err := shown.Files(profiles.Options{}, false, "")
 	if err != nil {
 		t.Fatal(err)
 	}

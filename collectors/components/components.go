@@ -133,7 +133,7 @@ func addSamples(b *collectors.Batch, c *component, at time.Time) {
 	}
 	b.Set(reportsMetric, float64(c.reports), s.Name)
 	b.Set(invalidReportsMetric, float64(c.invalid), s.Name)
-	addEvents(b, c)
+	addEvents(b, c, at)
 }
 
 // Describe implements Collector.

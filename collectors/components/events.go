@@ -175,7 +175,7 @@ func (c *component) eventStatus() []EventStatus {
 }
 
 // addEvents appends the samples of the events of one component.
-func addEvents(b *collectors.Batch, c *component) {
+func addEvents(b *collectors.Batch, c *component, at time.Time) {
 	for i, t := range c.tallies {
 		if t == nil {
 			continue
@@ -192,7 +192,7 @@ func addEvents(b *collectors.Batch, c *component) {
 		}
 		b.Set(consecutiveFailuresMetric, float64(t.streak), c.name, k.name)
 		if !t.failed.IsZero() {
-			b.Set(lastFailureMetric, collectors.EpochSeconds(t.failed), c.name, k.name)
+			b.Set(lastFailureMetric, collectors.EpochSeconds(collectors.OnClock(at, t.failed)), c.name, k.name)
 		}
 	}
 }

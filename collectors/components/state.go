@@ -128,7 +128,7 @@ func (c *component) late(at time.Time) bool {
 func (c *component) status(at time.Time) Status {
 	s := Status{
 		Name: c.name, Expected: c.expected, Reported: c.reports > 0,
-		Alive: c.alive, Ready: c.ready, Reason: c.reason, LastReport: c.last, Via: c.via,
+		Alive: c.alive, Ready: c.ready, Reason: c.reason, LastReport: collectors.OnClock(at, c.last), Via: c.via,
 	}
 	if c.late(at) {
 		s.Alive, s.Reason = new(false), "no report for "+silence(at.Sub(c.reportedAt))

@@ -32,13 +32,19 @@ type answer struct {
 	// set without an answer, for a server that is not trusted.
 	expires time.Time
 
+	// refused is where a redirect led that was not followed, because it is another host; else nil.
+	refused *url.URL
+
 	// complete reports whether the body was read to its end or to the limit.
 	complete bool
 	// size is how many bytes of the body were read, decompressed. body are these bytes, if an
-	// expectation or body_output needs them. unread is why they cannot be checked, or "".
+	// expectation, body_output or the note needs them. unread is why they cannot be checked, or
+	// "".
 	size   int64
 	body   []byte
 	unread string
+	// shown is what was read of the body, if the note has it.
+	shown []byte
 
 	results []result
 }
@@ -98,7 +104,7 @@ func (c *collector) read(resp *http.Response, a *answer) error {
 		a.unread = fmt.Sprintf("body has the encoding %q: expected gzip or none", text.Short(encoding, 40))
 	}
 	sink := io.Writer(io.Discard)
-	if (c.expect.readsBody() || c.config.BodyOutput != "") && a.unread == "" {
+	if (c.expect.readsBody() || c.config.BodyOutput != "" || c.showsBody()) && a.unread == "" {
 		sink = &c.body
 	}
 	var err error

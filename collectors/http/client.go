@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,8 +19,6 @@ import (
 const (
 	// maxHeader bounds an answer's header in bytes.
 	maxHeader = 64 << 10
-	// maxRedirects is how many redirects are followed, as in net/http.
-	maxRedirects = 10
 	// minSent is the length in bytes from which a query or a body may be a secret as a
 	// whole. A shorter one would match in unrelated texts.
 	minSent = 8
@@ -29,6 +27,8 @@ const (
 // client makes each request on a new connection. It is not safe for concurrent use.
 type client struct {
 	config Config
+	// expected reports whether an answer may have the status.
+	expected func(status int) bool
 	// settings trust ca; nil before the first collection.
 	settings *tls.Config
 	ca       []byte
@@ -106,29 +106,35 @@ func setHeader(req *http.Request, name, value string) {
 	req.Header.Set(name, value)
 }
 
-// do sends a request and counts the followed redirects. The body of the answer, and all that
-// net/http started for it, ends with ctx.
-func (c *client) do(ctx context.Context, req *http.Request, trace *trace, redirects *int) (*http.Response, error) {
+// do sends a request and sets the redirects of the answer. The body of the answer, and all that
+// net/http started for it, ends with ctx. By default, a redirect is followed if it leads to the same
+// host. One with an expected status is an answer like any other.
+func (c *client) do(ctx context.Context, req *http.Request, a *answer) (*http.Response, error) {
 	settings, err := c.trust()
 	if err != nil {
 		return nil, collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
-	route := &route{origin: origin(req), trace: trace, own: c.transport(ctx, trace.certificates(settings))}
+	route := &route{first: req.URL, trace: a.trace, own: c.transport(ctx, a.trace.certificates(settings))}
 	// Another server gets neither the client's certificate nor the name of this server.
 	foreign := settings.Clone()
 	foreign.GetClientCertificate, foreign.ServerName = nil, ""
-	route.foreign = c.transport(ctx, trace.certificates(foreign))
+	route.foreign = c.transport(ctx, a.trace.certificates(foreign))
 	client := http.Client{Transport: route, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if !c.config.FollowRedirects {
+		switch {
+		case c.config.FollowRedirects:
+		case c.expected(next.Response.StatusCode):
+			return http.ErrUseLastResponse
+		case remote.Leaves(next, via):
+			a.refused = next.URL
 			return http.ErrUseLastResponse
 		}
 		if err := route.follow(next, via); err != nil {
 			return err
 		}
-		*redirects = len(via)
+		a.redirects = len(via)
 		return nil
 	}}
-	return client.Do(req.WithContext(httptrace.WithClientTrace(ctx, trace.client())))
+	return client.Do(req.WithContext(httptrace.WithClientTrace(ctx, a.trace.client())))
 }
 
 // trust returns the settings of TLS, new ones when the trusted certificates have changed.
@@ -197,15 +203,15 @@ func (c *client) dial(ctx, collection context.Context, network, address string) 
 // route sends the requests of one collection: those to the configured server, and those to other
 // servers after redirects.
 type route struct {
-	origin       string
+	first        *url.URL
 	own, foreign *http.Transport
 	trace        *trace
 }
 
 // RoundTrip implements http.RoundTripper.
 func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
-	r.trace.begin(hostAndPort(req))
-	if origin(req) == r.origin {
+	r.trace.begin(strings.TrimPrefix(remote.Origin(req.URL), strings.ToLower(req.URL.Scheme)+"://"))
+	if remote.SameHost(r.first, req.URL) {
 		return r.own.RoundTrip(req)
 	}
 	return r.foreign.RoundTrip(req)
@@ -213,18 +219,13 @@ func (r *route) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // follow prepares the request after a redirect. After a redirect to another server, requests have
 // only the method and the user agent of the configuration, even back to the first server:
-// headers and the body may contain credentials. Another scheme or port of the host counts as
-// another server.
+// headers and the body may contain credentials. remote.SameHost decides what another server is.
 func (r *route) follow(next *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects {
-		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxRedirects)
+	if len(via) > remote.MaxRedirects {
+		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", remote.MaxRedirects)
 	}
 	next.Header.Del("Referer") // net/http puts the URL with its query there
-	away := origin(next) != r.origin
-	for _, before := range via {
-		away = away || origin(before) != r.origin
-	}
-	if !away {
+	if !remote.Leaves(next, via) {
 		return nil
 	}
 	if next.ContentLength != 0 {
@@ -233,21 +234,4 @@ func (r *route) follow(next *http.Request, via []*http.Request) error {
 	next.Header = http.Header{"User-Agent": next.Header.Values("User-Agent")}
 	next.Host = ""
 	return nil
-}
-
-// origin returns scheme, host and port of a request.
-func origin(req *http.Request) string {
-	return strings.ToLower(fmt.Sprintf("%s://%s", req.URL.Scheme, hostAndPort(req)))
-}
-
-// hostAndPort returns the target of a request, with the default port of the scheme.
-func hostAndPort(req *http.Request) string {
-	port := req.URL.Port()
-	if port == "" {
-		port = "80"
-		if req.URL.Scheme == "https" {
-			port = "443"
-		}
-	}
-	return net.JoinHostPort(req.URL.Hostname(), port)
 }

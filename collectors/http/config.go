@@ -46,7 +46,8 @@ type Config struct {
 	// BearerTokenFile is read at each request, so that a token can be rotated.
 	BearerTokenFile string            `yaml:"bearer_token_file,omitempty"`
 	TLS             *remote.ClientTLS `yaml:"tls,omitempty"`
-	// FollowRedirects is off by default: a redirect is an answer like any other.
+	// FollowRedirects follows redirects to other servers, too, and those with an expected status.
+	// Off by default.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 	// UseProxy uses the proxies of the environment. Off by default: the checked service is
 	// usually near.

@@ -9,7 +9,7 @@ import (
 
 func TestProblems(t *testing.T) {
 	const u = "url: http://127.0.0.1/, "
-	const variables = "http_code, http_version, method, num_redirects, remote_address, remote_ip, remote_port, response_code, scheme, size_download, " +
+	const variables = "body, http_code, http_version, method, num_redirects, remote_address, remote_ip, remote_port, response_code, scheme, size_download, " +
 		"time_appconnect, time_connect, time_namelookup, time_pretransfer, time_starttransfer, time_total, url_effective"
 	tests := []struct{ name, config, want string }{
 		{"URL alone", "{url: http://127.0.0.1/}", ""},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"syscall"
 	"time"
 
@@ -29,7 +28,8 @@ type collector struct {
 	expect   *expectations
 	format   writeOut
 	note     string
-	// body is the last body, if an expectation or body_output needs it; its memory is reused.
+	// body is the last body, if an expectation, body_output or the note needs it; its memory is
+	// reused.
 	body bytes.Buffer
 }
 
@@ -40,6 +40,7 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	if h.expect, err = newExpectations(c); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
+	h.client.expected = func(status int) bool { return h.expect.checkStatus(status) == "" }
 	if h.format, err = parseWriteOut(c.NoteFormat); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
@@ -89,7 +90,7 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		return nil, err
 	}
 	a.url = req.URL
-	resp, err := c.client.do(ctx, req, a.trace, &a.redirects)
+	resp, err := c.client.do(ctx, req, a)
 	if resp != nil { // also with the error of a redirect that is not followed
 		a.record(resp)
 	}
@@ -104,6 +105,9 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		return secrets, fmt.Errorf("read body: %w", err)
 	}
 	a.complete = true
+	if c.showsBody() {
+		a.shown = c.body.Bytes()
+	}
 	a.results = c.expect.check(a)
 	if c.config.Expect != nil && c.config.Expect.Observe {
 		return secrets, failure(a.results[:1], a.status) // the status
@@ -120,8 +124,8 @@ func (c *collector) explain(a *answer, err error) string {
 	if reason(err) == remote.ReasonTimeout {
 		text = fmt.Sprintf("no answer in time, in the phase %s: %s", a.trace.last().phase(), text)
 	}
-	if slices.Contains([]int{301, 302, 303, 307, 308}, a.status) && !c.config.FollowRedirects {
-		text += " (redirects are not followed)"
+	if to := a.refused; to != nil {
+		text += fmt.Sprintf(" (the redirect to another host is not followed: %.100s)", remote.Origin(to))
 	}
 	return fmt.Sprintf("%s %s: %s", a.method, redactedURL(a.url), text)
 }

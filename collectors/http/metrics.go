@@ -1,6 +1,8 @@
 package http
 
 import (
+	"net"
+	"net/url"
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -32,6 +34,15 @@ func defs() []*collectors.Def {
 	)
 }
 
+// mayLeadToTLS reports whether a redirect from a URL without TLS may lead to one with TLS.
+func (c *Config) mayLeadToTLS() bool {
+	from, err := url.Parse(c.URL)
+	if err != nil || c.FollowRedirects {
+		return true
+	}
+	return remote.SameHost(from, &url.URL{Scheme: "https", Host: net.JoinHostPort(from.Hostname(), "443")})
+}
+
 // Metrics implements Kind.
 func (c *Config) Metrics(name string) []collectors.Metric {
 	expectations := []string{expectStatus}
@@ -49,7 +60,7 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 			}
 		}
 	}
-	plain := strings.HasPrefix(strings.ToLower(c.URL), "http:") && !c.FollowRedirects
+	plain := strings.HasPrefix(strings.ToLower(c.URL), "http:") && !c.mayLeadToTLS()
 	m := collectors.NewCatalog(defs(), "dependency", name)
 	remote.DescribeDependency(m)
 	m.Closed("phase", phases(), phaseDurationMetric)

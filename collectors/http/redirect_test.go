@@ -90,8 +90,10 @@ func TestRedirectsEnd(t *testing.T) {
 		code, followed   float64
 		reason           string
 	}{
-		{"not followed", "/1", "", 302, 0, "protocol"},
-		{"not followed, and expected", "/1", ", status: [302]", 302, 0, ""},
+		{"one", "/1", "", 200, 1, ""},
+		{"expected", "/1", ", status: [302]", 302, 0, ""},
+		{"expected, and all are followed", "/1", ", status: [302], follow_redirects: true", 200, 1, "protocol"},
+		{"in a circle within the same host", "/round", "", 302, 10, "protocol"},
 		{"ten", "/10", ", follow_redirects: true", 200, 10, ""},
 		{"eleven", "/11", ", follow_redirects: true", 302, 10, "protocol"},
 		{"in a circle", "/round", ", follow_redirects: true", 302, 10, "protocol"},
@@ -112,12 +114,19 @@ func TestRedirectsEnd(t *testing.T) {
 	}
 }
 
-// The hint about redirects is for those that net/http would follow.
-func TestRedirectHint(t *testing.T) {
-	server := collectortest.Serve(t, redirector)
-	for code, hint := range map[int]string{300: "", 301: " (redirects are not followed)", 304: "", 308: " (redirects are not followed)"} {
-		_, err := collectortest.Collect(t, newCollector(t, fmt.Sprintf("%s/to?%d=/there", server.URL, code), ""))
-		if want := fmt.Sprintf("GET %s/to?...: answer has status %d: expected 200-299%s", server.URL, code, hint); errorText(err) != want {
+// A redirect to another host is refused, and named. Its query may be a secret.
+func TestRefusedRedirect(t *testing.T) {
+	own := collectortest.Serve(t, redirector)
+	other := collectortest.Serve(t, func(http.ResponseWriter, *http.Request) { t.Error("another host received a request") })
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		_, err := collectortest.Collect(t, newCollector(t, fmt.Sprintf("%s/to?%d=%s/there%%3Ftoken=s3cret", own.URL, code, other.URL), ""))
+		if want := fmt.Sprintf("GET %s/to?...: answer has status %d: expected 200-299 (the redirect to another host is not followed: %s)", own.URL, code, other.URL); errorText(err) != want {
+			t.Errorf("Collect() = %v, want %s", err, want)
+		}
+	}
+	for _, code := range []int{300, 304} { // net/http does not follow these
+		_, err := collectortest.Collect(t, newCollector(t, fmt.Sprintf("%s/to?%d=/there", own.URL, code), ""))
+		if want := fmt.Sprintf("GET %s/to?...: answer has status %d: expected 200-299", own.URL, code); errorText(err) != want {
 			t.Errorf("Collect() = %v, want %s", err, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -66,8 +67,12 @@ func (w writeOut) render(a *answer) string {
 	return out.String()
 }
 
-// writeOutVariables returns the variables of curl that apply here, and remote_address: address and
-// port, with brackets for IPv6. Times are in seconds from the beginning, as in curl, and 0 for an
+// showsBody reports whether the note has the body.
+func (c *collector) showsBody() bool { return strings.Contains(c.config.NoteFormat, "%{body}") }
+
+// writeOutVariables returns the variables of curl that apply here, and two others: body, without
+// secrets that their form reveals, and remote_address, address and port with brackets for IPv6.
+// Times are in seconds from the beginning, as in curl, and 0 for an
 // event that did not happen.
 func writeOutVariables() map[string]func(*answer) string {
 	status := func(a *answer) string { return fmt.Sprintf("%03d", a.status) }
@@ -81,6 +86,7 @@ func writeOutVariables() map[string]func(*answer) string {
 		}
 	}
 	return map[string]func(*answer) string{
+		"body":           func(a *answer) string { return strings.TrimSpace(redact.Text(string(a.shown))) },
 		"http_code":      status,
 		"response_code":  status,
 		"http_version":   func(a *answer) string { return strconv.FormatFloat(a.version, 'g', -1, 64) },

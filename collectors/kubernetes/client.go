@@ -57,11 +57,7 @@ func newClient(config *rest.Config) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the connection: %w", err)
 	}
-	return &client{base: base, http: &http.Client{
-		Transport: transport,
-		// A redirect would send the credentials to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &client{base: base, http: &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}}, nil
 }
 
 // closeIdle closes the idle connections, so that the next request opens a new one.

@@ -42,7 +42,12 @@ func TestDependencyFaults(t *testing.T) {
 		{"neither readyz nor healthz", map[string]http.HandlerFunc{"/readyz": status(404)}, "not_found"},
 		{"not ready, with a healthz that would pass", map[string]http.HandlerFunc{"/readyz": status(500), "/healthz": text("ok")}, "server_error"},
 		{"overloaded", both(status(429)), "client_error"},
-		{"redirect to elsewhere", map[string]http.HandlerFunc{"/readyz": http.RedirectHandler("/", http.StatusFound).ServeHTTP}, "protocol"},
+		{"redirect within the same host", map[string]http.HandlerFunc{
+			"/readyz": http.RedirectHandler("/ready", http.StatusFound).ServeHTTP, "/ready": text("ok"),
+			reviews: http.RedirectHandler("/reviews", http.StatusFound).ServeHTTP, "/reviews": text(`{"kind":"SelfSubjectAccessReview","status":{"allowed":true}}`),
+		}, ""},
+		{"redirect to another host", map[string]http.HandlerFunc{"/readyz": http.RedirectHandler("https://api.invalid/", http.StatusFound).ServeHTTP}, "protocol"},
+		{"redirect in a circle", map[string]http.HandlerFunc{"/readyz": http.RedirectHandler("/readyz", http.StatusFound).ServeHTTP}, "protocol"},
 		{"review is garbage", map[string]http.HandlerFunc{reviews: text("<html>")}, "protocol"},
 		{"review is another object", map[string]http.HandlerFunc{reviews: text(`{"kind":"Status"}`)}, "protocol"},
 		{"review without end", map[string]http.HandlerFunc{reviews: text(strings.Repeat(" ", 2<<20))}, "protocol"},

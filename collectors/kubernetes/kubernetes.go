@@ -134,7 +134,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	remote.AddDependency(&b, c.name, c.last.ready.took, c.last.reason())
 	c.addResult(&b, c.last)
 	for _, w := range c.watches {
-		addWatch(&b, c.name, w.resource, w.snapshot())
+		addWatch(&b, c.name, w.resource, w.snapshot(), time.Now())
 	}
 	return b.Samples, c.problems(c.last)
 }

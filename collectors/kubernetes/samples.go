@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"time"
+
 	"github.com/vitals-health/vitals/collectors"
 )
 
@@ -30,13 +32,13 @@ func (c *collector) addResult(b *collectors.Batch, r *result) {
 }
 
 // addWatch appends the samples of a watch, unless its first attempt has not ended.
-func addWatch(b *collectors.Batch, dependency, resource string, s watchState) {
+func addWatch(b *collectors.Batch, dependency, resource string, s watchState, now time.Time) {
 	if !s.tried {
 		return
 	}
 	b.Set(watchConnectedMetric, collectors.Number(s.connected), dependency, resource)
 	if !s.contact.IsZero() {
-		b.Set(watchLastContactMetric, collectors.EpochSeconds(s.contact), dependency, resource)
+		b.Set(watchLastContactMetric, collectors.EpochSeconds(collectors.OnClock(now, s.contact)), dependency, resource)
 	}
 	b.Set(watchRestartsMetric, float64(s.restarts), dependency, resource)
 	reason := watchReason(s.err)

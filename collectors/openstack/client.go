@@ -35,8 +35,7 @@ var errBodyTooLarge = errors.New("the response is larger than 4 MiB")
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // newClient returns the HTTP client of one login. It keeps idle connections and uses the proxy of
-// the environment. It does not follow redirects, which would send the token to another host. It
-// uses HTTP/1.1 only: a frozen HTTP/2 connection would be reused until TCP closes it.
+// the environment. It follows redirects within the same host only. It uses HTTP/1.1 only: a frozen HTTP/2 connection would be reused until TCP closes it.
 func newClient(config *tls.Config, dial dial) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -52,7 +51,7 @@ func newClient(config *tls.Config, dial dial) *http.Client {
 			IdleConnTimeout:        90 * time.Second,
 			MaxResponseHeaderBytes: headerLimit,
 		}},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: remote.FollowSameHost,
 	}
 }
 
@@ -75,6 +74,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	traced, lookup := remote.TraceLookup(r.Context())
 	response, err := t.next.RoundTrip(r.WithContext(traced))
+	noteExpiry(r.Context(), response, err)
 	if err != nil {
 		return nil, lookup.Cause(err)
 	}

@@ -117,9 +117,6 @@ func detailOf(err error, secrets []string) string {
 		return remote.WithoutSecrets(err.Error(), secrets)
 	}
 	content := fmt.Sprintf("%d %s", e.Actual, http.StatusText(e.Actual))
-	if e.Actual >= 300 && e.Actual < 400 {
-		content += " (redirects are not followed)"
-	}
 	if message := remoteMessage(e.Body); message != "" {
 		content += ": " + text.Short(remote.WithoutSecrets(message, secrets), messageLimit)
 	}

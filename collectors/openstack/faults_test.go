@@ -208,8 +208,8 @@ func TestUnreachableKeystone(t *testing.T) {
 	faultCase{want: remote.ReasonDNS, text: "not resolved in time", within: 300 * time.Millisecond}.check(t, unknown, "keystone")
 }
 
-func (c *fakeCloud) serveTLS(certificate tls.Certificate) *httptest.Server {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(c.serveKeystone))
+func (c *fakeCloud) serveTLS(handler http.HandlerFunc, certificate tls.Certificate) *httptest.Server {
+	s := httptest.NewUnstartedServer(handler)
 	s.Config.ErrorLog = c.keystone.Config.ErrorLog
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	s.StartTLS()
@@ -221,7 +221,7 @@ func TestKeystoneTLS(t *testing.T) {
 	cloud := newFakeCloud(t)
 	good, goodCA, _ := collectortest.Certificate(t, "cloud.example", time.Now().Add(time.Hour))
 	expired, expiredCA, _ := collectortest.Certificate(t, "cloud.example", time.Now().Add(-time.Hour))
-	goodServer, expiredServer := cloud.serveTLS(good), cloud.serveTLS(expired)
+	goodServer, expiredServer := cloud.serveTLS(cloud.serveKeystone, good), cloud.serveTLS(cloud.serveKeystone, expired)
 	for _, test := range []struct {
 		name, url, ca string
 		insecure      bool

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
@@ -48,9 +49,11 @@ type keystone struct {
 
 // Collect validates the token of an earlier authentication, or authenticates.
 func (k *keystone) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	token, took, err := k.session.check(ctx)
+	var expires time.Time
+	token, took, err := k.session.check(withExpiry(ctx, &expires))
 	var b collectors.Batch
 	remote.AddDependency(&b, k.name, took, reasonOf(err))
+	addExpiry(&b, k.name, expires)
 	issued, reloadErr := k.session.count()
 	b.Set(keystoneTokensIssuedMetric, float64(issued), k.name)
 	if held := k.session.held(); held != nil {

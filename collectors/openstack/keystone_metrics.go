@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"strings"
+
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
@@ -20,6 +22,7 @@ func keystoneDefs() []*collectors.Def {
 		keystoneTokenExpiryMetric,
 		keystoneTokenIssuedMetric,
 		keystoneEndpointPresentMetric,
+		remote.CertificateExpiryMetric,
 	)
 }
 
@@ -27,7 +30,8 @@ func keystoneDefs() []*collectors.Def {
 func (c *KeystoneConfig) Metrics(name string) []collectors.Metric {
 	m := collectors.NewCatalog(keystoneDefs(), "dependency", name)
 	remote.DescribeDependency(m)
-	m.Vanishing(keystoneTokenExpiryMetric, keystoneTokenIssuedMetric)
+	m.Vanishing(keystoneTokenExpiryMetric, keystoneTokenIssuedMetric, remote.CertificateExpiryMetric)
+	m.Without(strings.HasPrefix(strings.ToLower(c.AuthURL), "http:"), remote.CertificateExpiryMetric)
 	m.Configured("service", c.Endpoints, keystoneEndpointPresentMetric)
 	m.Bools(keystoneEndpointPresentMetric)
 	return m.List()

@@ -169,6 +169,7 @@ func (n *neutron) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	var b collectors.Batch
 	quotas, took, err := r.measure(ctx)
 	remote.AddDependency(&b, n.name, took, reasonOf(err))
+	addExpiry(&b, n.name, r.expires)
 	if err == nil {
 		addNeutronQuotas(&b, n.name, n.resources, quotas)
 		err = errors.Join(r.extensions(ctx, &b), r.agents(ctx, &b))
@@ -196,6 +197,8 @@ type neutronCollection struct {
 	token   *token
 	base    string // URL of the API, with a slash at its end
 	renewed bool   // the token was replaced
+	// expires is when Neutron's certificates expire; zero without TLS.
+	expires time.Time
 }
 
 // measure sends the request that decides whether Neutron is up: it succeeds if Neutron accepts
@@ -269,7 +272,7 @@ func (r *neutronCollection) get(ctx context.Context, resource string, into neutr
 // send sends a GET request with the current token.
 func (r *neutronCollection) send(ctx context.Context, resource string, into neutronResponse) (time.Duration, error) {
 	op := "get " + r.base + resource
-	_, took, err := call(ctx, r.token.login, r.token.id, op, http.MethodGet, r.base+resource, &gophercloud.RequestOpts{
+	_, took, err := call(withExpiry(ctx, &r.expires), r.token.login, r.token.id, op, http.MethodGet, r.base+resource, &gophercloud.RequestOpts{
 		JSONResponse: into, OkCodes: []int{http.StatusOK},
 	})
 	if err != nil {

@@ -26,6 +26,7 @@ func neutronDefs() []*collectors.Def {
 		neutronExtensionPresentMetric,
 		neutronAgentsMetric,
 		neutronAgentsAliveMetric,
+		remote.CertificateExpiryMetric,
 	)
 }
 
@@ -42,7 +43,8 @@ func (c *NeutronConfig) Metrics(name string) []collectors.Metric {
 	m := collectors.NewCatalog(neutronDefs(), "dependency", name)
 	remote.DescribeDependency(m)
 	m.Configured("resource", resources, quotas...)
-	m.Vanishing(quotas...) // Neutron may have no quota details, or not this quota
+	m.Vanishing(remote.CertificateExpiryMetric) // the catalog has Neutron's address
+	m.Vanishing(quotas...)                      // Neutron may have no quota details, or not this quota
 	m.Configured("extension", c.Extensions, neutronExtensionPresentMetric)
 	m.Configured("agent_type", c.Agents, neutronAgentsMetric, neutronAgentsAliveMetric)
 	m.Bools(neutronQuotaUnlimitedMetric, neutronExtensionPresentMetric)

@@ -147,14 +147,20 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.DialContext(ctx, network, address)
 }
 
+// redirect follows redirects within the same host, and others where the configuration allows it.
+// Those requests have no credentials.
 func (c *client) redirect(next *http.Request, via []*http.Request) error {
-	if !c.config.FollowRedirects {
-		return http.ErrUseLastResponse
-	}
 	next.Header.Del("Referer") // net/http puts the URL with its query there
 	if len(via) > maxRedirects {
 		return collectors.Errorf(remote.ReasonProtocol, "more than %d redirects", maxRedirects)
 	}
+	if !remote.Leaves(next, via) {
+		return nil
+	}
+	if !c.config.FollowRedirects {
+		return remote.RefusedRedirect(next.Response.StatusCode, next.URL)
+	}
+	next.Header.Del("Authorization")
 	return nil
 }
 

@@ -89,19 +89,34 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, "/metrics", http.StatusFound)
 		case "/round":
 			http.Redirect(w, r, "/round", http.StatusFound)
+		case "/away":
+			http.Redirect(w, r, r.URL.RawQuery, http.StatusFound)
 		default:
 			w.Header().Set("Content-Type", textFormat)
 		}
 	})
+	password := t.TempDir() + "/password"
+	collectortest.Write(t, password, "s3cret")
+	other := collectortest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Errorf("another host received the credentials %q", r.Header.Get("Authorization"))
+		}
+		w.Header().Set("Content-Type", textFormat)
+	})
+	away := ", basic_auth: {username: u, password_file: " + password + "}"
 	tests := []struct{ name, path, more, want string }{
-		{"followed", "/once", ", follow_redirects: true", ""},
-		{"not followed", "/once", "", "protocol"},
+		{"within the same host", "/once", "", ""},
+		{"within the same host, if all are followed", "/once", ", follow_redirects: true", ""},
+		{"to another host", "/away?" + other.URL, away, "protocol"},
+		{"to another host, if all are followed", "/away?" + other.URL, away + ", follow_redirects: true", ""},
 		{"in a circle", "/round", ", follow_redirects: true", "protocol"},
 	}
 	for _, tt := range tests {
 		samples, err := collectortest.Collect(t, newScraper(t, target.URL+tt.path, tt.more))
 		if got := reason(t, samples); got != tt.want {
 			t.Errorf("%s: reason = %q, error %v, want %q", tt.name, got, err, tt.want)
+		} else if tt.want != "" && tt.path != "/round" && !strings.Contains(err.Error(), "to another host is not followed: "+other.URL) {
+			t.Errorf("%s: error %v, want the other host", tt.name, err)
 		}
 	}
 }

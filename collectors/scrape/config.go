@@ -22,7 +22,7 @@ type Config struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// HonorTimestamps keeps the timestamps of samples; on by default.
 	HonorTimestamps bool `yaml:"honor_timestamps"`
-	// FollowRedirects is off by default.
+	// FollowRedirects follows redirects to other hosts, too. Off by default.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 
 	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit

@@ -41,10 +41,7 @@ func newClient(config *Config) *client {
 			return d.DialContext(ctx, "unix", socket)
 		}
 	}
-	c.http = &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	c.http = &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}
 	return c
 }
 

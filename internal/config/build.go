@@ -48,7 +48,8 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 	next := map[string]built{}
 	cfg = evaluator.Config{Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules}
 	for _, name := range l.Config.StateNames() {
-		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(l.Config.States[name].NoData)})
+		s := l.Config.States[name]
+		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(s.NoData), AtStart: evaluator.AtStart(s.AtStart)})
 	}
 	var errs []error
 	for _, i := range inOrderOfUse(l.Config.Collectors) {

@@ -43,6 +43,8 @@ type StateConfig struct {
 	// NoData is how the state treats unknown rules: fail, pass, hold or a hold with an end,
 	// such as hold 5m.
 	NoData string `yaml:"no_data,omitempty"`
+	// AtStart is how the state treats pending rules that have not been ok yet: fail or pass.
+	AtStart string `yaml:"at_start,omitempty"`
 }
 
 // ServerConfig configures the HTTP server.
@@ -170,6 +172,9 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 		}
 		if policy := c.States[name].NoData; policy != "" && !rules.NoData(policy).Valid() {
 			report("states."+name+".no_data", "state %q has no_data %q: expected %s", name, policy, rules.NoDataExpected)
+		}
+		if policy := c.States[name].AtStart; policy != "" && !evaluator.AtStart(policy).Valid() {
+			report("states."+name+".at_start", "state %q has at_start %q: expected fail or pass", name, policy)
 		}
 	}
 	if a := c.Server.ListenAddress; a != "" && !IsListenAddress(a) {

@@ -85,9 +85,9 @@ func readRegular(path string) ([]byte, error) {
 }
 
 // maxFile bounds a configuration or rule file.
-const maxFile = 1 << 20
+const maxFile = 8 << 20
 
-// ReadFile reads a file of at most 1 MiB. It limits the bytes that it reads, because a
+// ReadFile reads a file of at most 8 MiB. It limits the bytes that it reads, because a
 // device or a pipe has no size.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)

@@ -14,8 +14,8 @@ import (
 const ContentType = "text/plain"
 
 // Text returns the verdict in the format that the exec probe parses: one line per field
-// that is not zero, with the field's JSON name, a space and the value. The keys line and
-// note repeat. The verdict is last, so that a truncated text is detected. A decoder of
+// that is not zero, with the field's JSON name, a space and the value. The keys line, pending
+// and note repeat. The verdict is last, so that a truncated text is detected. A decoder of
 // JSON would make the probe a tenth larger, and slower.
 func (v *Verdict) Text() []byte {
 	var b []byte
@@ -49,6 +49,9 @@ func (v *Verdict) Text() []byte {
 	number("unknown", v.Unknown)
 	for _, line := range v.Lines {
 		add("line", line)
+	}
+	for _, rule := range v.Pending {
+		add("pending", rule)
 	}
 	for _, note := range v.Notes {
 		add("note", note)
@@ -112,6 +115,8 @@ func (v *Verdict) set(key, value string) (err error) {
 		v.Unknown, err = strconv.Atoi(value)
 	case "line":
 		v.Lines = append(v.Lines, value)
+	case "pending":
+		v.Pending = append(v.Pending, value)
 	case "note":
 		v.Notes = append(v.Notes, value)
 	}

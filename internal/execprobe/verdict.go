@@ -5,6 +5,7 @@ package execprobe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,8 @@ type Verdict struct {
 	ExitCode int `json:"exit_code,omitempty"`
 	// Lines are the lines of a failing probe's body, or describe the rules that warn.
 	Lines []string `json:"lines"`
+	// Pending describes pending rules that will make the state fail, or warn, if it passes.
+	Pending []string `json:"pending,omitempty"`
 	// Notes are the notes of collectors, each with the collector's name, if the state
 	// passes.
 	Notes []string `json:"notes,omitempty"`
@@ -114,7 +117,7 @@ func ResultOf(v *Verdict) Result {
 		r.Text = v.State + ": " + firstOf(v.Reason, v.Verdict) + since(v.Since)
 	}
 	if r.Outcome == OK || r.Outcome == Warning {
-		r.Text = strings.Join(append([]string{r.Text}, v.Notes...), "; ")
+		r.Text = strings.Join(slices.Concat([]string{r.Text}, v.Pending, v.Notes), "; ")
 	}
 	return r
 }

@@ -48,6 +48,8 @@ type Rule struct {
 	Decides bool      `json:"decides,omitempty"`
 	Warns   bool      `json:"warns,omitempty"`
 	Observe bool      `json:"observe,omitempty"`
+	// Starting is set if the rule decides while it is pending, as it was not ok yet.
+	Starting bool `json:"starting,omitempty"`
 	// NoData is what unknown means for it: fail, pass, hold or hold with a duration.
 	NoData string `json:"no_data,omitempty"`
 	// HeldForSeconds is how long the last status of an unknown rule still counts.

@@ -53,7 +53,7 @@ func (x *explainer) rule(ctx context.Context, r *evaluator.Rule, tree bool) *exp
 func (x *explainer) bare(r *evaluator.Rule) *Rule {
 	out := &Rule{
 		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity,
-		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe,
+		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe, Starting: r.Starting,
 		NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
 		AlertCount: r.AlertCount, Expr: printed(r.Expr),

@@ -133,6 +133,9 @@ func (t *textWriter) ruleHead(r *Rule) string {
 	case r.Severity == "warning":
 		text += ", a warning only"
 	}
+	if r.Starting {
+		text += ", not ok since the start"
+	}
 	if r.Cause != "" {
 		text += ", caused by " + r.Cause
 	}

@@ -144,7 +144,7 @@ func newScene(t *testing.T, ruleFile string) *scene {
 	}
 	sim, err := evaluator.NewSimulation(evaluator.Config{
 		Files:  []*rules.File{file},
-		States: []evaluator.StatePolicy{{Name: "gold"}, {Name: "silver"}},
+		States: []evaluator.StatePolicy{{Name: evaluator.Ready, AtStart: evaluator.AtStartPass}, {Name: "gold", AtStart: evaluator.AtStartPass}, {Name: "silver"}},
 		Sources: []evaluator.Source{
 			{Name: "web", Kind: "scrape", Interval: 10 * time.Second, Timeout: time.Second, Collector: &fakeCollector{name: "web"}},
 			{Name: "late", Kind: "http", External: true, Interval: 10 * time.Second, Timeout: time.Second, Collector: &fakeCollector{name: "late"}},

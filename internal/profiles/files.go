@@ -4,34 +4,75 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 )
 
-// Files returns a profile as plain files by their paths: vitals.yml and rules/NAME.yml.
-// The configuration is the shipped one, or the one that the variables result in. given
-// reports whether flags set variables. note is a line for the user, or empty.
-func (pr Profile) Files(o Options, given bool) (files map[string]string, note string, err error) {
+// Secrets is the folder, below that of the plain files, with one file for each secret of the
+// configuration. Only their owner may read them.
+const Secrets = "secrets/"
+
+// Files returns a profile as plain files by their paths: vitals.yml, rules/NAME.yml and
+// secrets/NAME. dir is the directory that they are for: the configuration refers to its
+// secrets there. The configuration is the shipped one, or the one that the variables and
+// kuryr.conf result in. given reports whether flags set them. note is a line for the user,
+// or empty.
+func (pr Profile) Files(o Options, given bool, dir string) (files map[string]string, note string, err error) {
 	switch {
-	case !pr.made && given:
-		return nil, "", fmt.Errorf("profile %s: --set does not change its plain files, expected no such flag: write the files, and edit them", pr.Name)
-	case !pr.made:
+	case !pr.made && !given:
 		return plainFiles(string(pr.config())), "", nil
-	case o.Set["service"] == "" && !given:
+	case pr.made && o.Set["service"] == "" && !given:
 		return plainFiles(string(pr.config())), "no service: collectors and rule files are comments only; --set service=NAME adds those of a service", nil
 	}
 	l, errs := Load(o)
 	if len(errs) > 0 {
 		return nil, "", errors.Join(errs...)
 	}
+	if !pr.made {
+		files, err = pr.wholeConfig(&l.Config, dir)
+		return files, "", err
+	}
 	config, err := pr.madeConfig(&l.Config)
 	if err != nil {
 		return nil, "", err
 	}
 	return plainFiles(config), "", nil
+}
+
+// wholeConfig returns the files of a configuration, below the comment of the shipped one.
+func (pr Profile) wholeConfig(c *config.Config, dir string) (map[string]string, error) {
+	head, _, _ := strings.Cut(string(pr.config()), "evaluation_interval:")
+	made, err := strictyaml.Encode(c)
+	if err != nil {
+		return nil, fmt.Errorf("print profile %s: %w", pr.Name, err)
+	}
+	text := strings.ReplaceAll(string(made), "${", "$${")
+	secrets := map[string]string{}
+	refer := func(collector, key string, secret collectors.Secret) {
+		if secret == "" {
+			return
+		}
+		path := Secrets + collector + "-" + key
+		secrets[path] = secret.Value()
+		reference := strconv.Quote("${file:" + filepath.Join(dir, path) + "}")
+		text = strings.Replace(text, key+": "+secret.String()+"\n", key+": "+reference+"\n", 1)
+	}
+	for _, col := range c.Collectors {
+		if k := col.Keystone; k != nil {
+			refer(col.Name, "password", k.Password)
+			refer(col.Name, "application_credential_secret", k.ApplicationCredentialSecret)
+		}
+	}
+	files := plainFiles(head + "#\n# These flags are applied: change the values here. Secrets are in files of their own.\n" + text)
+	maps.Copy(files, secrets)
+	return files, nil
 }
 
 // madeConfig returns the shipped file with the collectors and rule files of c in the place

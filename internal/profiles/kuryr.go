@@ -46,7 +46,7 @@ func kuryrResources() map[string]string {
 
 // adjustKuryrController applies kuryr.conf and --set to the controller's profile.
 func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) []error {
-	errs := o.setVariables(c, componentsVariable(), kubeconfigVariable())
+	errs := o.setVariables(c, componentsVariable(), kubeconfigVariable(), originalVariable(":8083"))
 	if o.KuryrConf == "" {
 		return errs
 	}
@@ -54,7 +54,7 @@ func adjustKuryrController(o *Options, from *config.Sources, c *config.Config) [
 	if len(mistakes) > 0 {
 		return append(errs, mistakes...)
 	}
-	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.Health.Port)
+	o.setKuryrPort(c, fmt.Sprintf(":%d", conf.Health.Port))
 	for i := range c.Collectors {
 		useKuryrTimeout(&c.Collectors[i], conf.Neutron.Timeout)
 		for _, text := range useKuryrConf(&c.Collectors[i].Kinds, conf) {

@@ -27,7 +27,7 @@ const failureBucket = 50 * time.Second
 
 // adjustKuryrCNI applies kuryr.conf and --set to the CNI daemon's profile.
 func adjustKuryrCNI(o *Options, from *config.Sources, c *config.Config) []error {
-	errs := o.setVariables(c, componentsVariable(), interfacesVariable(), kubeconfigVariable(), processVariable(), sharedBooleansVariable())
+	errs := o.setVariables(c, componentsVariable(), interfacesVariable(), kubeconfigVariable(), originalVariable(":8092"), processVariable(), sharedBooleansVariable())
 	if o.KuryrConf == "" {
 		return errs
 	}
@@ -35,7 +35,7 @@ func adjustKuryrCNI(o *Options, from *config.Sources, c *config.Config) []error 
 	if len(mistakes) > 0 {
 		return append(errs, mistakes...)
 	}
-	c.Server.ListenAddress = fmt.Sprintf(":%d", conf.CNIHealth.Port)
+	o.setKuryrPort(c, fmt.Sprintf(":%d", conf.CNIHealth.Port))
 	if conf.CNIHealth.MaxMemoryUsage > 0 {
 		c.RuleFiles = append(c.RuleFiles, config.BuiltinPrefix+"kuryr-cni-memory")
 	}

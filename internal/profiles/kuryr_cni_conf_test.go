@@ -144,7 +144,7 @@ func TestCNIVariables(t *testing.T) {
 func TestCNIVariableMistakes(t *testing.T) {
 	const form = "expected NAME:/PATH or NAME:/PATH:DEADLINE, and commas between several"
 	for _, tt := range []struct{ name, value, want string }{
-		{"proces", "x", "--set proces=...: the profile has no such variable, expected components, interfaces, kubeconfig, process or shared_booleans"},
+		{"proces", "x", "--set proces=...: the profile has no such variable, expected components, interfaces, kubeconfig, original, process or shared_booleans"},
 		{"shared_booleans", "watcher", "--set shared_booleans=watcher: " + form},
 		{"shared_booleans", "watcher:dev/shm", "--set shared_booleans=watcher:dev/shm: " + form},
 		{"shared_booleans", "w:/dev/shm/w:30", `--set shared_booleans=w:/dev/shm/w:30: deadline "30": expected a duration such as 30s`},

@@ -110,12 +110,12 @@ func TestKuryrConfIsTakenOver(t *testing.T) {
 func TestKuryrConfThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.conf")
-	writeFile(t, large, strings.Repeat("# comment\n", 2<<20/10))
+	writeFile(t, large, strings.Repeat("# comment\n", 9<<20/10))
 	for _, tt := range []struct{ name, path, want string }{
 		{"missing", filepath.Join(dir, "missing.conf"), "there is no such file"},
 		{"a directory", dir, "is a directory, expected a file"},
 		{"a device", os.DevNull, "is not a regular file, expected one"},
-		{"2 MiB", large, "has more than 1048576 bytes, expected at most that"},
+		{"9 MiB", large, "has more than 8388608 bytes, expected at most that"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, errs := Load(Options{Name: "kuryr-controller", KuryrConf: tt.path})
@@ -168,7 +168,7 @@ func TestKuryrConfHandlers(t *testing.T) {
 
 // The controller's profile does not have the variables of the CNI daemon's.
 func TestControllerVariables(t *testing.T) {
-	if _, errs := Load(Options{Name: "kuryr-controller", Set: map[string]string{"process": "x"}}); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "expected components or kubeconfig") {
+	if _, errs := Load(Options{Name: "kuryr-controller", Set: map[string]string{"process": "x"}}); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "expected components, kubeconfig or original") {
 		t.Errorf("Load() = %v, want an error that names the variables", errs)
 	}
 }

@@ -65,6 +65,8 @@ type Options struct {
 	KuryrConf string
 	// Set holds the values of the profile's variables.
 	Set map[string]string
+	// Rules are further rule files: paths, globs, or builtin:NAME for a shipped one.
+	Rules []string
 	// FromEnvironment holds the names in Set that come from the environment, for messages.
 	FromEnvironment map[string]bool
 	// Adjust changes the configuration after the profile has adjusted it; may be nil.
@@ -82,6 +84,7 @@ func Load(o Options) (*config.Loaded, []error) {
 	from := config.NewSources()
 	l, errs := config.Load(from, config.BuiltinPrefix+pr.Name, pr.config(), func(c *config.Config) []error {
 		errs := pr.adjust(&o, from, c)
+		c.RuleFiles = append(c.RuleFiles, o.Rules...)
 		if o.Adjust != nil {
 			o.Adjust(c)
 		}

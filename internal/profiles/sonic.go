@@ -33,8 +33,12 @@ func adjustSonic(o *Options, from *config.Sources, c *config.Config) []error {
 	parts := sonicParts(c)
 	choices := sonicChoices{heartbeat: parts.components.Deadline}
 	errs := o.setVariables(c,
-		choiceVariable("auto_restart", "enabled", "disabled", func() { replaceRules(c, "sonic-alive", "sonic-no-restart") }),
+		choiceVariable("auto_restart", "enabled", "disabled", func() { replaceRules(c, "sonic-alive", "sonic-no-restart", "sonic-critical-shown") }),
 		pathVariable("critical_processes", &choices.criticalProcesses),
+		choiceVariable("critical_programs", "obey", "show", func() {
+			replaceRules(c, "sonic-alive", "sonic-critical-shown")
+			replaceRules(c, "sonic-no-restart")
+		}),
 		durationVariable("heartbeat", &choices.heartbeat),
 		pathVariable("hook", &parts.hook.Command[0]),
 		choiceVariable("hook_not_executable", "ignore", "fail", func() { replaceRules(c, "sonic-hook-skipped", "sonic-hook-refused") }),
@@ -169,11 +173,12 @@ func choiceVariable(name, own, other string, change func()) variable {
 	}}
 }
 
-// replaceRules replaces a shipped rule file by another.
-func replaceRules(c *config.Config, before, after string) {
-	for i, name := range c.RuleFiles {
-		if name == config.BuiltinPrefix+before {
-			c.RuleFiles[i] = config.BuiltinPrefix + after
-		}
+// replaceRules replaces a shipped rule file, if it is there, by others.
+func replaceRules(c *config.Config, before string, after ...string) {
+	for i := range after {
+		after[i] = config.BuiltinPrefix + after[i]
+	}
+	if i := slices.Index(c.RuleFiles, config.BuiltinPrefix+before); i >= 0 {
+		c.RuleFiles = slices.Replace(c.RuleFiles, i, i+1, after...)
 	}
 }

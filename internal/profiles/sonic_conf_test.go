@@ -59,9 +59,31 @@ func TestSonicVariables(t *testing.T) {
 	}
 	want := map[string]string{
 		"socket": "/s.sock", "hook": "/h", "critical_processes": dir + "/c", "its file": dir + "/c",
-		"heartbeat": "1m30s", "expected": "orchagent", "rules": "builtin:sonic builtin:sonic-no-restart builtin:sonic-hook-refused",
+		"heartbeat": "1m30s", "expected": "orchagent", "rules": "builtin:sonic builtin:sonic-no-restart builtin:sonic-critical-shown builtin:sonic-hook-refused",
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("the profile has %v, want %v", got, want)
+	}
+}
+
+// What becomes of critical programs.
+func TestSonicCriticalPrograms(t *testing.T) {
+	for _, tt := range []struct {
+		set  map[string]string
+		want string
+	}{
+		{nil, "sonic sonic-alive sonic-hook-skipped"},
+		{map[string]string{"critical_programs": "obey"}, "sonic sonic-alive sonic-hook-skipped"},
+		{map[string]string{"critical_programs": "show"}, "sonic sonic-critical-shown sonic-hook-skipped"},
+		{map[string]string{"critical_programs": "show", "auto_restart": "disabled"}, "sonic sonic-critical-shown sonic-hook-skipped"},
+		{map[string]string{"auto_restart": "disabled"}, "sonic sonic-no-restart sonic-critical-shown sonic-hook-skipped"},
+	} {
+		l, errs := Load(Options{Name: "sonic", Set: tt.set})
+		if len(errs) > 0 {
+			t.Fatalf("Load() = %v, want no errors", errs)
+		}
+		if got := strings.ReplaceAll(strings.Join(l.Config.RuleFiles, " "), "builtin:", ""); got != tt.want {
+			t.Errorf("with %v the rules are %s, want %s", tt.set, got, tt.want)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func tripleoSwiftCases() []tripleoCase {
 		{"a server of Swift answers", "swift", server + api + "1\n" + rsync + "0", "", ""},
 		{"a server of Swift does not answer", "swift", server + api + "0\nvitals_dependency_failure{dependency=\"swift-object\",reason=\"refused\"} 1",
 			"APIDown: failing swift-object does not answer as it should: refused.", ""},
-		{"a server of Swift was not queried", "swift", server, "APIDown: failing swift-object does not answer as it should.", ""},
+		{"a server of Swift was not queried", "swift", server, "APIDown: failing swift-object does not answer as it should: there is no result of it.", ""},
 		{"a server beside its replicator", "swift", running("swift-object-server swift-object-replicator rsync") + api + "1\n" + rsync + "0", "", ""},
 		{"replicated a moment ago", "swift", replicator + api + "0\n" + limit + last + "1699999999", "", ""},
 		{"replicated at the limit", "swift", replicator + limit + last + "1699999700", "", ""},
@@ -55,9 +55,11 @@ func tripleoGuessCases() []tripleoCase {
 	)
 	compute := func(running string) string { return processes(running, "nova-compute", "sshd") }
 	up := func(name string) string { return `vitals_dependency_up{dependency="` + name + "\"} 1\n" }
-	down := func(name string) string { return `vitals_dependency_up{dependency="` + name + "\"} 0\n" }
+	down := func(name string) string {
+		return `vitals_dependency_up{dependency="` + name + "\"} 0\n" + `vitals_dependency_failure{dependency="` + name + "\",reason=\"timeout\"} 1\n"
+	}
 	silent := func(rule, name string) string {
-		return rule + ": failing " + name + " does not answer as it should."
+		return rule + ": failing " + name + " does not answer as it should: timeout."
 	}
 	return append([]tripleoCase{
 		{"nova-compute is connected", "nova-compute", compute("nova-compute") + connections("nova-compute", "established") + sshd + "0", "", ""},
@@ -75,7 +77,8 @@ func tripleoGuessCases() []tripleoCase {
 		{"the compute API is down", "nova-api", processes("", "metadata") + down("nova-api") + up("nova-metadata"), silent("APIDown", "nova-api"), ""},
 		{"the metadata API answers", "nova-api", processes("metadata", "metadata") + up("nova-metadata") + down("nova-api"), "", ""},
 		{"the metadata API is down", "nova-api", processes("metadata", "metadata") + down("nova-metadata") + up("nova-api"), silent("APIDown", "nova-metadata"), ""},
-		{"the metadata API was not queried", "nova-api", processes("metadata", "metadata") + up("nova-api"), silent("APIDown", "nova-metadata"), ""},
+		{"the metadata API was not queried", "nova-api", processes("metadata", "metadata") + up("nova-api"),
+			"APIDown: failing nova-metadata does not answer as it should: there is no result of it.", ""},
 		{"it is unknown which API it is", "nova-api", up("nova-api") + up("nova-metadata"), "APIDown: unknown no data for tripleo_role", ""},
 
 		{"the database answers", "mariadb", processes("", "socat") + up("mysql"), "", ""},
@@ -86,7 +89,7 @@ func tripleoGuessCases() []tripleoCase {
 		{"dnsmasq of the inspector runs", "ironic-inspector", processes("dnsmasq", "dnsmasq") + down("ironic-inspector"), "", ""},
 		{"the inspector answers", "ironic-inspector", processes("", "dnsmasq") + up("ironic-inspector"), "", ""},
 		{"neither the inspector nor dnsmasq", "ironic-inspector", processes("", "dnsmasq") + down("ironic-inspector"), silent("APIDown", "ironic-inspector"), ""},
-		{"nothing is known of the inspector", "ironic-inspector", "", `APIDown: unknown no data for vitals_process_up{process="dnsmasq"}`, ""},
+		{"nothing is known of the inspector", "ironic-inspector", "", "APIDown: unknown no data for tripleo_role", ""},
 
 		{"images come over HTTP", "ironic-pxe", processes("httpd", "httpd", "dnsmasq", "in.tftpd") + up("ironic-pxe") + tftp + "0", "", ""},
 		{"images do not come over HTTP", "ironic-pxe", processes("httpd", "httpd", "dnsmasq", "in.tftpd") + down("ironic-pxe"), silent("APIDown", "ironic-pxe"), ""},

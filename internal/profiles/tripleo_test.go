@@ -123,9 +123,9 @@ func tripleoDependencyCases() []tripleoCase {
 		{"nothing is known of the broker", "broker", "", "ServerDown: unknown no data for vitals_dependency_up", ""},
 		{"the dashboard answers", "horizon", `vitals_dependency_up{dependency="horizon"} 1`, "", ""},
 		{"the dashboard answers with TLS only", "horizon", `vitals_dependency_up{dependency="horizon-ssl"} 1` + "\n" + down("horizon", "refused"), "", ""},
-		{"the dashboard is down", "horizon", down("horizon", "refused"), "APIDown: failing horizon does not answer as it should: refused.", ""},
+		{"the dashboard is down", "horizon", down("horizon", "refused"), "APIDown: failing The dashboard does not answer as it should, horizon: refused.", ""},
 		{"both virtual hosts of the dashboard are down", "horizon", down("horizon", "refused") + down("horizon-ssl", "timeout"),
-			"APIDown: failing horizon does not answer as it should: refused.", ""},
+			"APIDown: failing The dashboard does not answer as it should, horizon: refused, horizon-ssl: timeout.", ""},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // variable is a variable of a profile, which --set NAME=VALUE sets.
@@ -48,7 +49,7 @@ func (o *Options) setVariables(c *config.Config, known ...variable) []error {
 			continue
 		}
 		if err := known[i].set(c, o.Set[name]); err != nil {
-			errs = append(errs, fmt.Errorf("%s=%s: %w", o.setting(name), o.Set[name], err))
+			errs = append(errs, fmt.Errorf("%s=%s: %w", o.setting(name), redact.Text(o.Set[name]), err))
 		}
 	}
 	return errs

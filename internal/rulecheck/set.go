@@ -129,6 +129,7 @@ func (r *Set) Findings() []lint.Finding {
 	}
 	if r.loaded != nil {
 		opts.Config = r.loaded.Document.File()
+		opts.AliveNoData = rules.NoData(r.loaded.Config.States["alive"].NoData)
 		opts.ListenAddress = cmp.Or(r.loaded.Config.Server.ListenAddress, config.DefaultListen)
 	}
 	all := r.found(opts)

@@ -194,6 +194,9 @@ func ruleLine(start time.Time, r evaluator.Rule) string {
 		line += fmt.Sprintf(" (for: %s)", duration(r.For))
 	}
 	line += because(r)
+	if r.Starting {
+		line += ", not ok since the start"
+	}
 	if r.Cause != "" {
 		line += ", because of " + r.Cause
 	}

@@ -184,8 +184,12 @@ func (r *reader) statesOf(f *file, raw rawFile) {
 		if policy != "" && !policy.Valid() {
 			r.fail(path+".no_data", "expected %s, got %q", rules.NoDataExpected, policy)
 		}
+		start := evaluator.AtStart(raw.States[name].AtStart)
+		if start != "" && !start.Valid() {
+			r.fail(path+".at_start", "expected fail or pass, got %q", start)
+		}
 		f.states = slices.DeleteFunc(f.states, func(s evaluator.StatePolicy) bool { return s.Name == name })
-		f.states = append(f.states, evaluator.StatePolicy{Name: name, NoData: policy})
+		f.states = append(f.states, evaluator.StatePolicy{Name: name, NoData: policy, AtStart: start})
 	}
 }
 

@@ -22,7 +22,8 @@ type rawFile struct {
 }
 
 type rawState struct {
-	NoData string `yaml:"no_data"`
+	NoData  string `yaml:"no_data"`
+	AtStart string `yaml:"at_start"`
 }
 
 type rawTest struct {

@@ -105,10 +105,9 @@ func TestTimeline(t *testing.T) {
 		"      2m  rule QuotaGone unknown: no data for quota_free",
 		"      2m  rule QuotaLow unknown: no data for quota_free",
 		"   2m30s  restart",
-		"      3m  state ready fail: QuotaGone",
+		"      3m  state ready fail: ApiDown, QuotaGone",
 		"      4m  restart",
 		`      6m  rule ApiDown failing: {dependency="api", severity="critical", state="ready"} = 0`,
-		"      6m  state ready fail: ApiDown, QuotaGone",
 		`      7m  rule MemoryHigh failing: {severity="critical", state="alive"} = 200`,
 		"      7m  state alive fail: MemoryHigh",
 	}

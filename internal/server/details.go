@@ -187,7 +187,7 @@ func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
 		line = "[+]" + r.Name + " excluded: ok"
 	case r.Status == evaluator.OK:
 	case r.Decides:
-		line = "[-]" + RuleText(r)
+		line = "[-]" + r.Name + " " + text.Either(r.Starting, evaluator.ReasonStarting+": ", "") + r.Status.String() + why(r)
 	default:
 		line += leniency(r) + why(r)
 	}

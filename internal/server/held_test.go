@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -24,5 +25,28 @@ func TestHeldRule(t *testing.T) {
 	h = server.New(fixed(snap)).Handler()
 	if got := text(t, request(t, h, "GET", "/ready/KubernetesDown", "")); got != ended {
 		t.Errorf("the rule whose hold has ended = %q, want %q", got, ended)
+	}
+}
+
+// A pending rule that was never ok fails its state with a text of its own, and stays
+// pending.
+func TestStartingRule(t *testing.T) {
+	snap := healthy()
+	r := &snap.Rules[1]
+	r.Status, r.Starting, r.Decides, r.Summary = evaluator.Pending, true, true, "Keystone rejects the credentials."
+	snap.States[0].Verdict, snap.States[0].Deciding = evaluator.Fail, []int{1}
+	h := server.New(fixed(snap)).Handler()
+	for target, want := range map[string]string{
+		"/ready":              "starting: KeystoneDown pending: Keystone rejects the credentials. (since 2026-01-02T11:00:00Z)\n",
+		"/ready/KeystoneDown": "[-]KeystoneDown starting: pending: Keystone rejects the credentials. (since 2026-01-02T11:00:00Z)\n",
+	} {
+		res := request(t, h, "GET", target, "")
+		if got := text(t, res); got != want || res.StatusCode != 503 {
+			t.Errorf("GET %s = %d, %q, want 503, %q", target, res.StatusCode, got, want)
+		}
+	}
+	v, ok := server.StateVerdict(snap, "ready", noon())
+	if got := execprobe.ResultOf(&v); !ok || got.Outcome != execprobe.Unknown || v.Status != "pending" {
+		t.Errorf("the exec probe's outcome is %s for a rule that is %s, want unknown and pending", got.Outcome, v.Status)
 	}
 }

@@ -77,7 +77,8 @@ func TestNotesGiveWayToFacts(t *testing.T) {
 }
 
 func TestNotesInTheExecProbe(t *testing.T) {
-	passing, warning := healthy(), healthy()
+	passing, warning, broken := healthy(), healthy(), healthy()
+	broken.Collectors[1].Success, broken.Collectors[1].Error = false, "authenticate: 401\nreload: no file"
 	passing.Collectors[1].Note = "200 10.0.0.1:5000 0.003 seconds"
 	warning.Collectors[1].Note, warning.Collectors[2].Note = "200 10.0.0.1:5000 0.003 seconds", "2 of 100 ports left"
 	warning.States[0].Verdict, warning.States[0].Deciding = evaluator.Warn, []int{4}
@@ -86,6 +87,7 @@ func TestNotesInTheExecProbe(t *testing.T) {
 	for want, snap := range map[string]*evaluator.Snapshot{
 		"ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z\n":                                                                                                  healthy(),
 		"ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; keystone: 200 10.0.0.1:5000 0.003 seconds\n":                                                       passing,
+		"ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; keystone: authenticate: 401; reload: no file\n":                                                    broken,
 		"warning 0 PortQuotaLow failing: Few ports are left. (since 2026-01-02T11:00:00Z): 2 of 100 ports left; keystone: 200 10.0.0.1:5000 0.003 seconds\n": warning,
 	} {
 		v := verdictOf(t, server.New(fixed(snap)), "ready")

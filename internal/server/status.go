@@ -74,6 +74,8 @@ type RuleStatus struct {
 	Note string `json:"note,omitempty"`
 	// Cause names the failing rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
+	// Starting is set if the rule decides while it is pending, as it was not ok yet.
+	Starting bool `json:"starting,omitempty"`
 	// Observed is the value of the deciding alert: a number, or the string "NaN",
 	// "+Inf" or "-Inf".
 	Observed   *explain.Number `json:"observed,omitempty"`
@@ -191,7 +193,7 @@ func ruleStatus(r *evaluator.Rule) RuleStatus {
 		ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Observe: r.Observe, NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: r.Status.String(), Since: utc(r.Since), Decides: r.Decides, Warns: r.Warns,
-		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
+		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause, Starting: r.Starting,
 		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,
 	}
 	if r.Observed != nil {

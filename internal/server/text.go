@@ -86,10 +86,11 @@ func (v *view) root(i int, byName map[string]int) int {
 	return i
 }
 
-// RuleText describes a rule that is not ok: its name, its status, the reason, in
-// brackets the value, since when and the cause, and then the collectors' notes.
+// RuleText describes a rule that is not ok: that it has not been ok since the start, its
+// name, its status, the reason, in brackets the value, since when and the cause, and then
+// the collectors' notes.
 func RuleText(r *evaluator.Rule) string {
-	return r.Name + " " + r.Status.String() + why(r)
+	return text.Either(r.Starting, evaluator.ReasonStarting+": ", "") + r.Name + " " + r.Status.String() + why(r)
 }
 
 // why returns the part of a rule's line after its status.

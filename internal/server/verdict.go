@@ -83,6 +83,7 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 	}
 	out.Lines = boundedLines(out.Lines, maxVerdictText)
 	if st.Verdict != evaluator.Fail {
+		out.Pending = v.pending(st, now)
 		out.Notes = v.notes(out.Lines)
 	}
 	return out

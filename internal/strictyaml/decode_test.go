@@ -298,8 +298,8 @@ func TestDecodeMistakes(t *testing.T) {
 
 func TestDecodeBounds(t *testing.T) {
 	t.Run("file too large", func(t *testing.T) {
-		_, errs := strictyaml.Decode("f", make([]byte, 1<<20+1), new(config))
-		if want := "f:1:1: file of 1048577 bytes, expected at most 1 MiB"; len(errs) != 1 || errs[0].Error() != want {
+		_, errs := strictyaml.Decode("f", make([]byte, 8<<20+1), new(config))
+		if want := "f:1:1: file of 8388609 bytes, expected at most 8 MiB"; len(errs) != 1 || errs[0].Error() != want {
 			t.Errorf("Decode() = %v, want %q", errs, want)
 		}
 	})

@@ -60,7 +60,7 @@ func Parts(file string, data []byte) ([]Part, *Error) {
 		case isEmpty(n):
 			continue
 		}
-		if at, problem := oversize(n.Content[0]); problem != "" {
+		if at, problem := oversize(n.Content[0], len(data)); problem != "" {
 			return parts, &Error{File: file, Line: at.Line, Col: at.Column, Text: problem}
 		}
 		first := n.Line

@@ -27,7 +27,7 @@ func TestDocuments(t *testing.T) {
 		"a template":             {"a: 1\n---\nkind: Pod\nname: {{ .Release.Name }}\n", []string{"a"}, `f.yaml:4:7: {{ ... }} without quotes: this is a template, to be rendered first, as "helm template" does`},
 		"a template within":      {"a: 1\n---\nkind: Pod\nspec: [{name: {{ .x }}}]\n", []string{"a"}, `f.yaml:4:15: {{ ... }} without quotes`},
 		"a mapping as a key":     {"a: 1\n---\n? {kind: Pod}\n: 1\n", []string{"a", ""}, ""},
-		"too much":               {strings.Repeat("#", 1<<20+1), nil, "f.yaml:1:1: file of 1048577 bytes, expected at most 1 MiB"},
+		"too much":               {strings.Repeat("#", 8<<20+1), nil, "f.yaml:1:1: file of 8388609 bytes, expected at most 8 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			roots, err := strictyaml.Documents("f.yaml", []byte(c.given))

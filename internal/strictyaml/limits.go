@@ -7,22 +7,24 @@ import (
 )
 
 const (
-	// maxExpanded bounds the size of a file with its aliases expanded. The size of a node
-	// is nodeCost and the length of its text. A file of maxSize without aliases is always
-	// smaller: YAML has at most one node per byte, in "{a,b,c}".
-	maxExpanded = 16 << 20
-	nodeCost    = 8
+	// maxExpansion bounds the size of a file with its aliases expanded, as a multiple of
+	// its own. The size of a node is nodeCost and the length of its text. A file without
+	// aliases is always smaller: YAML has at most one node per byte, in "{a,b,c}". A file
+	// below minExpanded may be expanded like one of that size.
+	maxExpansion = 16
+	minExpanded  = 1 << 20
+	nodeCost     = 8
 	// maxDepth bounds the nesting of lists and mappings.
 	maxDepth = 100
 )
 
 // oversize finds deep nesting and aliases of aliases, which make a small file large. It is
-// linear in the file, because it visits every node once.
-func oversize(root *yaml.Node) (at *yaml.Node, problem string) {
-	m := measure{done: map[*yaml.Node]extent{}}
+// linear in the file, because it visits every node once. size is that of the file in bytes.
+func oversize(root *yaml.Node, size int) (at *yaml.Node, problem string) {
+	m := measure{done: map[*yaml.Node]extent{}, limit: maxExpansion * max(size, minExpanded)}
 	whole := m.node(root, 0)
-	if m.problem == "" && whole.size > maxExpanded {
-		return root, fmt.Sprintf("aliases make the file larger than %d MiB", maxExpanded>>20)
+	if m.problem == "" && whole.size > m.limit {
+		return root, fmt.Sprintf("aliases make the file larger than %d MiB", m.limit>>20)
 	}
 	return m.at, m.problem
 }
@@ -35,6 +37,7 @@ type extent struct {
 }
 
 type measure struct {
+	limit   int
 	done    map[*yaml.Node]extent
 	at      *yaml.Node
 	problem string
@@ -62,7 +65,7 @@ func (m *measure) node(at *yaml.Node, depth int) extent {
 	e = extent{size: nodeCost + len(n.Value)}
 	for _, child := range n.Content {
 		c := m.node(child, depth+1)
-		e.size = min(e.size+c.size, 2*maxExpanded) // stays far from an overflow
+		e.size = min(e.size+c.size, 2*m.limit) // stays far from an overflow
 		e.height = max(e.height, c.height+1)
 	}
 	m.done[n] = e

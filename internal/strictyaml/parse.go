@@ -14,8 +14,9 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxSize bounds a file. A large configuration has some tens of KiB.
-const maxSize = 1 << 20
+// maxSize bounds a file. A large configuration has some tens of KiB, and a generated rule
+// file some MiB.
+const maxSize = 8 << 20
 
 // parse returns the root of the one document in data.
 func parse(file string, data []byte) (*yaml.Node, *Error) {
@@ -41,7 +42,7 @@ func parse(file string, data []byte) (*yaml.Node, *Error) {
 		return nil, syntaxError(file, data, err)
 	}
 	root := first.Content[0]
-	if at, problem := oversize(root); problem != "" {
+	if at, problem := oversize(root, len(data)); problem != "" {
 		return fail(at.Line, at.Column, problem)
 	}
 	return root, nil
@@ -50,7 +51,7 @@ func parse(file string, data []byte) (*yaml.Node, *Error) {
 // checkText returns an error unless data is text within maxSize.
 func checkText(file string, data []byte) *Error {
 	if len(data) > maxSize {
-		return &Error{File: file, Line: 1, Col: 1, Text: fmt.Sprintf("file of %d bytes, expected at most 1 MiB", len(data))}
+		return &Error{File: file, Line: 1, Col: 1, Text: fmt.Sprintf("file of %d bytes, expected at most %d MiB", len(data), maxSize>>20)}
 	}
 	if line, col, what := invalidText(data); what != "" {
 		return &Error{File: file, Line: line, Col: col, Text: what + ", expected text in UTF-8"}

@@ -132,7 +132,7 @@ func (p *pass) reportUnused(a acceptance, code string) {
 	}
 	complete := p.opts.Complete && p.opts.Vocabulary != nil && p.opts.Vocabulary.Configured
 	switch {
-	case slices.Contains(strings.Fields("V016 V021 V022 V023"), code):
+	case slices.Contains(strings.Fields("V016 V021 V022 V023 V040 V041 V042 V043 V046"), code):
 		p.reportInvalid(a, "%s is not found %s", code, a.where())
 	case strings.HasPrefix(code, "V03"): // manifests have comments of their own
 	case complete:

@@ -35,3 +35,24 @@ func TestLongChainOfRecordingRules(t *testing.T) {
 		}
 	}
 }
+
+// Each recording rule of a chain uses the next one twice and compares nothing.
+func TestLongChainWithoutAComparison(t *testing.T) {
+	const links = 100
+	var text strings.Builder
+	text.WriteString("groups:\n  - name: chain\n    rules:\n")
+	for i := range links {
+		fmt.Fprintf(&text, "      - {record: 'r:%d', expr: 'r:%d * r:%[2]d'}\n", i, i+1)
+	}
+	fmt.Fprintf(&text, "      - {record: 'r:%d', expr: app_errors}\n", links)
+	text.WriteString("      - {alert: A, expr: 'r:0', labels: {state: ready}}\n")
+	found := 0
+	for _, f := range lint.Check([]*rules.File{parse(t, "chain.yml", text.String())}, lint.Options{Vocabulary: vocabulary(nil)}) {
+		if f.Code == "V012" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("V012 is found %d times, want once", found)
+	}
+}

@@ -22,7 +22,7 @@ func changingChoice(p *pass, s *subject) {
 func chosen(e parser.Expr) *parser.AggregateExpr {
 	switch n := promexpr.Bare(e).(type) {
 	case *parser.AggregateExpr:
-		if n.Op == parser.TOPK || n.Op == parser.BOTTOMK {
+		if (n.Op == parser.TOPK || n.Op == parser.BOTTOMK) && !deduplicates(n) {
 			return n
 		}
 	case *parser.UnaryExpr:
@@ -37,13 +37,31 @@ func chosen(e parser.Expr) *parser.AggregateExpr {
 	return nil
 }
 
-// chosenOfSides returns that of a side whose labels the result has.
-func chosenOfSides(n *parser.BinaryExpr) *parser.AggregateExpr {
-	if a := chosen(n.LHS); a != nil {
-		return a
+// deduplicates reports whether topk chooses one of several equal series in each group: it is
+// used over an aggregation, which has left few labels.
+func deduplicates(n *parser.AggregateExpr) bool {
+	of := promexpr.Bare(n.Expr)
+	if c, ok := of.(*parser.BinaryExpr); ok && c.Op.IsComparisonOperator() {
+		of = promexpr.Bare(c.LHS)
 	}
-	if n.Op == parser.LAND || n.Op == parser.LUNLESS {
+	_, ok := of.(*parser.AggregateExpr)
+	return ok && len(n.Grouping) > 0
+}
+
+// chosenOfSides returns that of a side whose labels the result has. In a join, the one side
+// often needs topk to have one series for each match, and its labels do not remain.
+func chosenOfSides(n *parser.BinaryExpr) *parser.AggregateExpr {
+	left, right := chosen(n.LHS), chosen(n.RHS)
+	m := n.VectorMatching
+	switch {
+	case m == nil || n.Op == parser.LOR:
+		if left == nil {
+			return right
+		}
+	case m.Card == parser.CardOneToMany:
+		return right
+	case m.Card == parser.CardOneToOne && (m.On || len(m.MatchingLabels) > 0) && left != nil && len(left.Grouping) > 0:
 		return nil
 	}
-	return chosen(n.RHS)
+	return left
 }

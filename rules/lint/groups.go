@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -17,11 +18,15 @@ func longInterval(p *pass) {
 				continue
 			}
 			line, col := f.PlaceInGroup(g, "interval")
+			where := fmt.Sprintf("group %q", g.Name)
+			if f.Part != "" {
+				where = f.Part + ", " + where
+			}
 			p.report(Finding{
-				File: f.Name, Line: line, Col: col, Where: f.Part,
-				Text: "the group " + quoted(g.Name) + " is evaluated every " + formatDuration(g.Interval) + ", and queries use a sample for " + formatDuration(lookback) +
+				File: f.Name, Line: line, Col: col, Where: where,
+				Text: "it is evaluated every " + formatDuration(g.Interval) + ", and queries use a sample for " + formatDuration(lookback) +
 					": between two evaluations, recorded series and ALERTS are absent",
-				Cure: "set interval: " + formatDuration(lookback) + " or less; for an expensive rule, " + formatDuration(lookback) + " is the longest one without gaps",
+				Cure: "set interval: " + formatDuration(lookback) + " or less, the longest one without gaps",
 			})
 		}
 	}

@@ -62,6 +62,8 @@ type Options struct {
 	Config string
 	// States are the names of all states.
 	States []string
+	// AliveNoData is the policy of alive for missing data; empty means that it passes.
+	AliveNoData rules.NoData
 	// Manifests are Kubernetes manifests with probes that use Vitals.
 	Manifests []*manifest.File
 	// ListenAddress is the configured listen address, which a flag can override; empty if

@@ -22,13 +22,14 @@ func misspelt(p *pass, s *subject) {
 	if s.rule.Alert == "" {
 		return
 	}
+	misplacedState(p, s)
 	probe := s.rule.State != ""
 	for _, name := range keys(s.rule.Labels) {
 		value := s.rule.Labels[name]
 		switch {
-		case p.isState(value) && lookAlike(s.rule.Labels, name, "state"):
+		case p.isState(value) && lookAlike(s.rule.Labels, name, s.file.StateLabel()):
 			probe = true
-			p.misspeltKey(s, "labels", name, "state", "the rule belongs to no state, and no probe uses it")
+			p.misspeltKey(s, "labels", name, s.file.StateLabel(), "the rule belongs to no state, and no probe uses it")
 		case s.rule.State != "" && lookAlike(s.rule.Labels, name, "severity"):
 			p.misspeltKey(s, "labels", name, "severity", "the rule has the default severity, critical")
 		}

@@ -119,7 +119,7 @@ func randomRules(r *rand.Rand, fragments []string) string {
 			fmt.Fprintf(&b, "      - alert: A%d%d\n        expr: %q\n        for: %s\n        labels: {%s}\n        annotations: {%s}\n",
 				g, i, text, one("0s", "10s", "1m"),
 				one("state: ready", "state: alive, severity: critical", "State: ready", "state: ready, value: '{{ $value }}'", "severity: page"),
-				one("summary: '{{ $labels.dependency }} {{ $value }}'", "sumary: x", "no_data: pass, summary: x", "summary: x, mode: observe"))
+				one("summary: '{{ $labels.dependency }} {{ $value }}'", "sumary: x", "no_data: pass, summary: x", "summary: x, mode: observe", "summary: '{{ .Value.Float }}{{ range query `up{a=` }}{{ end }}'"))
 		}
 	}
 	return b.String()
@@ -165,7 +165,7 @@ func TestChecksOfRandomRules(t *testing.T) {
 		}
 	}
 	t.Log(codes)
-	for _, code := range []string{"V008", "V009", "V011", "V012", "V013", "V014", "V015", "V016", "V017", "V021", "V022", "V023"} {
+	for _, code := range []string{"V008", "V009", "V011", "V012", "V013", "V014", "V015", "V016", "V017", "V021", "V022", "V023", "V040", "V043", "V044"} {
 		if codes[code] == 0 {
 			t.Errorf("nothing found by %s, want rules in which each check finds something", code)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
@@ -25,11 +26,7 @@ func templateFails(p *pass, s *subject) {
 		texts map[string]string
 	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
 		for _, name := range keys(of.texts) {
-			tmpl, err := expand.Parse("t", of.texts[name])
-			if err != nil { // a mistake that the parser reports
-				continue
-			}
-			if why := templateFailure(tmpl, of.texts[name]); why != "" {
+			if why := templateFailure(of.texts[name]); why != "" {
 				p.at(s, strictyaml.PathKey(of.key, name), "correct the template, and try it with a test of the rules (vitals test rules)",
 					"the template of the %s %s fails: %s", strings.TrimSuffix(of.key, "s"), name, why)
 			}
@@ -57,7 +54,11 @@ func trials() []trial {
 }
 
 // templateFailure returns why a template fails; empty if it succeeds for any of the trials.
-func templateFailure(tmpl *expand.Template, text string) string {
+func templateFailure(text string) string {
+	tmpl, err := expand.Parse("t", text)
+	if err != nil || !strings.Contains(text, "{{") { // an error is a mistake that the parser of rules reports
+		return ""
+	}
 	for _, q := range tmpl.Queries() {
 		if err := checkQuery(q); err != nil {
 			return reason(err)
@@ -99,30 +100,32 @@ func (t trial) run(tmpl *expand.Template, text string) error {
 	if err != nil {
 		return err
 	}
-	if wrong := misprinted(expanded); wrong != "" && !strings.Contains(text, "%!") {
+	if wrong := badVerb.FindString(expanded); wrong != "" && !strings.Contains(text, "%!") {
 		return fmt.Errorf("it prints %s", wrong)
 	}
 	return nil
 }
 
+var (
+	// afterDot matches a name that follows a dot.
+	afterDot = regexp.MustCompile(`\.([a-zA-Z_][a-zA-Z0-9_]*)`)
+	// badVerb matches what package fmt prints for a verb that does not fit its argument, as
+	// in %!d(float64=1).
+	badVerb = regexp.MustCompile(`%!([a-zA-Z]?\([^)]*\)|\(NOVERB\))`)
+)
+
 // names returns the names in a template that follow a dot: most of them are labels.
 func names(text string) []string {
 	var all []string
-	for _, m := range regexp.MustCompile(`\.([a-zA-Z_][a-zA-Z0-9_]*)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range afterDot.FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	return all
 }
 
-// misprinted returns what package fmt prints for a verb that does not fit its argument, as
-// in %!d(float64=1); empty if there is none.
-func misprinted(text string) string {
-	return regexp.MustCompile(`%!([a-zA-Z]?\([^)]*\)|\(NOVERB\))`).FindString(text)
-}
-
 // checkQuery returns why an expression in a template fails.
 func checkQuery(text string) error {
-	ast, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	ast, err := promexpr.Parse(text)
 	if err != nil {
 		var list parser.ParseErrors
 		if errors.As(err, &list) && len(list) > 0 {

@@ -27,6 +27,30 @@ func textsOfConditions() []textTest {
 				`7 rules compare series that can be absent while everything works. Prometheus then sees no alert, and vitals reports them as unknown, which their states handle by their own no_data: A, AA, AAA, AAAA, AAAAA and 2 more: set the annotation no_data of each to fail, pass or hold; pass a configuration (--config.file) to check its collectors, with one finding for each rule`,
 			},
 		},
+		{
+			name: "an inverted sense", code: "V044",
+			rules: alert("ready", `vitals_scrape_up == 1 or vitals_dependency_failure < 1`, ""),
+			want: []string{
+				`vitals_scrape_up is 1 while all is well, so the rule makes ready fail then, and pass while something is wrong: invert the comparison: an expression describes what is wrong`,
+				`vitals_dependency_failure is 0 while all is well, so the rule makes ready fail then, and pass while something is wrong: invert the comparison: an expression describes what is wrong`,
+			},
+		},
+		{
+			name: "names of Vitals", code: "V045",
+			rules: "- {record: vitals_scrape_up, expr: app_up}\n- {record: vitals_app_up, expr: app_up}\n",
+			want: []string{
+				`Vitals exports a metric vitals_scrape_up: rules select the series of both: choose another prefix, or a name with a colon such as app:scrape_up`,
+				`the prefix vitals_ is reserved: another version may export a metric vitals_app_up: choose another prefix, or a name with a colon such as app:app_up`,
+			},
+		},
+		{
+			name: "arguments of functions over labels", code: "V046",
+			rules: alert("ready", `label_replace(up, "a", "", "b", "(") == 0 or label_join(up, "", ",", "b") == 0`, ""),
+			want: []string{
+				`every evaluation of the rule fails: "(" in label_replace is not a valid regular expression: correct it: brackets need a pair, and a backslash is doubled in double quotes`,
+				`every evaluation of the rule fails: "" in label_join is not a valid name of a label: use a name that is not empty`,
+			},
+		},
 	}
 }
 

@@ -22,7 +22,7 @@ type textTest struct {
 
 // TestTexts checks the texts that depend on the rule.
 func TestTexts(t *testing.T) {
-	for _, test := range slices.Concat(textsOfExternals(), textsOfPatience(), textsOfConditions(), textsOfOthers()) {
+	for _, test := range slices.Concat(textsOfExternals(), textsOfPatience(), textsOfConditions(), textsOfTemplates(), textsOfOthers()) {
 		t.Run(test.name, func(t *testing.T) {
 			text := "groups:\n- name: g\n  rules:" + strings.ReplaceAll("\n"+test.rules, "\n", "\n  ")
 			f, mistakes := rules.Parse("r.yml", []byte(text), []string{"ready", "alive", "started"})

@@ -93,14 +93,17 @@ func (p *pass) recordsAnyValue(name string) bool {
 }
 
 // announces reports whether the series of a metric of another program may be present only
-// while something is wrong, by its name.
+// while something is wrong, by its name: the value of such a metric is constant.
 func announces(name string) bool {
-	return slices.ContainsFunc([]string{"info", "alarm", "alert", "health_detail"}, func(word string) bool { return strings.Contains(name, word) })
+	words := []string{"info", "metadata", "labels", "annotations", "alarm", "alert", "health_detail"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // chooses reports whether a selector chooses series by a condition in a label, as in
 // job_state{state="failed"}. Some programs export only the series of the current one.
 func chooses(s *parser.VectorSelector) bool {
 	conditions := strings.Fields("condition health level phase reason result severity state status type")
-	return slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return slices.Contains(conditions, m.Name) })
+	return slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+		return slices.Contains(conditions, m.Name[strings.LastIndex(m.Name, "_")+1:])
+	})
 }

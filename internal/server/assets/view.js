@@ -80,6 +80,7 @@ function rule(r, now, why) {
   const tone = r.status === "failing" && !r.decides ? "warn" : r.status;
   const tags = [
     r.severity === "warning" && "warning only", r.observe && "observed only",
+    r.starting && "not ok since the start",
     r.status === "unknown" && !r.decides && r.no_data && `no data: ${r.no_data}`,
     r.cause && `because of ${r.cause}`,
   ].filter(Boolean);

@@ -1,0 +1,49 @@
+package evaluator
+
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// settling is the time after a step of the clock. Timestamps that were exported before it
+// are by the other clock, so rules are evaluated when all collectors have run again. The
+// zero value waits for nothing.
+type settling struct {
+	// since is when the step was noticed, with the monotonic reading.
+	since time.Time
+	// awaited are the collectors without a result of a collection that began after that.
+	awaited map[collectors.Collector]bool
+	// over fires at the end of the longest wait.
+	over <-chan time.Time
+}
+
+// begin waits for the sources, at most for longest.
+func (s *settling) begin(now time.Time, sources []*source, longest time.Duration) {
+	*s = settling{since: now, awaited: map[collectors.Collector]bool{}, over: time.After(longest)}
+	for _, source := range sources {
+		s.awaited[source.Collector] = true
+	}
+}
+
+// took takes note of the result of a collection.
+func (s *settling) took(r result) {
+	if r.began.After(s.since) {
+		delete(s.awaited, r.collector)
+	}
+}
+
+// waits reports whether results are awaited.
+func (s *settling) waits() bool { return len(s.awaited) > 0 }
+
+// stepped moves the times of the core by d and has all collectors run before the next
+// evaluation. It waits for them half as long as a snapshot may be old: collectors that hang
+// must not have alive fail.
+func (e *Evaluator) stepped(now time.Time, d time.Duration) {
+	e.opts.Logger.Warn("the clock stepped", "by", d)
+	e.core.shift(d)
+	if e.workers != nil {
+		e.settling.begin(now, e.core.sources, e.core.maxAge()/2)
+		e.workers.wakeUp()
+	}
+}

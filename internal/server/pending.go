@@ -1,0 +1,45 @@
+package server
+
+import (
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
+)
+
+// Bounds of the pending rules in a verdict, so that the first line of an exec probe has
+// room for them and for notes.
+const (
+	maxPending     = 3
+	maxPendingText = 100
+)
+
+// pending describes the pending rules of a state that passes, each with the time until it
+// takes effect, and counts those that do not fit.
+func (v *view) pending(st evaluator.State, now time.Time) []string {
+	var all []string
+	left := 0
+	for _, i := range st.Rules {
+		r := &v.snap.Rules[i]
+		switch {
+		case r.Status != evaluator.Pending || r.Observe:
+		case len(all) == maxPending:
+			left++
+		default:
+			all = append(all, text.Clip(r.Name, maxPendingText)+" pending"+effect(r, now))
+		}
+	}
+	if left > 0 {
+		all = append(all, text.Plural(left, "more rule")+" pending")
+	}
+	return all
+}
+
+// effect returns what a pending rule does and when. Its alerts are longest active first.
+func effect(r *evaluator.Rule, now time.Time) string {
+	if len(r.Alerts) == 0 {
+		return ""
+	}
+	in := max(0, r.For-now.Sub(r.Alerts[0].ActiveAt))
+	return " (" + text.Either(r.Severity == "warning", "warns", "fails") + " in " + text.Duration(in) + ")"
+}
