@@ -70,6 +70,17 @@ func manyFindings(n int) string {
 	return fmt.Sprintf("groups: [{name: g, rules: [{alert: A, expr: '%s', for: 1m, labels: {state: ready}, annotations: {summary: It is bad.}}]}]", strings.Join(parts, " or "))
 }
 
+// chain returns a file with n recording rules, each of which uses the next one.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("groups:\n  - name: chain\n    rules:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "      - {record: 'r:%d', expr: 'r:%d + 1'}\n", i, i+1)
+	}
+	b.WriteString("      - {alert: A, expr: 'r:0 < 1', for: 30s, labels: {state: alive}, annotations: {summary: It is bad.}}\n")
+	return b.String()
+}
+
 // nested returns a file with one rule whose expression has n levels.
 func nested(n int) string {
 	expr := strings.Repeat("abs(1 + (", n) + "app_queue" + strings.Repeat(" > 0))", n)

@@ -207,10 +207,11 @@ func (p *pass) prepare() {
 		}
 		p.feeding[s] = true
 		for _, l := range p.leaves(s.rule) {
-			for _, name := range l.via {
-				for _, rec := range p.recorded[name] {
-					p.feeding[rec] = true
-				}
+			if len(l.via) == 0 {
+				continue
+			}
+			for _, rec := range p.recorded[l.via[len(l.via)-1]] { // earlier ones are the last of other leaves
+				p.feeding[rec] = true
 			}
 		}
 	}
