@@ -5,7 +5,7 @@ const ofCollector = `collector=~"$collector",$vitals`
 // failures matches the metrics with the reasons of failures, except those of watches.
 // failed has the labels that identify what failed; each metric has one of them.
 const (
-	failures = `vitals_[a-z]+(_write)?_failure`
+	failures = `vitals_[a-z]+(_write|_crd)?_failure`
 	failed   = `"dependency", "process", "component", "file", "disk", "systemd", "netlink", "cgroup", "supervisor", "script"`
 )
 

@@ -135,8 +135,8 @@ func TestCollectionOfABlackHoleEndsInTime(t *testing.T) {
 				t.Errorf("%s = %v, want %v", s.Labels, s.Value, want)
 			}
 		}
-		if len(samples) != 1+len(remote.Reasons()) {
-			t.Errorf("Collect() returned %d samples, want up and the reasons only", len(samples))
+		if len(samples) != 1+11*len(remote.Reasons()) {
+			t.Errorf("Collect() returned %d samples, want up and the reasons only, of the server and of 10 definitions", len(samples))
 		}
 	})
 }
