@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 const (
@@ -101,12 +103,14 @@ func evaluate(k *collector, d time.Duration) {
 			}
 		})
 	}()
-	due := time.NewTicker(10 * time.Second)
-	defer due.Stop()
-	for ctx.Err() == nil {
-		_, _ = k.Collect(ctx) // the requests count, not the samples
+	for due := time.Now(); ctx.Err() == nil; {
+		collecting := collectors.WithRequest(ctx)
+		if !time.Now().Before(due) {
+			due, collecting = due.Add(10*time.Second), ctx
+		}
+		_, _ = k.Collect(collecting) // the requests count, not the samples
 		select {
-		case <-due.C:
+		case <-time.After(time.Until(due)):
 		case <-changed:
 		case <-ctx.Done():
 		}

@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
-// A definition that cannot be read leaves no sample of an earlier collection, but the reason. The
-// request of a change of a watch does not bring it back.
+// A definition that cannot be read leaves no sample of an earlier collection, but the reason. A
+// requested collection exports the same, without checks.
 func TestUnreadableDefinition(t *testing.T) {
 	const (
 		crd     = "kuryrports.openstack.org"
@@ -48,6 +50,11 @@ func TestUnreadableDefinition(t *testing.T) {
 				}
 				if got := samples.reason(t, "vitals_kubernetes_crd_failure", labels); got != step.want {
 					t.Errorf("reason = %q, want %q", got, step.want)
+				}
+				before := len(api.requested())
+				again, _ := k.Collect(collectors.WithRequest(t.Context())) // its error is that above
+				if len(again) != len(samples) || len(api.requested()) != before {
+					t.Errorf("a requested collection has %d samples after %d requests, want the same %d after none", len(again), len(api.requested())-before, len(samples))
 				}
 			}
 		})
