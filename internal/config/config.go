@@ -88,7 +88,7 @@ type Loaded struct {
 func LoadFile(path string) (*Loaded, []error) {
 	from := NewSources()
 	data, err := from.Read(path)
-	if err != nil {
+	if data, err = atMost(data, err, maxConfig); err != nil {
 		return &Loaded{Sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
 	}
 	l, mistakes := Load(from, path, data, nil)
