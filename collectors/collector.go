@@ -34,8 +34,8 @@ type Collector interface {
 
 // Runner is a Collector that keeps something open between collections: a watch, a socket,
 // shared memory. Run is called once, concurrently with Collect, and returns soon after ctx
-// ends. A call of changed requests a collection at once; it never blocks and is safe for
-// concurrent use.
+// ends. A call of changed requests a collection at once, whose context Requested recognizes; it
+// never blocks and is safe for concurrent use.
 type Runner interface {
 	Collector
 	Run(ctx context.Context, changed func())

@@ -5,7 +5,7 @@ import "strings"
 const ofCollector = `collector=~"$collector",$vitals`
 
 // failures matches the metrics with the reasons of failures, except those of watches.
-const failures = `vitals_[a-z]+(_write)?_failure`
+const failures = `vitals_[a-z]+(_write|_crd)?_failure`
 
 // collectors returns the dashboard of the collectors. Each series of a failure has one of
 // the labels.

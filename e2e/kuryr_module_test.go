@@ -31,6 +31,12 @@ type kuryrProcess struct {
 // startKuryrProcess starts Vitals, and a program of the double with the module.
 func startKuryrProcess(t *testing.T, program string, args ...string) *kuryrProcess {
 	t.Helper()
+	return startKuryrProgram(t, "python3", nil, append([]string{program}, args...)...)
+}
+
+// startKuryrProgram is startKuryrProcess with an interpreter and more variables.
+func startKuryrProgram(t *testing.T, python string, variables []string, args ...string) *kuryrProcess {
+	t.Helper()
 	double := t.TempDir()
 	if err := os.CopyFS(double, os.DirFS("testdata/kuryr")); err != nil {
 		t.Fatal(err)
@@ -40,8 +46,8 @@ func startKuryrProcess(t *testing.T, program string, args ...string) *kuryrProce
 		write(t, filepath.Join(double, health), read(t, filepath.Join(source, health)))
 	}
 	p := startParts(t, "accept: any, deadline: 20s")
-	cmd := p.command("python3", append([]string{"../deploy/kuryr/vitals_kuryr.py", program}, args...)...)
-	cmd.Env = append(cmd.Env, "PYTHONPATH="+double, "PYTHONDONTWRITEBYTECODE=1")
+	cmd := p.command(python, append([]string{"../deploy/kuryr/vitals_kuryr.py"}, args...)...)
+	cmd.Env = append(append(cmd.Env, "PYTHONPATH="+double, "PYTHONDONTWRITEBYTECODE=1"), variables...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -137,6 +143,31 @@ func TestKuryrModuleController(t *testing.T) {
 	k.does(t, "ready Watcher false")
 	want["Watcher"] = "true false"
 	k.awaitAll(t, "watcher that is not ready", "", want)
+}
+
+// A controller whose event loop hangs reports nothing, and all its components are dead.
+// When it goes on, they are alive again. The interpreter is Debian's, which has the
+// package python3-eventlet.
+func TestKuryrModuleEventLoop(t *testing.T) {
+	t.Parallel()
+	k := startKuryrProgram(t, "/usr/bin/python3", []string{"DOUBLE_EVENTLET=1"}, "kuryr-k8s-controller")
+	k.line(t)
+	alive := func(want string) func() error {
+		return func() error {
+			got, err := k.reported()
+			for _, name := range []string{"kuryr-k8s-controller", "Watcher"} {
+				if !strings.HasPrefix(got[name], want) {
+					err = errors.Join(err, fmt.Errorf("%s = %q, want %q", name, got[name], want))
+				}
+			}
+			return err
+		}
+	}
+	await(t, "healthy", componentSlack, alive(healthyComponent))
+	k.does(t, "hang Watcher")
+	await(t, "event loop that hangs", 2*componentSlack, alive("false false no report for "))
+	k.does(t, "goes on")
+	await(t, "event loop that goes on", componentSlack, alive(healthyComponent))
 }
 
 // Each service process of the CNI daemon and its components are components, and so is the

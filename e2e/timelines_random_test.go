@@ -89,7 +89,10 @@ func randomRules(r *rand.Rand, step int) string {
 		notes := []string{`value: "{{ $labels.i }} = {{ $value }}"`}
 		switch r.IntN(4) {
 		case 0:
-			notes = append(notes, pick(r, `now: '{{ with query "time()" }}{{ . | first | value }}{{ end }}'`, `queried: '{{ with query "sum(a)" }}{{ . | first | value }}{{ end }}'`, `nothing: ""`))
+			notes = append(notes, pick(r, `now: '{{ with query "time()" }}{{ . | first | value }}{{ end }}'`, `queried: '{{ with query "sum(a)" }}{{ . | first | value }}{{ end }}'`, `nothing: ""`,
+				`recorded: '{{ with query "sum:a" }}{{ . | first | value }}{{ end }}'`,
+				`own: '{{ with query "count(ALERTS)" }}{{ . | first | value }}{{ end }}'`,
+				`composed: '{{ with printf "a{i=%q}" $labels.i | query }}{{ . | first | value }}{{ end }}'`))
 		case 1, 2, 3:
 			labels = append(labels, "state: "+pick(r, "ready", "ready", "alive"), pick(r, "severity: critical", "severity: critical", "severity: warning"))
 			if r.IntN(4) == 0 {

@@ -80,11 +80,11 @@ func (w *worker) run(ctx context.Context) {
 	var source *Source
 	var due time.Time // of the next regular collection
 	for {
-		begin := time.Now()
+		begin, collecting := time.Now(), collectors.WithRequest(ctx)
 		if s := w.source.Load(); s != source || !begin.Before(due) {
-			source, due = s, begin.Add(w.wait())
+			source, due, collecting = s, begin.Add(w.wait()), ctx
 		}
-		if !w.runCollection(ctx) {
+		if !w.runCollection(collecting) {
 			return
 		}
 		if !sleep(ctx, minGap, nil) || !sleep(ctx, time.Until(due), w.wake) {

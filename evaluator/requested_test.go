@@ -15,11 +15,10 @@ import (
 // for its own requests.
 func TestRequestsDoNotDelayRegularCollections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var requested atomic.Bool
 		var regular atomic.Int64
 		c := &stub{
-			collect: func(context.Context) ([]collectors.Sample, error) {
-				if !requested.Swap(false) {
+			collect: func(ctx context.Context) ([]collectors.Sample, error) {
+				if !collectors.Requested(ctx) {
 					regular.Add(1)
 				}
 				return nil, nil
@@ -32,7 +31,6 @@ func TestRequestsDoNotDelayRegularCollections(t *testing.T) {
 					case <-ctx.Done():
 						return
 					case <-often.C:
-						requested.Store(true)
 						changed()
 					}
 				}

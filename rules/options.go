@@ -2,7 +2,10 @@ package rules
 
 import (
 	"cmp"
+	"slices"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // Options are what a configuration defines for its rule files.
@@ -18,6 +21,20 @@ type Options struct {
 // DefaultStateLabel is the label that makes an alert a rule of a state, unless a
 // configuration names another.
 const DefaultStateLabel = "state"
+
+// StateLabelProblem returns why a label cannot be that of the state, or an empty string. An
+// empty label stands for the default.
+func StateLabelProblem(label string) string {
+	switch {
+	case label == "":
+		return ""
+	case !model.UTF8Validation.IsValidLabelName(label):
+		return "expected a label name"
+	case slices.Contains([]string{model.MetricNameLabel, model.AlertNameLabel, "severity"}, label):
+		return "expected a label without a meaning of its own"
+	}
+	return ""
+}
 
 func (o Options) stateLabel() string { return cmp.Or(o.StateLabel, DefaultStateLabel) }
 

@@ -74,10 +74,16 @@ func (f *File) placeOfCause(r *Rule, name string) (line, col int) {
 // PlaceInExpr returns the place of a part of the rule's expression. pos counts bytes from
 // the start of the expression, like the positions of its AST.
 func (f *File) PlaceInExpr(r *Rule, pos posrange.Pos) (line, col int) {
+	return f.PlacesInExpr(r)(pos)
+}
+
+// PlacesInExpr returns the function PlaceInExpr of a rule, for many places.
+func (f *File) PlacesInExpr(r *Rule) func(pos posrange.Pos) (line, col int) {
 	if f.doc == nil || r.path == "" {
-		return r.Line, r.Col
+		return func(posrange.Pos) (line, col int) { return r.Line, r.Col }
 	}
-	return f.doc.Locate(r.path+".expr", int(pos))
+	locate := f.doc.Locator(r.path + ".expr")
+	return func(pos posrange.Pos) (line, col int) { return locate(int(pos)) }
 }
 
 // Has reports whether a line of the file, or a comment in it, belongs to the document.

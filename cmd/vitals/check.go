@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/text"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // checkCommands declares the commands that check files and start nothing.
@@ -37,13 +38,15 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 	config.Action(do(func() int { return p.checkConfig(*syntaxOnly, configReport) }))
 
 	cmd := check.Command("rules", "Check rule files and PrometheusRule objects. Every error is printed as file:line:col, with exit code 3. Then report rules that are valid and probably wrong, with exit code 1 for findings of the severity of --fail-on.")
-	var files, states, manifests []string
+	var files, manifests []string
+	var opts rules.Options
 	cmd.Arg("file", "The rule files: paths, globs, or builtin:NAME for a shipped file. By default those of the configuration.").StringsVar(&files)
 	p.configFlags(cmd)
-	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
+	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&opts.States)
+	stateLabelFlag(cmd, &opts.StateLabel)
 	cmd.Flag("manifest", "A Kubernetes manifest whose probes query Vitals: check their timeouts, paths, and that they can fail. Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
 	rulesReport := p.reportFlags(cmd)
-	cmd.Action(do(func() int { return p.checkRules(files, states, manifests, rulesReport) }))
+	cmd.Action(do(func() int { return p.checkRules(files, manifests, opts, rulesReport) }))
 }
 
 // checkConfig checks a configuration without any I/O beyond reading files. With
@@ -91,8 +94,8 @@ func checkBuild(l *config.Loaded) error {
 
 // checkRules checks rule files, alone or against a configuration, and the probes of
 // manifests.
-func (p *program) checkRules(paths, states, manifests []string, to *lintreport.Printer) int {
-	run := &rulecheck.Set{States: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)}
+func (p *program) checkRules(paths, manifests []string, opts rules.Options, to *lintreport.Printer) int {
+	run := &rulecheck.Set{States: append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, opts.States...), StateLabel: opts.StateLabel}
 	configured := p.configFile+p.profile+p.kuryrConf != "" || len(p.set)+len(p.rules) > 0
 	if !configured && len(paths) == 0 {
 		to.Mistakes("", nil, []error{errors.New("no rule files: give some, or --config.file=FILE or --profile=NAME for those of a configuration")}, nil)

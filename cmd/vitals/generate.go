@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/text"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // output has the flags for the output of generated files.
@@ -33,19 +34,41 @@ func (p *program) generateCommand(app *kingpin.Application, do func(func() int) 
 // generateDashboards declares the command generate dashboards.
 func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
 	cmd := generate.Command("dashboards", "Write Grafana dashboards of Vitals and, with --rules, one of those rules, and the files with which Grafana and Kubernetes load them.")
-	var names, states []string
+	var names []string
+	var rule rules.Options
 	cmd.Flag("rules", "A rule file for the dashboard rules.json, or builtin:NAME for a shipped one. Repeatable: all files share one dashboard.").PlaceHolder("FILE").StringsVar(&names)
-	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
+	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&rule.States)
+	stateLabelFlag(cmd, &rule.StateLabel)
 	out := outputFlags(cmd)
 	cmd.Action(do(func() int {
 		names, errs := rulecheck.RuleFiles(names)
-		own, mistakes := rulecheck.ReadTogether(names, states)
+		own, mistakes := rulecheck.ReadTogether(names, rule)
 		if errs = append(errs, mistakes...); len(errs) > 0 {
 			return p.fail(errs...)
 		}
 		return p.put(dashboards.Files(own, kinds.IdentityLabels()), out)
 	}))
 }
+
+// stateLabelFlag declares the flag for the label of the state in rules.
+func stateLabelFlag(cmd *kingpin.CmdClause, label *string) {
+	cmd.Flag("state-label", "The label that makes an alert a rule of a state: the state_label of the configuration.").PlaceHolder("LABEL").SetValue((*stateLabel)(label))
+}
+
+// stateLabel is the value of the flag for the label of the state.
+type stateLabel string
+
+// Set implements kingpin.Value.
+func (l *stateLabel) Set(label string) error {
+	*l = stateLabel(label)
+	if text := rules.StateLabelProblem(label); text != "" {
+		return fmt.Errorf("--state-label=%s: %s", label, text)
+	}
+	return nil
+}
+
+// String implements kingpin.Value.
+func (l *stateLabel) String() string { return string(*l) }
 
 // outputFlags declares the flags for the output of generated files.
 func outputFlags(cmd *kingpin.CmdClause) *output {

@@ -10,15 +10,18 @@ import (
 	"github.com/vitals-health/vitals/dashboards/alerts"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/rulecheck"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // generateAlerts declares the command generate alerts.
 func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
 	cmd := generate.Command("alerts", "Write alerts about Vitals itself with unit tests, objects of the Prometheus Operator for them and for rule files, an example for Alertmanager in which causes inhibit their consequences, and a mixin.")
-	var names, states []string
+	var names []string
+	var rule rules.Options
 	opts := alerts.Options{Labels: labelsOfMetrics()}
 	cmd.Flag("rules", "A rule file that Prometheus loads as well, or builtin:NAME for a shipped one. Repeatable; by default those of Kuryr's profiles.").PlaceHolder("FILE").StringsVar(&names)
-	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&states)
+	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&rule.States)
+	stateLabelFlag(cmd, &rule.StateLabel)
 	cmd.Flag("selector", "Label matchers that select the series of every Vitals in Prometheus. By default "+alerts.DefaultSelector+".").PlaceHolder("MATCHERS").StringVar(&opts.Selector)
 	cmd.Flag("runbook-url", "The address of a runbook, with NAME for the name of the alert.").Default(alerts.DefaultRunbooks).StringVar(&opts.Runbooks)
 	cmd.Flag("grafana-url", "The base URL of Grafana for links to dashboards. By default they begin with /d/.").PlaceHolder("URL").StringVar(&opts.Grafana)
@@ -28,7 +31,7 @@ func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int
 		if len(names) == 0 {
 			names = kuryrRules()
 		}
-		if opts.Rules, errs = rulecheck.ReadApart(names, states); len(errs) > 0 {
+		if opts.Rules, errs = rulecheck.ReadApart(names, rule); len(errs) > 0 {
 			return p.fail(errs...)
 		}
 		files, err := alerts.Files(opts)

@@ -55,6 +55,8 @@ func TestKuryrShippedRules(t *testing.T) {
 		"NeutronDown":            {ready, critical, "10s"},
 		"QuotaExhausted":         {ready, critical, "5s"},
 		"QuotaLow":               {ready, "warning", "30s"},
+		"CRDUnmeasured":          {ready, "warning", "30s"},
+		"QuotaUnmeasured":        {ready, "warning", "30s"},
 		"ComponentNotReady":      {ready, critical, "0s"},
 		"ComponentMissing":       {ready, critical, "30s"},
 		"ComponentDead":          {"alive", critical, "10s"},

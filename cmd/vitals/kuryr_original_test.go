@@ -140,13 +140,18 @@ func originalCases(o *fakeOriginal, fine, silent string, dead, unready [][2]stri
 
 // kuryrOriginalCases are the answers of the controller's own health server.
 func kuryrOriginalCases(o *fakeOriginal) []kuryrCase {
-	return originalCases(o, "C09", "C10",
+	stands := notReady("leader", "another replica leads")
+	standbys := []kuryrCase{
+		{id: "C23", name: "a standby's original answers 404", given: []step{stands, o.answers("ready", http.StatusNotFound, "Ports not loaded into the pools.")}},
+		{id: "C23", name: "a standby's original answers 500", given: []step{stands, o.answers("ready", http.StatusInternalServerError, "")}, ready: fails(originalNotReady)},
+	}
+	return append(standbys, originalCases(o, "C09", "C10",
 		[][2]string{{"C18", "Component Watcher is dead."}, {"C19", "Component KuryrPortHandler is dead. Last caught exception below"}},
 		[][2]string{
 			{"C02", "Ports not loaded into the pools."}, {"C03", "Error when processing k8s healthz request."},
 			{"C04", "Error when creating a Keystone session and getting a token: The request you have made requires authentication."},
 			{"C05", "Error when processing neutron request HttpException: 500"}, {"C06", ""},
-		})
+		})...)
 }
 
 // cniOriginalCases are the answers of the CNI daemon's own health server.

@@ -37,7 +37,7 @@ func shippedLoads() []shippedLoad {
 	}
 	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\n", map[string]string{"components": "watcher,leader"})
 	add("kuryr-controller", "", original())
-	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\ncontroller_ha = True\n", nil)
+	add("kuryr-controller", "[kubernetes]\nvif_pool_driver = neutron\ncontroller_ha = True\n", map[string]string{"components": "watcher"})
 	add("kuryr-cni", "", nil)
 	add("kuryr-cni", "[cni_health_server]\nmax_memory_usage = 512\n", map[string]string{"process": "kuryr-daemon", "interfaces": "br-int", "components": "watcher,server"})
 	add("sonic", "", nil)

@@ -26,6 +26,7 @@ func (p *program) testCommand(app *kingpin.Application, do func(func() int) king
 	cmd.Flag("junit", "Write the results as JUnit XML to this file as well.").PlaceHolder("FILE").StringVar(&junit)
 	cmd.Flag("debug", "Print what changes between evaluations.").BoolVar(&opts.Timeline)
 	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&opts.States)
+	stateLabelFlag(cmd, &opts.StateLabel)
 	cmd.Action(do(func() int {
 		if only != "" {
 			var err error

@@ -122,7 +122,7 @@ func TestUnreachable(t *testing.T) {
 				t.Errorf("reason = %q (error %v), want %q", got, err, test.want)
 			}
 			for series := range samples {
-				if strings.HasPrefix(series, "vitals_kubernetes_access") || strings.HasPrefix(series, "vitals_kubernetes_crd") ||
+				if strings.HasPrefix(series, "vitals_kubernetes_access") || strings.HasPrefix(series, "vitals_kubernetes_crd_present") ||
 					strings.HasPrefix(series, "vitals_dependency_latency") {
 					t.Errorf("%s is exported, want no sample without a measurement", series)
 				}

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,8 +46,6 @@ type collector struct {
 	last        *result
 	lastOutcome string
 	timedOut    bool
-	// watchChanged reports whether a watch has requested a collection that has not begun.
-	watchChanged atomic.Bool
 }
 
 // review is one access review. The access is nil for the review that only verifies the
@@ -94,18 +91,12 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	return made, nil
 }
 
-// Run implements collectors.Runner. It keeps the watches open. For a change of a watch, it requests
-// a collection without checks, and only one at a time.
+// Run implements collectors.Runner. It keeps the watches open, and requests a collection for each
+// change of one.
 func (c *collector) Run(ctx context.Context, changed func()) {
 	var wg sync.WaitGroup
 	for _, w := range c.watches {
-		wg.Go(func() {
-			w.run(ctx, func() {
-				if c.watchChanged.CompareAndSwap(false, true) {
-					changed()
-				}
-			})
-		})
+		wg.Go(func() { w.run(ctx, changed) })
 	}
 	<-ctx.Done()
 	wg.Wait()
@@ -127,7 +118,7 @@ type result struct {
 // the result of the previous checks again: trouble with a watch must not become load.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	first := c.last == nil
-	if first || !c.watchChanged.Swap(false) {
+	if first || !collectors.Requested(ctx) {
 		c.check(ctx, first)
 	}
 	var b collectors.Batch

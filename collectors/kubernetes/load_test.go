@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 const (
@@ -29,6 +31,8 @@ type server struct {
 	list  func(context.Context) (int, error)
 	watch func(context.Context) (int, error)
 	write func(ctx context.Context, w io.Writer) error
+	// location is where a redirect of a watch leads.
+	location string
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -52,6 +56,7 @@ func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 		if s.watch != nil {
 			res.StatusCode, err = s.watch(req.Context())
+			res.Header.Set("Location", s.location)
 		}
 		from, to := io.Pipe()
 		go func() { to.CloseWithError(s.write(req.Context(), to)) }()
@@ -98,12 +103,14 @@ func evaluate(k *collector, d time.Duration) {
 			}
 		})
 	}()
-	due := time.NewTicker(10 * time.Second)
-	defer due.Stop()
-	for ctx.Err() == nil {
-		_, _ = k.Collect(ctx) // the requests count, not the samples
+	for due := time.Now(); ctx.Err() == nil; {
+		collecting := collectors.WithRequest(ctx)
+		if !time.Now().Before(due) {
+			due, collecting = due.Add(10*time.Second), ctx
+		}
+		_, _ = k.Collect(collecting) // the requests count, not the samples
 		select {
-		case <-due.C:
+		case <-time.After(time.Until(due)):
 		case <-changed:
 		case <-ctx.Done():
 		}
@@ -171,6 +178,9 @@ func TestLoadOfWatchFaults(t *testing.T) {
 		"error event 500":                        {write: ends(`{"type":"ERROR","object":{"code":500}}`, io.EOF)},
 		"HTML":                                   {write: ends("<html>", io.EOF)},
 		"an event of another type":               {write: ends(`{"type":"NEWS"}`, io.EOF)},
+		"redirect to a page":                     {watch: always(302), location: "/login", write: ends("", io.EOF)},
+		"redirect in a circle":                   {watch: always(302), location: "?watch=1", write: ends("", io.EOF)},
+		"redirect to another host":               {watch: always(302), location: "https://login.example/", write: ends("", io.EOF)},
 		"no headers":                             {watch: hangs, write: ends("", io.EOF)},
 		"no response to the list":                {list: hangs, write: ends("", io.EOF)},
 		"ends after 9 s":                         {write: beats(time.Second, 9*time.Second)},
@@ -184,7 +194,7 @@ func TestLoadOfWatchFaults(t *testing.T) {
 		checks, all := counts(t, &server{write: beats(time.Minute, time.Hour)}, d)
 		for name, fault := range faults {
 			t.Run(d.String()+" "+name, func(t *testing.T) {
-				s := &server{list: fault.list, watch: fault.watch, write: fault.write}
+				s := &server{list: fault.list, watch: fault.watch, write: fault.write, location: fault.location}
 				gotChecks, gotAll := counts(t, s, d)
 				if gotChecks != checks || gotAll > 2*all {
 					t.Errorf("%d requests in %s, %d of checks, want at most twice the %d at rest, %d of checks", gotAll, d, gotChecks, all, checks)

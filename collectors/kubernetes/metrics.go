@@ -13,6 +13,7 @@ var (
 	watchFailureMetric            = collectors.NewGauge("vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", "dependency", "resource", "reason")
 	accessAllowedMetric           = collectors.NewGauge("vitals_kubernetes_access_allowed", "Whether the account has the right (1) or not (0).", "dependency", "verb", "resource", "namespace")
 	crdPresentMetric              = collectors.NewGauge("vitals_kubernetes_crd_present", "Whether the custom resource definition exists and is established (1) or not (0).", "dependency", "crd")
+	crdFailureMetric              = collectors.NewGauge("vitals_kubernetes_crd_failure", "Why the custom resource definition could not be read: 1 for that reason, 0 for all others.", "dependency", "crd", "reason")
 	certificateExpiryMetric       = collectors.NewGauge("vitals_kubernetes_certificate_expiry_timestamp_seconds", "When the API server's certificate expires, in seconds since the epoch.", "dependency")
 	clientCertificateExpiryMetric = collectors.NewGauge("vitals_kubernetes_client_certificate_expiry_timestamp_seconds", "When the client certificate expires, in seconds since the epoch.", "dependency")
 )
@@ -26,6 +27,7 @@ func defs() []*collectors.Def {
 		watchFailureMetric,
 		accessAllowedMetric,
 		crdPresentMetric,
+		crdFailureMetric,
 		certificateExpiryMetric,
 		clientCertificateExpiryMetric,
 	)
@@ -50,9 +52,10 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	if namespaced || m.Any {
 		m.Configured("namespace", collectors.Unique(namespaces), accessAllowedMetric)
 	}
-	m.Configured("crd", c.CRDs, crdPresentMetric)
+	m.Configured("crd", c.CRDs, crdPresentMetric, crdFailureMetric)
+	m.Closed("reason", collectors.Texts(remote.Reasons()), crdFailureMetric)
 	m.Bools(watchConnectedMetric, watchFailureMetric,
-		accessAllowedMetric, crdPresentMetric)
+		accessAllowedMetric, crdPresentMetric, crdFailureMetric)
 	// They are absent without TLS, or with a token in place of a client certificate.
 	m.Vanishing(certificateExpiryMetric, clientCertificateExpiryMetric)
 	return m.List()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote"
 )
 
 // addResult appends the samples of access rights, definitions and certificates.
@@ -21,6 +22,10 @@ func (c *collector) addResult(b *collectors.Batch, r *result) {
 	for i, crd := range c.crds {
 		if r.presentErr[i] == nil {
 			b.Set(crdPresentMetric, collectors.Number(r.present[i]), c.name, crd.name)
+		}
+		reason := remote.ReasonOf(r.presentErr[i])
+		for _, other := range remote.Reasons() {
+			b.Set(crdFailureMetric, collectors.Number(other == reason), c.name, crd.name, string(other))
 		}
 	}
 	if at := r.ready.expires; !at.IsZero() {

@@ -54,7 +54,7 @@ func (s *script) CloseIdleConnections() {}
 
 // fakeClient returns a client without a network.
 func fakeClient(transport http.RoundTripper) *client {
-	return &client{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: transport}}
+	return &client{base: &url.URL{Scheme: "https", Host: "api.example"}, http: &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}}
 }
 
 // streamFor waits for d and then ends the stream regularly.

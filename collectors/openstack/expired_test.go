@@ -18,7 +18,8 @@ func TestKeystoneThatIssuesExpiredTokens(t *testing.T) {
 	n := cloud.newNeutron(k, nil)
 	own := cloud.newNeutron(nil, nil)
 	for range 60 { // ten minutes of collections every 10 s
-		for name, c := range map[string]collectors.Collector{"keystone": k, "neutron": n} {
+		for i, c := range []collectors.Collector{k, n} {
+			name := []string{"keystone", "neutron"}[i]
 			if series, err := collect(t, c); downReason(t, series, name) != remote.ReasonProtocol || !strings.Contains(err.Error(), "tokens that have expired") {
 				t.Fatalf("%s: reason %q (%v), want %q", name, downReason(t, series, name), err, remote.ReasonProtocol)
 			}

@@ -170,8 +170,11 @@ func (n *neutron) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	quotas, took, err := r.measure(ctx)
 	remote.AddDependency(&b, n.name, took, reasonOf(err))
 	addExpiry(&b, n.name, r.expires)
+	if err != nil {
+		quotas = nil // of an incomplete response
+	}
+	addNeutronQuotas(&b, n.name, n.resources, quotas)
 	if err == nil {
-		addNeutronQuotas(&b, n.name, n.resources, quotas)
 		err = errors.Join(r.extensions(ctx, &b), r.agents(ctx, &b))
 	}
 	if !shared {

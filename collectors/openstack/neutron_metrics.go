@@ -11,6 +11,7 @@ var (
 	neutronQuotaUnlimitedMetric   = collectors.NewGauge("vitals_neutron_quota_unlimited", "Whether the project has no limit for the resource (1) or a limit (0).", "dependency", "resource")
 	neutronQuotaUsedMetric        = collectors.NewGauge("vitals_neutron_quota_used", "Number of resources that the project uses.", "dependency", "resource")
 	neutronQuotaReservedMetric    = collectors.NewGauge("vitals_neutron_quota_reserved", "Number of resources that are being created and count against the limit.", "dependency", "resource")
+	neutronQuotaMeasuredMetric    = collectors.NewGauge("vitals_neutron_quota_measured", "Whether the last collection read the limit and the used part of the quota (1) or not (0).", "dependency", "resource")
 	neutronExtensionPresentMetric = collectors.NewGauge("vitals_neutron_extension_present", "Whether Neutron has loaded the API extension (1) or not (0).", "dependency", "extension")
 	neutronAgentsMetric           = collectors.NewGauge("vitals_neutron_agents", "Number of agents of the type in Neutron's list, alive or not.", "dependency", "agent_type")
 	neutronAgentsAliveMetric      = collectors.NewGauge("vitals_neutron_agents_alive", "Number of agents of the type that Neutron reports as alive.", "dependency", "agent_type")
@@ -23,6 +24,7 @@ func neutronDefs() []*collectors.Def {
 		neutronQuotaUnlimitedMetric,
 		neutronQuotaUsedMetric,
 		neutronQuotaReservedMetric,
+		neutronQuotaMeasuredMetric,
 		neutronExtensionPresentMetric,
 		neutronAgentsMetric,
 		neutronAgentsAliveMetric,
@@ -42,11 +44,11 @@ func (c *NeutronConfig) Metrics(name string) []collectors.Metric {
 	}
 	m := collectors.NewCatalog(neutronDefs(), "dependency", name)
 	remote.DescribeDependency(m)
-	m.Configured("resource", resources, quotas...)
+	m.Configured("resource", resources, append(quotas, neutronQuotaMeasuredMetric)...)
 	m.Vanishing(remote.CertificateExpiryMetric) // the catalog has Neutron's address
 	m.Vanishing(quotas...)                      // Neutron may have no quota details, or not this quota
 	m.Configured("extension", c.Extensions, neutronExtensionPresentMetric)
 	m.Configured("agent_type", c.Agents, neutronAgentsMetric, neutronAgentsAliveMetric)
-	m.Bools(neutronQuotaUnlimitedMetric, neutronExtensionPresentMetric)
+	m.Bools(neutronQuotaUnlimitedMetric, neutronQuotaMeasuredMetric, neutronExtensionPresentMetric)
 	return m.List()
 }

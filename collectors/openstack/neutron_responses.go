@@ -56,14 +56,14 @@ func (q *quotaNumber) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// addNeutronQuotas appends the quotas of the resources. It omits the limit -1 of the API, which
-// means no limit but is a number below the usage.
+// addNeutronQuotas appends the quotas of the resources, and whether each was measured. Without a
+// response, quotas is nil. It omits the limit -1 of the API, which means no limit but is a number
+// below the usage.
 func addNeutronQuotas(b *collectors.Batch, name string, resources []string, quotas map[string]neutronQuota) {
 	for _, resource := range resources {
-		q, ok := quotas[resource]
-		if !ok {
-			continue
-		}
+		q := quotas[resource]
+		measured := q.Limit.known && q.Used.known && q.Used.value >= 0
+		b.Set(neutronQuotaMeasuredMetric, collectors.Number(measured), name, resource)
 		if q.Limit.known {
 			addNeutronQuota(b, neutronQuotaLimitMetric, q.Limit, name, resource)
 			b.Set(neutronQuotaUnlimitedMetric, collectors.Number(q.Limit.value < 0), name, resource)

@@ -51,6 +51,11 @@ func TestNeutronExportsTheConfiguredQuotas(t *testing.T) {
 		`vitals_neutron_quota_used{resource="floatingip"}`:               0,
 		`vitals_neutron_quota_reserved{resource="floatingip"}`:           0,
 		`vitals_neutron_quota_unlimited{resource="floatingip"}`:          0,
+		`vitals_neutron_quota_measured{resource="port"}`:                 1,
+		`vitals_neutron_quota_measured{resource="security_group"}`:       1,
+		`vitals_neutron_quota_measured{resource="security_group_rule"}`:  1,
+		`vitals_neutron_quota_measured{resource="floatingip"}`:           1,
+		`vitals_neutron_quota_measured{resource="not_there"}`:            0,
 	}
 	if diff := cmp.Diff(want, withPrefix(series, "vitals_neutron_quota"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("quotas (-want +got):\n%s", diff)
@@ -123,8 +128,9 @@ func TestNeutronWithoutQuotaDetailsListsOneNetwork(t *testing.T) {
 	if got := downReason(t, series, "neutron"); got != "" || err != nil {
 		t.Errorf("reason %q, error %v, want up", got, err)
 	}
-	if got := withPrefix(series, "vitals_neutron_quota"); len(got) > 0 {
-		t.Errorf("quotas = %v, want none", got)
+	got := withPrefix(series, "vitals_neutron_quota")
+	if value, ok := got[`vitals_neutron_quota_measured{resource="port"}`]; !ok || value != 0 || len(got) != len(neutronResources()) {
+		t.Errorf("quotas = %v, want only that none is measured", got)
 	}
 	if diff := cmp.Diff([]string{quotaCall, "GET /v2.0/networks?limit=1&fields=id"}, cloud.neutronCalls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

@@ -42,8 +42,11 @@ func TestFollowSameHost(t *testing.T) {
 	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, to, ok := strings.Cut(r.URL.RawQuery, "="); ok {
 			to, _ = url.QueryUnescape(to)
-			if to == "round" {
+			switch to {
+			case "round":
 				to = r.URL.String()
+			case "longer":
+				to = r.URL.Path + "x?302=longer"
 			}
 			w.Header().Set("Location", to)
 			w.WriteHeader(map[string]int{"301": 301, "302": 302, "303": 303, "307": 307, "308": 308}[status])
@@ -66,7 +69,8 @@ func TestFollowSameHost(t *testing.T) {
 		{"?302=https" + strings.TrimPrefix(own.URL, "http"), "", "to another host is not followed: https://"},
 		{"?302=" + url.QueryEscape("/again?302="+other.URL), "", "to another host is not followed: " + other.URL},
 		{"?302=" + url.QueryEscape("http://u:secret@"+strings.TrimPrefix(other.URL, "http://")), "", "to another host is not followed: " + other.URL},
-		{"?302=round", "", "more than 10 redirects"},
+		{"?302=round", "", "redirect with status 302 in a circle"},
+		{"?302=longer", "", "more than 10 redirects"},
 	} {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, own.URL+"/"+c.query, strings.NewReader("b0dy"))
 		req.Header.Set("X-Auth-Token", "t0ken")

@@ -148,7 +148,7 @@ func (c *client) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // redirect follows redirects within the same host, and others where the configuration allows it.
-// Those requests have no credentials.
+// Those requests have no credentials, so a configuration with a client certificate allows none.
 func (c *client) redirect(next *http.Request, via []*http.Request) error {
 	next.Header.Del("Referer") // net/http puts the URL with its query there
 	if len(via) > maxRedirects {
@@ -157,7 +157,7 @@ func (c *client) redirect(next *http.Request, via []*http.Request) error {
 	if !remote.Leaves(next, via) {
 		return nil
 	}
-	if !c.config.FollowRedirects {
+	if tls := c.config.TLS; !c.config.FollowRedirects || tls != nil && tls.CertFile != "" {
 		return remote.RefusedRedirect(next.Response.StatusCode, next.URL)
 	}
 	next.Header.Del("Authorization")

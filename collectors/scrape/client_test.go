@@ -95,6 +95,7 @@ func TestRedirects(t *testing.T) {
 			w.Header().Set("Content-Type", textFormat)
 		}
 	})
+	_, certificate, key := collectortest.Certificate(t, "client", time.Now().Add(time.Hour))
 	password := t.TempDir() + "/password"
 	collectortest.Write(t, password, "s3cret")
 	other := collectortest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -109,6 +110,7 @@ func TestRedirects(t *testing.T) {
 		{"within the same host, if all are followed", "/once", ", follow_redirects: true", ""},
 		{"to another host", "/away?" + other.URL, away, "protocol"},
 		{"to another host, if all are followed", "/away?" + other.URL, away + ", follow_redirects: true", ""},
+		{"to another host, with a client certificate", "/away?" + other.URL, ", follow_redirects: true, tls: {cert_file: " + certificate + ", key_file: " + key + "}", "protocol"},
 		{"in a circle", "/round", ", follow_redirects: true", "protocol"},
 	}
 	for _, tt := range tests {

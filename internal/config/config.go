@@ -32,6 +32,8 @@ type Config struct {
 	EvaluationInterval model.Duration `yaml:"evaluation_interval,omitempty"`
 	// RuleFiles are globs relative to this file, or builtin:NAME for a shipped file.
 	RuleFiles []string `yaml:"rule_files,omitempty"`
+	// StateLabel is the label that makes an alert a rule of a state; state by default.
+	StateLabel string `yaml:"state_label,omitempty"`
 	// States are added to ready, alive and started, or set the no_data policy of those.
 	States     map[string]StateConfig `yaml:"states,omitempty"`
 	Collectors []kinds.Config         `yaml:"collectors,omitempty"`
@@ -89,7 +91,7 @@ type Loaded struct {
 func LoadFile(path string) (*Loaded, []error) {
 	from := NewSources()
 	data, err := from.Read(path)
-	if err != nil {
+	if data, err = atMost(data, err, maxConfig); err != nil {
 		return &Loaded{Sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
 	}
 	l, mistakes := Load(from, path, data, nil)
@@ -165,6 +167,9 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 	}
 	if c.EvaluationInterval < model.Duration(100*time.Millisecond) {
 		report("evaluation_interval", "evaluation_interval %s: expected at least 100ms", c.EvaluationInterval)
+	}
+	if text := rules.StateLabelProblem(c.StateLabel); text != "" {
+		report("state_label", "%q: %s", c.StateLabel, text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.States)) {
 		if text := stateProblem(name); text != "" {
@@ -256,7 +261,16 @@ func (c *Config) StateNames() []string {
 
 // RuleOptions returns what the configuration defines for its rule files.
 func (c *Config) RuleOptions() rules.Options {
-	return rules.Options{States: c.StateNames(), Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
+	return rules.Options{States: c.StateNames(), StateLabel: c.StateLabel, Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
+}
+
+// ForFile returns the options for a rule file: a shipped one has the default label of the
+// state.
+func ForFile(opts rules.Options, name string) rules.Options {
+	if strings.HasPrefix(name, BuiltinPrefix) {
+		opts.StateLabel = ""
+	}
+	return opts
 }
 
 // BuiltinPrefix marks the name of a shipped rule file.
@@ -267,7 +281,7 @@ func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
 	opts := l.Config.RuleOptions()
 	parse := func(name string, data []byte) {
-		files, mistakes := opts.ParseAll(name, data)
+		files, mistakes := ForFile(opts, name).ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		l.Rules = append(l.Rules, files...)
 	}

@@ -36,7 +36,7 @@ func (s *Sources) Read(path string) ([]byte, error) {
 func (s *Sources) Regular(path string) ([]byte, error) {
 	data, err := readRegular(path)
 	s.seen[path] = digest(data, err)
-	return data, err
+	return atMost(data, err, maxConfig)
 }
 
 // Has reports whether a file is one of the sources.
@@ -84,8 +84,20 @@ func readRegular(path string) ([]byte, error) {
 	return ReadFile(path)
 }
 
-// maxFile bounds a configuration or rule file.
-const maxFile = 8 << 20
+const (
+	// maxFile bounds a rule file, which may be generated.
+	maxFile = 8 << 20
+	// maxConfig bounds all other files of a configuration.
+	maxConfig = 1 << 20
+)
+
+// atMost returns what was read, or an error if it has more than limit bytes.
+func atMost(data []byte, err error, limit int) ([]byte, error) {
+	if len(data) > limit {
+		return nil, fmt.Errorf("has more than %d bytes, expected at most that", limit)
+	}
+	return data, err
+}
 
 // ReadFile reads a file of at most 8 MiB. It limits the bytes that it reads, because a
 // device or a pipe has no size.
@@ -104,8 +116,5 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, errors.New("is a directory, expected a file")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("has more than %d bytes, expected at most that", maxFile)
-	}
-	return data, err
+	return atMost(data, err, maxFile)
 }

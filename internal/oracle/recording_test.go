@@ -221,20 +221,23 @@ func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64
 func write(t *testing.T, db storage.Appendable, at time.Time, before, step map[string]float64) {
 	t.Helper()
 	app := db.Appender(t.Context())
-	for text, v := range step {
+	for text, v := range stepWithEnds(before, step) {
 		if _, err := app.Append(0, metric(text), at.UnixMilli(), v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for text := range before {
-		if _, ok := step[text]; ok {
-			continue
-		}
-		if _, err := app.Append(0, metric(text), at.UnixMilli(), math.Float64frombits(value.StaleNaN)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := app.Commit(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// stepWithEnds returns a step with stale markers for the series that have ended.
+func stepWithEnds(before, step map[string]float64) map[string]float64 {
+	all := maps.Clone(step)
+	for text := range before {
+		if _, ok := step[text]; !ok {
+			all[text] = math.Float64frombits(value.StaleNaN)
+		}
+	}
+	return all
 }

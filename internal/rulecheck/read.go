@@ -14,24 +14,25 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// ReadTogether reads rule files that are loaded together, and returns every error.
-func ReadTogether(names, states []string) ([]*rules.File, []error) {
-	files, errs := parseRules(names, states)
+// ReadTogether reads rule files that are loaded together, and returns every error. The
+// states of the options are in addition to those that always exist.
+func ReadTogether(names []string, opts rules.Options) ([]*rules.File, []error) {
+	files, errs := parseRules(names, opts)
 	return files, append(errs, rules.Check(files)...)
 }
 
 // parseRules reads rule files and returns the errors in each of them.
-func parseRules(names, states []string) ([]*rules.File, []error) {
+func parseRules(names []string, opts rules.Options) ([]*rules.File, []error) {
 	var files []*rules.File
 	var errs []error
-	states = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, states...)
+	opts.States = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, opts.States...)
 	for _, name := range names {
 		data, err := readRuleFile(name)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		own, mistakes := rules.ParseAll(name, data, states)
+		own, mistakes := config.ForFile(opts, name).ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		files = append(files, own...)
 	}
@@ -53,11 +54,11 @@ func readRuleFile(name string) ([]byte, error) {
 
 // ReadApart reads the rule files of a Prometheus that scrapes several Vitals. The files of
 // different Vitals may have alerts of the same names and labels.
-func ReadApart(names, states []string) ([]*rules.File, []error) {
+func ReadApart(names []string, opts rules.Options) ([]*rules.File, []error) {
 	names, errs := RuleFiles(names)
 	var files []*rules.File
 	for _, name := range names {
-		own, mistakes := parseRules([]string{name}, states)
+		own, mistakes := parseRules([]string{name}, opts)
 		files = append(files, own...)
 		together := (&Set{Files: own}).together()
 		errs = append(append(errs, mistakes...), slices.DeleteFunc(together, isUnknownCause)...) // it may be in another file

@@ -20,6 +20,8 @@ import (
 // Set is a set of rule files that are loaded together.
 type Set struct {
 	States []string
+	// StateLabel is the label of the state; state if empty.
+	StateLabel string
 	// loaded is the configuration that they belong to; nil for none.
 	loaded *config.Loaded
 	Files  []*rules.File
@@ -42,6 +44,7 @@ func OfConfig(l *config.Loaded) *Set {
 // Use selects the rule files of a configuration.
 func (r *Set) Use(l *config.Loaded) {
 	r.loaded, r.Files, r.complete = l, l.Rules, true
+	r.StateLabel = cmp.Or(l.Config.StateLabel, r.StateLabel)
 	for _, name := range l.Config.StateNames() {
 		if !slices.Contains(r.States, name) {
 			r.States = append(r.States, name)
@@ -68,17 +71,28 @@ func (r *Set) Read(paths []string) []error {
 		return nil
 	}
 	r.Files, r.complete = nil, false
+	opts := r.options()
 	for _, name := range names {
 		data, err := readRuleFile(name)
 		if err != nil {
 			errs = append(errs, &strictyaml.Error{File: name, Text: err.Error()})
 			continue
 		}
-		files, mistakes := rules.ParseAll(name, data, r.States)
+		files, mistakes := config.ForFile(opts, name).ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		r.Files = append(r.Files, files...)
 	}
 	return append(errs, r.together()...)
+}
+
+// options returns the options of rule files that do not belong to the configuration.
+func (r *Set) options() rules.Options {
+	var opts rules.Options
+	if r.loaded != nil {
+		opts = r.loaded.Config.RuleOptions()
+	}
+	opts.States, opts.StateLabel = r.States, r.StateLabel
+	return opts
 }
 
 // choose selects files of the configuration. It reports false if one does not belong to

@@ -18,7 +18,8 @@ type rawFile struct {
 	FuzzyCompare       bool           `yaml:"fuzzy_compare"`
 	Tests              []rawTest      `yaml:"tests"`
 
-	States map[string]rawState `yaml:"states"`
+	States     map[string]rawState `yaml:"states"`
+	StateLabel string              `yaml:"state_label"`
 }
 
 type rawState struct {

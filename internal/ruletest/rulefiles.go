@@ -1,6 +1,7 @@
 package ruletest
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -19,9 +20,12 @@ const builtinPrefix = "builtin:"
 
 // rulesOf reads the rule files of a test file.
 func (r *reader) rulesOf(f *file, raw rawFile) {
-	states := f.stateNames()
-	parse := func(name string, data []byte) {
-		parsed, mistakes := rules.ParseAll(name, data, states)
+	opts := rules.Options{States: f.stateNames(), StateLabel: cmp.Or(raw.StateLabel, r.opts.StateLabel), Step: f.interval}
+	if text := rules.StateLabelProblem(raw.StateLabel); text != "" {
+		r.fail("state_label", "%q: %s", raw.StateLabel, text)
+	}
+	parse := func(name string, data []byte, opts rules.Options) {
+		parsed, mistakes := opts.ParseAll(name, data)
 		r.errs = append(r.errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)
 		f.rules = append(f.rules, parsed...)
 	}
@@ -34,7 +38,7 @@ func (r *reader) rulesOf(f *file, raw rawFile) {
 				r.fail(path, "there is no shipped rule file %q: see the rule_files of vitals profiles show NAME", pattern)
 				continue
 			}
-			parse(pattern, data)
+			parse(pattern, data, rules.Options{States: opts.States, Step: opts.Step})
 			continue
 		}
 		for _, name := range r.glob(path, f.name, pattern) {
@@ -47,7 +51,7 @@ func (r *reader) rulesOf(f *file, raw rawFile) {
 				r.errs = append(r.errs, fmt.Errorf("%s: %w", name, err))
 				continue
 			}
-			parse(name, data)
+			parse(name, data, opts)
 		}
 	}
 	r.errs = append(r.errs, rules.Check(f.rules)...)

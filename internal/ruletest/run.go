@@ -11,6 +11,9 @@ type Options struct {
 	// States are names of additional states for rules, after ready, alive and started.
 	// Test files can add states, too.
 	States []string
+	// StateLabel is the label of the state in rules; state if empty. Test files can set
+	// another.
+	StateLabel string
 	// Only selects tests by "file/name"; nil selects all.
 	Only *regexp.Regexp
 	// ReadFile reads a file; os.ReadFile if nil.

@@ -16,42 +16,66 @@ import (
 // escapes only, so that Locate counts visible characters. For other nodes and expanded
 // scalars it returns the position of the node.
 func (d *Document) Locate(path string, offset int) (line, col int) {
+	return d.Locator(path)(offset)
+}
+
+// Locator returns the function Locate for the scalar at path. It reads the scalar once.
+func (d *Document) Locator(path string) func(offset int) (line, col int) {
 	at, n, _ := d.find(path)
+	whole := func(int) (line, col int) { return place(at) }
 	if n == nil || n.Kind != yaml.ScalarNode {
-		return place(at)
+		return whole
 	}
 	start, ok := d.contentStart(n)
 	if !ok {
-		return place(at)
+		return whole
 	}
-	offset = min(max(offset, 0), len(n.Value))
-	before, after := visible(n.Value[:offset]), visible(n.Value[offset:])
-	s := source{text: d.data[start:], style: n.Style}
-	end := 0
-	for seen := 0; ; {
-		r, size := s.next()
-		if size == 0 {
-			return place(at)
+	before := visible(n.Value)
+	total := before[len(n.Value)]
+	marks := marksOf(source{text: d.data[start:], style: n.Style}, total+1)
+	return func(offset int) (line, col int) {
+		seen := before[min(max(offset, 0), len(n.Value))]
+		switch {
+		case 0 < seen && seen == total && seen <= len(marks):
+			return d.lineCol(start + marks[seen-1].end)
+		case seen < len(marks):
+			return d.lineCol(start + marks[seen].begin)
 		}
-		if isVisible(r) {
-			if seen == before {
-				return d.lineCol(start + s.pos - size)
-			}
-			seen, end = seen+1, s.pos
-			if seen == before && after == 0 {
-				return d.lineCol(start + end)
-			}
-		}
+		return place(at)
 	}
 }
 
-func visible(s string) (n int) {
-	for _, r := range s {
+// mark is the place of a visible character in the text of a scalar.
+type mark struct{ begin, end int }
+
+// marksOf returns the places of the first visible characters, at most limit of them.
+func marksOf(s source, limit int) []mark {
+	var marks []mark
+	for len(marks) < limit {
+		r, size := s.next()
+		if size == 0 {
+			break
+		}
+		if isVisible(r) {
+			marks = append(marks, mark{s.pos - size, s.pos})
+		}
+	}
+	return marks
+}
+
+// visible returns, for each offset in a text, how many visible characters begin before it.
+func visible(s string) []int {
+	before, n := make([]int, len(s)+1), 0
+	for i, r := range s {
+		before[i] = n
 		if isVisible(r) {
 			n++
 		}
+		for j := i + 1; j <= min(i+utf8.RuneLen(r), len(s)); j++ {
+			before[j] = n
+		}
 	}
-	return n
+	return before
 }
 
 func isVisible(r rune) bool { return !unicode.IsSpace(r) }

@@ -61,6 +61,26 @@ func oneRule(operator string) func(n int) string {
 	}
 }
 
+// manyFindings returns a file with one rule whose expression has n unknown labels.
+func manyFindings(n int) string {
+	var parts []string
+	for i := range n {
+		parts = append(parts, fmt.Sprintf(`vitals_dependency_up{dependncy="d%d"} == 0`, i))
+	}
+	return fmt.Sprintf("groups: [{name: g, rules: [{alert: A, expr: '%s', for: 1m, labels: {state: ready}, annotations: {summary: It is bad.}}]}]", strings.Join(parts, " or "))
+}
+
+// chain returns a file with n recording rules, each of which uses the next one.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("groups:\n  - name: chain\n    rules:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "      - {record: 'r:%d', expr: 'r:%d + 1'}\n", i, i+1)
+	}
+	b.WriteString("      - {alert: A, expr: 'r:0 < 1', for: 30s, labels: {state: alive}, annotations: {summary: It is bad.}}\n")
+	return b.String()
+}
+
 // nested returns a file with one rule whose expression has n levels.
 func nested(n int) string {
 	expr := strings.Repeat("abs(1 + (", n) + "app_queue" + strings.Repeat(" > 0))", n)
@@ -82,22 +102,24 @@ func lintOnce(b *testing.B, text string) time.Duration {
 	return collectortest.CPU(b) - begin
 }
 
-// BenchmarkGrowth compares the time for four times the rules, and for four times the size of
+// BenchmarkLintGrowth compares the time for four times the rules, and for four times the size of
 // an expression. The ratio is 4 for a linear cost.
-func BenchmarkGrowth(b *testing.B) {
+func BenchmarkLintGrowth(b *testing.B) {
 	for _, bench := range []struct {
 		name string
 		make func(n int) string
 		n    int
 	}{
 		{"rules", manyRules, 400},
-		{"or", oneRule("or"), 100},
-		{"and", oneRule("and on ()"), 100},
-		{"unless", oneRule("unless"), 100},
-		{"sum", oneRule("+"), 100},
-		{"nested", nested, 200},
+		{"or", oneRule("or"), 200},
+		{"and", oneRule("and on ()"), 200},
+		{"unless", oneRule("unless"), 200},
+		{"sum", oneRule("+"), 200},
+		{"findings", manyFindings, 150},
+		{"nested", nested, 400},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
+			const quadratic = 10 // a quadratic cost has the ratio 16, and the noise is large
 			small, large := bench.make(bench.n), bench.make(4*bench.n)
 			var times [2]time.Duration
 			for b.Loop() {
@@ -105,7 +127,11 @@ func BenchmarkGrowth(b *testing.B) {
 					times[i] += lintOnce(b, text)
 				}
 			}
-			b.ReportMetric(float64(times[1])/float64(times[0]), "4n/n")
+			ratio := float64(times[1]) / float64(times[0])
+			b.ReportMetric(ratio, "4n/n")
+			if ratio > quadratic {
+				b.Errorf("four times the size costs %.1f times as much, want about 4", ratio)
+			}
 			b.ReportMetric(float64(times[1].Milliseconds())/float64(b.N), "ms-cpu/4n")
 		})
 	}

@@ -12,7 +12,7 @@ import (
 func TestEachExpressionIsComputedOnce(t *testing.T) {
 	const size = 100
 	for name, make := range map[string]func(n int) string{
-		"rules": manyRules, "or": oneRule("or"), "and": oneRule("and on ()"), "unless": oneRule("unless"), "sum": oneRule("+"), "nested": nested,
+		"rules": manyRules, "or": oneRule("or"), "and": oneRule("and on ()"), "unless": oneRule("unless"), "sum": oneRule("+"), "nested": nested, "chain": chain,
 	} {
 		small, large := computations(t, make(size)), computations(t, make(4*size))
 		if small < size || large > 4*small+size {

@@ -207,10 +207,11 @@ func (p *pass) prepare() {
 		}
 		p.feeding[s] = true
 		for _, l := range p.leaves(s.rule) {
-			for _, name := range l.via {
-				for _, rec := range p.recorded[name] {
-					p.feeding[rec] = true
-				}
+			if len(l.via) == 0 {
+				continue
+			}
+			for _, rec := range p.recorded[l.via[len(l.via)-1]] { // earlier ones are the last of other leaves
+				p.feeding[rec] = true
 			}
 		}
 	}
@@ -226,8 +227,17 @@ func (p *pass) at(s *subject, key, cure, text string, args ...any) *Finding {
 
 // inExpr reports a finding of the current check at a part of the rule's expression.
 func (p *pass) inExpr(s *subject, n parser.Node, cure, text string, args ...any) *Finding {
-	line, col := s.file.PlaceInExpr(s.rule, n.PositionRange().Start)
+	line, col := p.placeInExpr(s, n.PositionRange().Start)
 	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
+}
+
+func (p *pass) placeInExpr(s *subject, pos posrange.Pos) (line, col int) {
+	locate, ok := p.places[s]
+	if !ok {
+		locate = s.file.PlacesInExpr(s.rule)
+		p.places[s] = locate
+	}
+	return locate(pos)
 }
 
 // atWord is like inExpr, at the first match of the pattern's group within or after the
@@ -237,7 +247,7 @@ func (p *pass) atWord(s *subject, n parser.Node, pattern, cure, text string, arg
 	if m := regexp.MustCompile(pattern).FindStringSubmatchIndex(s.rule.Expr[pos:]); m != nil {
 		pos += posrange.Pos(m[2])
 	}
-	line, col := s.file.PlaceInExpr(s.rule, pos)
+	line, col := p.placeInExpr(s, pos)
 	return p.about(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 

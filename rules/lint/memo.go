@@ -3,6 +3,7 @@ package lint
 import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/parser/posrange"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
@@ -26,9 +27,10 @@ type memo struct {
 	identified map[string]parser.Expr
 	// required holds the selectors that expressions require.
 	required map[requirement][]*parser.VectorSelector
-	// metrics holds the metrics of the vocabulary by their name, and sourced the sources of
-	// selectors.
+	// metrics holds the metrics of the vocabulary by their name, series the shapes of
+	// their series, and sourced the sources of selectors.
 	metrics map[string][]Metric
+	series  map[string]shape
 	sourced map[*parser.VectorSelector][]Metric
 	// ready holds the leaves of the rules of ready.
 	ready *selectorIndex[readyLeaf]
@@ -36,6 +38,8 @@ type memo struct {
 	// among the recorded names and those of the vocabulary.
 	intended  map[string]string
 	similarTo *[2]text.Names
+	// places finds parts of the expressions of rules in the files.
+	places map[*subject]func(posrange.Pos) (line, col int)
 	// begins holds where the rules of each file begin.
 	begins map[*rules.File][]start
 	// reported holds the indexes of findings, without their severity.
@@ -48,8 +52,8 @@ func newMemo(v *Vocabulary) memo {
 	m := memo{
 		walked: map[*rules.Rule][]leaf{}, decisions: map[*subject]*decision{}, nodeTraits: map[parser.Node]traits{},
 		nodeCadences: map[parser.Expr]cadence{}, identities: map[parser.Expr]string{}, outlines: map[string]string{},
-		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, sourced: map[*parser.VectorSelector][]Metric{},
-		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{},
+		identified: map[string]parser.Expr{}, metrics: map[string][]Metric{}, series: map[string]shape{}, sourced: map[*parser.VectorSelector][]Metric{},
+		reported: map[finding]int{}, required: map[requirement][]*parser.VectorSelector{}, intended: map[string]string{}, begins: map[*rules.File][]start{}, places: map[*subject]func(posrange.Pos) (line, col int){},
 	}
 	if v != nil {
 		for _, metric := range v.Metrics {

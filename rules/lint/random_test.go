@@ -17,7 +17,7 @@ import (
 
 // fragments returns all distinct vectors in the expressions of the corpus and of the
 // shipped rules.
-func fragments(t *testing.T) []string {
+func fragments(t testing.TB) []string {
 	t.Helper()
 	var files []string
 	for _, pattern := range []string{"testdata/*.yml", "testdata/*/*.yml", "../builtin/*.yml"} {
@@ -51,7 +51,7 @@ func fragments(t *testing.T) []string {
 	return all
 }
 
-func read(t *testing.T, name string) string {
+func read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-func parse(t *testing.T, name, text string) *rules.File {
+func parse(t testing.TB, name, text string) *rules.File {
 	t.Helper()
 	f, mistakes := rules.Parse(name, []byte(text), []string{"ready", "alive", "started"})
 	if len(mistakes) > 0 {

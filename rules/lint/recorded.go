@@ -6,10 +6,22 @@ import (
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// shapes computes the shapes of all recorded series. Recording rules may use each other and
-// themselves, so it starts without results, and repeats the rules that use a changed name.
+// shapes computes the shapes of all recorded series.
 func (p *pass) shapes() {
 	p.named = map[string]shape{}
+	p.untilStable(func(s *subject) bool {
+		was := p.named[s.rule.Record]
+		is := was.or(p.recordedBy(s))
+		p.named[s.rule.Record] = is
+		return !is.equal(was)
+	})
+	p.nodeShapes = map[parser.Expr]shape{}
+}
+
+// untilStable calls change for each recording rule, and again for the rules that use a name
+// for which it reported a change. Recording rules may use each other and themselves, so
+// results start empty and grow.
+func (p *pass) untilStable(change func(*subject) bool) {
 	users := map[string][]*subject{}
 	var queue []*subject
 	waiting := map[*subject]bool{}
@@ -29,18 +41,12 @@ func (p *pass) shapes() {
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
-		waiting[s] = false
-		was := p.named[s.rule.Record]
-		is := was.or(p.recordedBy(s))
-		if is.equal(was) {
-			continue
-		}
-		p.named[s.rule.Record] = is
-		for _, user := range users[s.rule.Record] {
-			add(user)
+		if waiting[s] = false; change(s) {
+			for _, user := range users[s.rule.Record] {
+				add(user)
+			}
 		}
 	}
-	p.nodeShapes = map[parser.Expr]shape{}
 }
 
 // recordedBy returns the shape of the series of a recording rule. Another Prometheus that
@@ -64,7 +70,12 @@ func (p *pass) ofName(name string) shape {
 	if name == "" || p.opts.Vocabulary == nil {
 		return anything()
 	}
-	found := exportedBy(p.metrics[name]).or(p.named[name])
+	exported, ok := p.series[name]
+	if !ok {
+		exported = exportedBy(p.metrics[name])
+		p.series[name] = exported
+	}
+	found := exported.or(p.named[name])
 	if !found.some && len(p.recorded[name]) == 0 {
 		return anything()
 	}

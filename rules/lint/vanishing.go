@@ -210,27 +210,24 @@ func (p *pass) absent(n *parser.VectorSelector) []absence {
 }
 
 // findAbsences computes the selectors on which the recording rules depend and whose series
-// may be absent. It keeps a few for each metric. Recording rules may use each other, so it
-// repeats until nothing changes.
+// may be absent. It keeps a few for each metric.
 func (p *pass) findAbsences() {
 	const enough = 8
 	p.lacking = map[string][]*parser.VectorSelector{}
-	for changed := true; changed; {
-		changed = false
-		for _, s := range p.subjects {
-			known := p.lacking[s.rule.Record]
-			if s.rule.Record == "" || s.rule.AST == nil || len(known) >= enough {
-				continue
-			}
-			for _, l := range p.absences(s.rule.AST) {
-				same := func(n *parser.VectorSelector) bool { return promexpr.MetricName(n) == promexpr.MetricName(l.selector) }
-				if !slices.ContainsFunc(known, same) {
-					known, changed = append(known, l.selector), true
-				}
-			}
-			p.lacking[s.rule.Record] = known
+	p.untilStable(func(s *subject) (changed bool) {
+		known := p.lacking[s.rule.Record]
+		if s.rule.AST == nil || len(known) >= enough {
+			return false
 		}
-	}
+		for _, l := range p.absences(s.rule.AST) {
+			same := func(n *parser.VectorSelector) bool { return promexpr.MetricName(n) == promexpr.MetricName(l.selector) }
+			if !slices.ContainsFunc(known, same) {
+				known, changed = append(known, l.selector), true
+			}
+		}
+		p.lacking[s.rule.Record] = known
+		return changed
+	})
 }
 
 // filters reports whether an expression drops samples depending on their value.

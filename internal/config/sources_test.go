@@ -1,0 +1,37 @@
+package config_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/config"
+)
+
+// A rule file may be larger than the configuration.
+func TestSizeOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name string, size int, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, append([]byte(text), bytes.Repeat([]byte("#\n"), size/2)...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	put("rules.yml", 7<<20, "groups: []\n")
+	path := put("vitals.yml", 0, "rule_files: [rules.yml]\n")
+	l, errs := config.LoadFile(path)
+	if len(errs) > 0 || l.Sources.Changed() {
+		t.Errorf("LoadFile() = %v, changed %t, want neither", errs, l.Sources.Changed())
+	}
+	put("rules.yml", 9<<20, "groups: []\n")
+	if _, errs := config.LoadFile(path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 8388608 bytes, expected at most that") {
+		t.Errorf("LoadFile() = %v, want an error about the size of the rule file", errs)
+	}
+	path = put("vitals.yml", 2<<20, "rule_files: []\n")
+	if _, errs := config.LoadFile(path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 1048576 bytes, expected at most that") {
+		t.Errorf("LoadFile() = %v, want an error about the size of the configuration", errs)
+	}
+}
