@@ -44,6 +44,13 @@ func (e *elector) stands(_ *testing.T, _ *kuryrLab) func() {
 	return func() { e.elect(own) }
 }
 
+// breaks has the elector answer with an error, and then name the leader.
+func (e *elector) breaks(_ *testing.T, _ *kuryrLab) func() {
+	own := *e.leader.Load()
+	e.elect("")
+	return func() { e.elect(own) }
+}
+
 // conf is the kuryr.conf of the labs with the port of the elector.
 func (e *elector) conf(t *testing.T) string {
 	t.Helper()
@@ -60,6 +67,13 @@ func kuryrElectorCases(e *elector) []kuryrCase {
 		{id: "C23", name: "the elector names this replica, which has no pools", given: []step{noMarker}, ready: fails(poolsNotLoaded), check: met("1")},
 		{id: "C23", name: "the elector names another replica", given: []step{e.stands}, check: met("0")},
 		{id: "C23", name: "the elector names another replica, and this one has no pools", given: []step{e.stands, noMarker}, check: met("0")},
+		{id: "C23", name: "the elector answers with an error, and this replica has no pools", given: []step{e.breaks, noMarker},
+			ready: fails(poolsNotLoaded), check: func(t *testing.T, lab *kuryrLab) {
+				t.Helper()
+				lab.round(t) // with the error
+				lab.await(t, "ready", fails(poolsNotLoaded))
+				series(`vitals_dependency_failure{dependency="elector",reason="server_error"}`, "1")(t, lab)
+			}},
 		{id: "C23", name: "the elector names another replica, and Neutron is down", given: []step{e.stands, noMarker, fault("neutron", "500")},
 			ready: fails(neutronDown)},
 	}

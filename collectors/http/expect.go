@@ -29,7 +29,8 @@ type Expect struct {
 	// JSON maps paths into the body, see file.ParseKey, to the expected values: strings,
 	// numbers, booleans or null.
 	JSON map[string]any `yaml:"json,omitempty"`
-	// Observe only measures whether they are met: an answer that differs is no failure.
+	// Observe only measures whether they are met: an answer that differs is no failure. Of an
+	// answer whose status is not expected, nothing else is measured.
 	Observe bool `yaml:"observe,omitempty"`
 }
 

@@ -112,6 +112,9 @@ func TestExpectationsBehindStatus(t *testing.T) {
 		t.Errorf("reason = %q, error %v, want server_error, %s", got, err, want)
 	}
 	samples, err = collectortest.Collect(t, newCollector(t, server.URL, ", expect: {body: ok, observe: true}"))
+	if got, want := met(samples), "-status"; got != want {
+		t.Errorf("observed: expectations met: %s, want %s", got, want)
+	}
 	want = "GET " + server.URL + `: answer has status 503: expected 200-299`
 	if got := failureReason(t, samples); got != "server_error" || errorText(err) != want {
 		t.Errorf("observed: reason = %q, error %v, want server_error, %s", got, err, want)

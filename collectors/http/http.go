@@ -110,7 +110,11 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 	}
 	a.results = c.expect.check(a)
 	if c.config.Expect != nil && c.config.Expect.Observe {
-		return secrets, failure(a.results[:1], a.status) // the status
+		err := failure(a.results[:1], a.status) // the status
+		if err != nil {
+			a.results = a.results[:1] // an error is not what is observed
+		}
+		return secrets, err
 	}
 	return secrets, failure(a.results, a.status)
 }
