@@ -47,9 +47,10 @@ func Leaves(next *http.Request, via []*http.Request) bool {
 
 // FollowSameHost is the CheckRedirect of a client with credentials. It follows a redirect within the
 // same host and refuses any other with an error of ReasonProtocol, which has the other host. It
-// also refuses a circle, which would multiply the requests. After 301 and 302 it keeps the method and the body, as clients of OpenStack do.
+// also refuses a circle, which would multiply the requests. After 301 and 302 it keeps the method and
+// the body, as clients of OpenStack do.
 func FollowSameHost(next *http.Request, via []*http.Request) error {
-	first, status := via[0], next.Response.StatusCode
+	first, before, status := via[0], via[len(via)-1], next.Response.StatusCode
 	switch {
 	case len(via) > MaxRedirects:
 		return collectors.Errorf(ReasonProtocol, "more than %d redirects", MaxRedirects)
@@ -57,7 +58,7 @@ func FollowSameHost(next *http.Request, via []*http.Request) error {
 		return RefusedRedirect(status, next.URL)
 	case slices.ContainsFunc(via, func(r *http.Request) bool { return r.URL.String() == next.URL.String() }):
 		return collectors.Errorf(ReasonProtocol, "redirect with status %d in a circle", status)
-	case status == http.StatusSeeOther || next.Method == first.Method || first.GetBody == nil:
+	case status == http.StatusSeeOther || next.Method == before.Method || first.GetBody == nil:
 		return nil
 	}
 	body, err := first.GetBody()

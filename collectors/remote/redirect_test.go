@@ -64,6 +64,7 @@ func TestFollowSameHost(t *testing.T) {
 		{"?308=/there", "POST /there t0ken application/json b0dy", ""},
 		{"?303=/there", "GET /there t0ken  ", ""},
 		{"?302=" + url.QueryEscape("/again?301=/there"), "POST /there t0ken application/json b0dy", ""},
+		{"?303=" + url.QueryEscape("/again?302=/there"), "GET /there t0ken  ", ""},
 		{"?302=" + other.URL + "/there", "", "redirect with status 302 to another host is not followed: " + other.URL},
 		{"?307=" + other.URL + "/there?a=secret", "", "to another host is not followed: " + other.URL},
 		{"?302=https" + strings.TrimPrefix(own.URL, "http"), "", "to another host is not followed: https://"},
