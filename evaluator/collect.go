@@ -58,6 +58,15 @@ func (w *worker) change(s Source) {
 	}
 }
 
+// renew has the collector run now and the interval begin anew. Unlike a requested collection, a
+// regular one exports no earlier results.
+func (w *worker) renew() {
+	before := w.source.Load()
+	same := *before
+	w.source.CompareAndSwap(before, &same)
+	w.wakeUp()
+}
+
 // wakeUp requests a collection; it never blocks.
 func (w *worker) wakeUp() {
 	select {

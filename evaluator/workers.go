@@ -67,10 +67,10 @@ func (ws *workers) start(ctx context.Context, s Source) {
 	})
 }
 
-// wakeUp requests a collection of every collector.
+// wakeUp has every collector begin anew with a regular collection.
 func (ws *workers) wakeUp() {
 	for _, w := range ws.running {
-		w.wakeUp()
+		w.renew()
 	}
 }
 
