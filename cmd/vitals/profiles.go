@@ -111,7 +111,7 @@ func writeNew(path, text string, secret bool) error {
 		folder, mode = 0o700, 0o600
 	}
 	if err := os.MkdirAll(filepath.Dir(path), folder); err != nil {
-		return err
+		return errors.New(err.Error()) // never fs.ErrExist, which is about the file
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
