@@ -99,7 +99,7 @@ func (e *Evaluator) ReloadFailed(err error) {
 // Shutdown makes ready fail with the reason "shutting down". It returns once that is
 // published.
 func (e *Evaluator) Shutdown() {
-	e.request(func(time.Time) { e.core.shuttingDown = true })
+	e.request(func(time.Time) { e.core.shuttingDown, e.settling = true, settling{} })
 	for {
 		changed := e.Changed()
 		if e.Snapshot().ShuttingDown {
@@ -149,6 +149,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case f := <-e.requests:
 			f(wallTime(e.now()))
 			e.workers.replace(ctx, e.core.cfg.Sources)
+			e.settling.keep(e.core.sources)
 			due = true
 		case view := <-e.views:
 			views = append(views, view)
@@ -157,6 +158,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case <-soon:
 			due = true
 		case <-e.settling.over:
+			e.now() // a step that this notices does not extend the wait
 			e.settling, due = settling{}, true
 		}
 		if due {
