@@ -24,6 +24,8 @@ type Evaluator struct {
 	// workers are the running collectors; nil before Run.
 	workers *workers
 	current atomic.Pointer[published]
+	// started is set once a snapshot after a collection of every collector is published.
+	started bool
 
 	results  chan result
 	requests chan func(at time.Time)
@@ -204,11 +206,14 @@ func (e *Evaluator) publish(s *Snapshot) {
 	e.logChanges(old.snapshot, s)
 }
 
-// logChanges logs every state whose verdict changed, once.
+// logChanges logs every state whose verdict changed, and those that have not passed since
+// the start when all collectors have run, once.
 func (e *Evaluator) logChanges(old, s *Snapshot) {
+	first := !e.started && e.core.allRan()
+	e.started = e.started || first
 	for _, st := range s.States {
 		before, ok := old.State(st.Name, old.At)
-		if ok && before.Verdict == st.Verdict {
+		if ok && before.Verdict == st.Verdict && !(first && st.Verdict == Fail) {
 			continue
 		}
 		logger := e.opts.Logger.With("state", st.Name)
