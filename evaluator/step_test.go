@@ -163,6 +163,7 @@ func TestRequestsAfterStepOfTheClock(t *testing.T) {
 
 // Steps that repeat while a collector hangs do not add up to a stalled evaluator.
 func TestRepeatedStepsOfTheClock(t *testing.T) {
+	t.Parallel()
 	e, c := runStepping(t)
 	c.takes.Store(int64(time.Hour))
 	for begin := time.Now(); time.Since(begin) < 2*e.Snapshot().MaxAge; time.Sleep(100 * time.Millisecond) {
