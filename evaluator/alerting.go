@@ -143,8 +143,8 @@ func (a *alerting) queries() []parser.Expr {
 }
 
 // evaluate takes the result of the rule's expression as of at and advances the state of
-// every alert. firstData is set if a collector has delivered its first samples since the
-// last evaluation. On an error the alerts are unchanged.
+// every alert. firstData is set if a collector of the rule has delivered its first samples
+// since the last evaluation. On an error the alerts are unchanged.
 func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vector, firstData bool, tc templateContext) error {
 	next, err := a.match(ctx, at, result, tc)
 	if err != nil {

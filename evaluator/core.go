@@ -43,10 +43,6 @@ type core struct {
 	// allCollected is set if every collector had finished a collection before the last
 	// evaluation.
 	allCollected bool
-	// firstData is set if a collector has delivered its first samples since the last
-	// evaluation.
-	firstData bool
-
 	// version changes with the configuration, when the clock steps and when last values
 	// may have expired.
 	version uint64
@@ -215,14 +211,17 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 			continue
 		}
 		g.last = at
+		first := g.first
+		g.first = nil
 		for _, e := range g.rules {
-			c.evaluateRule(ctx, g, e, at)
+			c.evaluateRule(ctx, g, e, at, first)
 		}
 	}
-	c.firstData = false
 }
 
-func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time) {
+// evaluateRule evaluates a rule as of at. first are the sources that have delivered their
+// first samples since the group's last evaluation.
+func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time, first []*source) {
 	asOf := at.Add(-g.QueryOffset)
 	if e.recording != nil {
 		result, err := c.query.instant(ctx, e.recording.rule.Expr, asOf)
@@ -236,7 +235,7 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 		a.cached, err = c.queryRule(ctx, a.rule, asOf, now)
 	}
 	if err == nil {
-		err = a.evaluate(ctx, at, a.cached.result, c.firstData, c.templateContext())
+		err = a.evaluate(ctx, at, a.cached.result, c.firstFor(a, first), c.templateContext())
 	}
 	if err == nil && a.dynamic {
 		a.annotateSeen(ctx, at, c.shownAlerts(), c.templateContext())

@@ -24,6 +24,8 @@ type Evaluator struct {
 	// workers are the running collectors; nil before Run.
 	workers *workers
 	current atomic.Pointer[published]
+	// started is set once a snapshot after a collection of every collector is published.
+	started bool
 
 	results  chan result
 	requests chan func(at time.Time)
@@ -99,7 +101,7 @@ func (e *Evaluator) ReloadFailed(err error) {
 // Shutdown makes ready fail with the reason "shutting down". It returns once that is
 // published.
 func (e *Evaluator) Shutdown() {
-	e.request(func(time.Time) { e.core.shuttingDown = true })
+	e.request(func(time.Time) { e.core.shuttingDown, e.settling = true, settling{} })
 	for {
 		changed := e.Changed()
 		if e.Snapshot().ShuttingDown {
@@ -149,6 +151,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case f := <-e.requests:
 			f(wallTime(e.now()))
 			e.workers.replace(ctx, e.core.cfg.Sources)
+			e.settling.keep(e.core.sources)
 			due = true
 		case view := <-e.views:
 			views = append(views, view)
@@ -157,6 +160,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 		case <-soon:
 			due = true
 		case <-e.settling.over:
+			e.now() // a step that this notices does not extend the wait
 			e.settling, due = settling{}, true
 		}
 		if due {
@@ -202,11 +206,14 @@ func (e *Evaluator) publish(s *Snapshot) {
 	e.logChanges(old.snapshot, s)
 }
 
-// logChanges logs every state whose verdict changed, once.
+// logChanges logs every state whose verdict changed, and those that have not passed since
+// the start when all collectors have run, once.
 func (e *Evaluator) logChanges(old, s *Snapshot) {
+	first := !e.started && e.core.allRan()
+	e.started = e.started || first
 	for _, st := range s.States {
 		before, ok := old.State(st.Name, old.At)
-		if ok && before.Verdict == st.Verdict {
+		if ok && before.Verdict == st.Verdict && !(first && st.Verdict == Fail) {
 			continue
 		}
 		logger := e.opts.Logger.With("state", st.Name)

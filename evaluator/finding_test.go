@@ -213,6 +213,29 @@ func TestStateIsLoggedWithItsReasons(t *testing.T) {
 	})
 }
 
+// A state that fails from the start does not change. It is logged once, when all collectors
+// have run.
+func TestStateThatFailsFromTheStartIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules := strings.ReplaceAll(upRule, "up == 0", "up == 0\n        for: 1h")
+		slow := source("slow", &stub{collect: func(ctx context.Context) ([]collectors.Sample, error) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(3 * time.Second):
+			}
+			return nil, ctx.Err()
+		}})
+		got := logOf(t, evaluator.Config{Files: parse(t, rules), Sources: []evaluator.Source{failing("c", 0, errors.New("authenticate: 401"), "up"), slow}}, time.Minute, "state=")
+		want := []string{
+			`level=WARN msg="state fails" state=ready reason="collector c fails: authenticate: 401" rules=[Down]`,
+			`level=INFO msg="state passes" state=started`,
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("log =\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
 // changing is a collector whose error is made of the number of the collection.
 func changing(text func(n int) string) evaluator.Config {
 	n := 0

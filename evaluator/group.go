@@ -25,6 +25,8 @@ type group struct {
 	rules []evaluated
 	// last is when the group was last evaluated; zero before that.
 	last time.Time
+	// first are the sources that have delivered their first samples since then.
+	first []*source
 }
 
 // evaluated is one rule of a group: exactly one of the two is set.

@@ -41,7 +41,7 @@ func (c *core) newGroups(cfg Config, at time.Time) ([]*group, error) {
 				}
 				g.rules = append(g.rules, e)
 				if known {
-					g.last = old.group.last
+					g.last, g.first = old.group.last, old.group.first
 				}
 				added = added || !known
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -207,6 +208,7 @@ func (p *player) do(what string) error {
 				return err
 			}
 			r.samples = append(r.samples, collectors.Sample{Labels: ls, Value: v})
+			r.descs = append(r.descs, collectors.Desc{Name: ls.Get(model.MetricNameLabel)})
 		}
 	}
 	p.core.take(r, p.time())

@@ -110,7 +110,9 @@ func (c *core) take(r result, at time.Time) bool {
 	for _, s := range c.sources {
 		if s.Collector == r.collector {
 			c.timestamped = c.timestamped || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
-			c.firstData = c.firstData || !s.measured && len(r.samples) > 0
+			if !s.measured && len(r.samples) > 0 {
+				c.measured(s)
+			}
 			s.take(c.window, r, at)
 			return true
 		}

@@ -1,5 +1,7 @@
 package evaluator
 
+import "slices"
+
 // AtStart is what a pending rule means that has not been OK since the start, or since it
 // was added. The zero value selects the default of the state.
 type AtStart string
@@ -14,6 +16,21 @@ const (
 
 // Valid reports whether p is a policy. The zero value is none.
 func (p AtStart) Valid() bool { return p == AtStartFail || p == AtStartPass }
+
+// measured takes note that a source delivers its first samples.
+func (c *core) measured(s *source) {
+	for _, g := range c.groups {
+		g.first = append(g.first, s)
+	}
+}
+
+// firstFor reports whether one of the sources may export a metric of a rule. A rule that
+// selects none by name may use any.
+func (c *core) firstFor(a *alerting, first []*source) bool {
+	return slices.ContainsFunc(first, func(s *source) bool {
+		return len(a.selected) == 0 || slices.ContainsFunc(a.selected, func(name string) bool { return c.mayExport(s, name) })
+	})
+}
 
 // unproven reports whether an alert that becomes active now has not been seen inactive:
 // the rule has not been OK yet, or the data may be the first of its collector.

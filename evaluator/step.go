@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -18,9 +20,13 @@ type settling struct {
 	over <-chan time.Time
 }
 
-// begin waits for the sources, at most for longest.
+// begin waits for the sources, at most for longest. Steps that follow one another do not
+// extend that time.
 func (s *settling) begin(now time.Time, sources []*source, longest time.Duration) {
-	*s = settling{since: now, awaited: map[collectors.Collector]bool{}, over: time.After(longest)}
+	if !s.waits() {
+		s.over = time.After(longest)
+	}
+	s.since, s.awaited = now, map[collectors.Collector]bool{}
 	for _, source := range sources {
 		s.awaited[source.Collector] = true
 	}
@@ -31,6 +37,13 @@ func (s *settling) took(r result) {
 	if r.began.After(s.since) {
 		delete(s.awaited, r.collector)
 	}
+}
+
+// keep waits no longer for collectors that are not among the sources.
+func (s *settling) keep(sources []*source) {
+	maps.DeleteFunc(s.awaited, func(c collectors.Collector, _ bool) bool {
+		return !slices.ContainsFunc(sources, func(source *source) bool { return source.Collector == c })
+	})
 }
 
 // waits reports whether results are awaited.

@@ -130,3 +130,46 @@ func TestStepOfTheClockWhileACollectorHangs(t *testing.T) {
 		t.Errorf("alive fails after the step")
 	}
 }
+
+// A request is answered at once while a collector hangs after a step of the clock.
+func TestRequestsAfterStepOfTheClock(t *testing.T) {
+	for name, request := range map[string]func(*Evaluator) error{
+		"shutdown": func(e *Evaluator) error { e.Shutdown(); return nil },
+		"a configuration without the collector": func(e *Evaluator) error {
+			changed := e.Changed()
+			err := e.Apply(Config{Interval: 50 * time.Millisecond})
+			<-changed
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, c := runStepping(t)
+			c.takes.Store(int64(time.Hour))
+			c.clock.by.Store(int64(time.Hour))
+			for c.collections.Load() < 2 {
+				time.Sleep(time.Millisecond)
+			}
+			begin := time.Now()
+			if err := request(e); err != nil {
+				t.Fatal(err)
+			}
+			if took, most := time.Since(begin), e.Snapshot().MaxAge/4; took > most {
+				t.Errorf("the request took %s, want at most %s", took, most)
+			}
+		})
+	}
+}
+
+// Steps that repeat while a collector hangs do not add up to a stalled evaluator.
+func TestRepeatedStepsOfTheClock(t *testing.T) {
+	t.Parallel()
+	e, c := runStepping(t)
+	c.takes.Store(int64(time.Hour))
+	for begin := time.Now(); time.Since(begin) < 2*e.Snapshot().MaxAge; time.Sleep(100 * time.Millisecond) {
+		c.clock.by.Add(int64(time.Minute))
+		if e.Snapshot().Stalled(c.clock.now()) {
+			t.Fatalf("the evaluator is stalled after %s of steps", time.Since(begin))
+		}
+	}
+}

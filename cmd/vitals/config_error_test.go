@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestServeOnConfigError starts with mistakes of several kinds. The liveness of the workload
@@ -46,4 +47,23 @@ func TestServeOnConfigError(t *testing.T) {
 			eventually(t, "the configured status", func() bool { code, _ := p.get("/ready"); return code == 500 })
 		})
 	}
+}
+
+// A file that a collector reads when it is made, such as a mounted credential, may come later:
+// alive passes, so nothing restarts the process. The mistake is logged once.
+func TestServeUntilACollectorCanBeMade(t *testing.T) {
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	config := write(t, dir, "vitals.yml", "collectors: [{name: api, kubernetes: {kubeconfig: "+kubeconfig+"}}]\n")
+	p := runVitals(t, config, "--on-config-error=serve", "--config.poll-interval=50ms")
+	eventually(t, "ready to fail with the mistake", func() bool { _, body := p.get("/ready"); return strings.Contains(body, `collector "api": `) })
+	time.Sleep(500 * time.Millisecond) // several checks long
+	if n := strings.Count(p.log.String(), "configuration is"); n != 1 {
+		t.Errorf("the mistake was logged %d times, want once", n)
+	}
+	write(t, dir, "kubeconfig", `{clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}`)
+	eventually(t, "the configuration to be loaded", func() bool {
+		_, body := p.get("/metrics")
+		return strings.Contains(body, "\nvitals_config_last_reload_successful 1\n")
+	})
 }

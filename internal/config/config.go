@@ -136,10 +136,15 @@ func secretKey(path, key string) bool {
 	return redact.Name(key)
 }
 
+// quoted is a value in the text of a mistake.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// asErrors returns mistakes without the secrets in the values that they quote.
 func asErrors(mistakes []*strictyaml.Error) []error {
 	errs := make([]error, 0, len(mistakes))
 	for _, m := range mistakes {
-		m.Text = redact.Text(m.Text) // the text may quote a value
+		shown := quoted.ReplaceAllStringFunc(m.Text, func(value string) string { return redact.Config([]string{value})[0] })
+		m.Text = redact.Text(shown)
 		errs = append(errs, m)
 	}
 	return errs

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +30,21 @@ func TestSecretKey(t *testing.T) {
 	} {
 		if got := secretKey(tt.path, tt.key); got != tt.want {
 			t.Errorf("secretKey(%s, %s) = %t, want %t", tt.path, tt.key, got, tt.want)
+		}
+	}
+}
+
+// A mistake quotes the value without secrets, as a probe may answer with it.
+func TestMistakesContainNoSecrets(t *testing.T) {
+	for _, value := range []string{
+		`http: {url: "http://a", headers: "X-Auth-Token: hunter2"}`,
+		`script: {command: "curl -H X-Auth-Token:hunter2"}`,
+		`script: {command: "mysql --password hunter2"}`,
+		`http: {url: "http://a", headers: ["X-Auth-Token: hunter2"]}`,
+	} {
+		_, errs := Load(NewSources(), "vitals.yml", []byte("collectors: [{name: a, "+value+"}]\n"), nil)
+		if text := errors.Join(errs...).Error(); !strings.Contains(text, "expected a ") || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: mistakes = %s, want the mistake without hunter2", value, text)
 		}
 	}
 }

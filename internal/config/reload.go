@@ -27,12 +27,17 @@ type Reloader struct {
 	tried *Sources
 	// invalid means that there was no valid configuration yet.
 	invalid bool
+	// unmade means that collectors could not be made, which may be due to files that they
+	// read: without a valid configuration, every check tries again.
+	unmade bool
+	// refused is the text of the last error.
+	refused string
 }
 
 // UseInvalid records a configuration that is invalid at the start. The evaluator was made
 // with its mistakes: see evaluator.Config.
 func (r *Reloader) UseInvalid(l *Loaded, err error) {
-	r.tried, r.invalid = l.Sources, true
+	r.tried, r.invalid, r.unmade, r.refused = l.Sources, true, true, err.Error()
 	r.Logger.Error("configuration is invalid; ready fails until it is corrected", "err", err)
 }
 
@@ -47,13 +52,14 @@ func (r *Reloader) Use(l *Loaded) {
 func (r *Reloader) Reload() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.refused = "" // a request is answered in the log
 	return r.reloadLocked()
 }
 
 func (r *Reloader) reloadLocked() error {
 	defer r.Begin()()
 	l, errs := r.Load()
-	r.tried = l.Sources
+	r.tried, r.unmade = l.Sources, len(errs) == 0
 	if len(errs) > 0 {
 		return r.refuse(errors.Join(errs...))
 	}
@@ -65,15 +71,21 @@ func (r *Reloader) reloadLocked() error {
 		return r.refuse(err)
 	}
 	commit()
-	r.invalid = false
+	r.invalid, r.unmade, r.refused = false, false, ""
 	r.Use(l)
 	r.Logger.Info("configuration loaded", "collectors", len(l.Config.Collectors), "rules", CountRules(l.Rules))
 	return nil
 }
 
-// refuse records and logs that the configuration is invalid.
+// refuse records and logs that the configuration is invalid. Without a valid one, the same
+// error once more is no news.
 func (r *Reloader) refuse(err error) error {
-	if r.invalid {
+	again := err.Error() == r.refused
+	r.refused = err.Error()
+	switch {
+	case r.invalid && again:
+		return err
+	case r.invalid:
 		r.Logger.Error("configuration is still invalid; ready fails until it is corrected", "err", err)
 		return errors.Join(err, r.Eval.Apply(evaluator.Config{Invalid: err}))
 	}
@@ -103,7 +115,7 @@ func (r *Reloader) Watch(ctx context.Context, every time.Duration) {
 func (r *Reloader) reloadIfChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.tried.Changed() {
+	if r.invalid && r.unmade || r.tried.Changed() {
 		_ = r.reloadLocked() // logged, and in the snapshot
 	}
 }
