@@ -43,8 +43,8 @@ func unknownMetric(p *pass) {
 				}
 			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
-				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
-				cure = "configure one, or remove the rule"
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none here does"
+				cure = "configure one that does, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
 					severity = Info // a rule for several configurations, with a policy for this one
 					p.idle[s] = append(p.idle[s], kinds...)
@@ -167,8 +167,8 @@ func (p *pass) mergeIdle(f finding, waiting []*subject) finding {
 	}
 	f.Where = f.subject.file.Part
 	f.subject = nil
-	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none is configured. Their no_data applies: %s",
+	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none here does. Their no_data applies: %s",
 		len(waiting), enumerate("collectors of the kind", kinds), strings.Join(names, ", "))
-	f.Cure = "configure one for each part that exists. Rules for other parts do no harm"
+	f.Cure = "configure one that does for each part that exists. Rules for other parts do no harm"
 	return f
 }

@@ -152,24 +152,29 @@ func textsOfOthers() []textTest {
 			name: "a label that the rule adds", code: "V024",
 			rules: alert("ready", `vitals_process_up == 0`, "") + "- alert: B\n  expr: vitals_process_up == 0\n  labels: {a: b}\n  annotations: {x: '{{ $labels.a }} {{ $labels.alertname }} {{ $labels.c }}'}\n",
 			want: []string{
-				`the result of the expression has no label a: a template cannot use labels that the rule adds: use one of process`,
-				`the result of the expression has no label alertname: a template cannot use labels that the rule adds: use one of process`,
-				`the result of the expression has no label c: use one of process`,
+				`the result of the expression has no label a: a template cannot use labels that the rule adds: use process`,
+				`the result of the expression has no label alertname: a template cannot use labels that the rule adds: use process`,
+				`the result of the expression has no label c: use process`,
 			},
+		},
+		{
+			name: "a result without labels", code: "V024",
+			rules: "- alert: A\n  expr: sum(foo) > 1\n  annotations: {x: '{{ $labels.instance }}'}\n",
+			want:  []string{`the result of the expression has no label instance: remove it, or keep the label in the expression, as in sum by (instance) (...)`},
 		},
 		{
 			name: "rules that wait for another configuration", code: "V003",
 			rules: silent(`vitals_netlink_up == 0`) + strings.ReplaceAll(silent(`vitals_process_failure == 1 unless vitals_netlink_up`), "alert: A", "alert: B"),
 			want: []string{
-				`2 rules need metrics that only collectors of the kinds capability, netlink and process export, and none is configured. Their no_data applies: A, B: configure one for each part that exists. Rules for other parts do no harm`,
+				`2 rules need metrics that only collectors of the kinds capability, netlink and process export, and none here does. Their no_data applies: A, B: configure one that does for each part that exists. Rules for other parts do no harm`,
 			},
 		},
 		{
 			name: "one rule that waits for another configuration", code: "V003",
 			rules: silent(`vitals_netlink_up == 0 or vitals_netlink_up == 2`),
 			want: []string{
-				`only collectors of the kind netlink export vitals_netlink_up, and none is configured: configure one, or remove the rule`,
-				`only collectors of the kind netlink export vitals_netlink_up, and none is configured: configure one, or remove the rule`,
+				`only collectors of the kind netlink export vitals_netlink_up, and none here does: configure one that does, or remove the rule`,
+				`only collectors of the kind netlink export vitals_netlink_up, and none here does: configure one that does, or remove the rule`,
 			},
 		},
 		{
