@@ -170,6 +170,14 @@ func textsOfOthers() []textTest {
 			},
 		},
 		{
+			name: "alerts over metrics of other programs", code: "V003", features: "closed",
+			rules: "- alert: A\n  expr: node_load1 > 1 and node_load5 > node_load1\n- alert: B\n  expr: up == 0\n- alert: C\n  expr: vital_process_up == 0\n",
+			want: []string{
+				`alerts without a state select 3 metrics that no collector and no recording rule exports: node_load1, node_load5, up: collect them (a scrape collector reads what other programs export), unless the alerts are for Prometheus alone`,
+				`no collector and no recording rule exports vital_process_up: did you mean "vitals_process_up"?`,
+			},
+		},
+		{
 			name: "one rule that waits for another configuration", code: "V003",
 			rules: silent(`vitals_netlink_up == 0 or vitals_netlink_up == 2`),
 			want: []string{
