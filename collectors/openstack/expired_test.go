@@ -20,7 +20,7 @@ func TestKeystoneThatIssuesExpiredTokens(t *testing.T) {
 	for range 60 { // ten minutes of collections every 10 s
 		for i, c := range []collectors.Collector{k, n} {
 			name := []string{"keystone", "neutron"}[i]
-			if series, err := collect(t, c); downReason(t, series, name) != remote.ReasonProtocol || !strings.Contains(err.Error(), "tokens that have expired") {
+			if series, err := collect(t, c); downReason(t, series, name) != remote.ReasonProtocol || !strings.Contains(err.Error(), "tokens that Keystone issues have expired") {
 				t.Fatalf("%s: reason %q (%v), want %q", name, downReason(t, series, name), err, remote.ReasonProtocol)
 			}
 		}

@@ -48,7 +48,7 @@ type tokenResponse struct {
 var (
 	errNoToken  = errors.New("the response has no token")
 	errNoExpiry = errors.New("the response has no expiry of the token")
-	errExpired  = errors.New("Keystone issues tokens that have expired, and rejects them: expected an expires_at after issued_at")
+	errExpired  = errors.New("the tokens that Keystone issues have expired, and it rejects them: expected an expires_at after issued_at")
 )
 
 // issueToken logs in: it requests a new token.
