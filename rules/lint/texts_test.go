@@ -29,7 +29,10 @@ func TestTexts(t *testing.T) {
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
-			opts := lint.Options{Vocabulary: vocabulary(strings.Fields(test.features)), States: []string{"ready", "alive", "started"}}
+			opts := lint.Options{
+				Vocabulary: vocabulary(strings.Fields(test.features)), States: []string{"ready", "alive", "started"},
+				Complete: test.features == "complete",
+			}
 			var got []string
 			for _, found := range lint.Check([]*rules.File{f}, opts) {
 				if found.Code == test.code {
@@ -213,9 +216,16 @@ func textsOfOthers() []textTest {
 			name: "accepted for a file or a rule", features: "complete", code: "V090",
 			rules: "# vitals:accept-file V021 because\n" + alert("ready", `vitals_process_up == 0`, "  # vitals:accept V016,V022 because\n"),
 			want: []string{
-				`V021 is not found in this file: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
-				`V016 is not found in the rule "A", to which the comment belongs: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
-				`V022 is not found in the rule "A", to which the comment belongs: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
+				`V021 is not found in this file: remove the comment`,
+				`V016 is not found in the rule "A", to which the comment belongs: remove the comment`,
+				`V022 is not found in the rule "A", to which the comment belongs: remove the comment`,
+			},
+		},
+		{
+			name: "accepted for another configuration", features: "complete", code: "V090",
+			rules: alert("ready", `vitals_process_up == 0`, "  # vitals:accept V005 because\n"),
+			want: []string{
+				`with this configuration, V005 is not found in the rule "A", to which the comment belongs: remove the comment, unless the file has another configuration that needs it`,
 			},
 		},
 	}
