@@ -256,6 +256,9 @@ func TestChangedErrorsAreLogged(t *testing.T) {
 		{"the same error", func(int) string { return "refused" }, time.Hour, 1, 1},
 		{"a number that changes", func(n int) string { return strings.Repeat("7", n) + " refused" }, time.Hour, 1, 1},
 		{"a request that changes", func(n int) string { return fmt.Sprintf("403 Forbidden (request req-%dfeb-%da0)", n, 7*n) }, time.Hour, 1, 1},
+		{"a hang", func(n int) string {
+			return "GET http://10.0.0.1/: no answer in time: " + []string{"context deadline exceeded", fmt.Sprintf("read tcp 10.0.0.2:%d->10.0.0.1:80: i/o timeout", n)}[n%2]
+		}, time.Hour, 1, 1},
 		{"a status that changes", func(n int) string { return fmt.Sprintf("GET http://10.0.0.%d: %d", n, []int{401, 503}[min(n/10, 1)]) }, time.Hour, 2, 2},
 		{"one change", func(n int) string { return []string{"refused", "401"}[min(n/10, 1)] }, time.Hour, 2, 2},
 		{"three changes in a row", func(n int) string { return []string{"", "dns", "refused", "401", "503 down"}[min(n, 4)] }, time.Minute, 4, 4},

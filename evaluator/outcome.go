@@ -31,10 +31,14 @@ var (
 	numbered = regexp.MustCompile(`[\w.:-]*\d[\w.:-]*`)
 	// errorStatus is the status of an HTTP response to a failed request.
 	errorStatus = regexp.MustCompile(`^[45]\d\d[.:]?$`)
+	// expired is the end of a deadline: which part of Go finds it first is chance.
+	expired = regexp.MustCompile(`((dial|read|write) \w+ \S+: )?(i/o timeout|context deadline exceeded)`)
 )
 
-// shapeOf returns an error without the words with digits. An HTTP status stays.
+// shapeOf returns an error without the words with digits. An HTTP status stays, and every
+// time-out is the same.
 func shapeOf(err string) string {
+	err = expired.ReplaceAllLiteralString(err, "time-out")
 	return numbered.ReplaceAllStringFunc(err, func(word string) string {
 		if errorStatus.MatchString(word) {
 			return word

@@ -110,6 +110,19 @@ type Recording struct {
 	source *window.Source
 }
 
+// Failing returns the names of the failing collectors that may export a metric.
+func (v *View) Failing(metric string) (collectors []string) {
+	if metric == alertsMetric || metric == alertsForStateMetric {
+		return nil
+	}
+	for _, f := range v.core.failuresOf([]string{metric}) {
+		if f.failure() != "" {
+			collectors = append(collectors, f.Name)
+		}
+	}
+	return collectors
+}
+
 // Recordings returns the recording rules in the order of their files.
 func (v *View) Recordings() []*Recording {
 	var all []*Recording

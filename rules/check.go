@@ -91,7 +91,7 @@ func (c *checker) unknown(n *node) {
 			if near := strictyaml.Nearest(name, others); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			e := c.fail(n, n.probe, CodeUnknownCause, "depends_on names %q, %s", clip(name), hint)
+			e := c.fail(n, n.probe, CodeUnknownCause, "depends_on names no alert: %q, %s", clip(name), hint)
 			e.Line, e.Col = n.file.placeOfCause(n.rule, name)
 		}
 	}

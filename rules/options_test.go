@@ -21,7 +21,7 @@ func TestStateLabel(t *testing.T) {
 `
 	want := []string{
 		`f.yml:6:17: group "g", rule "a-b", alert: invalid name "a-b" of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown`,
-		`f.yml:7:52: group "g", rule "B", labels.vitals: state "redy" is not configured, expected one of ready, alive, started, or another state_label`,
+		`f.yml:7:52: group "g", rule "B", labels.vitals: state "redy" is not configured, expected one of ready, alive, started, or a state_label that names another label`,
 		`f.yml:8:48: group "g", rule "c", labels.vitals: state of a recording rule, expected it in alerting rules only: only an alert can feed a state`,
 	}
 	files, errs := rules.Options{States: states(), StateLabel: "vitals"}.ParseAll("f.yml", []byte(given))

@@ -138,8 +138,8 @@ var mistakes = map[string][]string{
 		`8:20: group "g", rule "A", annotations.summary: not a valid template: function "humanise" not defined`,
 		`9:24: group "g", rule "A", annotations.description: not a valid template: undefined variable "$who"`},
 	"group_template": {`3:20: group "g", labels.team: not a valid template: unclosed action`},
-	"state":          {`6:25: group "g", rule "A", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label`},
-	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label`},
+	"state":          {`6:25: group "g", rule "A", labels.state: state "redy" is not configured, expected one of ready, alive, started, or a state_label that names another label`},
+	"group_state":    {`3:21: group "g", labels.state: state "redy" is not configured, expected one of ready, alive, started, or a state_label that names another label`},
 	"severity":       {`6:42: group "g", rule "A", labels.severity: severity "info" of a rule with a state, expected critical or warning`},
 	"no_data":        {`7:32: group "g", rule "A", annotations.no_data: no_data "ignore", expected fail, pass, hold or a hold with an end, such as hold 5m`},
 	"misplaced": {
@@ -227,5 +227,5 @@ groups:
 	}
 	// Output:
 	// probe.yml:6:15: group "kuryr", rule "KeystoneDown", expr: comparison with "bool" at the top of an alert is always 0 or 1 and never empty, so the alert would always fire: remove "bool"
-	// probe.yml:7:25: group "kuryr", rule "KeystoneDown", labels.state: state "redy" is not configured, expected one of ready, alive, started, or another state_label
+	// probe.yml:7:25: group "kuryr", rule "KeystoneDown", labels.state: state "redy" is not configured, expected one of ready, alive, started, or a state_label that names another label
 }

@@ -93,7 +93,7 @@ func (p *fileParser) state(at probePaths, r *Rule) {
 		p.fail(at.rule+".alert", "invalid name %q of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown", clip(r.Alert))
 	}
 	if !slices.Contains(p.opts.States, state) {
-		p.fail(at.label(label), "state %q is not configured, expected one of %s, or another state_label", clip(state), strings.Join(p.opts.States, ", "))
+		p.fail(at.label(label), "state %q is not configured, expected one of %s, or a state_label that names another label", clip(state), strings.Join(p.opts.States, ", "))
 		return
 	}
 	r.State = state

@@ -10,8 +10,8 @@ stdout has the whole result.
   --state=NAME      ready, alive, started or another state (ready)
   --style=STYLE     plain, docker, sonic or nagios (by the program's name)
   --timeout=900ms   the deadline of the whole run; below the probe's own
-
-  --no-daemon=pass  pass if no process listens on the socket, for liveness (once)
+  --no-daemon=pass  pass if no process listens on the socket, for liveness and
+                    startup only; the default once evaluates without a daemon
 
   --standalone      do not query a daemon: collect and evaluate once
   --config.file=F   the configuration for that (/etc/vitals/vitals.yml)
@@ -19,15 +19,17 @@ stdout has the whole result.
   --vitals=PATH     the program for that (vitals, in this folder)
 
 If no process listens on the socket, --no-daemon decides. Under once, and if the
-configuration exists or a profile is given, the process executes "vitals once", with the same output and codes. The
-arguments are then the variable "arguments" of the profile; otherwise they are ignored.
-By default, the profile tripleo then gets 5 s more than HEALTHCHECK_CURL_MAX_TIME.
+configuration exists or a profile is given, the process executes "vitals once",
+with the same output and codes. The arguments are then the variable "arguments" of
+the profile; otherwise they are ignored. By default, the profile tripleo then gets
+5 s more than HEALTHCHECK_CURL_MAX_TIME.
 
 Environment variables set the flags that are not given: VITALS_HEALTHCHECK_SOCKET,
 _STATE, _STYLE, _TIMEOUT, _NO_DAEMON, _STANDALONE (any value), _CONFIG_FILE and
-_VITALS, and VITALS_PROFILE. The default style depends on the name by which the program is called:
-docker for healthcheck, sonic for readiness_probe.sh, nagios for check_vitals, plain
-for any other name. So a symbolic link is the whole installation.
+_VITALS, and VITALS_PROFILE. The default style depends on the name by which the
+program is called: docker for healthcheck, sonic for readiness_probe.sh, nagios for
+check_vitals, plain for any other name. So a symbolic link is the whole
+installation.
 
 exit code          plain    docker  sonic    nagios
 ok                 0        0       0        0

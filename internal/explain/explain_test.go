@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -227,6 +228,23 @@ func TestExplanationInJSON(t *testing.T) {
 		var back Explanation
 		if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(&back, x) {
 			t.Errorf("Unmarshal() = %+v, %v, want %+v", &back, err, x)
+		}
+	})
+}
+
+// A metric that no collector describes may be one of a collector that fails.
+func TestExplainNamesTheFailingCollector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, stop := start(t, &stub{collect: func(context.Context) ([]collectors.Sample, error) { return nil, errors.New("refused") }})
+		defer stop()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		x, err := d.explain(t.Context(), evaluator.Ready, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Rules[0].Tree.collectors(nil); !slices.Equal(got, []string{"c"}) || len(x.Collectors) != 1 || x.Collectors[0].Error != "refused" {
+			t.Errorf("the tree names %q, and the collectors are %+v, want the failing one", got, x.Collectors)
 		}
 	})
 }

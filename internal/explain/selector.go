@@ -72,6 +72,10 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 			}
 		}
 	}
+	if n.Count == 0 && n.Error == "" && !n.Own && len(n.Collectors)+len(n.Recordings) == 0 {
+		failing := b.view.Failing(promexpr.MetricName(e))
+		n.Collectors = failing[:min(len(failing), maxOrigins)]
+	}
 }
 
 // candidates returns the collectors that could export the series of a selector: those

@@ -133,10 +133,11 @@ func (p *pass) reportUnused(a acceptance, code string) {
 	complete := p.opts.Complete && p.opts.Vocabulary != nil && p.opts.Vocabulary.Configured
 	switch {
 	case slices.Contains(strings.Fields("V016 V021 V022 V023 V040 V041 V042 V043 V046"), code):
-		p.reportInvalid(a, "%s is not found %s", code, a.where())
+		p.reportInvalid(a, "%s is not found %s", code, a.where()).Cure = "remove the comment"
 	case strings.HasPrefix(code, "V03"): // manifests have comments of their own
 	case complete:
-		p.reportInvalid(a, "with this configuration, %s is not found %s", code, a.where()).Severity = Info
+		f := p.reportInvalid(a, "with this configuration, %s is not found %s", code, a.where())
+		f.Severity, f.Cure = Info, "remove the comment, unless the file has another configuration that needs it"
 	}
 }
 

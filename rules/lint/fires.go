@@ -51,7 +51,7 @@ func (p *pass) firesAtAnyValue(s *subject, e parser.Expr, cure string) {
 	if series == nil {
 		return
 	}
-	f := p.inExpr(s, e, cure, "the rule fires at any value of %s: nothing in %s compares it", promexpr.MetricName(series), short(e))
+	f := p.inExpr(s, e, cure, "the rule fires at any value of %s: nothing compares it", promexpr.MetricName(series))
 	if chooses(series) {
 		f.Severity = Warning
 	}

@@ -12,6 +12,13 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
+const (
+	// foreignText precedes the name of a metric that nothing exports, and foreignCure is the
+	// cure in an ordinary alert, if the name is not similar to a known one.
+	foreignText = "no collector and no recording rule exports "
+	foreignCure = "collect it (a scrape collector reads what other programs export), unless the rule is for Prometheus alone"
+)
+
 // unknownMetric finds selectors of metrics that nothing exports: they match nothing, so the
 // rule never fires, or always.
 func unknownMetric(p *pass) {
@@ -35,16 +42,16 @@ func unknownMetric(p *pass) {
 			if !own(name) && !p.feeding[s] {
 				severity = Info // an alert for a Prometheus with other targets
 			}
-			text, cure := "no collector and no recording rule exports "+name, suggest(name, known)
+			text, cure := foreignText+name, suggest(name, known)
 			if !own(name) && nearest(name, known) == "" {
 				cure = "collect it (a scrape collector reads what other programs export), or remove the rule"
 				if severity == Info {
-					cure = "collect it (a scrape collector reads what other programs export), unless the rule is for Prometheus alone"
+					cure = foreignCure
 				}
 			}
 			if kinds := exporters(v.Kinds, name); len(kinds) > 0 {
-				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none is configured"
-				cure = "configure one, or remove the rule"
+				text = enumerate("only collectors of the kind", kinds) + " export " + name + ", and none here does"
+				cure = "configure one that does, or remove the rule"
 				if s.rule.Annotations["no_data"] != "" {
 					severity = Info // a rule for several configurations, with a policy for this one
 					p.idle[s] = append(p.idle[s], kinds...)
@@ -131,7 +138,8 @@ func (p *pass) nodes(s *subject, do func(parser.Node)) {
 }
 
 // merged returns the findings. It merges those for metrics of kinds that are not configured
-// into one finding for each document, as there may be many, and those of foldAbsences.
+// into one finding for each document, as there may be many, and those of foldAbsences and
+// foldForeign.
 func (p *pass) merged() []finding {
 	waits := func(f finding) bool {
 		return len(p.idle[f.subject]) > 0 && f.Code == codeUnknownMetric && f.Severity == Info && f.Accepted == ""
@@ -156,7 +164,7 @@ func (p *pass) merged() []finding {
 		}
 		all = append(all, f)
 	}
-	return p.foldAbsences(all)
+	return p.foldForeign(p.foldAbsences(all))
 }
 
 // mergeIdle returns the one finding for several rules, at the place of the first one.
@@ -167,8 +175,8 @@ func (p *pass) mergeIdle(f finding, waiting []*subject) finding {
 	}
 	f.Where = f.subject.file.Part
 	f.subject = nil
-	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none is configured. Their no_data applies: %s",
+	f.Text = fmt.Sprintf("%d rules need metrics that only %s export, and none here does. Their no_data applies: %s",
 		len(waiting), enumerate("collectors of the kind", kinds), strings.Join(names, ", "))
-	f.Cure = "configure one for each part that exists. Rules for other parts do no harm"
+	f.Cure = "configure one that does for each part that exists. Rules for other parts do no harm"
 	return f
 }

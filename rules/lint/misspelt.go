@@ -106,6 +106,8 @@ func suggest(got string, known []string) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	case len(known) == 0:
 		return "remove it: none exists"
+	case len(known) == 1:
+		return "use " + known[0]
 	case len(known) <= few:
 		return "use one of " + strings.Join(known, ", ")
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"text/template/parse"
@@ -24,11 +25,14 @@ func templateLabel(p *pass, s *subject) {
 				if !is.lacks(label) {
 					continue
 				}
-				text := "the result of the expression has no label " + label
+				text, cure := "the result of the expression has no label "+label, suggest(label, is.names())
+				if len(is.names()) == 0 {
+					cure = fmt.Sprintf("remove it, or keep the label in the expression, as in sum by (%s) (...)", label)
+				}
 				if _, ok := s.rule.Labels[label]; ok || label == "alertname" {
 					text += ": a template cannot use labels that the rule adds"
 				}
-				p.at(s, strictyaml.PathKey(of.key, name), suggest(label, is.names()), "%s", text)
+				p.at(s, strictyaml.PathKey(of.key, name), cure, "%s", text)
 			}
 		}
 	}

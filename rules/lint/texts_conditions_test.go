@@ -9,7 +9,7 @@ func textsOfConditions() []textTest {
 			name: "at any value", code: "V012",
 			rules: alert("alive", `rate(errors_total[5m])`, ""),
 			want: []string{
-				`the rule fires at any value of errors_total: nothing in rate(errors_total[5m]) compares it: add a comparison that is true only when something is wrong, such as metric == 0`,
+				`the rule fires at any value of errors_total: nothing compares it: add a comparison that is true only when something is wrong, such as metric == 0`,
 			},
 		},
 		{

@@ -29,7 +29,10 @@ func TestTexts(t *testing.T) {
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
-			opts := lint.Options{Vocabulary: vocabulary(strings.Fields(test.features)), States: []string{"ready", "alive", "started"}}
+			opts := lint.Options{
+				Vocabulary: vocabulary(strings.Fields(test.features)), States: []string{"ready", "alive", "started"},
+				Complete: test.features == "complete",
+			}
 			var got []string
 			for _, found := range lint.Check([]*rules.File{f}, opts) {
 				if found.Code == test.code {
@@ -152,24 +155,37 @@ func textsOfOthers() []textTest {
 			name: "a label that the rule adds", code: "V024",
 			rules: alert("ready", `vitals_process_up == 0`, "") + "- alert: B\n  expr: vitals_process_up == 0\n  labels: {a: b}\n  annotations: {x: '{{ $labels.a }} {{ $labels.alertname }} {{ $labels.c }}'}\n",
 			want: []string{
-				`the result of the expression has no label a: a template cannot use labels that the rule adds: use one of process`,
-				`the result of the expression has no label alertname: a template cannot use labels that the rule adds: use one of process`,
-				`the result of the expression has no label c: use one of process`,
+				`the result of the expression has no label a: a template cannot use labels that the rule adds: use process`,
+				`the result of the expression has no label alertname: a template cannot use labels that the rule adds: use process`,
+				`the result of the expression has no label c: use process`,
 			},
+		},
+		{
+			name: "a result without labels", code: "V024",
+			rules: "- alert: A\n  expr: sum(foo) > 1\n  annotations: {x: '{{ $labels.instance }}'}\n",
+			want:  []string{`the result of the expression has no label instance: remove it, or keep the label in the expression, as in sum by (instance) (...)`},
 		},
 		{
 			name: "rules that wait for another configuration", code: "V003",
 			rules: silent(`vitals_netlink_up == 0`) + strings.ReplaceAll(silent(`vitals_process_failure == 1 unless vitals_netlink_up`), "alert: A", "alert: B"),
 			want: []string{
-				`2 rules need metrics that only collectors of the kinds capability, netlink and process export, and none is configured. Their no_data applies: A, B: configure one for each part that exists. Rules for other parts do no harm`,
+				`2 rules need metrics that only collectors of the kinds capability, netlink and process export, and none here does. Their no_data applies: A, B: configure one that does for each part that exists. Rules for other parts do no harm`,
+			},
+		},
+		{
+			name: "alerts over metrics of other programs", code: "V003", features: "closed",
+			rules: "- alert: A\n  expr: node_load1 > 1 and node_load5 > node_load1\n- alert: B\n  expr: up == 0\n- alert: C\n  expr: vital_process_up == 0\n",
+			want: []string{
+				`alerts without a state select 3 metrics that no collector and no recording rule exports: node_load1, node_load5, up: collect them (a scrape collector reads what other programs export), unless the alerts are for Prometheus alone`,
+				`no collector and no recording rule exports vital_process_up: did you mean "vitals_process_up"?`,
 			},
 		},
 		{
 			name: "one rule that waits for another configuration", code: "V003",
 			rules: silent(`vitals_netlink_up == 0 or vitals_netlink_up == 2`),
 			want: []string{
-				`only collectors of the kind netlink export vitals_netlink_up, and none is configured: configure one, or remove the rule`,
-				`only collectors of the kind netlink export vitals_netlink_up, and none is configured: configure one, or remove the rule`,
+				`only collectors of the kind netlink export vitals_netlink_up, and none here does: configure one that does, or remove the rule`,
+				`only collectors of the kind netlink export vitals_netlink_up, and none here does: configure one that does, or remove the rule`,
 			},
 		},
 		{
@@ -200,9 +216,16 @@ func textsOfOthers() []textTest {
 			name: "accepted for a file or a rule", features: "complete", code: "V090",
 			rules: "# vitals:accept-file V021 because\n" + alert("ready", `vitals_process_up == 0`, "  # vitals:accept V016,V022 because\n"),
 			want: []string{
-				`V021 is not found in this file: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
-				`V016 is not found in the rule "A", to which the comment belongs: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
-				`V022 is not found in the rule "A", to which the comment belongs: remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
+				`V021 is not found in this file: remove the comment`,
+				`V016 is not found in the rule "A", to which the comment belongs: remove the comment`,
+				`V022 is not found in the rule "A", to which the comment belongs: remove the comment`,
+			},
+		},
+		{
+			name: "accepted for another configuration", features: "complete", code: "V090",
+			rules: alert("ready", `vitals_process_up == 0`, "  # vitals:accept V005 because\n"),
+			want: []string{
+				`with this configuration, V005 is not found in the rule "A", to which the comment belongs: remove the comment, unless the file has another configuration that needs it`,
 			},
 		},
 	}

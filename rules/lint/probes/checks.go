@@ -165,6 +165,8 @@ func probeVacuous(p *checker) {
 			p.atProbe(a, "tcpSocket", cure, "the probe passes while Vitals accepts connections, whatever the verdicts are")
 		case a.passes != "":
 			p.atProbe(a, a.key, cure, "the probe always passes: %s", a.passes)
+		case a.passesAlone && a.Kind == manifest.Readiness:
+			p.atProbe(a, a.key, "use --no-daemon=pass for startup and liveness only", "readiness passes while Vitals is away, whatever the state of the workload is").Warning = true
 		case strings.HasPrefix(a.path, "/-/") && alwaysAnswers(a.path):
 			p.atProbe(a, a.key, cure, "%s reports the health of Vitals, not of the workload", a.path)
 		case a.state == "" && alwaysAnswers(a.path):

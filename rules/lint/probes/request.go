@@ -30,8 +30,9 @@ type request struct {
 	timeout time.Duration
 	// passes explains why an exec probe always passes; empty if it does not.
 	passes string
-	// failsAlone is set for an exec probe that fails if no daemon runs.
-	failsAlone bool
+	// failsAlone is set for an exec probe that fails if no daemon runs, and passesAlone for
+	// one that passes.
+	failsAlone, passesAlone bool
 }
 
 // names returns the names of all states in a request.
@@ -132,7 +133,10 @@ func (p *checker) healthcheck(q *request, c *manifest.Container, args []string) 
 	q.setState(p, setting("state", "ready"))
 	q.timeout, _ = time.ParseDuration(setting("timeout", "900ms"))
 	_, alone := given["standalone"]
-	q.failsAlone = setting("no_daemon", given["no-daemon"]) != "pass" && !alone && c.Env["VITALS_HEALTHCHECK_STANDALONE"] == ""
+	if !alone && c.Env["VITALS_HEALTHCHECK_STANDALONE"] == "" {
+		q.passesAlone = setting("no_daemon", given["no-daemon"]) == "pass"
+		q.failsAlone = !q.passesAlone
+	}
 }
 
 // vitals parses the arguments of vitals. Two of its commands return the verdict of a state.
