@@ -66,6 +66,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	if s.serveState(w, r, v) {
 		return
 	}
+	if mayWrite == nil && s.rebound(r) {
+		sentence(s.counted(w, v, "other"), http.StatusForbidden, "requests from a page under this name are not allowed here: use an address, localhost or HTTPS")
+		return
+	}
 	if name, ok := strings.CutPrefix(r.URL.Path, pathComponents); ok {
 		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, mayWrite)
 		return

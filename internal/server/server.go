@@ -43,6 +43,9 @@ type Options struct {
 	Config func() []byte
 	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
+	// Hosts are the names that a browser may use as Host without HTTPS, in addition to
+	// localhost and addresses. Other requests that have an Origin are rejected.
+	Hosts []string
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
