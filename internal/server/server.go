@@ -96,16 +96,18 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler serves everything to the network: reports need the token.
+// Handler serves everything to the network: reports need the token. Each handler bounds its
+// own requests in flight, those of probes excepted.
 func (s *Server) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
+	return s.Local(nil)
 }
 
 // Local serves everything to a Unix socket. Every client can read. mayWrite returns an
 // error for a client without the permission to write. Reports need no token. With a nil
 // mayWrite, Local is like Handler.
 func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite) })
+	in := newRooms()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite, in) })
 }
 
 // Probes serves the states and nothing else, for a listener without authentication.
