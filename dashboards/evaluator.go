@@ -12,7 +12,7 @@ func evaluator() dashboard {
 					"How long one evaluation of all rules took. It must be shorter than the evaluation interval. If it grows, an expression selects more and more series.",
 					numbers("s"), over(`max by (instance) (vitals_evaluation_duration_seconds{$vitals})`, "{{instance}}")),
 				graph("Evaluator lag",
-					"How old the newest evaluation was when it was scraped. Beyond three evaluation intervals, and at least 5 s, Vitals fails alive and ready with \"evaluator stalled\". A constant lag is a clock difference.",
+					"How old the newest evaluation was when it was scraped. Beyond three evaluation intervals, and at least 5 s, Vitals fails ready and its own /-/healthy, and later alive, with \"evaluator stalled\". A constant lag is a clock difference.",
 					numbers("s"),
 					over(`max by (instance) (timestamp(vitals_evaluation_timestamp_seconds{$vitals}) - vitals_evaluation_timestamp_seconds{$vitals})`, "{{instance}}"),
 					limit(`vector(5)`, "stalled, for intervals up to 1.6 s")),

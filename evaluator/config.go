@@ -16,6 +16,9 @@ type Config struct {
 	// Interval is the time between two evaluations when nothing else causes one; 1 s if
 	// zero.
 	Interval time.Duration
+	// StalledAliveAfter is the age of a snapshot beyond which alive fails as well; 60 s, and
+	// at least twice StalledAfter, if zero. It has no effect below StalledAfter.
+	StalledAliveAfter time.Duration
 	// States are in the order in which they are shown. Ready, alive and started are
 	// added in front where they are missing.
 	States []StatePolicy
@@ -81,12 +84,24 @@ const (
 	// stallIntervals and minStall are the stall guard: 3 evaluation intervals, at least 5 s.
 	stallIntervals = 3
 	minStall       = 5 * time.Second
+	// defaultStalledAlive is longer than a kubelet needs to restart the container of
+	// Vitals: 5 s, three failures every 10 s, and the start.
+	defaultStalledAlive = time.Minute
 )
+
+// StalledAfter returns the age beyond which a snapshot is stalled at an evaluation
+// interval.
+func StalledAfter(interval time.Duration) time.Duration {
+	return max(stallIntervals*interval, minStall)
+}
 
 // withDefaults sets what the configuration left out.
 func (c Config) withDefaults() Config {
 	if c.Interval <= 0 {
 		c.Interval = defaultInterval
+	}
+	if c.StalledAliveAfter <= 0 {
+		c.StalledAliveAfter = max(defaultStalledAlive, 2*StalledAfter(c.Interval))
 	}
 	states := []StatePolicy{
 		{Ready, rules.NoDataFail, AtStartFail}, {Alive, rules.NoDataPass, AtStartPass}, {Started, rules.NoDataFail, AtStartFail},

@@ -15,6 +15,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		Started:      c.started,
 		Took:         took,
 		MaxAge:       c.maxAge(),
+		AliveMaxAge:  c.cfg.StalledAliveAfter,
 		Rules:        c.describeRules(ctx, at),
 		Reload:       c.reload,
 		ShuttingDown: c.shuttingDown,
@@ -34,7 +35,7 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 }
 
 // maxAge is the age beyond which a snapshot is stalled.
-func (c *core) maxAge() time.Duration { return max(stallIntervals*c.cfg.Interval, minStall) }
+func (c *core) maxAge() time.Duration { return StalledAfter(c.cfg.Interval) }
 
 // describeRules returns the alerting rules, each with whether it decides or warns.
 func (c *core) describeRules(ctx context.Context, at time.Time) []Rule {

@@ -30,7 +30,9 @@ type Evaluator struct {
 	results  chan result
 	requests chan func(at time.Time)
 	views    chan func(running context.Context)
-	done     chan struct{}
+	// viewBudget belongs to Run.
+	viewBudget viewBudget
+	done       chan struct{}
 }
 
 // published is a snapshot and the channel that is closed when a newer one is published.
@@ -136,7 +138,6 @@ func (e *Evaluator) Run(ctx context.Context) {
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
-	var views []func(context.Context)
 	for {
 		due := false
 		select {
@@ -153,8 +154,10 @@ func (e *Evaluator) Run(ctx context.Context) {
 			e.workers.replace(ctx, e.core.cfg.Sources)
 			e.settling.keep(e.core.sources)
 			due = true
-		case view := <-e.views:
-			views = append(views, view)
+		case view := <-e.viewable(soon):
+			view(ctx)
+		case <-e.viewBudget.over:
+			e.viewBudget = viewBudget{}
 		case <-ticker.C:
 			due = true
 		case <-soon:
@@ -168,13 +171,16 @@ func (e *Evaluator) Run(ctx context.Context) {
 			ticker.Reset(e.core.cfg.Interval) // the next one is due an interval after this one
 			e.evaluateUnlessSettling(ctx)
 		}
-		if soon == nil { // The window has no samples newer than the last evaluation.
-			for _, view := range views {
-				view(ctx)
-			}
-			views = nil
-		}
 	}
+}
+
+// viewable returns the views to run: none while an evaluation is due soon, as the window
+// then has samples newer than the last one, and none without time left for them.
+func (e *Evaluator) viewable(soon <-chan time.Time) <-chan func(context.Context) {
+	if soon != nil || !e.viewBudget.open() {
+		return nil
+	}
+	return e.views
 }
 
 // evaluateUnlessSettling evaluates all rules, unless the clock stepped and collections are

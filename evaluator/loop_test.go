@@ -310,16 +310,16 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-func TestStalledEvaluatorIsNotAlive(t *testing.T) {
+func TestStalledEvaluatorIsNotReadyAndLaterNotAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, v := gauge("up")
 		v.Store(1)
-		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
+		e, stop := start(t, evaluator.Config{StalledAliveAfter: 20 * time.Second, Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
 		time.Sleep(time.Second)
 		s := e.Snapshot()
 		stop()
-		for age, want := range map[time.Duration]evaluator.Verdict{5 * time.Second: evaluator.Pass, 5*time.Second + time.Millisecond: evaluator.Fail} {
-			for _, state := range []string{"alive", "ready"} {
+		for state, limit := range map[string]time.Duration{"ready": 5 * time.Second, "alive": 20 * time.Second} {
+			for age, want := range map[time.Duration]evaluator.Verdict{limit: evaluator.Pass, limit + time.Millisecond: evaluator.Fail} {
 				got, _ := s.State(state, s.At.Add(age))
 				if got.Verdict != want {
 					t.Errorf("%s of a snapshot that is %s old = %s, want %s", state, age, got.Verdict, want)
@@ -329,12 +329,23 @@ func TestStalledEvaluatorIsNotAlive(t *testing.T) {
 				}
 			}
 		}
-		slow, err := evaluator.New(evaluator.Config{Interval: 10 * time.Second}, evaluator.Options{})
+	})
+}
+
+// The limits follow the interval, so that alive never fails before Vitals itself.
+func TestLimitsOfAStalledEvaluator(t *testing.T) {
+	for _, tt := range []struct{ interval, after, maxAge, alive time.Duration }{
+		{0, 0, 5 * time.Second, time.Minute},
+		{10 * time.Second, 0, 30 * time.Second, time.Minute},
+		{time.Minute, 0, 3 * time.Minute, 6 * time.Minute},
+		{time.Second, 8 * time.Second, 5 * time.Second, 8 * time.Second},
+	} {
+		e, err := evaluator.New(evaluator.Config{Interval: tt.interval, StalledAliveAfter: tt.after}, evaluator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := slow.Snapshot().MaxAge; got != 30*time.Second {
-			t.Errorf("MaxAge at an interval of 10s = %s, want 30s", got)
+		if s := e.Snapshot(); s.MaxAge != tt.maxAge || s.AliveMaxAge != tt.alive {
+			t.Errorf("limits at an interval of %s = %s and %s, want %s and %s", tt.interval, s.MaxAge, s.AliveMaxAge, tt.maxAge, tt.alive)
 		}
-	})
+	}
 }

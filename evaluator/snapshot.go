@@ -58,6 +58,9 @@ type Snapshot struct {
 	Took time.Duration
 	// MaxAge is the age beyond which the snapshot is stalled.
 	MaxAge time.Duration
+	// AliveMaxAge is the age beyond which alive fails as well. It has no effect below
+	// MaxAge.
+	AliveMaxAge time.Duration
 	// States are in the order of the configuration; ready, alive and started come first.
 	States []State
 	// Rules are in the order of their files.
@@ -222,12 +225,12 @@ type Reload struct {
 }
 
 // State returns a state's verdict as it stands at now, and false if there is no
-// state of that name. A snapshot older than MaxAge fails alive, and with it ready,
-// with the reason "evaluator stalled".
+// state of that name. A snapshot older than MaxAge fails ready, and one older than
+// AliveMaxAge alive as well, with the reason "evaluator stalled".
 func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	for _, st := range s.States {
 		if st.Name == name {
-			if s.Stalled(now) && (name == Alive || name == Ready) {
+			if name == Ready && s.Stalled(now) || name == Alive && s.StalledAlive(now) {
 				st.fail(ReasonStalled)
 			}
 			return st, true
@@ -247,3 +250,9 @@ func (s *State) fail(reason string) {
 
 // Stalled reports whether the snapshot is older than MaxAge.
 func (s *Snapshot) Stalled(now time.Time) bool { return now.Sub(s.At) > s.MaxAge }
+
+// StalledAlive reports whether the snapshot is older than MaxAge and AliveMaxAge. Until
+// then alive keeps its verdict: a restart of the workload does not help the evaluator.
+func (s *Snapshot) StalledAlive(now time.Time) bool {
+	return now.Sub(s.At) > max(s.MaxAge, s.AliveMaxAge)
+}

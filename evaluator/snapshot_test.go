@@ -11,12 +11,12 @@ import (
 
 func TestStateOfASnapshot(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
-	s := &evaluator.Snapshot{At: at, MaxAge: 5 * time.Second, States: []evaluator.State{
+	s := &evaluator.Snapshot{At: at, MaxAge: 5 * time.Second, AliveMaxAge: time.Minute, States: []evaluator.State{
 		{Name: "ready", Verdict: evaluator.Warn, Deciding: []int{1}},
 		{Name: "alive", Verdict: evaluator.Fail, Deciding: []int{2}},
 		{Name: "gold", Verdict: evaluator.Pass},
 	}}
-	stalled := at.Add(5*time.Second + 1)
+	stalled, longer := at.Add(5*time.Second+1), at.Add(time.Minute+1)
 	for _, c := range []struct {
 		name, state string
 		now         time.Time
@@ -25,8 +25,10 @@ func TestStateOfASnapshot(t *testing.T) {
 	}{
 		{"fresh", "ready", at.Add(5 * time.Second), s.States[0], true},
 		{"stalled while only a rule warned", "ready", stalled, evaluator.State{Name: "ready", Verdict: evaluator.Fail, Reason: "evaluator stalled"}, true},
-		{"stalled while a rule failed", "alive", stalled, evaluator.State{Name: "alive", Verdict: evaluator.Fail, Reason: "evaluator stalled", Deciding: []int{2}}, true},
-		{"stalled, and neither ready nor alive", "gold", stalled, s.States[2], true},
+		{"stalled, and alive keeps its verdict", "alive", at.Add(time.Minute), s.States[1], true},
+		{"stalled for longer", "ready", longer, evaluator.State{Name: "ready", Verdict: evaluator.Fail, Reason: "evaluator stalled"}, true},
+		{"stalled for longer while a rule failed", "alive", longer, evaluator.State{Name: "alive", Verdict: evaluator.Fail, Reason: "evaluator stalled", Deciding: []int{2}}, true},
+		{"stalled, and neither ready nor alive", "gold", longer, s.States[2], true},
 		{"unknown", "golden", at, evaluator.State{}, false},
 	} {
 		got, ok := s.State(c.state, c.now)

@@ -13,9 +13,6 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// viewTime bounds one use of a View: results of collections and reports wait that long.
-const viewTime = 250 * time.Millisecond
-
 // ErrStopped is what View returns once Run has ended.
 var ErrStopped = errors.New("the evaluator has stopped")
 
@@ -27,8 +24,9 @@ type View struct {
 }
 
 // View calls use between two evaluations while Run runs. The context that use gets ends
-// after 250 ms. View returns ErrStopped once Run has ended, or the error of ctx; use may
-// then still run.
+// after 250 ms, or earlier: that is the time of all uses in an interval, or in a second if
+// that is longer. A use gets at least half of it, if need be in the next interval. View
+// returns ErrStopped once Run has ended, or the error of ctx; use may then still run.
 func (e *Evaluator) View(ctx context.Context, use func(context.Context, *View)) error {
 	done := make(chan struct{})
 	call := func(running context.Context) {
@@ -36,9 +34,11 @@ func (e *Evaluator) View(ctx context.Context, use func(context.Context, *View)) 
 		if ctx.Err() != nil {
 			return
 		}
-		limited, cancel := context.WithTimeout(running, viewTime)
+		began := time.Now()
+		limited, cancel := context.WithTimeout(running, e.viewBudget.begin(e.core.cfg.Interval))
 		defer cancel()
 		use(limited, &View{e.core, e.Snapshot()})
+		e.viewBudget.spent += time.Since(began)
 	}
 	for views := e.views; ; views = nil { // after the first turn the loop has the call
 		select {

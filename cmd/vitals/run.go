@@ -194,6 +194,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 		Components:    d.reports,
 		ReportToken:   func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
 		Config:        func() []byte { return d.loaded.Load().Redacted },
+		Hosts:         p.hosts(),
 		Version:       version.Version,
 		ExternalExtra: extra,
 		Logger:        d.logger,

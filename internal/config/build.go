@@ -46,7 +46,10 @@ func (b *Builder) Collectors() []collectors.Collector {
 // is nil with an error. The error lists every collector that could not be made.
 func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err error) {
 	next := map[string]built{}
-	cfg = evaluator.Config{Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules}
+	cfg = evaluator.Config{
+		Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules,
+		StalledAliveAfter: time.Duration(l.Config.Server.StalledAliveAfter),
+	}
 	for _, name := range l.Config.StateNames() {
 		s := l.Config.States[name]
 		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(s.NoData), AtStart: evaluator.AtStart(s.AtStart)})

@@ -55,6 +55,9 @@ type ServerConfig struct {
 	ListenAddress string `yaml:"listen_address,omitempty"`
 	// FailingStatus is the HTTP status of a failing state; 503 by default.
 	FailingStatus int `yaml:"failing_status,omitempty"`
+	// StalledAliveAfter is the age of the last evaluation beyond which alive fails as well;
+	// 60 s, and at least twice that of ready, if zero.
+	StalledAliveAfter model.Duration `yaml:"stalled_alive_after,omitempty"`
 	// ComponentToken is the bearer token for reports of components over TCP. Without it,
 	// reports are accepted over the Unix socket only.
 	ComponentToken collectors.Secret `yaml:"component_token,omitempty"`
@@ -192,6 +195,10 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 	}
 	if s := c.Server.FailingStatus; s < 400 || s > 599 {
 		report("server.failing_status", "failing_status %d: expected 400 to 599, which the kubelet treats as failures", s)
+	}
+	interval := time.Duration(c.EvaluationInterval)
+	if d, least := time.Duration(c.Server.StalledAliveAfter), evaluator.StalledAfter(interval); d != 0 && d <= least {
+		report("server.stalled_alive_after", "stalled_alive_after %s: expected more than %s, after which ready fails", c.Server.StalledAliveAfter, model.Duration(least))
 	}
 	first := map[string]int{}
 	for i, col := range c.Collectors {

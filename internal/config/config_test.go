@@ -2,10 +2,12 @@ package config
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Kinds decide which of their values are secret; elsewhere the name of the key decides.
@@ -87,6 +89,34 @@ func TestSourcesChanged(t *testing.T) {
 		tt.change()
 		if got := s.Changed(); got != tt.want {
 			t.Errorf("%s: Changed() = %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The limit of alive reaches the evaluator, and must be longer than that of ready.
+func TestStalledAliveAfter(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want time.Duration
+		errs int
+	}{
+		{"{}", 0, 0},
+		{"server: {stalled_alive_after: 2m}", 2 * time.Minute, 0},
+		{"server: {stalled_alive_after: 5s}", 0, 1},
+		{"evaluation_interval: 30s\nserver: {stalled_alive_after: 90s}", 0, 1},
+		{"evaluation_interval: 30s\nserver: {stalled_alive_after: 91s}", 91 * time.Second, 0},
+		{"evaluation_interval: 30s", 0, 0},
+	} {
+		l, errs := Load(NewSources(), "vitals.yml", []byte(tt.text), nil)
+		if len(errs) != tt.errs {
+			t.Errorf("%q: errors = %v, want %d", tt.text, errs, tt.errs)
+		}
+		if len(errs) > 0 {
+			continue
+		}
+		cfg, _, err := (&Builder{Logger: slog.New(slog.DiscardHandler)}).Build(l)
+		if err != nil || cfg.StalledAliveAfter != tt.want {
+			t.Errorf("%q: StalledAliveAfter = %s, %v, want %s", tt.text, cfg.StalledAliveAfter, err, tt.want)
 		}
 	}
 }

@@ -106,6 +106,13 @@ func TestNotifyStalledEvaluator(t *testing.T) {
 	runNotifier(t, stage)
 	m.Want("STATUS=ready pass, alive pass\nREADY=1")
 	m.AwaitHeartbeat()
+	stalled := stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass)
+	stalled.AliveMaxAge = time.Hour
+	stage.publish(stalled)
+	m.Want(`STATUS=ready fail \(evaluator stalled\), alive pass`)
+	if got := m.Next(400 * time.Millisecond); got != "" { // 20 heartbeats
+		t.Errorf("message of a stalled evaluator while alive passes = %q, want none", got)
+	}
 	stage.publish(stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass))
 	m.Want(`STATUS=ready fail \(evaluator stalled\), alive fail \(evaluator stalled\)`)
 	if got := m.Next(400 * time.Millisecond); got != "" { // 20 heartbeats

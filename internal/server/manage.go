@@ -7,19 +7,28 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// healthy reports that the process responds. The health of the workload is in the
-// states.
-func (s *Server) healthy(w http.ResponseWriter, _ *http.Request, _ *view) {
+// stalledText is the body of the process's own probes while its evaluator is stalled.
+const stalledText = "The evaluator of Vitals stalled."
+
+// healthy reports that the process responds and evaluates. The health of the workload is
+// in the states.
+func (s *Server) healthy(w http.ResponseWriter, _ *http.Request, v *view) {
+	if v.stalled {
+		sentence(w, http.StatusServiceUnavailable, stalledText)
+		return
+	}
 	sentence(w, http.StatusOK, "Vitals is healthy.")
 }
 
 // processReady reports whether the process itself is ready: all collectors have finished
-// once, and it is not shutting down.
+// once, it evaluates, and it is not shutting down.
 func (s *Server) processReady(w http.ResponseWriter, _ *http.Request, v *view) {
 	started, ok := v.stateOf("started")
 	switch {
 	case v.snap.ShuttingDown:
 		sentence(w, http.StatusServiceUnavailable, "Vitals is shutting down.")
+	case v.stalled:
+		sentence(w, http.StatusServiceUnavailable, stalledText)
 	case ok && started.Verdict == evaluator.Fail:
 		sentence(w, http.StatusServiceUnavailable, "Vitals is starting.")
 	default:

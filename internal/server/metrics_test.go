@@ -54,6 +54,7 @@ func TestMetricsAreTheSnapshot(t *testing.T) {
 // report the same verdicts as the probes.
 func TestMetricsOfASnapshotThatStalled(t *testing.T) {
 	snap := healthy()
+	snap.AliveMaxAge = time.Minute
 	var outdated evaluator.Batch
 	for _, state := range []string{"ready", "alive", "started"} {
 		outdated.Samples = append(outdated.Samples, collectors.Sample{Labels: labels.FromStrings("__name__", "vitals_state", "state", state), Value: 1})
@@ -63,7 +64,7 @@ func TestMetricsOfASnapshotThatStalled(t *testing.T) {
 	now := noon()
 	o.Now = func() time.Time { return now }
 	h := server.New(o).Handler()
-	for age, want := range map[time.Duration][3]string{5 * time.Second: {"1", "1", "1"}, time.Hour: {"0", "0", "1"}} {
+	for age, want := range map[time.Duration][3]string{5 * time.Second: {"1", "1", "1"}, time.Minute: {"0", "1", "1"}, time.Hour: {"0", "0", "1"}} {
 		now = noon().Add(age)
 		body := text(t, request(t, h, "GET", "/metrics", ""))
 		for i, state := range []string{"ready", "alive", "started"} {

@@ -93,7 +93,9 @@ func checkHeaders(t *testing.T, r *http.Response, contentType string, length int
 }
 
 func TestProbeOfASnapshotThatStalled(t *testing.T) {
-	o := fixed(healthy())
+	snap := healthy()
+	snap.AliveMaxAge = 20 * time.Second
+	o := fixed(snap)
 	now := noon()
 	o.Now = func() time.Time { return now }
 	h := server.New(o).Handler()
@@ -103,9 +105,17 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 		code         int
 		body         string
 	}{
-		{"as old as it may be", "/alive", 5 * time.Second, 200, "ok"},
-		{"too old", "/alive", 5*time.Second + 1, 503, "evaluator stalled\n"},
-		{"ready too", "/ready", time.Hour, 503, "evaluator stalled\n"},
+		{"as old as it may be", "/ready", 5 * time.Second, 200, "ok"},
+		{"the process too", "/-/healthy", 5 * time.Second, 200, "Vitals is healthy.\n"},
+		{"and it is ready", "/-/ready", 5 * time.Second, 200, "Vitals is ready.\n"},
+		{"too old", "/ready", 5*time.Second + 1, 503, "evaluator stalled\n"},
+		{"restart Vitals first", "/-/healthy", 5*time.Second + 1, 503, "The evaluator of Vitals stalled.\n"},
+		{"which is not ready", "/-/ready", 5*time.Second + 1, 503, "The evaluator of Vitals stalled.\n"},
+		{"the workload lives on", "/alive", 5*time.Second + 1, 200, "ok"},
+		{"until the second limit", "/alive", 20 * time.Second, 200, "ok"},
+		{"and no longer", "/alive", 20*time.Second + 1, 503, "evaluator stalled\n"},
+		{"ready as before", "/ready", time.Hour, 503, "evaluator stalled\n"},
+		{"the process as before", "/-/healthy", time.Hour, 503, "The evaluator of Vitals stalled.\n"},
 		{"started stays", "/started", time.Hour, 200, "ok"},
 		{"no rule is evidence any more", "/alive/HandlerDead", time.Hour, 503, "[+]HandlerDead ok\n[-]alive failing: evaluator stalled\n"},
 		{"verbose", "/alive?verbose", time.Hour, 503, "[+]HandlerDead ok\n[-]alive failing: evaluator stalled\nalive check failed\n"},

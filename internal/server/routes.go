@@ -61,11 +61,19 @@ func (s *Server) fixedRoutes() map[string]route {
 // serve serves one request. Paths are compared without normalisation and there are no
 // redirects, because a kubelet counts a redirect as success. mayWrite is nil if the
 // request did not come over the Unix socket.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in rooms) {
 	v := s.current()
-	if s.serveState(w, r, v) {
-		return
+	switch {
+	case s.serveState(w, r, v):
+	case mayWrite == nil && s.rebound(r):
+		sentence(s.counted(w, v, "other"), http.StatusForbidden, "requests from a page under this name are not allowed here: use an address, localhost or HTTPS")
+	default:
+		s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
 	}
+}
+
+// servePath serves all paths that are not those of a state.
+func (s *Server) servePath(w http.ResponseWriter, r *http.Request, v *view, mayWrite func(*http.Request) error) {
 	if name, ok := strings.CutPrefix(r.URL.Path, pathComponents); ok {
 		s.component(s.counted(w, v, pathComponents+"NAME"), r, name, mayWrite)
 		return

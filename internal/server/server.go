@@ -43,6 +43,9 @@ type Options struct {
 	Config func() []byte
 	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
+	// Hosts are the names that a browser may use as Host without HTTPS, in addition to
+	// localhost and addresses. Other requests that have an Origin are rejected.
+	Hosts []string
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -93,16 +96,18 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler serves everything to the network: reports need the token.
+// Handler serves everything to the network: reports need the token. Each handler bounds its
+// own requests in flight, those of probes excepted.
 func (s *Server) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
+	return s.Local(nil)
 }
 
 // Local serves everything to a Unix socket. Every client can read. mayWrite returns an
 // error for a client without the permission to write. Reports need no token. With a nil
 // mayWrite, Local is like Handler.
 func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite) })
+	in := newRooms()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite, in) })
 }
 
 // Probes serves the states and nothing else, for a listener without authentication.

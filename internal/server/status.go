@@ -21,7 +21,9 @@ type Status struct {
 	EvaluationSeconds float64   `json:"evaluation_seconds"`
 	// MaxAgeSeconds is the age beyond which the snapshot is no longer evidence.
 	MaxAgeSeconds float64 `json:"max_age_seconds"`
-	// Stalled is set when the snapshot is older than that.
+	// AliveMaxAgeSeconds is the age beyond which alive fails as well.
+	AliveMaxAgeSeconds float64 `json:"alive_max_age_seconds"`
+	// Stalled is set when the snapshot is older than max_age_seconds.
 	Stalled      bool `json:"stalled"`
 	ShuttingDown bool `json:"shutting_down"`
 	// Demo is set if /demo/faults exists.
@@ -143,19 +145,20 @@ func (s *Server) renderStatus(v *view) []byte {
 	snap := v.snap
 	_, demo := s.opts.ExternalExtra[pathFaults]
 	out := Status{
-		Version:           s.opts.Version,
-		Generation:        snap.Generation,
-		At:                snap.At.UTC(),
-		Started:           snap.Started.UTC(),
-		EvaluationSeconds: snap.Took.Seconds(),
-		MaxAgeSeconds:     snap.MaxAge.Seconds(),
-		Stalled:           v.stalled,
-		ShuttingDown:      snap.ShuttingDown,
-		Demo:              demo,
-		States:            []StateStatus{},
-		Rules:             []RuleStatus{},
-		Collectors:        []CollectorStatus{},
-		Components:        []ComponentStatus{},
+		Version:            s.opts.Version,
+		Generation:         snap.Generation,
+		At:                 snap.At.UTC(),
+		Started:            snap.Started.UTC(),
+		EvaluationSeconds:  snap.Took.Seconds(),
+		MaxAgeSeconds:      snap.MaxAge.Seconds(),
+		Stalled:            v.stalled,
+		AliveMaxAgeSeconds: max(snap.MaxAge, snap.AliveMaxAge).Seconds(),
+		ShuttingDown:       snap.ShuttingDown,
+		Demo:               demo,
+		States:             []StateStatus{},
+		Rules:              []RuleStatus{},
+		Collectors:         []CollectorStatus{},
+		Components:         []ComponentStatus{},
 		Reload: ReloadStatus{
 			OK: snap.Reload.OK, Error: snap.Reload.Error,
 			At: utc(snap.Reload.At), LastSuccess: utc(snap.Reload.LastSuccess),

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +87,9 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 	if st.Verdict != evaluator.Fail {
 		out.Pending = v.pending(st, now)
 		out.Notes = v.notes(out.Lines)
+		if v.stalled {
+			out.Notes = slices.Insert(out.Notes, 0, fmt.Sprintf("%s: the verdict is %.0f s old", evaluator.ReasonStalled, out.AgeSeconds))
+		}
 	}
 	return out
 }

@@ -68,6 +68,28 @@ func TestVerdictOfAStalledEvaluator(t *testing.T) {
 	}
 }
 
+// Before the second limit alive passes, and its verdict has a note that it is old.
+func TestVerdictOfAliveWhileTheEvaluatorStalled(t *testing.T) {
+	snap := healthy()
+	snap.AliveMaxAge = time.Minute
+	o := fixed(snap)
+	for _, tt := range []struct {
+		age  time.Duration
+		want string
+	}{
+		{5 * time.Second, "ok 0 alive: 1 rule, since 2026-01-02T11:00:00Z"},
+		{30 * time.Second, "ok 0 alive: 1 rule, since 2026-01-02T11:00:00Z; evaluator stalled: the verdict is 30 s old"},
+		{61 * time.Second, "stale 0 alive: evaluator stalled: the verdict is 61 s old"},
+	} {
+		o.Now = func() time.Time { return noon().Add(tt.age) }
+		v := verdictOf(t, server.New(o), "alive")
+		r := execprobe.ResultOf(&v)
+		if got := fmt.Sprint(r.Outcome, " ", r.ExitCode, " ", r.Text); got != tt.want {
+			t.Errorf("after %s: result = %q, want %q", tt.age, got, tt.want)
+		}
+	}
+}
+
 func TestVerdictIsBounded(t *testing.T) {
 	snap := healthy()
 	ready := &snap.States[0]

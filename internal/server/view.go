@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
@@ -20,8 +21,9 @@ import (
 // requested parts are rendered at the first request.
 type view struct {
 	snap *evaluator.Snapshot
-	// stalled is set when the snapshot was already too old when the view was made.
-	stalled bool
+	// stalled is set when the snapshot was already too old when the view was made, and
+	// stalledAlive when it was too old for alive.
+	stalled, stalledAlive bool
 	// states are the snapshot's states at the time when the view was made.
 	states     []evaluator.State
 	generation []string
@@ -51,29 +53,27 @@ type response struct {
 // current returns the view of the current snapshot. Two simultaneous requests after a
 // new generation may both render it, with equal results.
 func (s *Server) current() *view {
-	snap := s.opts.Snapshot()
-	stalled := snap.Stalled(s.opts.Now())
-	if v := s.view.Load(); v != nil && v.snap == snap && v.stalled == stalled {
+	snap, now := s.opts.Snapshot(), s.opts.Now()
+	v := s.view.Load()
+	if v != nil && v.snap == snap && v.stalled == snap.Stalled(now) && v.stalledAlive == snap.StalledAlive(now) {
 		return v
 	}
-	v := s.render(snap, stalled)
+	v = s.render(snap, now)
 	s.view.Store(v)
 	return v
 }
 
-func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
+// render renders a snapshot as it stands at now.
+func (s *Server) render(snap *evaluator.Snapshot, now time.Time) *view {
 	v := &view{
-		snap:       snap,
-		stalled:    stalled,
-		generation: []string{strconv.FormatUint(snap.Generation, 10)},
-		probes:     make(map[string]*probe, 2*len(snap.States)),
-	}
-	at := snap.At
-	if stalled {
-		at = at.Add(snap.MaxAge + 1)
+		snap:         snap,
+		stalled:      snap.Stalled(now),
+		stalledAlive: snap.StalledAlive(now),
+		generation:   []string{strconv.FormatUint(snap.Generation, 10)},
+		probes:       make(map[string]*probe, 2*len(snap.States)),
 	}
 	for _, st := range snap.States {
-		st, _ = snap.State(st.Name, at)
+		st, _ = snap.State(st.Name, now)
 		v.states = append(v.states, st)
 		p := &probe{state: st, response: s.plainResponse(v, st)}
 		for _, name := range states.Names(st.Name) {
@@ -83,7 +83,7 @@ func (s *Server) render(snap *evaluator.Snapshot, stalled bool) *view {
 		}
 	}
 	batches := snap.Batches
-	if stalled { // its series of the states are outdated
+	if v.stalled { // its series of the states are outdated
 		batches = append(slices.Clip(batches), v.verdicts())
 	}
 	for f := range v.exposition {

@@ -8,9 +8,8 @@ import (
 	"github.com/vitals-health/vitals/internal/manifest"
 )
 
-// stallLimit is the shortest age at which Vitals reports its evaluator as stalled. With
-// long intervals the age is higher.
-const stallLimit = 5 * time.Second
+// absence is the time that a restart of Vitals, or a lack of CPU, may take.
+const absence = 5 * time.Second
 
 // probePatience finds probes whose failure threshold repeats the waiting of the rules, and
 // liveness probes that act too early.
@@ -63,7 +62,7 @@ func (p *checker) longest(a *probed) (name string, wait, interval time.Duration)
 // answer for a moment. The "for" of a rule does not cover that.
 func (p *checker) actsAtOnce(a *probed) {
 	without := a.Period * time.Duration(a.FailureThreshold-1)
-	if a.own() || without >= stallLimit || a.program == "vitals once" {
+	if a.own() || without >= absence || a.program == "vitals once" {
 		return
 	}
 	key := "failureThreshold"
@@ -75,7 +74,7 @@ func (p *checker) actsAtOnce(a *probed) {
 		when = fmt.Sprintf("after %d failures within %s", a.FailureThreshold, formatDuration(without))
 	}
 	p.atProbe(a, key, "allow several failures over a longer time, such as periodSeconds: 10, failureThreshold: 3",
-		"liveness restarts the container %s: a restart of Vitals, or a stall of %s, restarts the workload as well", when, formatDuration(stallLimit))
+		"liveness restarts the container %s: a restart of Vitals, or %s without CPU, restarts the workload as well", when, formatDuration(absence))
 }
 
 // soonerThan reports a liveness probe that acts before the readiness probe. A workload that

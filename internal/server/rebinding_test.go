@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// A page of another site whose name resolves to this server has the same origin for the
+// browser. Its requests have that name as Host.
+func TestRebindingIsRefused(t *testing.T) {
+	const refused = "requests from a page under this name are not allowed here: use an address, localhost or HTTPS\n"
+	tests := []struct {
+		name, method, path, host, origin string
+		tls                              bool
+		code                             int
+	}{
+		{"a name that resolves to this server", "POST", "/-/reload", "evil.example:8080", "http://evil.example:8080", false, 403},
+		{"any path", "PUT", "/api/v1/components/watcher", "evil.example", "http://evil.example", false, 403},
+		{"reading", "GET", "/api/v1/status", "evil.example", "http://evil.example", false, 403},
+		{"a path that does not exist", "POST", "/nothing", "evil.example", "http://evil.example", false, 403},
+		{"a page without an origin", "POST", "/-/reload", "evil.example", "null", false, 403},
+		{"an empty Host", "POST", "/-/reload", "", "http://evil.example", false, 403},
+		{"almost an address", "POST", "/-/reload", "127.0.0.1.evil.example", "http://127.0.0.1.evil.example", false, 403},
+		{"almost localhost", "POST", "/-/reload", "evillocalhost:80", "http://evillocalhost:80", false, 403},
+		{"localhost in front", "POST", "/-/reload", "localhost.evil.example", "http://localhost.evil.example", false, 403},
+		{"a user in front", "POST", "/-/reload", "localhost@evil.example", "http://evil.example", false, 403},
+		{"an IPv4 address", "POST", "/-/reload", "127.0.0.1:8080", "http://127.0.0.1:8080", false, 200},
+		{"an IPv6 address", "POST", "/-/reload", "[::1]:8080", "http://[::1]:8080", false, 200},
+		{"an IPv6 address without a port", "POST", "/-/reload", "[2001:db8::1]", "http://[2001:db8::1]", false, 200},
+		{"localhost", "POST", "/-/reload", "LocalHost:8080", "http://LocalHost:8080", false, 200},
+		{"below localhost", "POST", "/-/reload", "vitals.localhost.", "http://vitals.localhost.", false, 200},
+		{"the expected name", "POST", "/-/reload", "Node1:8080", "http://Node1:8080", false, 200},
+		{"HTTPS, where the certificate proves the name", "POST", "/-/reload", "vitals.example", "https://vitals.example", true, 200},
+		{"no page", "POST", "/-/reload", "vitals.monitoring.svc:8080", "", false, 200},
+		{"Prometheus by a name", "GET", "/metrics", "vitals.monitoring.svc:8080", "", false, 200},
+		{"a probe", "GET", "/ready", "evil.example", "http://evil.example", false, 200},
+		{"another site", "POST", "/-/reload", "127.0.0.1:8080", "http://evil.example", false, 403},
+	}
+	for _, tt := range tests {
+		done := 0
+		o := fixed(healthy())
+		o.Hosts = []string{"node1"}
+		o.Reload = func() error { done++; return nil }
+		r := httptest.NewRequest(tt.method, "http://x"+tt.path, http.NoBody)
+		r.Host = tt.host
+		if tt.origin != "" {
+			r.Header.Set("Origin", tt.origin)
+		}
+		if tt.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		w := httptest.NewRecorder()
+		server.New(o).Handler().ServeHTTP(w, r)
+		body := text(t, w.Result())
+		if w.Code != tt.code || done > 0 && tt.code != 200 {
+			t.Errorf("%s: %s %s with Host %s = %d %q, want %d", tt.name, tt.method, tt.path, tt.host, w.Code, body, tt.code)
+		}
+		if tt.code == 403 && tt.name != "another site" && body != refused {
+			t.Errorf("%s: body = %q, want %q", tt.name, body, refused)
+		}
+	}
+}
+
+// Browsers do not reach the Unix socket: its Host is what a client makes up.
+func TestRebindingOverTheUnixSocket(t *testing.T) {
+	o := fixed(healthy())
+	o.Reload = func() error { return nil }
+	r := request(t, server.New(o).Local(allowAll), "POST", "/-/reload", "", "Origin", "http://vitals.test")
+	if r.StatusCode != 200 {
+		t.Errorf("over the Unix socket = %d, want 200", r.StatusCode)
+	}
+}

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// Bounds of the requests in flight for each path, on each listener. A client that does not
+// read holds a response until writeTimeout.
+const (
+	// maxLarge is for what each request renders, up to a few MiB. Two Prometheus servers,
+	// and some people, need fewer.
+	maxLarge = 8
+	// maxReports is for reports of 4 KiB: more than the components of a workload.
+	maxReports = 32
+	// maxStatuses is for responses that share their body. Most of them wait.
+	maxStatuses = maxWaiters + 16
+)
+
+// rooms bound the requests in flight on a listener: a token for each, by the path's
+// pattern. Paths that probes use have no room, which is no bound.
+type rooms map[string]chan struct{}
+
+func newRooms() rooms {
+	all := rooms{}
+	for pattern, limit := range map[string]int{
+		pathMetrics:             maxLarge,
+		pathSLIs:                maxLarge,
+		pathConfig:              maxLarge,
+		pathExplain + "STATE":   maxLarge,
+		pathComponents + "NAME": maxReports,
+		pathStatus:              maxStatuses,
+	} {
+		all[pattern] = make(chan struct{}, limit)
+	}
+	return all
+}
+
+// roomOf returns the pattern of a path.
+func roomOf(path string) string {
+	switch {
+	case strings.HasPrefix(path, pathExplain):
+		return pathExplain + "STATE"
+	case strings.HasPrefix(path, pathComponents):
+		return pathComponents + "NAME"
+	}
+	return path
+}
+
+// bounded calls serve, or responds with 503 while the room of the path is full.
+func (s *Server) bounded(w http.ResponseWriter, r *http.Request, v *view, all rooms, serve func()) {
+	pattern := roomOf(r.URL.Path)
+	room := all[pattern]
+	if room == nil {
+		serve()
+		return
+	}
+	select {
+	case room <- struct{}{}:
+		defer func() { <-room }()
+		serve()
+	default:
+		w.Header().Set("Retry-After", "1")
+		sentence(s.counted(w, v, pattern), http.StatusServiceUnavailable, fmt.Sprintf("too many requests for %s are in flight: at most %d", pattern, cap(room)))
+	}
+}
