@@ -22,6 +22,12 @@ type Config struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// HonorTimestamps keeps the timestamps of samples; on by default.
 	HonorTimestamps bool `yaml:"honor_timestamps"`
+	// HonorLabels keeps the label component of a target's series, which otherwise becomes
+	// exported_component. Off by default.
+	HonorLabels bool `yaml:"honor_labels,omitempty"`
+	// HonorVitalsMetrics keeps metrics whose names begin with "vitals_", which otherwise are
+	// dropped: rules cannot distinguish them from those of this process. Off by default.
+	HonorVitalsMetrics bool `yaml:"honor_vitals_metrics,omitempty"`
 	// FollowRedirects follows redirects to other hosts, too. Off by default.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 
@@ -107,9 +113,10 @@ func (c *Config) Uses() []string { return nil }
 // ConfigurableTarget implements collectors.Targeted.
 func (c *Config) ConfigurableTarget() {}
 
-// PassedOn implements Exporter: every series gets the label component.
+// PassedOn implements Exporter: every series gets the label component, unless it has one
+// that is honoured.
 func (c *Config) PassedOn(name string) map[string][]string {
-	if name == "" {
+	if name == "" || c.HonorLabels {
 		return map[string][]string{"component": nil}
 	}
 	return map[string][]string{"component": {name}}
@@ -119,7 +126,7 @@ func (c *Config) PassedOn(name string) map[string][]string {
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
 	s.parser = parser{
-		component: env.Name, honorTimestamps: c.HonorTimestamps,
+		component: env.Name, honorTimestamps: c.HonorTimestamps, honorLabels: c.HonorLabels, honorVitals: c.HonorVitalsMetrics,
 		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
 		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
 	}

@@ -50,6 +50,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	b.Set(durationMetric, took.Seconds(), c.name)
 	b.Set(samplesMetric, float64(len(parsed.samples)), c.name)
 	b.Set(droppedSamplesMetric, float64(parsed.dropped), c.name)
+	b.Set(reservedMetric, float64(parsed.reserved), c.name)
 	b.Set(bodyMetric, float64(c.body.Len()), c.name)
 	for _, r := range reasons() {
 		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
