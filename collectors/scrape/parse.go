@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// maxAhead is how far in the future a sample may be, as in Prometheus.
-	maxAhead = 10 * time.Minute
 	// maxHelp is the length in bytes at which a scraped help text is cut.
 	maxHelp = 512
 	// cacheScrapes is for how many scrapes a series that does not appear stays cached.
@@ -74,7 +72,7 @@ type exposition struct {
 }
 
 // parse parses one answer. A mistake in it, or an exceeded limit, fails the whole answer. at is
-// the current time: samples too far after it are dropped.
+// the current time, which replaces later timestamps.
 func (p *parser) parse(ctx context.Context, body []byte, contentType string, at time.Time) (exposition, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "text/plain" && media != openMetrics {
@@ -92,7 +90,7 @@ func (p *parser) parse(ctx context.Context, body []byte, contentType string, at 
 	p.scrapes++
 	defer p.evict()
 	r := reading{
-		parser: p, text: text, latest: at.Add(maxAhead).UnixMilli(),
+		parser: p, text: text, now: at.UnixMilli(),
 		families: families{openMetrics: media == openMetrics, limit: p.sampleLimit},
 	}
 	for n := 0; ; n++ {
@@ -134,7 +132,7 @@ type reading struct {
 	exposition
 	families families
 	text     textparse.Parser
-	latest   int64
+	now      int64
 	// name is the last metric that was matched against keep, and use the result.
 	name []byte
 	use  use
@@ -181,12 +179,15 @@ func (r *reading) sample() error {
 
 	var t int64
 	if timestamp != nil && r.honorTimestamps {
-		t = *timestamp
+		t = min(*timestamp, r.now)
+		if t == 0 {
+			t = 1 // 0 is a sample without a timestamp
+		}
 	}
 	s := cached.series
 	s.seen = r.scrapes
 	again := s.taken == r.scrapes
-	if s.reserved || t > r.latest || again && (t == 0 || s.t == 0 || t <= s.t) {
+	if s.reserved || again && (t == 0 || s.t == 0 || t <= s.t) {
 		r.dropped++
 		return nil
 	}

@@ -299,7 +299,6 @@ func TestValues(t *testing.T) {
 }
 
 func TestSeries(t *testing.T) {
-	future := time.Now().Add(time.Hour).UnixMilli()
 	tests := []struct {
 		name, body, more string
 		want             []string
@@ -310,7 +309,6 @@ func TestSeries(t *testing.T) {
 		{"an empty label is none", "a{b=\"\"} 1\na 2\n", "", []string{`a{component="target"} 1`}, 1},
 		{"twice with later timestamps", "a 1 1000\na 2 2000\na 3 2000\na 4 500\n", "", []string{`a{component="target"} 1 1000`, `a{component="target"} 2 2000`}, 2},
 		{"timestamps not honoured", "a 1 1000\n", ", honor_timestamps: false", []string{`a{component="target"} 1`}, 0},
-		{"of the future", fmt.Sprintf("a 1 %d\nb 2\n", future), "", []string{`b{component="target"} 2`}, 1},
 		{"a component of its own", "a{component=\"x\"} 1\na{component=\"\"} 2\n", "", []string{`a{component="target",exported_component="x"} 1`, `a{component="target"} 2`}, 0},
 		{"a component that was renamed before", "a{component=\"x\",exported_component=\"y\"} 1\n", "",
 			[]string{`a{component="target",exported_component="y",exported_exported_component="x"} 1`}, 0},
