@@ -32,7 +32,7 @@ type Config struct {
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 
 	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit
-	// (10MiB) counts decompressed bytes, SampleLimit (10,000) the samples kept,
+	// (10MiB) counts decompressed bytes, SampleLimit (2,000) the samples kept,
 	// LabelLimit (64) the labels of a series with the name and the label component,
 	// LabelValueLengthLimit (2,048) the bytes of a label's value or name.
 	BodySizeLimit         collectors.Size `yaml:"body_size_limit"`
@@ -50,7 +50,7 @@ type Config struct {
 func (c *Config) SetDefaults() {
 	c.HonorTimestamps = true
 	c.BodySizeLimit = 10 << 20
-	c.SampleLimit = 10_000
+	c.SampleLimit = 2000
 	c.LabelLimit = 64
 	c.LabelValueLengthLimit = 2048
 }

@@ -128,6 +128,8 @@ func TestFailures(t *testing.T) {
 		{"a million samples in 17 MB", textFormat, many(1_000_000, "a{b=\"%06d\"} 1\n"), "", "too_large"},
 		{"as many samples as may be", textFormat, many(10, "a%d 1\n"), ", sample_limit: 10", ""},
 		{"one sample more", textFormat, many(11, "a%d 1\n"), ", sample_limit: 10", "too_many_samples"},
+		{"as many samples as may be by default", textFormat, many(2000, "a%d 1\n"), "", ""},
+		{"one sample more than by default", textFormat, many(2001, "a%d 1\n"), "", "too_many_samples"},
 		{"as large as may be", textFormat, "a 1\n", ", body_size_limit: 4B", ""},
 		{"one byte more", textFormat, "a 10\n", ", body_size_limit: 4B", "too_large"},
 		{"too many labels", textFormat, "a{" + many(100, "l%d=\"x\",") + "} 1\n", "", "label_limit"},
