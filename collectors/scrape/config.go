@@ -122,6 +122,13 @@ func (c *Config) PassedOn(name string) map[string][]string {
 	return map[string][]string{"component": {name}}
 }
 
+// Forwards implements Exporter.
+func (c *Config) Forwards(metric string) bool {
+	keep, err := c.compileKeep()
+	p := parser{keep: keep, honorVitals: c.HonorVitalsMetrics}
+	return err == nil && p.useOf([]byte(metric)) == kept && (c.HonorLabels || !strings.HasPrefix(metric, ownPrefix))
+}
+
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
@@ -130,12 +137,18 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
 		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
 	}
-	if len(c.Keep) > 0 {
-		keep, err := regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
-		if err != nil {
-			return nil, fmt.Errorf("compile keep: %w", err)
-		}
-		s.parser.keep = keep
+	keep, err := c.compileKeep()
+	if err != nil {
+		return nil, fmt.Errorf("compile keep: %w", err)
 	}
+	s.parser.keep = keep
 	return s, nil
+}
+
+// compileKeep returns the expression for the names to keep, or nil for all.
+func (c *Config) compileKeep() (*regexp.Regexp, error) {
+	if len(c.Keep) == 0 {
+		return nil, nil
+	}
+	return regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
 }

@@ -8,7 +8,11 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-const componentLabel = "component"
+const (
+	componentLabel = "component"
+	// ownPrefix is that of the metrics of the kind scrape.
+	ownPrefix = "vitals_scrape_"
+)
 
 // use is what becomes of the samples of a metric.
 type use int
@@ -21,26 +25,27 @@ const (
 	reserved
 )
 
-// useOf returns what becomes of a series. The samples of a metric follow each other, so the
-// last result is cached.
-func (r *reading) useOf(text []byte) use {
+// useOf returns what becomes of a metric.
+func (p *parser) useOf(name []byte) use {
+	switch {
+	case p.keep != nil && !p.keep.Match(name):
+		return ignored
+	case !p.honorVitals && bytes.HasPrefix(name, []byte("vitals_")):
+		return reserved
+	}
+	return kept
+}
+
+// useOfSeries returns what becomes of a series. The samples of a metric follow each other,
+// so the last result is cached.
+func (r *reading) useOfSeries(text []byte) use {
 	if r.keep == nil && r.honorVitals {
 		return kept
 	}
 	if name := r.metricName(text); r.name == nil || !bytes.Equal(name, r.name) {
-		r.name, r.use = name, r.useOfName(name)
+		r.name, r.use = name, r.useOf(name)
 	}
 	return r.use
-}
-
-func (r *reading) useOfName(name []byte) use {
-	switch {
-	case r.keep != nil && !r.keep.Match(name):
-		return ignored
-	case !r.honorVitals && bytes.HasPrefix(name, []byte("vitals_")):
-		return reserved
-	}
-	return kept
 }
 
 // metricName returns the name in the text of the current series.
@@ -61,7 +66,7 @@ func (r *reading) metricName(text []byte) []byte {
 // isReserved reports whether a scraped series has a name and component of this collector's
 // metrics.
 func (r *reading) isReserved(set labels.Labels) bool {
-	return strings.HasPrefix(set.Get(model.MetricNameLabel), "vitals_scrape_") && set.Get(componentLabel) == r.component
+	return strings.HasPrefix(set.Get(model.MetricNameLabel), ownPrefix) && set.Get(componentLabel) == r.component
 }
 
 // exportedLabel returns the name to which Prometheus renames a target's label component.

@@ -156,7 +156,7 @@ func (r *reading) entry(entry textparse.Entry) error {
 // sample processes the current series of the parser.
 func (r *reading) sample() error {
 	text, timestamp, value := r.text.Series()
-	switch r.useOf(text) {
+	switch r.useOfSeries(text) {
 	case ignored:
 		return nil
 	case reserved:
