@@ -15,7 +15,8 @@ type Sample struct {
 	Labels labels.Labels
 	Value  float64
 	// T is the sample's own timestamp in milliseconds since the epoch. Zero, the usual
-	// value, means the time at which the collection ends.
+	// value, means the time at which the collection ends. A later one is a mistake: rules
+	// would not find the sample before that time.
 	T int64
 }
 

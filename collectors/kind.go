@@ -66,4 +66,6 @@ type Exporter interface {
 	// PassedOn returns the labels that every forwarded series of the collector with this
 	// name has, with their possible values. As in Metrics, an unknown value is nil.
 	PassedOn(name string) map[string][]string
+	// Forwards reports whether series of a metric are forwarded if the program exports it.
+	Forwards(metric string) bool
 }

@@ -1,10 +1,16 @@
 package evaluator
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 )
 
@@ -78,7 +84,7 @@ func (c *core) replaceSources(at time.Time) {
 // Further changes do not extend that time.
 func (c *core) inheritSource(old *source, cfg Source, at time.Time) *source {
 	if old == nil {
-		return &source{series: c.window.Source()}
+		return &source{series: c.window.Owner()}
 	}
 	if old.inheritedUntil.IsZero() {
 		old.inheritedUntil = at.Add(cfg.Interval + cfg.Timeout)
@@ -94,7 +100,7 @@ func (c *core) expireInherited(at time.Time) {
 			continue
 		}
 		s.series.Close(at.UnixMilli())
-		s.series, s.batch, s.parts, s.inheritedUntil = c.window.Source(), Batch{}, parts{}, time.Time{}
+		s.series, s.batch, s.parts, s.inheritedUntil = c.window.Owner(), Batch{}, parts{}, time.Time{}
 		s.status = CollectorStatus{Name: s.Name, Kind: s.Kind, External: s.External, Interval: s.Interval}
 	}
 }
@@ -113,18 +119,19 @@ func (c *core) take(r result, at time.Time) bool {
 			if !s.measured && len(r.samples) > 0 {
 				c.measured(s)
 			}
-			s.take(c.window, r, at)
+			s.take(r, at)
 			return true
 		}
 	}
 	return false
 }
 
-func (s *source) take(w *window.Window, r result, at time.Time) {
-	err := r.err
-	s.batch, s.measured = Batch{Descs: r.descs, Samples: r.samples}, s.measured || len(r.samples) > 0
-	if full := s.write(w, r.samples, at); err == nil {
-		err = full
+func (s *source) take(r result, at time.Time) {
+	s.measured = s.measured || len(r.samples) > 0
+	samples, err := s.write(r.samples, at)
+	s.batch = Batch{Descs: r.descs, Samples: samples}
+	if r.err != nil {
+		err = r.err
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
 	s.status.Duration, s.status.LastRun, s.status.Note, s.parts = r.took, at, r.note, r.parts
@@ -135,22 +142,38 @@ func (s *source) take(w *window.Window, r result, at time.Time) {
 	s.status.LastSuccess = at
 }
 
-// write adds the samples to the window. Series that are not among them are marked
-// stale; inherited ones end, also those with explicit timestamps.
-func (s *source) write(w *window.Window, samples []collectors.Sample, at time.Time) error {
+// write adds the samples to the window and returns them without those of series that
+// another source exports. Series that are not among them are marked stale; inherited ones
+// end, also those with explicit timestamps.
+func (s *source) write(samples []collectors.Sample, at time.Time) ([]collectors.Sample, error) {
 	if !s.inheritedUntil.IsZero() {
 		left := s.series
-		s.series, s.inheritedUntil = w.Source(), time.Time{}
+		s.series, s.inheritedUntil = left.Successor(), time.Time{}
 		defer left.Close(at.UnixMilli())
 	}
 	s.series.Begin(at.UnixMilli())
 	defer s.series.End()
-	for _, sample := range samples {
-		if err := s.series.Add(sample.Labels, sample.Value, sample.T); err != nil {
-			return err
+	kept, dropped := samples, 0
+	var first labels.Labels // of those that are dropped
+	for i, sample := range samples {
+		err := s.series.Add(sample.Labels, sample.Value, sample.T)
+		switch {
+		case err == nil && dropped == 0:
+		case err == nil:
+			kept = append(kept, sample)
+		case !errors.Is(err, window.ErrOwned):
+			return samples, err
+		case dropped == 0:
+			kept, first = slices.Clone(samples[:i]), sample.Labels
+			fallthrough
+		default:
+			dropped++
 		}
 	}
-	return nil
+	if dropped == 0 {
+		return samples, nil
+	}
+	return kept, fmt.Errorf("%s dropped: other collectors or rules export the series, such as %s%s", text.Plural(dropped, "sample"), first.Get(model.MetricNameLabel), first.DropMetricName())
 }
 
 func (s *source) shift(d time.Duration) {

@@ -111,7 +111,7 @@ func TestFaultsOfCollectors(t *testing.T) {
 		{"late", "scrape: {url: " + hangingTarget(t, 30*time.Second) + "}", "context deadline exceeded", `vitals_scrape_failure{component="late",reason="timeout"} 1`},
 		{"refuses", "scrape: {url: http://" + refusedPort(t) + "}", "connection refused", `vitals_scrape_failure{component="refuses",reason="refused"} 1`},
 		{"expired", "scrape: {url: " + expired + ", tls: {ca_file: " + authority + "}}", "certificate has expired", `vitals_scrape_failure{component="expired",reason="tls"} 1`},
-		{"samples", "scrape: {url: " + million + "}", "sample_limit, 10000", `vitals_scrape_failure{component="samples",reason="too_many_samples"} 1`},
+		{"samples", "scrape: {url: " + million + "}", "sample_limit, 2000", `vitals_scrape_failure{component="samples",reason="too_many_samples"} 1`},
 		{"body", "scrape: {url: " + million + ", sample_limit: 2000000, body_size_limit: 1MiB}", "1MiB", `vitals_scrape_failure{component="body",reason="too_large"} 1`},
 		{"binary", "scrape: {url: " + metricsTarget(t, func(w io.Writer) { _, _ = io.WriteString(w, "v{l=\"\xff\"} 1\n") }) + "}", "UTF-8", `vitals_scrape_failure{component="binary",reason="protocol"} 1`},
 		{"password", "keystone: {" + wrong + "}", "401", `vitals_dependency_failure{dependency="password",reason="auth"} 1`},

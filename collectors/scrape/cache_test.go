@@ -149,6 +149,7 @@ func BenchmarkCollector(b *testing.B) {
 		body := bodyOf(series)
 		b.Run(fmt.Sprint("known/", series), func(b *testing.B) {
 			p := newParser(b)
+			p.sampleLimit = series
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = parseText(p, body)
@@ -157,7 +158,9 @@ func BenchmarkCollector(b *testing.B) {
 		b.Run(fmt.Sprint("new/", series), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = parseText(newParser(b), body)
+				p := newParser(b)
+				p.sampleLimit = series
+				_, _ = parseText(p, body)
 			}
 		})
 		b.Run(fmt.Sprint("http/", series), func(b *testing.B) {
@@ -168,6 +171,7 @@ func BenchmarkCollector(b *testing.B) {
 			defer server.Close()
 			config := &Config{URL: server.URL}
 			config.SetDefaults()
+			config.SampleLimit = series
 			c, err := config.New(collectors.Env{Name: "target"})
 			if err != nil {
 				b.Fatal(err)

@@ -22,11 +22,17 @@ type Config struct {
 	Keep []string `yaml:"keep,omitempty"`
 	// HonorTimestamps keeps the timestamps of samples; on by default.
 	HonorTimestamps bool `yaml:"honor_timestamps"`
+	// HonorLabels keeps the label component of a target's series, which otherwise becomes
+	// exported_component. Off by default.
+	HonorLabels bool `yaml:"honor_labels,omitempty"`
+	// HonorVitalsMetrics keeps metrics whose names begin with "vitals_", which otherwise are
+	// dropped: rules cannot distinguish them from those of this process. Off by default.
+	HonorVitalsMetrics bool `yaml:"honor_vitals_metrics,omitempty"`
 	// FollowRedirects follows redirects to other hosts, too. Off by default.
 	FollowRedirects bool `yaml:"follow_redirects,omitempty"`
 
 	// The limits: a scrape that exceeds one fails as a whole. BodySizeLimit
-	// (10MiB) counts decompressed bytes, SampleLimit (10,000) the samples kept,
+	// (10MiB) counts decompressed bytes, SampleLimit (2,000) the samples kept,
 	// LabelLimit (64) the labels of a series with the name and the label component,
 	// LabelValueLengthLimit (2,048) the bytes of a label's value or name.
 	BodySizeLimit         collectors.Size `yaml:"body_size_limit"`
@@ -44,7 +50,7 @@ type Config struct {
 func (c *Config) SetDefaults() {
 	c.HonorTimestamps = true
 	c.BodySizeLimit = 10 << 20
-	c.SampleLimit = 10_000
+	c.SampleLimit = 2000
 	c.LabelLimit = 64
 	c.LabelValueLengthLimit = 2048
 }
@@ -107,28 +113,42 @@ func (c *Config) Uses() []string { return nil }
 // ConfigurableTarget implements collectors.Targeted.
 func (c *Config) ConfigurableTarget() {}
 
-// PassedOn implements Exporter: every series gets the label component.
+// PassedOn implements Exporter: every series gets the label component, unless it has one
+// that is honoured.
 func (c *Config) PassedOn(name string) map[string][]string {
-	if name == "" {
+	if name == "" || c.HonorLabels {
 		return map[string][]string{"component": nil}
 	}
 	return map[string][]string{"component": {name}}
+}
+
+// Forwards implements Exporter.
+func (c *Config) Forwards(metric string) bool {
+	keep, err := c.compileKeep()
+	p := parser{keep: keep, honorVitals: c.HonorVitalsMetrics}
+	return err == nil && p.useOf([]byte(metric)) == kept && (c.HonorLabels || !strings.HasPrefix(metric, ownPrefix))
 }
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
 	s.parser = parser{
-		component: env.Name, honorTimestamps: c.HonorTimestamps,
+		component: env.Name, honorTimestamps: c.HonorTimestamps, honorLabels: c.HonorLabels, honorVitals: c.HonorVitalsMetrics,
 		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
 		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
 	}
-	if len(c.Keep) > 0 {
-		keep, err := regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
-		if err != nil {
-			return nil, fmt.Errorf("compile keep: %w", err)
-		}
-		s.parser.keep = keep
+	keep, err := c.compileKeep()
+	if err != nil {
+		return nil, fmt.Errorf("compile keep: %w", err)
 	}
+	s.parser.keep = keep
 	return s, nil
+}
+
+// compileKeep returns the expression for the names to keep, or nil for all.
+func (c *Config) compileKeep() (*regexp.Regexp, error) {
+	if len(c.Keep) == 0 {
+		return nil, nil
+	}
+	return regexp.Compile("^(?:" + strings.Join(c.Keep, "|") + ")$")
 }

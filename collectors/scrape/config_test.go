@@ -109,3 +109,26 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestForwards(t *testing.T) {
+	honors, both := scrape.Config{HonorVitalsMetrics: true}, scrape.Config{HonorVitalsMetrics: true, HonorLabels: true}
+	tests := []struct {
+		config scrape.Config
+		metric string
+		want   bool
+	}{
+		{scrape.Config{}, "app_up", true},
+		{scrape.Config{}, "vitals_component_alive", false},
+		{scrape.Config{Keep: []string{"app_.*"}}, "app_up", true},
+		{scrape.Config{Keep: []string{"app_.*"}}, "db_up", false},
+		{honors, "vitals_component_alive", true},
+		{scrape.Config{HonorVitalsMetrics: true, Keep: []string{"app_.*"}}, "vitals_component_alive", false},
+		{honors, "vitals_scrape_up", false},
+		{both, "vitals_scrape_up", true},
+	}
+	for _, tt := range tests {
+		if got := tt.config.Forwards(tt.metric); got != tt.want {
+			t.Errorf("Forwards(%s) of %+v = %t, want %t", tt.metric, tt.config, got, tt.want)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -20,8 +19,6 @@ import (
 )
 
 const (
-	// maxAhead is how far in the future a sample may be, as in Prometheus.
-	maxAhead = 10 * time.Minute
 	// maxHelp is the length in bytes at which a scraped help text is cut.
 	maxHelp = 512
 	// cacheScrapes is for how many scrapes a series that does not appear stays cached.
@@ -35,9 +32,10 @@ const openMetrics = "application/openmetrics-text"
 // parser converts an exposition to samples. It caches the labels of each series by its text, so
 // that a cached series allocates no labels. It is not safe for concurrent use.
 type parser struct {
-	component       string
-	keep            *regexp.Regexp // nil keeps all
-	honorTimestamps bool
+	component string
+	keep      *regexp.Regexp // nil keeps all
+
+	honorTimestamps, honorLabels, honorVitals bool
 
 	sampleLimit, labelLimit, lengthLimit int
 
@@ -69,11 +67,12 @@ type series struct {
 type exposition struct {
 	samples  []collectors.Sample
 	families []collectors.Desc
-	dropped  int
+	// dropped counts samples that repeat a series, and reserved those with reserved names.
+	dropped, reserved int
 }
 
 // parse parses one answer. A mistake in it, or an exceeded limit, fails the whole answer. at is
-// the current time: samples too far after it are dropped.
+// the current time, which replaces later timestamps.
 func (p *parser) parse(ctx context.Context, body []byte, contentType string, at time.Time) (exposition, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "text/plain" && media != openMetrics {
@@ -91,7 +90,7 @@ func (p *parser) parse(ctx context.Context, body []byte, contentType string, at 
 	p.scrapes++
 	defer p.evict()
 	r := reading{
-		parser: p, text: text, latest: at.Add(maxAhead).UnixMilli(),
+		parser: p, text: text, now: at.UnixMilli(),
 		families: families{openMetrics: media == openMetrics, limit: p.sampleLimit},
 	}
 	for n := 0; ; n++ {
@@ -133,10 +132,10 @@ type reading struct {
 	exposition
 	families families
 	text     textparse.Parser
-	latest   int64
-	// name is the last metric that was matched against keep, and kept the result.
+	now      int64
+	// name is the last metric that was matched against keep, and use the result.
 	name []byte
-	kept bool
+	use  use
 }
 
 // entry processes one entry of the exposition.
@@ -157,7 +156,11 @@ func (r *reading) entry(entry textparse.Entry) error {
 // sample processes the current series of the parser.
 func (r *reading) sample() error {
 	text, timestamp, value := r.text.Series()
-	if r.keep != nil && !r.keeps(text) {
+	switch r.useOfSeries(text) {
+	case ignored:
+		return nil
+	case reserved:
+		r.reserved++
 		return nil
 	}
 	if len(r.samples) == r.sampleLimit {
@@ -176,12 +179,15 @@ func (r *reading) sample() error {
 
 	var t int64
 	if timestamp != nil && r.honorTimestamps {
-		t = *timestamp
+		t = min(*timestamp, r.now)
+		if t == 0 {
+			t = 1 // 0 is a sample without a timestamp
+		}
 	}
 	s := cached.series
 	s.seen = r.scrapes
 	again := s.taken == r.scrapes
-	if s.reserved || t > r.latest || again && (t == 0 || s.t == 0 || t <= s.t) {
+	if s.reserved || again && (t == 0 || s.t == 0 || t <= s.t) {
 		r.dropped++
 		return nil
 	}
@@ -199,8 +205,11 @@ func (r *reading) newSeries() (*series, error) {
 		return nil, collectors.Errorf(remote.ReasonProtocol, "series of %.50q has the label %.50q twice", written.Get(model.MetricNameLabel), name)
 	}
 	builder := labels.NewBuilder(written)
-	if written.Get("component") == "" {
-		builder.Set("component", r.component)
+	if own := written.Get(componentLabel); own == "" || !r.honorLabels {
+		builder.Set(componentLabel, r.component)
+		if own != "" {
+			builder.Set(exportedLabel(written), own)
+		}
 	}
 	set := builder.Labels()
 	if !set.IsValid(model.UTF8Validation) {
@@ -230,28 +239,4 @@ func (r *reading) checkLabels(set labels.Labels) error {
 		}
 		return nil
 	})
-}
-
-// isReserved reports whether a scraped series has a name and component of this collector's
-// metrics.
-func (r *reading) isReserved(set labels.Labels) bool {
-	return strings.HasPrefix(set.Get(model.MetricNameLabel), "vitals_scrape_") && set.Get("component") == r.component
-}
-
-// keeps reports whether the metric of a series is kept. The samples of a metric follow each other,
-// so the last result is cached.
-func (r *reading) keeps(text []byte) bool {
-	name := text
-	if end := bytes.IndexAny(text, "{ \t"); end > 0 {
-		name = text[:end]
-	} else if end == 0 {
-		// The name is quoted, inside the braces.
-		var written labels.Labels
-		r.text.Labels(&written)
-		name = []byte(written.Get(model.MetricNameLabel))
-	}
-	if !bytes.Equal(name, r.name) {
-		r.name, r.kept = name, r.keep.Match(name)
-	}
-	return r.kept
 }

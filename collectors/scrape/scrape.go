@@ -41,7 +41,7 @@ type collector struct {
 // go stale, as in Prometheus.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	start := time.Now()
-	parsed, err := c.scrape(ctx, start)
+	parsed, err := c.scrape(ctx)
 	took := time.Since(start)
 
 	b := collectors.Batch{Samples: parsed.samples}
@@ -50,6 +50,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	b.Set(durationMetric, took.Seconds(), c.name)
 	b.Set(samplesMetric, float64(len(parsed.samples)), c.name)
 	b.Set(droppedSamplesMetric, float64(parsed.dropped), c.name)
+	b.Set(reservedMetric, float64(parsed.reserved), c.name)
 	b.Set(bodyMetric, float64(c.body.Len()), c.name)
 	for _, r := range reasons() {
 		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
@@ -66,13 +67,13 @@ func (c *collector) Describe() []collectors.Desc {
 	return append(collectors.Describe(defs()), c.families...)
 }
 
-func (c *collector) scrape(ctx context.Context, at time.Time) (exposition, error) {
+func (c *collector) scrape(ctx context.Context) (exposition, error) {
 	c.body.Reset()
 	contentType, err := c.client.fetch(ctx, &c.body, int64(c.limit))
 	if err != nil {
 		return exposition{}, err
 	}
-	parsed, err := c.parser.parse(ctx, c.body.Bytes(), contentType, at)
+	parsed, err := c.parser.parse(ctx, c.body.Bytes(), contentType, time.Now())
 	if err != nil {
 		return exposition{}, err
 	}

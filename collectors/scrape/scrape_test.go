@@ -128,6 +128,8 @@ func TestFailures(t *testing.T) {
 		{"a million samples in 17 MB", textFormat, many(1_000_000, "a{b=\"%06d\"} 1\n"), "", "too_large"},
 		{"as many samples as may be", textFormat, many(10, "a%d 1\n"), ", sample_limit: 10", ""},
 		{"one sample more", textFormat, many(11, "a%d 1\n"), ", sample_limit: 10", "too_many_samples"},
+		{"as many samples as may be by default", textFormat, many(2000, "a%d 1\n"), "", ""},
+		{"one sample more than by default", textFormat, many(2001, "a%d 1\n"), "", "too_many_samples"},
 		{"as large as may be", textFormat, "a 1\n", ", body_size_limit: 4B", ""},
 		{"one byte more", textFormat, "a 10\n", ", body_size_limit: 4B", "too_large"},
 		{"too many labels", textFormat, "a{" + many(100, "l%d=\"x\",") + "} 1\n", "", "label_limit"},
@@ -279,7 +281,7 @@ func TestRecovers(t *testing.T) {
 		value, ok := collectortest.Value(samples, `a{component="target"}`)
 		got = append(got, fmt.Sprint(value, ok, err == nil, len(c.Describe())))
 	}
-	if want := "[1 true true 6 0 false false 6 2 true true 6]"; fmt.Sprint(got) != want {
+	if want := "[1 true true 7 0 false false 7 2 true true 7]"; fmt.Sprint(got) != want {
 		t.Errorf("values = %v, want %s", got, want)
 	}
 }
@@ -299,7 +301,6 @@ func TestValues(t *testing.T) {
 }
 
 func TestSeries(t *testing.T) {
-	future := time.Now().Add(time.Hour).UnixMilli()
 	tests := []struct {
 		name, body, more string
 		want             []string
@@ -310,9 +311,14 @@ func TestSeries(t *testing.T) {
 		{"an empty label is none", "a{b=\"\"} 1\na 2\n", "", []string{`a{component="target"} 1`}, 1},
 		{"twice with later timestamps", "a 1 1000\na 2 2000\na 3 2000\na 4 500\n", "", []string{`a{component="target"} 1 1000`, `a{component="target"} 2 2000`}, 2},
 		{"timestamps not honoured", "a 1 1000\n", ", honor_timestamps: false", []string{`a{component="target"} 1`}, 0},
-		{"of the future", fmt.Sprintf("a 1 %d\nb 2\n", future), "", []string{`b{component="target"} 2`}, 1},
-		{"a component of its own", "a{component=\"x\"} 1\na{component=\"\"} 2\n", "", []string{`a{component="x"} 1`, `a{component="target"} 2`}, 0},
-		{"with a name of the collector's metrics", "vitals_scrape_up 7\nvitals_scrape_up{component=\"x\"} 7\n", "", []string{`vitals_scrape_up{component="x"} 7`}, 1},
+		{"a component of its own", "a{component=\"x\"} 1\na{component=\"\"} 2\n", "", []string{`a{component="target",exported_component="x"} 1`, `a{component="target"} 2`}, 0},
+		{"a component that was renamed before", "a{component=\"x\",exported_component=\"y\"} 1\n", "",
+			[]string{`a{component="target",exported_component="y",exported_exported_component="x"} 1`}, 0},
+		{"a component of its own, honoured", "a{component=\"x\"} 1\na{component=\"\"} 2\n", ", honor_labels: true",
+			[]string{`a{component="x"} 1`, `a{component="target"} 2`}, 0},
+		{"with a name of the collector's metrics", "vitals_scrape_up 7\nvitals_scrape_up{component=\"x\"} 7\n", ", honor_vitals_metrics: true, honor_labels: true",
+			[]string{`vitals_scrape_up{component="x"} 7`}, 1},
+		{"with a name of the collector's metrics, renamed", "vitals_scrape_up{component=\"x\"} 7\n", ", honor_vitals_metrics: true", nil, 1},
 		{"only those to keep", "ab 1\na 2\nb{a=\"x\"} 3\nba 4\n{\"a\"} 5\n{\"b\",a=\"y\"} 6\n", ", keep: [a, 'b+']",
 			[]string{`a{component="target"} 2`, `b{a="x",component="target"} 3`, `b{a="y",component="target"} 6`}, 1},
 		{"the limit counts what is kept", "x1 1\nx2 1\na 1\nx3 1\n", ", keep: [a], sample_limit: 1", []string{`a{component="target"} 1`}, 0},
@@ -352,8 +358,8 @@ func TestHelpIsBounded(t *testing.T) {
 		t.Fatalf("Collect() = %v, want no error", err)
 	}
 	descs := c.Describe()
-	if last := descs[len(descs)-1]; len(descs) != 7 || last.Name != "a" || last.Help != strings.Repeat("é", 256) {
-		t.Errorf("Describe() = %d descriptions, the last of %q with %d bytes of help, want 7, a, 512", len(descs), last.Name, len(last.Help))
+	if last := descs[len(descs)-1]; len(descs) != 8 || last.Name != "a" || last.Help != strings.Repeat("é", 256) {
+		t.Errorf("Describe() = %d descriptions, the last of %q with %d bytes of help, want 8, a, 512", len(descs), last.Name, len(last.Help))
 	}
 }
 

@@ -26,6 +26,7 @@ func Vocabulary(l *config.Loaded) *lint.Vocabulary {
 		of := lint.Metric{Collector: c.Name, Kind: key, External: kind.External(), Interval: time.Duration(c.Interval)}
 		addKind(v, of, kind, kind.Metrics(c.Name))
 	}
+	addForwarded(v, l.Config.Collectors)
 	alerts, states := alertsOf(l.Rules)
 	addOwn(v, time.Duration(l.Config.EvaluationInterval), map[string]map[string][]string{
 		"vitals_state":     {"state": l.Config.StateNames()},

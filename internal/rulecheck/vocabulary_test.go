@@ -117,6 +117,43 @@ func TestVocabularyOfAScrape(t *testing.T) {
 	}
 }
 
+// The metrics of Vitals that a target may export depend on what the collector honours.
+func TestVocabularyOfAnotherVitals(t *testing.T) {
+	for _, tt := range []struct {
+		name                string
+		config              scrape.Config
+		alive, state, other []string
+	}{
+		{"by default", scrape.Config{}, nil, []string{"vitals_state{state=ready|alive|started} gauge of vitals  0s bool"}, []string{"{component=c}  of scrape c 15s external"}},
+		{"its labels", scrape.Config{HonorLabels: true}, nil, []string{"vitals_state{state=ready|alive|started} gauge of vitals  0s bool"}, []string{"{component=*}  of scrape c 15s external"}},
+		{"its metrics", scrape.Config{HonorVitalsMetrics: true}, []string{
+			"vitals_component_alive{component=c,exported_component=*} gauge of scrape c 15s bool vanishes external",
+		}, []string{
+			"vitals_state{component=c,state=*} gauge of scrape c 15s bool vanishes external",
+			"vitals_state{state=ready|alive|started} gauge of vitals  0s bool",
+		}, []string{"{component=c}  of scrape c 15s external"}},
+		{"its labels and one metric", scrape.Config{HonorVitalsMetrics: true, HonorLabels: true, Keep: []string{"vitals_state"}}, nil, []string{
+			"vitals_state{component=*,state=*} gauge of scrape c 15s bool vanishes external",
+			"vitals_state{state=ready|alive|started} gauge of vitals  0s bool",
+		}, []string{"{component=*}  of scrape c 15s external"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.config.URL = "http://192.0.2.1:9100/metrics"
+			v := Vocabulary(&config.Loaded{Config: config.Config{
+				Collectors: []kinds.Config{{Name: "c", Interval: 15e9, Kinds: kinds.Kinds{Scrape: &tt.config}}},
+			}})
+			for name, want := range map[string][]string{"vitals_component_alive": tt.alive, "vitals_state": tt.state, "": tt.other} {
+				if diff := cmp.Diff(want, entries(v, name)); diff != "" {
+					t.Errorf("metrics named %q differ (-want +got):\n%s", name, diff)
+				}
+			}
+			if got := len(entries(v, "vitals_scrape_up")); got != 1 {
+				t.Errorf("vitals_scrape_up has %d entries, want that of the collector", got)
+			}
+		})
+	}
+}
+
 func TestVocabularyWithoutAConfiguration(t *testing.T) {
 	v := AnyVocabulary()
 	if v.Configured {

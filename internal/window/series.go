@@ -64,6 +64,9 @@ type series struct {
 	mark uint64
 	// sources is how many sources had the series in their last batch.
 	sources int
+	// owner is the source of Window.Owner that exports the series. It is nil if a source
+	// that shares its series wrote last.
+	owner *Source
 	// explicit is set if the last sample had an explicit timestamp.
 	explicit bool
 	// gone is set once the series was removed from the window.

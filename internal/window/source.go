@@ -12,19 +12,31 @@ import (
 // batches: Begin, Add for every sample, End. Batches do not overlap, neither of one
 // source nor of several.
 //
-// Sources may export the same series. The last sample written is then its value, and
-// the series is stale when the last of them has stopped exporting it. The series of a
-// source that is no longer used stay until Close or Stale.
+// Sources may export the same series, except those that Owner returns. The last sample
+// written is then its value, and the series is stale when the last of them has stopped
+// exporting it. The series of a source that is no longer used stay until Close or Stale.
 type Source struct {
 	w *Window
 	t int64
 	// previous and current are the series of the last batch and of this one; current
 	// may have a series twice.
 	previous, current []*series
+	// owns is set if the source shares no series, and before is the source whose series it
+	// may take over in its first batch, or nil.
+	owns   bool
+	before *Source
 }
 
 // Source returns a new source that exports nothing yet.
 func (w *Window) Source() *Source { return &Source{w: w} }
+
+// Owner returns a new source that shares no series. It gets those that no other source
+// exports. A source that shares may take a series from it.
+func (w *Window) Owner() *Source { return &Source{w: w, owns: true} }
+
+// Successor returns a new source that takes over series of s, which must write no more
+// batches. Close s after the first batch of the successor.
+func (s *Source) Successor() *Source { return &Source{w: s.w, owns: s.owns, before: s} }
 
 // Begin begins a batch at t. A batch that is not ended only adds samples.
 func (s *Source) Begin(t int64) {
@@ -37,7 +49,8 @@ func (s *Source) Begin(t int64) {
 // the sample's own timestamp. Then, as in Prometheus, a sample that is not later than
 // the series' last one is dropped without an error, and the series will not be marked
 // stale. Without, a sample replaces one of the same time. Add returns an error that
-// wraps ErrLimit if the series is new and the window is full.
+// wraps ErrLimit if the series is new and the window is full, and ErrOwned if the source
+// shares no series and another one exports this series.
 func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 	p := promql.FPoint{T: s.t, F: v}
 	if explicitT != 0 {
@@ -56,11 +69,28 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 			}
 		}
 	}
+	if !s.own(found) {
+		return ErrOwned
+	}
 	if found.append(p, s.w.now, explicitT != 0) {
 		s.w.change(found.family)
 	}
 	s.current = append(s.current, found)
 	return nil
+}
+
+// own makes the source the owner of a series, or nil if it shares. It returns false if
+// another source keeps the series.
+func (s *Source) own(x *series) bool {
+	if !s.owns {
+		x.owner = nil
+		return true
+	}
+	if x.sources > 0 && (x.owner == nil || x.owner != s && x.owner != s.before) {
+		return false
+	}
+	x.owner = s
+	return true
 }
 
 // guess finds the series without hashing: sources tend to export the same series in
@@ -100,7 +130,7 @@ func (s *Source) End() {
 		}
 	}
 	clear(s.previous)
-	s.previous, s.current = kept, s.previous[:0]
+	s.previous, s.current, s.before = kept, s.previous[:0], nil
 	s.w.sweepIfDue(sweepInterval)
 }
 

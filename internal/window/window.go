@@ -33,6 +33,9 @@ const (
 // ErrLimit is the error of Add when the window is full.
 var ErrLimit = errors.New("too many series")
 
+// ErrOwned is the error of Add for a series that another source exports.
+var ErrOwned = errors.New("another source exports the series")
+
 // Window holds samples. It has a single writer, and queries run in the goroutine of that
 // writer, between two batches: there are no locks. The result of a query is valid until
 // the next batch begins.

@@ -135,7 +135,10 @@ func unknownValue(p *pass, s *subject) {
 			f := p.atWord(s, n, `\b`+regexp.QuoteMeta(m.Name)+`"?\s*(?:=~|!~|!=|=)\s*(["'`+"`"+`])`, suggestValue(m, values.texts),
 				"no series of %s matches %s", promexpr.MetricName(n), m)
 			if name := promexpr.MetricName(n); !p.ofName(name).known() && !ofAlerts(name) {
-				f.Severity = Warning // the scraped target may set the label itself
+				f.Cure += fmt.Sprintf(" (the target's own label %s becomes exported_%[1]s)", m.Name)
+				if !p.feeding[s] {
+					f.Severity = Warning // an alert for a Prometheus with other targets
+				}
 			}
 		}
 		if !wrong && is.known() && !p.matched(n) {

@@ -205,6 +205,11 @@ func textsOfOthers() []textTest {
 			},
 		},
 		{
+			name: "a component of a target's own", code: "V005",
+			rules: alert("ready", `app_up{component="queues"} == 0`, ""),
+			want:  []string{`no series of app_up matches component="queues": use one of app (the target's own label component becomes exported_component)`},
+		},
+		{
 			name: "a label that has a few", code: "V004",
 			rules: alert("ready", `vitals_process_up{proces="x"} == 0`, "") + alert("ready", `vitals_config_last_reload_successful{what="x"} == 0`, ""),
 			want: []string{

@@ -1,0 +1,79 @@
+package scrape
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+const (
+	componentLabel = "component"
+	// ownPrefix is that of the metrics of the kind scrape.
+	ownPrefix = "vitals_scrape_"
+)
+
+// use is what becomes of the samples of a metric.
+type use int
+
+const (
+	kept use = iota
+	// ignored: keep does not match the name.
+	ignored
+	// reserved: only Vitals may export the name.
+	reserved
+)
+
+// useOf returns what becomes of a metric.
+func (p *parser) useOf(name []byte) use {
+	switch {
+	case p.keep != nil && !p.keep.Match(name):
+		return ignored
+	case !p.honorVitals && bytes.HasPrefix(name, []byte("vitals_")):
+		return reserved
+	}
+	return kept
+}
+
+// useOfSeries returns what becomes of a series. The samples of a metric follow each other,
+// so the last result is cached.
+func (r *reading) useOfSeries(text []byte) use {
+	if r.keep == nil && r.honorVitals {
+		return kept
+	}
+	if name := r.metricName(text); r.name == nil || !bytes.Equal(name, r.name) {
+		r.name, r.use = name, r.useOf(name)
+	}
+	return r.use
+}
+
+// metricName returns the name in the text of the current series.
+func (r *reading) metricName(text []byte) []byte {
+	end := bytes.IndexAny(text, "{ \t")
+	switch {
+	case end < 0:
+		return text
+	case end > 0:
+		return text[:end]
+	}
+	// The name is quoted, inside the braces.
+	var written labels.Labels
+	r.text.Labels(&written)
+	return []byte(written.Get(model.MetricNameLabel))
+}
+
+// isReserved reports whether a scraped series has a name and component of this collector's
+// metrics.
+func (r *reading) isReserved(set labels.Labels) bool {
+	return strings.HasPrefix(set.Get(model.MetricNameLabel), ownPrefix) && set.Get(componentLabel) == r.component
+}
+
+// exportedLabel returns the name to which Prometheus renames a target's label component.
+func exportedLabel(written labels.Labels) string {
+	name := model.ExportedLabelPrefix + componentLabel
+	for written.Has(name) {
+		name = model.ExportedLabelPrefix + name
+	}
+	return name
+}
