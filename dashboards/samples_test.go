@@ -197,10 +197,13 @@ func (*app) Describe() []collectors.Desc { return nil }
 
 func (a *app) Collect(context.Context) ([]collectors.Sample, error) {
 	a.collections++
-	if a.flaky && a.collections > 1 {
+	if !a.flaky {
+		return []collectors.Sample{{Labels: labels.FromStrings("__name__", "app_value"), Value: 1}}, nil
+	}
+	if a.collections > 1 {
 		return nil, errors.New("not again")
 	}
-	return []collectors.Sample{{Labels: labels.FromStrings("__name__", "app_value"), Value: 1}}, nil
+	return []collectors.Sample{{Labels: labels.FromStrings("__name__", "flaky_value"), Value: 1}}, nil
 }
 
 // ownSamples returns the metrics of Vitals about itself, with ownRules.

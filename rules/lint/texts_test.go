@@ -207,7 +207,7 @@ func textsOfOthers() []textTest {
 		{
 			name: "a component of a target's own", code: "V005",
 			rules: alert("ready", `app_up{component="queues"} == 0`, ""),
-			want:  []string{`no series of app_up matches component="queues": use one of app (the target's own label component becomes exported_component)`},
+			want:  []string{`no series of app_up matches component="queues": use app (the target's own label component becomes exported_component)`},
 		},
 		{
 			name: "a label that has a few", code: "V004",
