@@ -173,10 +173,12 @@ func (s *source) write(samples []collectors.Sample, at time.Time) ([]collectors.
 	if dropped == 0 {
 		return samples, nil
 	}
-	return kept, fmt.Errorf("%s dropped: other collectors or rules export the series, such as %s%s", text.Plural(dropped, "sample"), first.Get(model.MetricNameLabel), first.DropMetricName())
+	return kept, fmt.Errorf("%s dropped: other collectors or rules export the series, such as %s%s", text.Plural(dropped, "sample"), first.Get(model.MetricNameLabel), first.DropReserved(isMetricName))
 }
 
 func (s *source) shift(d time.Duration) {
 	s.status.LastRun, s.status.LastSuccess = shifted(s.status.LastRun, d), shifted(s.status.LastSuccess, d)
 	s.inheritedUntil = shifted(s.inheritedUntil, d)
 }
+
+func isMetricName(label string) bool { return label == model.MetricNameLabel }

@@ -8,7 +8,7 @@ import (
 
 // The page of the kind has the memory of a series: here its text, its labels and its sample.
 func TestMemoryOfASeries(t *testing.T) {
-	const series, limit = 2000, 1024
+	const series, limit = 2000, 512
 	body := []byte(bodyOf(series))
 	p := newParser(t)
 	p.sampleLimit = series
