@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
@@ -20,7 +15,6 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/explain"
-	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/rulecheck"
@@ -202,92 +196,4 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 		opts.Reload = d.reloader.Reload
 	}
 	return server.New(opts)
-}
-
-// serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
-// and after the shutdown delay everything stops. A second signal skips the delay.
-func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
-	// First, because SIGHUP may arrive as soon as the process is visible.
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, Socket: p.socket, Logger: d.logger})
-	if err != nil {
-		return p.fail(err)
-	}
-	defer s.Close()
-
-	ctx, cancel := context.WithCancel(context.Background())
-	evaluated := make(chan struct{})
-	go func() {
-		defer close(evaluated)
-		d.eval.Run(ctx)
-	}()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		d.reloader.Watch(ctx, p.poll)
-	}()
-	failed := s.Serve()
-	if p.welcome != "" {
-		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
-	}
-	s.Log()
-	linted := make(chan struct{})
-	go func() { // after the listeners, as the checks of many rules take time
-		defer close(linted)
-		d.lint.Run(ctx)
-	}()
-	notified := make(chan struct{})
-	go func() {
-		defer close(notified)
-		d.notifier.Run(ctx, d.eval)
-	}()
-	reaped := make(chan struct{})
-	go func() {
-		defer close(reaped)
-		d.orphans.Run(ctx)
-	}()
-	defer func() {
-		cancel()
-		<-evaluated
-		<-linted
-		<-watched
-		<-notified
-		<-reaped
-	}()
-	for {
-		select {
-		case err := <-failed:
-			d.logger.Error("listener ended", "err", err)
-			return exitFailing
-		case sig := <-signals:
-			if sig == syscall.SIGHUP {
-				_ = d.reloader.Reload() // logged, and in the snapshot
-				continue
-			}
-			d.lameDuck(p.shutdownDelay, signals)
-			return exitOK
-		}
-	}
-}
-
-// lameDuck keeps serving with ready failing until the delay is over or a second signal
-// to stop arrives. It ignores SIGHUP.
-func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
-	d.logger.Info("shutting down", "delay", delay)
-	d.notifier.Stopping()
-	d.eval.Shutdown()
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-			return
-		case sig := <-signals:
-			if sig != syscall.SIGHUP {
-				return
-			}
-		}
-	}
 }

@@ -3,11 +3,13 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/blocking"
 )
 
 // Reloader loads the configuration again on request or when a file has changed.
@@ -27,6 +29,20 @@ type Reloader struct {
 	tried *Sources
 	// invalid means that there was no valid configuration yet.
 	invalid bool
+	loads   blocking.Call[attempt]
+	looks   blocking.Call[bool]
+}
+
+// reloadTimeout bounds one reload and one look for changes: the files may be on a file system
+// that hangs, and a system call that hangs cannot be interrupted.
+const reloadTimeout = 30 * time.Second
+
+// attempt is the result of loading a configuration and making its collectors.
+type attempt struct {
+	loaded *Loaded
+	cfg    evaluator.Config
+	commit func()
+	err    error
 }
 
 // UseInvalid records a configuration that is invalid at the start. The evaluator was made
@@ -52,23 +68,37 @@ func (r *Reloader) Reload() error {
 
 func (r *Reloader) reloadLocked() error {
 	defer r.Begin()()
-	l, errs := r.Load()
-	r.tried = l.Sources
-	if len(errs) > 0 {
-		return r.refuse(errors.Join(errs...))
-	}
-	cfg, commit, err := r.Builder.Build(l)
+	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
+	defer cancel()
+	made, err := r.loads.Do(ctx, r.attempt)
 	if err != nil {
+		return r.refuse(fmt.Errorf("the files of the configuration were not read within %s: %w", reloadTimeout, err))
+	}
+	r.tried = made.loaded.Sources
+	if made.err != nil {
+		return r.refuse(made.err)
+	}
+	if err := r.Eval.Apply(made.cfg); err != nil {
 		return r.refuse(err)
 	}
-	if err := r.Eval.Apply(cfg); err != nil {
-		return r.refuse(err)
-	}
-	commit()
+	made.commit()
 	r.invalid = false
+	l := made.loaded
 	r.Use(l)
 	r.Logger.Info("configuration loaded", "collectors", len(l.Config.Collectors), "rules", CountRules(l.Rules))
 	return nil
+}
+
+// attempt loads the configuration and makes its collectors. It changes nothing, because its
+// result is dropped if it comes too late.
+func (r *Reloader) attempt() attempt {
+	l, errs := r.Load()
+	if len(errs) > 0 {
+		return attempt{loaded: l, err: errors.Join(errs...)}
+	}
+	a := attempt{loaded: l}
+	a.cfg, a.commit, a.err = r.Builder.Build(l)
+	return a
 }
 
 // refuse records and logs that the configuration is invalid.
@@ -103,7 +133,9 @@ func (r *Reloader) Watch(ctx context.Context, every time.Duration) {
 func (r *Reloader) reloadIfChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.tried.Changed() {
+	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
+	defer cancel()
+	if changed, err := r.looks.Do(ctx, r.tried.Changed); err == nil && changed {
 		_ = r.reloadLocked() // logged, and in the snapshot
 	}
 }
