@@ -55,6 +55,7 @@ func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingp
 
 // runDaemon is the command run.
 func (p *program) runDaemon() int {
+	defer p.queueLog()()
 	logger := p.logger()
 	l, errs := p.load()
 	invalid := errors.Join(errs...)
@@ -180,17 +181,18 @@ func (d *daemon) reports() []server.ComponentStatus {
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
 	opts := server.Options{
-		Snapshot:      d.eval.Snapshot,
-		Changed:       d.eval.Changed,
-		Explain:       explain.New(d.eval).Explain,
-		FailingStatus: func() int { return d.loaded.Load().Config.Server.FailingStatus },
-		Report:        d.report,
-		Components:    d.reports,
-		ReportToken:   func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
-		Config:        func() []byte { return d.loaded.Load().Redacted },
-		Version:       version.Version,
-		ExternalExtra: extra,
-		Logger:        d.logger,
+		Snapshot:        d.eval.Snapshot,
+		Changed:         d.eval.Changed,
+		Explain:         explain.New(d.eval).Explain,
+		FailingStatus:   func() int { return d.loaded.Load().Config.Server.FailingStatus },
+		Report:          d.report,
+		Components:      d.reports,
+		ReportToken:     func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
+		Config:          func() []byte { return d.loaded.Load().Redacted },
+		DroppedLogLines: p.queue.Dropped,
+		Version:         version.Version,
+		ExternalExtra:   extra,
+		Logger:          d.logger,
 	}
 	if p.lifecycle {
 		opts.Reload = d.reloader.Reload

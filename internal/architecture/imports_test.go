@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
@@ -80,6 +80,7 @@ func layers() map[string]neighbours {
 		"internal/expand":             leaf(),
 		"internal/fakes":              leaf(),
 		"internal/files":              leaf(),
+		"internal/logqueue":           leaf(),
 		"internal/oslo":               leaf(),
 		"internal/promexpr":           leaf(),
 		"internal/reaper":             leaf(),

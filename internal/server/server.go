@@ -43,6 +43,8 @@ type Options struct {
 	Config func() []byte
 	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
+	// DroppedLogLines returns how many lines of the log were dropped; nil for none.
+	DroppedLogLines func() uint64
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -78,6 +80,9 @@ func New(o Options) *Server {
 	if o.ReportToken == nil {
 		o.ReportToken = func() string { return "" }
 	}
+	if o.DroppedLogLines == nil {
+		o.DroppedLogLines = func() uint64 { return 0 }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -88,7 +93,7 @@ func New(o Options) *Server {
 		nosniff: []string{"nosniff"},
 		noStore: []string{"no-store"},
 	}
-	s.own, s.requests = ownMetrics()
+	s.own, s.requests = ownMetrics(o.DroppedLogLines)
 	s.routes = s.fixedRoutes()
 	return s
 }
