@@ -51,6 +51,10 @@ func Open(s *server.Server, o Options) (l *Listeners, err error) {
 	}
 	l.localServer = server.HTTPServer(s.Local(l.writers.mayWrite))
 	l.localServer.ConnContext = withConnection
+	errorLog := slog.NewLogLogger(newConnectionErrors(o.Logger), slog.LevelError)
+	for _, s := range []*http.Server{l.webServer, l.probeServer, l.localServer} {
+		s.ErrorLog = errorLog
+	}
 	defer func() {
 		if err != nil {
 			l.Close()
