@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/internal/reaper"
 	"github.com/vitals-health/vitals/internal/rulecheck"
@@ -98,6 +99,8 @@ type daemon struct {
 	notifier *sdnotify.Notifier
 	// lint checks the rules of each configuration and logs findings; nil for no checks.
 	lint *rulecheck.Log
+	// listeners are those of serve, set before they serve; nil in other cases.
+	listeners *listen.Listeners
 	// orphans reaps children that were re-parented to this process.
 	orphans *reaper.Reaper
 }
@@ -190,6 +193,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 		ReportToken:     func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
 		Config:          func() []byte { return d.loaded.Load().Redacted },
 		DroppedLogLines: p.queue.Dropped,
+		UnixSocket:      func() (listening, ok bool) { return d.listeners.UnixSocket() },
 		Version:         version.Version,
 		ExternalExtra:   extra,
 		Logger:          d.logger,

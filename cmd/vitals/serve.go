@@ -21,6 +21,7 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 		return p.fail(err)
 	}
 	defer s.Close()
+	d.listeners = s
 
 	ctx, cancel := context.WithCancel(context.Background())
 	running := &tasks{logger: d.logger}

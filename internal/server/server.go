@@ -45,6 +45,9 @@ type Options struct {
 	Components func() []ComponentStatus
 	// DroppedLogLines returns how many lines of the log were dropped; nil for none.
 	DroppedLogLines func() uint64
+	// UnixSocket reports whether clients reach the Unix socket. ok is false without one, and
+	// nil is as if there were none.
+	UnixSocket func() (listening, ok bool)
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -83,6 +86,9 @@ func New(o Options) *Server {
 	if o.DroppedLogLines == nil {
 		o.DroppedLogLines = func() uint64 { return 0 }
 	}
+	if o.UnixSocket == nil {
+		o.UnixSocket = func() (listening, ok bool) { return false, false }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -93,7 +99,7 @@ func New(o Options) *Server {
 		nosniff: []string{"nosniff"},
 		noStore: []string{"no-store"},
 	}
-	s.own, s.requests = ownMetrics(o.DroppedLogLines)
+	s.own, s.requests = ownMetrics(o)
 	s.routes = s.fixedRoutes()
 	return s
 }
