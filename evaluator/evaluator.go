@@ -21,6 +21,7 @@ type Evaluator struct {
 	// clock returns the time with its monotonic reading: time.Now, except in tests of steps.
 	clock    func() time.Time
 	settling settling
+	changes  changeLog
 	// workers are the running collectors; nil before Run.
 	workers *workers
 	current atomic.Pointer[published]
@@ -49,7 +50,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e := &Evaluator{
-		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now,
+		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now, changes: newChangeLog(opts.Logger),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
 		views:    make(chan func(context.Context)),
@@ -199,32 +200,7 @@ func (e *Evaluator) publish(s *Snapshot) {
 		return
 	}
 	close(old.replaced)
-	e.logChanges(old.snapshot, s)
-}
-
-// logChanges logs every state whose verdict changed, once.
-func (e *Evaluator) logChanges(old, s *Snapshot) {
-	for _, st := range s.States {
-		before, ok := old.State(st.Name, old.At)
-		if ok && before.Verdict == st.Verdict {
-			continue
-		}
-		logger := e.opts.Logger.With("state", st.Name)
-		if reason := s.reasonOf(st); reason != "" {
-			logger = logger.With("reason", reason)
-		}
-		if len(st.Deciding) > 0 {
-			logger = logger.With("rules", s.names(st.Deciding))
-		}
-		switch st.Verdict {
-		case Fail:
-			logger.Warn("state fails")
-		case Warn:
-			logger.Warn("state passes with a warning")
-		default:
-			logger.Info("state passes")
-		}
-	}
+	e.changes.log(old.snapshot, s)
 }
 
 // names returns the names of rules, in the order of the indexes.
