@@ -21,6 +21,7 @@ type Evaluator struct {
 	// clock returns the time with its monotonic reading: time.Now, except in tests of steps.
 	clock    func() time.Time
 	settling settling
+	changes  changeLog
 	// workers are the running collectors; nil before Run.
 	workers *workers
 	current atomic.Pointer[published]
@@ -53,7 +54,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e := &Evaluator{
-		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now,
+		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now, changes: newChangeLog(opts.Logger),
 		results:  make(chan result),
 		requests: make(chan func(time.Time)),
 		views:    make(chan func(context.Context)),
@@ -209,35 +210,9 @@ func (e *Evaluator) publish(s *Snapshot) {
 		return
 	}
 	close(old.replaced)
-	e.logChanges(old.snapshot, s)
-}
-
-// logChanges logs every state whose verdict changed, and those that have not passed since
-// the start when all collectors have run, once.
-func (e *Evaluator) logChanges(old, s *Snapshot) {
 	first := !e.started && e.core.allRan()
 	e.started = e.started || first
-	for _, st := range s.States {
-		before, ok := old.State(st.Name, old.At)
-		if ok && before.Verdict == st.Verdict && !(first && st.Verdict == Fail) {
-			continue
-		}
-		logger := e.opts.Logger.With("state", st.Name)
-		if reason := s.reasonOf(st); reason != "" {
-			logger = logger.With("reason", reason)
-		}
-		if len(st.Deciding) > 0 {
-			logger = logger.With("rules", s.names(st.Deciding))
-		}
-		switch st.Verdict {
-		case Fail:
-			logger.Warn("state fails")
-		case Warn:
-			logger.Warn("state passes with a warning")
-		default:
-			logger.Info("state passes")
-		}
-	}
+	e.changes.log(old.snapshot, s, first)
 }
 
 // names returns the names of rules, in the order of the indexes.

@@ -14,16 +14,22 @@ const (
 	errorPause = time.Minute
 )
 
-// outcomeLog holds the last logged outcome of a collector.
+// outcomeLog holds what is logged of a collector's outcomes, and what is not yet.
 type outcomeLog struct {
-	logged, ok bool
+	begun, ok bool
+	// changes is how often the outcome changed since the last line about it. The first one is
+	// a change.
+	changes int
 	// shape is the form of the logged error.
-	shape  string
-	limits *rate.Limiter
+	shape         string
+	flips, limits *rate.Limiter
 }
 
 func newOutcomeLog() outcomeLog {
-	return outcomeLog{limits: rate.NewLimiter(rate.Every(errorPause), newErrors)}
+	return outcomeLog{
+		flips:  rate.NewLimiter(rate.Every(changePause), newChanges),
+		limits: rate.NewLimiter(rate.Every(errorPause), newErrors),
+	}
 }
 
 var (
@@ -48,29 +54,51 @@ func shapeOf(err string) string {
 }
 
 // logChange logs a result that differs in success, panic or error from the one that was
-// logged last. Words with digits in an error do not count.
+// logged last. Words with digits in an error do not count. Collectors that flap are logged as
+// states that flap are.
 func (w *worker) logChange(r result, at time.Time) {
 	if r.stack != nil && !w.panicked {
 		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
 	}
 	w.panicked = r.stack != nil
-	first, before := !w.log.logged, w.log.ok
-	w.log.logged, w.log.ok = true, r.err == nil
-	if r.err == nil {
-		if first || !before {
-			w.logger.Info("collector succeeds")
+	w.log.count(r.err == nil)
+	if w.log.changes > 0 {
+		if w.log.flips.AllowN(at, 1) {
+			w.logOutcome(r)
 		}
 		return
 	}
-	err := bound(r.err.Error())
-	shape := shapeOf(err)
-	switch {
-	case first || before:
-		w.logger.Warn("collector fails", "err", err)
-	case shape == w.log.shape || !w.log.limits.AllowN(at, 1):
+	if r.err == nil {
 		return
-	default:
-		w.logger.Warn("error of the collector changed", "err", err)
 	}
-	w.log.shape = shape
+	err := bound(r.err.Error())
+	if shape := shapeOf(err); shape != w.log.shape && w.log.limits.AllowN(at, 1) {
+		w.logger.Warn("error of the collector changed", "err", err)
+		w.log.shape = shape
+	}
+}
+
+// count counts a change of the outcome.
+func (l *outcomeLog) count(ok bool) {
+	if !l.begun || ok != l.ok {
+		l.changes++
+	}
+	l.begun, l.ok = true, ok
+}
+
+// logOutcome logs whether the collector succeeds, and the number of changes if there is more
+// than one.
+func (w *worker) logOutcome(r result) {
+	logger := w.logger
+	if w.log.changes > 1 {
+		logger = logger.With("changes", w.log.changes)
+	}
+	w.log.changes = 0
+	if r.err == nil {
+		logger.Info("collector succeeds")
+		return
+	}
+	err := bound(r.err.Error())
+	w.log.shape = shapeOf(err)
+	logger.Warn("collector fails", "err", err)
 }

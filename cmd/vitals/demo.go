@@ -23,6 +23,7 @@ func (p *program) demoCommand(app *kingpin.Application, do func(func() int) king
 
 // runDemo is the command demo: the controller profile against fakes.
 func (p *program) runDemo() int {
+	defer p.queueLog()()
 	logger := p.logger()
 	cloud, err := fakes.Start(fakes.Options{BookmarkInterval: time.Second, Slow: 2 * time.Second})
 	if err != nil {

@@ -63,7 +63,7 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	empty := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: []evaluator.State{{Name: evaluator.Alive}}}
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }, UnixSocket: reached}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/alive", nil))
 	var own []*dto.MetricFamily
 	for _, mf := range scrapeHandler(t, h) {
@@ -74,6 +74,9 @@ func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	slices.SortFunc(own, func(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) })
 	return own
 }
+
+// reached is the report of a Unix socket that clients reach.
+func reached() (listening, ok bool) { return true, true }
 
 func kindOf(mf *dto.MetricFamily) model.MetricType {
 	return model.MetricType(strings.ToLower(mf.GetType().String()))
@@ -129,7 +132,7 @@ func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	all := goldens(t)
 	s := newExhibit(t).run(t)
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }, UnixSocket: reached}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/ready", nil))
 	return append(all, scrapeHandler(t, h))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/listen"
+	"github.com/vitals-health/vitals/internal/logqueue"
 	"github.com/vitals-health/vitals/internal/profiles"
 )
 
@@ -38,6 +39,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type program struct {
 	stdout, stderr io.Writer
 	log            *promslog.Config
+	// queue writes stderr of the daemon; nil in other commands.
+	queue *logqueue.Queue
 
 	configFile, profile, kuryrConf string
 	set                            map[string]string

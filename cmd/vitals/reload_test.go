@@ -95,6 +95,7 @@ func TestReload(t *testing.T) {
 			if s.Reload.OK || !strings.Contains(s.Reload.Error, mistake) || !s.Reload.LastSuccess.Equal(before.LastSuccess) {
 				t.Errorf("reload = %+v, want a failure with %q that remembers the last success", s.Reload, mistake)
 			}
+			eventually(t, "the mistake to be logged", func() bool { return strings.Contains(p.log.String(), "configuration is invalid") })
 			if log := p.log.String(); strings.Count(log, "configuration is invalid; the last valid one stays in use") != 1 || !strings.Contains(log, `unknown key \"unknown_key\"`) {
 				t.Errorf("log = %q, want the mistake in it once", log)
 			}

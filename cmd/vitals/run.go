@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
@@ -61,6 +56,7 @@ func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingp
 
 // runDaemon is the command run.
 func (p *program) runDaemon() int {
+	defer p.queueLog()()
 	logger := p.logger()
 	l, errs := p.load()
 	invalid := errors.Join(errs...)
@@ -103,6 +99,8 @@ type daemon struct {
 	notifier *sdnotify.Notifier
 	// lint checks the rules of each configuration and logs findings; nil for no checks.
 	lint *rulecheck.Log
+	// listeners are those of serve, set before they serve; nil in other cases.
+	listeners *listen.Listeners
 	// orphans reaps children that were re-parented to this process.
 	orphans *reaper.Reaper
 }
@@ -186,109 +184,23 @@ func (d *daemon) reports() []server.ComponentStatus {
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
 	opts := server.Options{
-		Snapshot:      d.eval.Snapshot,
-		Changed:       d.eval.Changed,
-		Explain:       explain.New(d.eval).Explain,
-		FailingStatus: func() int { return d.loaded.Load().Config.Server.FailingStatus },
-		Report:        d.report,
-		Components:    d.reports,
-		ReportToken:   func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
-		Config:        func() []byte { return d.loaded.Load().Redacted },
-		Hosts:         p.hosts(),
-		Version:       version.Version,
-		ExternalExtra: extra,
-		Logger:        d.logger,
+		Snapshot:        d.eval.Snapshot,
+		Changed:         d.eval.Changed,
+		Explain:         explain.New(d.eval).Explain,
+		FailingStatus:   func() int { return d.loaded.Load().Config.Server.FailingStatus },
+		Report:          d.report,
+		Components:      d.reports,
+		ReportToken:     func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
+		Config:          func() []byte { return d.loaded.Load().Redacted },
+		DroppedLogLines: p.queue.Dropped,
+		UnixSocket:      func() (listening, ok bool) { return d.listeners.UnixSocket() },
+		Hosts:           p.hosts(),
+		Version:         version.Version,
+		ExternalExtra:   extra,
+		Logger:          d.logger,
 	}
 	if p.lifecycle {
 		opts.Reload = d.reloader.Reload
 	}
 	return server.New(opts)
-}
-
-// serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
-// and after the shutdown delay everything stops. A second signal skips the delay.
-func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
-	// First, because SIGHUP may arrive as soon as the process is visible.
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, Socket: p.socket, Logger: d.logger})
-	if err != nil {
-		return p.fail(err)
-	}
-	defer s.Close()
-
-	ctx, cancel := context.WithCancel(context.Background())
-	evaluated := make(chan struct{})
-	go func() {
-		defer close(evaluated)
-		d.eval.Run(ctx)
-	}()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		d.reloader.Watch(ctx, p.poll)
-	}()
-	failed := s.Serve()
-	if p.welcome != "" {
-		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
-	}
-	s.Log()
-	linted := make(chan struct{})
-	go func() { // after the listeners, as the checks of many rules take time
-		defer close(linted)
-		d.lint.Run(ctx)
-	}()
-	notified := make(chan struct{})
-	go func() {
-		defer close(notified)
-		d.notifier.Run(ctx, d.eval)
-	}()
-	reaped := make(chan struct{})
-	go func() {
-		defer close(reaped)
-		d.orphans.Run(ctx)
-	}()
-	defer func() {
-		cancel()
-		<-evaluated
-		<-linted
-		<-watched
-		<-notified
-		<-reaped
-	}()
-	for {
-		select {
-		case err := <-failed:
-			d.logger.Error("listener ended", "err", err)
-			return exitFailing
-		case sig := <-signals:
-			if sig == syscall.SIGHUP {
-				_ = d.reloader.Reload() // logged, and in the snapshot
-				continue
-			}
-			d.lameDuck(p.shutdownDelay, signals)
-			return exitOK
-		}
-	}
-}
-
-// lameDuck keeps serving with ready failing until the delay is over or a second signal
-// to stop arrives. It ignores SIGHUP.
-func (d *daemon) lameDuck(delay time.Duration, signals <-chan os.Signal) {
-	d.logger.Info("shutting down", "delay", delay)
-	d.notifier.Stopping()
-	d.eval.Shutdown()
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-			return
-		case sig := <-signals:
-			if sig != syscall.SIGHUP {
-				return
-			}
-		}
-	}
 }

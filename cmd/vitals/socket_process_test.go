@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -36,4 +37,23 @@ func TestSocketModeAndGroup(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 	}
+}
+
+// Exec probes work again after the socket's file was removed.
+func TestSocketThatIsRemoved(t *testing.T) {
+	_, config := markerConfig(t)
+	p := runVitals(t, config)
+	p.waitReady()
+	if err := os.Remove(p.socket); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the exec probe to pass", func() bool {
+		return exec.Command("vitals", "wait", "ready", "--timeout=1ms", "--socket="+p.socket).Run() == nil
+	})
+	if !p.metric("vitals_unix_socket_listening 1") {
+		t.Error("/metrics has no vitals_unix_socket_listening 1")
+	}
+	eventually(t, "the event to be logged", func() bool {
+		return strings.Contains(p.log.String(), `msg="the Unix socket was removed and made again"`)
+	})
 }

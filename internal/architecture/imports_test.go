@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/client", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/profiles", "internal/reaper", "internal/rulecheck", "internal/ruletest", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
@@ -57,7 +57,7 @@ func layers() map[string]neighbours {
 		"dashboards/alerts": {[]string{"dashboards", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
 		"evaluator":         {[]string{"collectors", "internal/expand", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
 
-		"internal/config":    {[]string{"collectors", "collectors/kinds", "evaluator", "internal/filekind", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
+		"internal/config":    {[]string{"collectors", "collectors/kinds", "evaluator", "internal/blocking", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
 		"internal/profiles":  {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/redact", "internal/strictyaml", "internal/profiles/tripleo", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rulecheck": {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
 		"internal/explain":   {[]string{"evaluator", "internal/promexpr", "internal/text"}, "an explanation reads a verdict and never changes it"},
@@ -80,6 +80,7 @@ func layers() map[string]neighbours {
 		"internal/expand":             leaf(),
 		"internal/fakes":              leaf(),
 		"internal/files":              leaf(),
+		"internal/logqueue":           leaf(),
 		"internal/oslo":               leaf(),
 		"internal/promexpr":           leaf(),
 		"internal/reaper":             leaf(),

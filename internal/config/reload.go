@@ -3,11 +3,13 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/blocking"
 )
 
 // Reloader loads the configuration again on request or when a file has changed.
@@ -32,6 +34,22 @@ type Reloader struct {
 	unmade bool
 	// refused is the text of the last error.
 	refused string
+	loads   blocking.Call[attempt]
+	looks   blocking.Call[bool]
+}
+
+// reloadTimeout bounds one reload and one look for changes: the files may be on a file system
+// that hangs, and a system call that hangs cannot be interrupted.
+const reloadTimeout = 30 * time.Second
+
+// attempt is the result of loading a configuration and making its collectors.
+type attempt struct {
+	loaded *Loaded
+	cfg    evaluator.Config
+	commit func()
+	err    error
+	// unmade means that the configuration is valid, and collectors could not be made.
+	unmade bool
 }
 
 // UseInvalid records a configuration that is invalid at the start. The evaluator was made
@@ -58,23 +76,38 @@ func (r *Reloader) Reload() error {
 
 func (r *Reloader) reloadLocked() error {
 	defer r.Begin()()
-	l, errs := r.Load()
-	r.tried, r.unmade = l.Sources, len(errs) == 0
-	if len(errs) > 0 {
-		return r.refuse(errors.Join(errs...))
-	}
-	cfg, commit, err := r.Builder.Build(l)
+	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
+	defer cancel()
+	made, err := r.loads.Do(ctx, r.attempt)
 	if err != nil {
+		return r.refuse(fmt.Errorf("the files of the configuration were not read within %s: %w", reloadTimeout, err))
+	}
+	r.tried, r.unmade = made.loaded.Sources, made.unmade
+	if made.err != nil {
+		return r.refuse(made.err)
+	}
+	if err := r.Eval.Apply(made.cfg); err != nil {
 		return r.refuse(err)
 	}
-	if err := r.Eval.Apply(cfg); err != nil {
-		return r.refuse(err)
-	}
-	commit()
+	made.commit()
 	r.invalid, r.unmade, r.refused = false, false, ""
+	l := made.loaded
 	r.Use(l)
 	r.Logger.Info("configuration loaded", "collectors", len(l.Config.Collectors), "rules", CountRules(l.Rules))
 	return nil
+}
+
+// attempt loads the configuration and makes its collectors. It changes nothing, because its
+// result is dropped if it comes too late.
+func (r *Reloader) attempt() attempt {
+	l, errs := r.Load()
+	if len(errs) > 0 {
+		return attempt{loaded: l, err: errors.Join(errs...)}
+	}
+	a := attempt{loaded: l}
+	a.cfg, a.commit, a.err = r.Builder.Build(l)
+	a.unmade = a.err != nil
+	return a
 }
 
 // refuse records and logs that the configuration is invalid. Without a valid one, the same
@@ -115,7 +148,10 @@ func (r *Reloader) Watch(ctx context.Context, every time.Duration) {
 func (r *Reloader) reloadIfChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.invalid && r.unmade || r.tried.Changed() {
+	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
+	defer cancel()
+	changed, err := r.looks.Do(ctx, r.tried.Changed)
+	if r.invalid && r.unmade || err == nil && changed {
 		_ = r.reloadLocked() // logged, and in the snapshot
 	}
 }

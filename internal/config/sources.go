@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -97,24 +95,4 @@ func atMost(data []byte, err error, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("has more than %d bytes, expected at most that", limit)
 	}
 	return data, err
-}
-
-// ReadFile reads a file of at most 8 MiB. It limits the bytes that it reads, because a
-// device or a pipe has no size.
-func ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("there is no such file")
-	case errors.Is(err, fs.ErrPermission):
-		return nil, errors.New("this user has no permission to read it")
-	case err != nil:
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("is a directory, expected a file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	return atMost(data, err, maxFile)
 }

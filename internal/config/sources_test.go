@@ -2,9 +2,12 @@ package config_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/config"
@@ -33,5 +36,30 @@ func TestSizeOfFiles(t *testing.T) {
 	path = put("vitals.yml", 2<<20, "rule_files: []\n")
 	if _, errs := config.LoadFile(path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 1048576 bytes, expected at most that") {
 		t.Errorf("LoadFile() = %v, want an error about the size of the configuration", errs)
+	}
+}
+
+// A pipe without a writer is a mistake, and a pipe with one is read to its end.
+func TestReadFileOfAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.ReadFile(path); err == nil || !strings.HasPrefix(err.Error(), "is a pipe whose writer sends nothing") {
+		t.Errorf("ReadFile() of a pipe without a writer = %v, want an error", err)
+	}
+	reader, writer, err := os.Pipe() // open for reading throughout, so that nothing gets lost
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	written := make(chan error, 1)
+	go func() {
+		_, err := writer.WriteString("groups: []\n")
+		written <- errors.Join(err, writer.Close())
+	}()
+	data, err := config.ReadFile(fmt.Sprintf("/dev/fd/%d", reader.Fd()))
+	if late := <-written; err != nil || late != nil || string(data) != "groups: []\n" {
+		t.Errorf("ReadFile() of a pipe = %q, %v, %v, want what was written", data, err, late)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -22,13 +24,21 @@ const closeTimeout = 2 * time.Second
 
 // Listeners are the open sockets of the process and their servers.
 type Listeners struct {
-	web, probe, local []net.Listener
-	webServer         *http.Server
-	probeServer       *http.Server
-	localServer       *http.Server
-	writers           writers
-	flags             *web.FlagConfig
-	logger            *slog.Logger
+	web, probe  []net.Listener
+	webServer   *http.Server
+	probeServer *http.Server
+	localServer *http.Server
+	flags       *web.FlagConfig
+	logger      *slog.Logger
+
+	// socket is the Unix socket; nil where none is open.
+	socket atomic.Pointer[socket]
+	rights socketRights
+	// lost is set while the file of the Unix socket is missing.
+	lost atomic.Bool
+	// stopKeeping ends keepSocket, and kept is closed after its end; nil before Serve.
+	stopKeeping context.CancelFunc
+	kept        chan struct{}
 }
 
 // Options configure the listeners.
@@ -49,8 +59,12 @@ func Open(s *server.Server, o Options) (l *Listeners, err error) {
 		flags: o.Web, logger: o.Logger,
 		webServer: server.HTTPServer(s.Handler()), probeServer: server.HTTPServer(s.Probes()),
 	}
-	l.localServer = server.HTTPServer(s.Local(l.writers.mayWrite))
+	l.localServer = server.HTTPServer(s.Local(l.mayWrite))
 	l.localServer.ConnContext = withConnection
+	errorLog := slog.NewLogLogger(newConnectionErrors(o.Logger), slog.LevelError)
+	for _, s := range []*http.Server{l.webServer, l.probeServer, l.localServer} {
+		s.ErrorLog = errorLog
+	}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -108,8 +122,21 @@ func (l *Listeners) Serve() <-chan error {
 	}
 	serve(l.web, func(lns []net.Listener) error { return web.ServeMultiple(lns, l.webServer, l.flags, l.logger) })
 	serve(l.probe, func(lns []net.Listener) error { return l.probeServer.Serve(lns[0]) })
-	serve(l.local, func(lns []net.Listener) error { return l.localServer.Serve(lns[0]) })
+	if s := l.socket.Load(); s != nil {
+		go l.serveSocket(s, failed)
+		l.keep(failed)
+	}
 	return failed
+}
+
+// keep starts keepSocket.
+func (l *Listeners) keep(failed chan<- error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.stopKeeping, l.kept = cancel, make(chan struct{})
+	go func() {
+		defer close(l.kept)
+		l.keepSocket(ctx, failed)
+	}()
 }
 
 // Close stops all servers. Running requests have closeTimeout to finish. A Unix socket is
@@ -117,15 +144,23 @@ func (l *Listeners) Serve() <-chan error {
 func (l *Listeners) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	if l.kept != nil {
+		l.stopKeeping()
+		select {
+		case <-l.kept:
+		case <-ctx.Done():
+		}
+	}
 	for _, s := range []*http.Server{l.webServer, l.probeServer, l.localServer} {
 		if s.Shutdown(ctx) != nil {
 			_ = s.Close()
 		}
 	}
-	for _, lns := range [][]net.Listener{l.web, l.probe, l.local} {
-		for _, ln := range lns {
-			_ = ln.Close()
-		}
+	for _, ln := range slices.Concat(l.web, l.probe) {
+		_ = ln.Close()
+	}
+	if s := l.socket.Load(); s != nil {
+		_ = s.ln.Close()
 	}
 }
 
@@ -135,8 +170,8 @@ func (l *Listeners) Log() {
 	for _, ln := range l.probe {
 		l.logger.Info("listening for probes", "address", ln.Addr().String())
 	}
-	for _, ln := range l.local {
-		l.logger.Info("listening", "socket", filepath.Clean(ln.Addr().String()))
+	if s := l.socket.Load(); s != nil {
+		l.logger.Info("listening", "socket", filepath.Clean(s.path))
 	}
 }
 

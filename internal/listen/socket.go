@@ -92,10 +92,7 @@ func (l *Listeners) openSocket(f Socket) error {
 	if err != nil {
 		return err
 	}
-	if err := removeDeadSocket(f.Path); err != nil {
-		return err
-	}
-	ln, err := unixsocket.Listen(f.Path, rights.mode, rights.group)
+	made, err := newSocket(f.Path, rights)
 	var open *net.OpError
 	switch {
 	case errors.As(err, &open) && f.Path == DefaultSocket:
@@ -104,9 +101,9 @@ func (l *Listeners) openSocket(f Socket) error {
 	case err != nil:
 		return fmt.Errorf("listen on the Unix socket %s: %w", f.Path, err)
 	}
-	l.local = append(l.local, ln)
-	l.writers, err = newWriters(f.Path, rights)
-	return err
+	l.rights = rights
+	l.socket.Store(made)
+	return nil
 }
 
 // removeDeadSocket removes a socket without a listener. Only a refused connection proves
@@ -118,15 +115,15 @@ func removeDeadSocket(path string) error {
 		return nil // no such file, or an error that the listener reports
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return fmt.Errorf("listen on the Unix socket %s: there is a file of another type", path)
+		return errors.New("there is a file of another type")
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	switch {
 	case err == nil:
 		_ = conn.Close()
-		return fmt.Errorf("listen on the Unix socket %s: another process answers on it", path)
+		return errors.New("another process answers on it")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return os.Remove(path)
 	}
-	return fmt.Errorf("listen on the Unix socket %s: another process may be using it: %w", path, err)
+	return fmt.Errorf("another process may be using it: %v", err)
 }

@@ -120,7 +120,7 @@ func TestSocketOfASuccessorStays(t *testing.T) {
 	if err := old.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
 		t.Fatal(err)
 	}
-	_ = old.local[0].Close() // the server's shutdown begins so
+	_ = old.socket.Load().ln.Close() // the server's shutdown begins so
 	if err := next.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
 		t.Fatal(err)
 	}

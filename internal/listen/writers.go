@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -32,18 +33,14 @@ type writers struct {
 	overflowUser, overflowGroup overflowID
 }
 
-// newWriters reads the group from the socket's file, because it may be inherited from the
+// newWriters takes the group from the socket's file, because it may be inherited from the
 // directory.
-func newWriters(path string, r socketRights) (writers, error) {
+func newWriters(file fs.FileInfo, r socketRights) (writers, error) {
 	w := writers{own: uint32(os.Geteuid()), users: r.users, closed: r.mode&0o007 == 0}
 	w.overflowUser, w.overflowGroup = overflowOf("/proc", "uid"), overflowOf("/proc", "gid")
-	info, err := os.Lstat(path)
-	if err != nil {
-		return w, err
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
+	stat, ok := file.Sys().(*syscall.Stat_t)
 	if !ok {
-		return w, fmt.Errorf("the group of %s: %w", path, errors.ErrUnsupported)
+		return w, fmt.Errorf("the group of %s: %w", file.Name(), errors.ErrUnsupported)
 	}
 	w.group = stat.Gid
 	return w, nil
@@ -55,6 +52,9 @@ type connectionKey struct{}
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
+
+// mayWrite is that of the Unix socket.
+func (l *Listeners) mayWrite(r *http.Request) error { return l.socket.Load().writers.mayWrite(r) }
 
 // mayWrite returns nil, or the reason why the client may not change anything.
 func (w *writers) mayWrite(r *http.Request) error {

@@ -160,7 +160,8 @@ func TestWritersReadTheGroupOfTheSocket(t *testing.T) {
 	if err := l.openSocket(Socket{Path: path, Mode: "0660", Writers: []string{"7"}}); err != nil {
 		t.Fatal(err)
 	}
-	if l.writers.group != uint32(os.Getegid()) || l.writers.own != uint32(os.Geteuid()) || !l.writers.closed || !slices.Equal(l.writers.users, []uint32{7}) {
-		t.Errorf("writers = %+v, want this process' user and group, and 7", l.writers)
+	made := l.socket.Load().writers
+	if made.group != uint32(os.Getegid()) || made.own != uint32(os.Geteuid()) || !made.closed || !slices.Equal(made.users, []uint32{7}) {
+		t.Errorf("writers = %+v, want this process' user and group, and 7", made)
 	}
 }

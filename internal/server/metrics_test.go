@@ -29,7 +29,7 @@ func ofSnapshot(exposition string) string {
 	var kept []string
 	for l := range strings.Lines(exposition) {
 		name := strings.TrimPrefix(strings.TrimPrefix(l, "# HELP "), "# TYPE ")
-		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.HasPrefix(name, "vitals_build_info") && !strings.HasPrefix(name, "vitals_http_") {
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.HasPrefix(name, "vitals_build_info") && !strings.HasPrefix(name, "vitals_http_") && !strings.HasPrefix(name, "vitals_log_") {
 			kept = append(kept, l)
 		}
 	}

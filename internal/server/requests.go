@@ -11,7 +11,7 @@ import (
 
 // ownMetrics returns the metrics of the serving process itself. They come from memory
 // and /proc, so gathering does not wait.
-func ownMetrics() (*prometheus.Registry, *prometheus.CounterVec) {
+func ownMetrics(o Options) (*prometheus.Registry, *prometheus.CounterVec) {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitals_http_requests_total",
 		Help: "Requests answered, by the path's pattern and the status code.",
@@ -19,6 +19,11 @@ func ownMetrics() (*prometheus.Registry, *prometheus.CounterVec) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		requests,
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "vitals_log_dropped_lines_total",
+			Help: "Lines of the log that were dropped, because their reader is slow or gone.",
+		}, func() float64 { return float64(o.DroppedLogLines()) }),
+		newSocketMetric(o.UnixSocket),
 		version.NewCollector("vitals"),
 		promcollectors.NewGoCollector(),
 		promcollectors.NewProcessCollector(promcollectors.ProcessCollectorOpts{}),

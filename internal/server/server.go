@@ -46,6 +46,11 @@ type Options struct {
 	// Hosts are the names that a browser may use as Host without HTTPS, in addition to
 	// localhost and addresses. Other requests that have an Origin are rejected.
 	Hosts []string
+	// DroppedLogLines returns how many lines of the log were dropped; nil for none.
+	DroppedLogLines func() uint64
+	// UnixSocket reports whether clients reach the Unix socket. ok is false without one, and
+	// nil is as if there were none.
+	UnixSocket func() (listening, ok bool)
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -81,6 +86,12 @@ func New(o Options) *Server {
 	if o.ReportToken == nil {
 		o.ReportToken = func() string { return "" }
 	}
+	if o.DroppedLogLines == nil {
+		o.DroppedLogLines = func() uint64 { return 0 }
+	}
+	if o.UnixSocket == nil {
+		o.UnixSocket = func() (listening, ok bool) { return false, false }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -91,7 +102,7 @@ func New(o Options) *Server {
 		nosniff: []string{"nosniff"},
 		noStore: []string{"no-store"},
 	}
-	s.own, s.requests = ownMetrics()
+	s.own, s.requests = ownMetrics(o)
 	s.routes = s.fixedRoutes()
 	return s
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/vitals-health/vitals/internal/listen"
+)
+
+// serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
+// and after the shutdown delay everything stops. A second signal skips the delay.
+func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
+	// First, because SIGHUP may arrive as soon as the process is visible.
+	signals := notifySignals()
+	defer signals.end()
+	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, Socket: p.socket, Logger: d.logger})
+	if err != nil {
+		return p.fail(err)
+	}
+	defer s.Close()
+	d.listeners = s
+
+	ctx, cancel := context.WithCancel(context.Background())
+	running := &tasks{logger: d.logger}
+	defer func() {
+		cancel()
+		running.wait(stopTimeout)
+	}()
+	running.start("evaluator", func() { d.eval.Run(ctx) })
+	running.start("watch of the configuration", func() { d.reloader.Watch(ctx, p.poll) })
+	running.start("reload", func() { d.reloadOn(ctx, signals.reload) })
+	failed := s.Serve()
+	if p.welcome != "" {
+		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
+	}
+	s.Log()
+	// After the listeners, as the checks of many rules take time.
+	running.start("check of the rules", func() { d.lint.Run(ctx) })
+	running.start("notifier", func() { d.notifier.Run(ctx, d.eval) })
+	running.start("reaper", func() { d.orphans.Run(ctx) })
+	select {
+	case err := <-failed:
+		d.logger.Error("listener ended", "err", err)
+		return exitFailing
+	case <-signals.stop:
+		running.start("shutdown", d.eval.Shutdown)
+		d.lameDuck(p.shutdownDelay, signals.stop)
+		return exitOK
+	}
+}
+
+// reloadOn loads the configuration again at every signal until ctx ends.
+func (d *daemon) reloadOn(ctx context.Context, signals <-chan os.Signal) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			_ = d.reloader.Reload() // logged, and in the snapshot
+		}
+	}
+}
+
+// lameDuck keeps serving with ready failing until the delay is over or a second signal
+// to stop arrives.
+func (d *daemon) lameDuck(delay time.Duration, stop <-chan os.Signal) {
+	d.logger.Info("shutting down", "delay", delay)
+	d.notifier.Stopping()
+	select {
+	case <-time.After(delay):
+	case <-stop:
+	}
+}

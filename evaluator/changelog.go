@@ -1,0 +1,79 @@
+package evaluator
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// newChanges is how many changes of a state are logged at once. Then one line each
+	// changePause sums up those since the last line: a state that flaps does not fill the log.
+	newChanges  = 10
+	changePause = time.Minute
+)
+
+// changeLog logs the changes of the states. It is not safe for concurrent use.
+type changeLog struct {
+	logger *slog.Logger
+	states map[string]*stateChanges
+}
+
+// stateChanges are the changes of a state that are not logged yet.
+type stateChanges struct {
+	count  int
+	limits *rate.Limiter
+}
+
+func newChangeLog(logger *slog.Logger) changeLog {
+	return changeLog{logger, map[string]*stateChanges{}}
+}
+
+// log logs every state whose verdict changed. It logs a state that flaps with the number of
+// its changes, also where the last verdict is the one that was logged before. first is set
+// in the evaluation after which all collectors have run: log then also logs the states that
+// have failed since the start.
+func (c changeLog) log(old, s *Snapshot, first bool) {
+	for _, st := range s.States {
+		changes := c.states[st.Name]
+		if changes == nil {
+			changes = &stateChanges{limits: rate.NewLimiter(rate.Every(changePause), newChanges)}
+			c.states[st.Name] = changes
+		}
+		if before, ok := old.State(st.Name, old.At); !ok || before.Verdict != st.Verdict || first && st.Verdict == Fail {
+			changes.count++
+		}
+		if changes.count > 0 && changes.limits.AllowN(s.At, 1) {
+			c.write(s, st, changes.count)
+			changes.count = 0
+		}
+	}
+	maps.DeleteFunc(c.states, func(name string, _ *stateChanges) bool {
+		return !slices.ContainsFunc(s.States, func(st State) bool { return st.Name == name })
+	})
+}
+
+// write logs the verdict of a state, and the number of changes if there is more than one.
+func (c changeLog) write(s *Snapshot, st State, changes int) {
+	logger := c.logger.With("state", st.Name)
+	if changes > 1 {
+		logger = logger.With("changes", changes)
+	}
+	if reason := s.reasonOf(st); reason != "" {
+		logger = logger.With("reason", reason)
+	}
+	if len(st.Deciding) > 0 {
+		logger = logger.With("rules", s.names(st.Deciding))
+	}
+	switch st.Verdict {
+	case Fail:
+		logger.Warn("state fails")
+	case Warn:
+		logger.Warn("state passes with a warning")
+	default:
+		logger.Info("state passes")
+	}
+}

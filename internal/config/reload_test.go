@@ -1,0 +1,48 @@
+package config
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// A reload whose files hang ends with an error, and so do those after it. Once the files can
+// be read again, a reload succeeds.
+func TestReloadThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		logger := slog.New(slog.DiscardHandler)
+		eval, err := evaluator.New(evaluator.Config{}, evaluator.Options{Logger: logger})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() { defer close(ended); eval.Run(ctx) }()
+		hang := make(chan struct{})
+		load := func() (*Loaded, []error) {
+			<-hang
+			return &Loaded{Sources: NewSources()}, nil
+		}
+		r := &Reloader{Load: load, Builder: &Builder{Logger: logger}, Eval: eval, Logger: logger, Begin: func() func() { return func() {} }, Apply: func(*Loaded) {}}
+		r.tried = NewSources()
+		for range 2 {
+			if err := r.Reload(); err == nil || !strings.Contains(err.Error(), "were not read within 30s") {
+				t.Errorf("Reload() of files that hang = %v, want an error after 30s", err)
+			}
+		}
+		if s := eval.Snapshot(); s.Reload.Error == "" {
+			t.Errorf("the snapshot's reload = %+v, want an error", s.Reload)
+		}
+		close(hang)
+		synctest.Wait()
+		if err := r.Reload(); err != nil {
+			t.Errorf("Reload() after the end of the trouble = %v, want no error", err)
+		}
+		cancel()
+		<-ended
+	})
+}

@@ -1,0 +1,103 @@
+// Package logqueue writes the log from one goroutine, so that a reader of the log that stops
+// delays nothing else.
+package logqueue
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// MaxBytes bounds the lines that wait. As many more may be in the write that is under way.
+const MaxBytes = 1 << 20
+
+// Queue is an io.Writer that never waits. It is safe for concurrent use.
+type Queue struct {
+	to         io.Writer
+	dropped    atomic.Uint64
+	wake       chan struct{}
+	stop, done chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	waiting []byte
+}
+
+// Start returns a queue whose lines one goroutine writes to a writer, until Close.
+func Start(to io.Writer) *Queue {
+	q := &Queue{to: to, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	go q.run()
+	return q
+}
+
+// Write queues lines, or drops and counts them where the queue is full. It returns no error.
+func (q *Queue) Write(lines []byte) (int, error) {
+	if !q.add(lines) {
+		q.drop(lines)
+		return len(lines), nil
+	}
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return len(lines), nil
+}
+
+func (q *Queue) add(lines []byte) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting)+len(lines) > MaxBytes {
+		return false
+	}
+	q.waiting = append(q.waiting, lines...)
+	return true
+}
+
+func (q *Queue) drop(lines []byte) { q.dropped.Add(uint64(bytes.Count(lines, []byte("\n")))) }
+
+// Dropped returns how many lines were dropped, because the queue was full or the writer
+// returned an error. A nil queue drops nothing.
+func (q *Queue) Dropped() uint64 {
+	if q == nil {
+		return 0
+	}
+	return q.dropped.Load()
+}
+
+// Close writes what waits, for at most the limit. It must be called once. Later lines are not
+// written.
+func (q *Queue) Close(limit time.Duration) {
+	close(q.stop)
+	select {
+	case <-q.done:
+	case <-time.After(limit):
+	}
+}
+
+func (q *Queue) run() {
+	defer close(q.done)
+	for {
+		select {
+		case <-q.wake:
+			q.flush()
+		case <-q.stop:
+			q.flush()
+			return
+		}
+	}
+}
+
+// flush writes all lines that wait.
+func (q *Queue) flush() {
+	q.mu.Lock()
+	lines := q.waiting
+	q.waiting = nil
+	q.mu.Unlock()
+	if len(lines) == 0 {
+		return
+	}
+	if n, err := q.to.Write(lines); err != nil {
+		q.drop(lines[n:])
+	}
+}
