@@ -43,10 +43,10 @@ func (c changeLog) log(old, s *Snapshot, first bool) {
 			changes = &stateChanges{limits: rate.NewLimiter(rate.Every(changePause), newChanges)}
 			c.states[st.Name] = changes
 		}
-		if before, ok := old.State(st.Name, old.At); !ok || before.Verdict != st.Verdict || first && st.Verdict == Fail {
+		if before, ok := old.State(st.Name, old.At); !ok || before.Verdict != st.Verdict {
 			changes.count++
 		}
-		if changes.count > 0 && changes.limits.AllowN(s.At, 1) {
+		if (changes.count > 0 || first && st.Verdict == Fail) && changes.limits.AllowN(s.At, 1) {
 			c.write(s, st, changes.count)
 			changes.count = 0
 		}

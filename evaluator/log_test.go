@@ -87,7 +87,7 @@ func TestStateThatFlapsIsSummedUp(t *testing.T) {
 		const hour, pause = 3600, 10 // in seconds; the pause is the interval of the collector
 		got, transitions := readyLog(t, func(level *atomic.Int64) {
 			for i := range int64(hour / pause) {
-				level.Store(2 * (i % 2))
+				level.Store(2 * ((i + 1) % 2))
 				time.Sleep(pause * time.Second)
 			}
 			level.Store(0)
