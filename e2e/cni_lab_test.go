@@ -74,6 +74,10 @@ func newCNI(t *testing.T, o cniOptions) *cniManager {
 	if out, err := show.CombinedOutput(); err != nil {
 		t.Fatalf("vitals profiles show: %v\n%s", err, out)
 	}
+	// Its collectors are not configured here, and all files of the folder are used.
+	if err := os.Remove(filepath.Join(m.dir, "rules", "kuryr-original.yml")); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"kubeconfig": string(m.cloud.Kubeconfig()), "10-kuryr.conflist": cniConfig, "kuryr-cni": "#!/bin/sh\n", "kuryr.conf": "[DEFAULT]\n",
 	} {

@@ -117,7 +117,7 @@ func startReportingCNI(t *testing.T) *cniManager {
 cni-metrics: {scrape: {url: "http://` + exporter + `/metrics"}}
 components: {components: {expect: [server], deadline: 3s}}
 netlink: {netlink: {interfaces: [lo]}}
-memory: {cgroup: {limit: 512MiB}}
+memory: {cgroup: {limit: 64GiB}}
 `})
 	server := newPart(t, "server", nil, append(m.environment("server", "http"), "CNI_EXPORTER_PORT="+port)...)
 	await(t, "healthy", cniWithin, m.healthy)

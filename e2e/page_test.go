@@ -95,19 +95,19 @@ func (d demo) bottom(t *testing.T, selector string) int {
 func TestPageExplains(t *testing.T) {
 	t.Parallel()
 	d := openDemo(t, "#why=ready")
-	d.shows(t, "#why", "Why ready?", "none of its 11 rules makes it fail", "All is ok.")
+	d.shows(t, "#why", "Why ready?", "none of its 13 rules makes it fail", "All is ok.")
 	d.page.picture(t, "why-healthy")
 	for _, tt := range []struct {
 		dependency, fault string
 		want              []string
 	}{
 		{"keystone", "hang", []string{
-			"decided by 1 of 11 rules", "KeystoneDown", "Keystone does not answer or rejects the credentials.", "for 10 s: fires since",
+			"decided by 1 of 13 rules", "KeystoneDown", "Keystone does not answer or rejects the credentials.", "for 10 s: fires since",
 			`vitals_dependency_up{dependency="keystone"} == 0`, "true", "0, ", " ago, collector keystone",
 			"keystone (keystone, external) failed",
 		}},
 		{"neutron", "exhaust-ports", []string{
-			"decided by 1 of 11 rules", "QuotaExhausted", "The quota of port is exhausted: 0 left.", "… <= 0 true for 1 of 4", `… - … {resource="port"} 0`,
+			"decided by 1 of 13 rules", "QuotaExhausted", "The quota of port is exhausted: 0 left.", "… <= 0 true for 1 of 4", `… - … {resource="port"} 0`,
 			`vitals_neutron_quota_used {resource="port"} 10, `, "collector neutron", `vitals_neutron_quota_unlimited == 0 true for 6 of 7 {resource="port"} 0`,
 			"neutron (neutron, external) succeeded",
 		}},
@@ -163,7 +163,7 @@ func TestPageFollowsFaults(t *testing.T) {
 	for _, fault := range [][2]string{{"neutron", "exhaust-ports"}, {"kubernetes", "remove-crd"}, {"vif-handler", "not-ready"}} {
 		d.press(t, fault[0], fault[1])
 	}
-	d.shows(t, "#rules", "3 failing, 8 ok", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
+	d.shows(t, "#rules", "3 failing, 10 ok", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
 	d.shows(t, "#states", "CRDMissing: The custom resource definition ", "alive why? alive ✓ yes")
 	var title string
 	d.page.eval(t, "document.title", &title)
@@ -172,7 +172,7 @@ func TestPageFollowsFaults(t *testing.T) {
 	}
 	d.page.picture(t, "dark-broken")
 	d.keyboard(t)
-	d.shows(t, "#why", "decided by 3 of 11 rules", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
+	d.shows(t, "#why", "decided by 3 of 13 rules", "CRDMissing", "QuotaExhausted", "ComponentNotReady")
 	if bottom := d.bottom(t, "#why"); bottom > high {
 		t.Errorf("the explanation of three rules ends at %d of %d pixels", bottom, high)
 	}

@@ -78,7 +78,8 @@ type madeUp struct {
 func makeUp(t *testing.T, r *rand.Rand, name string, step int, file *rules.File, met map[string]int) *madeUp {
 	t.Helper()
 	tl := &madeUp{t: t, random: r, step: time.Duration(step) * time.Second, met: met, fired: map[string]bool{}}
-	cfg := evaluator.Config{Interval: tl.step, Files: []*rules.File{file}}
+	// The model of a verdict has no start: what is pending passes.
+	cfg := evaluator.Config{Interval: tl.step, Files: []*rules.File{file}, States: []evaluator.StatePolicy{{Name: evaluator.Ready, AtStart: evaluator.AtStartPass}}}
 	var err error
 	tl.sim, err = evaluator.NewSimulation(cfg, evaluator.SimulationOptions{
 		EveryGroup: true, Hides: func(string) bool { return true },

@@ -56,7 +56,7 @@ func (n *node) adjust(c *config.Config) {
 		case "netlink":
 			played := &scrape.Config{}
 			played.SetDefaults()
-			played.URL = n.exporter.URL + "/netlink"
+			played.URL, played.HonorVitalsMetrics = n.exporter.URL+"/netlink", true
 			col.Kinds = kinds.Kinds{Scrape: played}
 		case "cni-metrics":
 			col.Scrape.URL = n.exporter.URL + "/metrics"
