@@ -30,11 +30,26 @@ func writeProfile(t *testing.T, profile, conf, dir string, set map[string]string
 	if code := p.showProfile(profile, dir); code != exitOK {
 		t.Fatalf("showProfile = %d %s, want 0", code, &log)
 	}
+	useHostName(t, filepath.Join(dir, "vitals.yml"))
 	written, errs = config.LoadFile(filepath.Join(dir, "vitals.yml"))
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	return made, written
+}
+
+// useHostName replaces the reference to a file of the host by the name of this host.
+func useHostName(t *testing.T, path string) {
+	t.Helper()
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, strings.ReplaceAll(string(text), "${file:/etc/hostname}", name))
 }
 
 // The files have the configuration of the profile, with its secrets.
