@@ -96,13 +96,14 @@ const (
 	originalNotReady    = "OriginalNotReady failing: Kuryr's own health server does not report that it is ready."
 )
 
-// shows checks that the answer of the original is in the answer of the state's probe.
+// shows waits until the answer of the original is in the answer of the state's probe: the
+// first failed request may be one that was cut when the server closed.
 func shows(state, text string) func(*testing.T, *kuryrLab) {
 	return func(t *testing.T, l *kuryrLab) {
 		t.Helper()
-		if got := l.get(t, "/"+state).body; !strings.Contains(got, "): "+text+"\n") {
-			t.Errorf("GET /%s = %q, want %q in it", state, got, text)
-		}
+		eventually(t, fmt.Sprintf("GET /%s to have %q", state, text), func() bool {
+			return strings.Contains(l.get(t, "/"+state).body, "): "+text+"\n")
+		})
 	}
 }
 
