@@ -79,6 +79,19 @@ func (c *Catalog) Chosen(label string, values, from []string, metrics ...*Def) {
 	c.Closed(label, values, metrics...)
 }
 
+// Labelled adds labels that the configuration names, with any values. Under any configuration the
+// metric may have any label.
+func (c *Catalog) Labelled(metric *Def, labels []string) {
+	c.each([]*Def{metric}, func(e *catalogEntry) {
+		e.AnyLabel = c.Any
+		for _, label := range labels {
+			if !c.Any {
+				e.Labels[label] = nil
+			}
+		}
+	})
+}
+
 // Without excludes the metrics if the condition, which the configuration decides, is true.
 func (c *Catalog) Without(condition bool, metrics ...*Def) {
 	c.each(metrics, func(e *catalogEntry) { e.off = e.off || condition && !c.Any })

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 // Sample is one measured value of one series.
@@ -62,17 +64,44 @@ type PartNoter interface {
 	PartNotes() (label string, notes map[string]string)
 }
 
+// Prioritizer is a Collector whose first samples are kept although there is no memory for all.
+type Prioritizer interface {
+	Collector
+	// Essential returns how many of the samples of the last collection, from the first on, are
+	// kept. It is called after Collect, in the same goroutine.
+	Essential() int
+}
+
 // Env is the environment of a collector: what it may use of the program.
 type Env struct {
 	// Name is the collector's name: the value of its label dependency or component.
 	Name   string
 	Logger *slog.Logger
+	// Interval and Timeout are those of the collections. A change of them makes a new collector
+	// only for several targets.
+	Interval, Timeout time.Duration
 	// Peer returns the collector with this name in the configuration, or nil.
 	Peer func(name string) Collector
 	// Start calls start, which starts a process that the collector will wait for. Until
 	// release is called, the program does not reap that process. If err is nil, release
 	// must be called once. Start is nil in a program that does not reap processes.
 	Start func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
+	// Memory is for what the collector keeps of a target's series between collections. The
+	// program closes it when the collector is no longer used. Nil has no limit.
+	Memory *budget.Account
+	// Bodies is for answers while they are read and parsed. Nil has no limit.
+	Bodies *budget.Bodies
+	// Secrets has the program hide these values in all its output; see Hide.
+	Secrets func(values ...string)
+}
+
+// Hide has the program hide values in all its output. A collector calls it with each secret that it
+// reads from a file or receives from a server, before it uses it. Those of its configuration are
+// hidden already.
+func (e Env) Hide(values ...string) {
+	if e.Secrets != nil {
+		e.Secrets(values...)
+	}
 }
 
 // OnClock returns when t was, by the clock as it is at now: a step of the clock in between

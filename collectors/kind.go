@@ -58,6 +58,17 @@ type SecretFinder interface {
 // then depends on the configuration.
 type Targeted interface{ ConfigurableTarget() }
 
+// Several is a Kind that may check several targets, each with a name of its own in place of the
+// collector's name.
+type Several interface {
+	// TargetNames returns the names of the targets that the configuration of the collector with
+	// this name lists, by their paths, as in Problem. ok is unset for a single target.
+	TargetNames(collector string) (names []TargetName, ok bool)
+}
+
+// TargetName is the name of a target in the configuration of a collector.
+type TargetName struct{ Path, Name string }
+
 // Reporting is a Kind whose samples may change at any time, not only at its interval.
 type Reporting interface{ ReportsAnytime() }
 

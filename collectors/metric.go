@@ -50,6 +50,9 @@ type Metric struct {
 	// Labels are the labels that its series may have, with all possible values; nil
 	// allows any. The value "" means that a series may lack the label.
 	Labels map[string][]string
+	// AnyLabel means that a configuration may add labels that Labels does not have. It is
+	// false for a given configuration.
+	AnyLabel bool
 	// Vanishes means that a series may be absent after a successful collection: its
 	// subject does not exist or has not begun, or there was no response to measure. The
 	// time before the first collection does not count.

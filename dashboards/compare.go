@@ -1,7 +1,7 @@
 package dashboards
 
 import (
-	"io/fs"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -45,15 +45,13 @@ func isNumber(expr parser.Expr) bool { return len(parser.ExtractSelectors(expr))
 // thresholds are the numbers with which shipped rules compare, by the rules' names.
 type thresholds map[string]float64
 
-// shippedThresholds reads them from shipped rule files.
-func shippedThresholds(files ...string) thresholds {
+// thresholdsOf returns those of some of the shipped rule files.
+func thresholdsOf(shipped []*rules.File, names ...string) thresholds {
 	found := thresholds{}
-	for _, name := range files {
-		data, err := fs.ReadFile(rules.Shipped(), name)
-		if err != nil {
-			panic("internal error: " + err.Error()) // the names are constants
+	for _, f := range shipped {
+		if !slices.Contains(names, f.Name) {
+			continue
 		}
-		f, _ := rules.Parse(name, data, []string{"ready", "alive", "started"})
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				if c, ok := comparisonOf(r.AST); ok {

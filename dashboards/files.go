@@ -2,8 +2,10 @@ package dashboards
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vitals-health/vitals/rules"
@@ -16,17 +18,34 @@ type File struct {
 	Data []byte
 }
 
+// Options are the parts of dashboards that differ between users.
+type Options struct {
+	// Rules are the user's rules, which get a dashboard of their own. They must be free of
+	// errors: see rules.Parse.
+	Rules []*rules.File
+	// Identity has the labels with the names of collectors: see kinds.IdentityLabels.
+	Identity []string
+	// Labels returns the labels of a metric of Vitals.
+	Labels func(metric string) []string
+	// Runbooks is the address of the runbook of a rule without the annotation runbook_url,
+	// with NAME for the rule. DefaultRunbooks if empty.
+	Runbooks string
+	// Page is the address of the status page of an instance, with INSTANCE, POD and
+	// NAMESPACE for its labels. DefaultPage if empty.
+	Page string
+}
+
 // Files returns the dashboards of Vitals, a dashboard of the user's rules if there are any,
-// and the files with which Grafana loads them. The labels hold the names of collectors: see
-// kinds.IdentityLabels. The same arguments yield identical files. The rule files must be free
-// of errors: see rules.Parse.
-func Files(own []*rules.File, labels []string) []File {
+// and the files with which Grafana loads them. The same options yield identical files.
+func Files(opts Options) []File {
+	shipped := shippedRules()
+	known := newRuleTexts(append(slices.Clone(shipped), opts.Rules...), linksTo{cmp.Or(opts.Page, DefaultPage), cmp.Or(opts.Runbooks, DefaultRunbooks)})
 	dashboards := []generated{
-		{name: "overview", dashboard: overview()}, {name: "rule", dashboard: rule()}, {name: "kuryr", dashboard: kuryr()}, {name: "openstack", dashboard: openstack()},
-		{name: "collectors", dashboard: collectors(labels)}, {name: "evaluator", dashboard: evaluator()},
+		{name: "overview", dashboard: overview(known)}, {name: "rule", dashboard: rule(known)}, {name: "kuryr", dashboard: kuryr(shipped)}, {name: "openstack", dashboard: openstack()},
+		{name: "host", dashboard: host()}, {name: "collectors", dashboard: collectors(opts.Identity)}, {name: "evaluator", dashboard: evaluator()},
 	}
-	if len(own) > 0 {
-		dashboards = append(dashboards, generated{name: "rules", dashboard: ownRules(own)})
+	if len(opts.Rules) > 0 {
+		dashboards = append(dashboards, generated{name: "rules", dashboard: ownRules(opts.Rules, opts.Labels)})
 	}
 	var files []File
 	for i, d := range dashboards {
@@ -61,7 +80,6 @@ const provisioning = `# Made by "vitals generate dashboards". A dashboard provid
 apiVersion: 1
 providers:
   - name: vitals
-    folder: Vitals
     type: file
     disableDeletion: false
     allowUiUpdates: false
@@ -93,8 +111,6 @@ metadata:
   name: vitals-dashboard-%s
   labels:
     grafana_dashboard: "1"
-  annotations:
-    grafana_folder: Vitals
 data:
   %s.json: |
     %s

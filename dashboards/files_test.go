@@ -12,14 +12,11 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/vitals-health/vitals/collectors/kinds"
-	"github.com/vitals-health/vitals/dashboards"
 )
 
 // TestCommittedFilesAreGenerated compares the files in this folder with the output of Files.
 func TestCommittedFilesAreGenerated(t *testing.T) {
-	for _, f := range dashboards.Files(nil, kinds.IdentityLabels()) {
+	for _, f := range generate() {
 		is, err := os.ReadFile(f.Name)
 		if err != nil || !bytes.Equal(is, f.Data) {
 			t.Errorf("%s is not as generated (%v): run go run ./cmd/vitals generate dashboards", f.Name, err)
@@ -28,7 +25,7 @@ func TestCommittedFilesAreGenerated(t *testing.T) {
 }
 
 func TestFilesAreTheSameEveryTime(t *testing.T) {
-	first, second := dashboards.Files(nil, kinds.IdentityLabels()), dashboards.Files(nil, kinds.IdentityLabels())
+	first, second := generate(), generate()
 	for i := range first {
 		if first[i].Name != second[i].Name || !bytes.Equal(first[i].Data, second[i].Data) {
 			t.Errorf("%s differs between two runs, want the same bytes", first[i].Name)
@@ -40,7 +37,7 @@ func TestFilesAreTheSameEveryTime(t *testing.T) {
 // a copy of it in an annotation.
 func TestConfigMapsHoldTheDashboards(t *testing.T) {
 	files := map[string][]byte{}
-	for _, f := range dashboards.Files(nil, kinds.IdentityLabels()) {
+	for _, f := range generate() {
 		files[f.Name] = f.Data
 	}
 	const limit = 256 << 10

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/dashboards/alerts"
 )
@@ -15,7 +14,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range append(dashboards.Files(nil, kinds.IdentityLabels()), about...) {
+	for _, f := range append(generate(), about...) {
 		if !dashboards.Generated(f.Data) {
 			t.Errorf("Generated(%s) = false, want true: %.200s", f.Name, f.Data)
 		}

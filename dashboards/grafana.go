@@ -104,8 +104,19 @@ type panel struct {
 	Transformations []transformation `json:"transformations,omitempty"`
 	MaxDataPoints   int              `json:"maxDataPoints,omitempty"`
 	// Collapsed and Panels are those of a heading.
-	Collapsed *bool    `json:"collapsed,omitempty"`
-	Panels    *[]panel `json:"panels,omitempty"`
+	Collapsed *bool       `json:"collapsed,omitempty"`
+	Panels    *[]panel    `json:"panels,omitempty"`
+	Links     []panelLink `json:"links,omitempty"`
+
+	// below keeps the legend below the graph.
+	below bool
+}
+
+// panelLink leads from the title of a panel to elsewhere.
+type panelLink struct {
+	Title       string `json:"title"`
+	URL         string `json:"url"`
+	TargetBlank bool   `json:"targetBlank"`
 }
 
 // grid is a place on a grid of 24 columns; H is in steps of 38 pixels.
@@ -127,7 +138,7 @@ type target struct {
 	Range        bool   `json:"range"`
 	Format       string `json:"format"`
 
-	// limit makes a dashed red line of it.
+	// limit makes a dashed line of it.
 	limit bool
 	// display, where it is set, is shown for this query instead of the panel's.
 	display *display
@@ -156,16 +167,23 @@ type color struct {
 	FixedColor string `json:"fixedColor,omitempty"`
 }
 
-// mapping gives values a text and a colour; the key is the value.
+// mapping gives values a text and a colour. Options are a map from values to mappedText, or a
+// mappedPattern.
 type mapping struct {
-	Type    string                `json:"type"`
-	Options map[string]mappedText `json:"options"`
+	Type    string `json:"type"`
+	Options any    `json:"options"`
 }
 
 type mappedText struct {
 	Index int    `json:"index"`
 	Text  string `json:"text"`
-	Color string `json:"color"`
+	Color string `json:"color,omitempty"`
+}
+
+// mappedPattern gives all values that match a pattern a text.
+type mappedPattern struct {
+	Pattern string     `json:"pattern"`
+	Result  mappedText `json:"result"`
 }
 
 type steps struct {
@@ -201,6 +219,7 @@ type transformation struct {
 
 // dataLink leads from a value to elsewhere.
 type dataLink struct {
-	Title string `json:"title"`
-	URL   string `json:"url"`
+	Title       string `json:"title"`
+	URL         string `json:"url"`
+	TargetBlank bool   `json:"targetBlank"`
 }

@@ -1,15 +1,42 @@
 package dashboards
 
+import "github.com/vitals-health/vitals/rules"
+
 // kuryr returns the dashboard of the metrics that the profiles kuryr-controller and
 // kuryr-cni collect.
-func kuryr() dashboard {
-	of := shippedThresholds("kuryr-controller.yml", "kuryr-cni.yml")
+func kuryr(shipped []*rules.File) dashboard {
+	of := thresholdsOf(shipped, "kuryr-controller.yml", "kuryr-cni.yml")
 	return newDashboard("vitals-kuryr", "Vitals / Kuryr",
-		"The Kuryr-Kubernetes controller and its CNI daemons: watches, quota, components, CNI requests, and the nodes. A dashed red line is the threshold of the shipped rule that it is named after.", nil,
-		section{"Kubernetes", kuryrKubernetes(of)},
-		section{"Quota", []line{{8, []panel{quotaLeft(of), quotaLeftOverTime(of)}}}},
-		section{"Components and CNI requests", kuryrComponents()},
-		section{"Nodes", kuryrNodes(of)})
+		"The Kuryr-Kubernetes controller and its CNI daemons: watches, quota, components, CNI requests, and the nodes. A dashed line is the threshold of the shipped rule that it is named after.", nil,
+		section{"", []line{{4, kuryrStats()}}, false},
+		section{"Kubernetes", kuryrKubernetes(of), false},
+		section{"Quota", []line{{8, []panel{quotaLeft(of), quotaLeftOverTime(of)}}}, false},
+		section{"Components and CNI requests", kuryrComponents(), true},
+		section{"Nodes", kuryrNodes(of), true})
+}
+
+// kuryrStats returns the summary of the controller and the daemons.
+func kuryrStats() []panel {
+	return []panel{
+		stat("Watches closed", "How many watches are closed now on at least one of the chosen instances. CLOSED for half a minute fails ready (KubernetesWatchDown).",
+			numbers("short").from(1, red), now(`sum(1 - min by (resource) (vitals_kubernetes_watch_connected{$vitals}))`, "")),
+		stat("Access denied", "How many permissions or custom resource definitions the controller lacks.",
+			numbers("short").from(1, red), now(`sum(1 - (min by (verb, resource) (vitals_kubernetes_access_allowed{$vitals}) or min by (crd) (vitals_kubernetes_crd_present{$vitals})))`, "")),
+		stat("Fullest quota", "The used fraction of the fullest quota. At 100 % no new pod or service gets its ports.",
+			numbers("percentunit").from(0.8, yellow).from(1, red), now(`max(vitals_neutron_quota_used{$vitals} / on (job, instance, dependency, resource) vitals_neutron_quota_limit{$vitals})`, "")),
+		stat("Components not ready", "How many components are not ready, or not alive, now on at least one of the chosen instances.",
+			numbers("short").from(1, red), now(`sum(1 - min by (component) (vitals_component_ready{$vitals} or vitals_component_alive{$vitals}))`, "")),
+		stat("Failures in a row", "The most failures since the last success that a component reports. Above the limit the CNI daemon fails alive (CNIAddFailing).",
+			numbers("short").from(1, yellow), now(`max(vitals_component_consecutive_failures{$vitals})`, "")),
+		stat("Nodes without netlink", "On how many nodes the kernel does not list the links. Without it no pod gets an interface.",
+			numbers("short").from(1, red), now(`count(vitals_netlink_up{$vitals}) - sum(vitals_netlink_up{$vitals})`, "")),
+	}
+}
+
+// memoryInUse has the working set and the swap of each cgroup.
+func memoryInUse() string {
+	const working, swap = `vitals_cgroup_memory_working_set_bytes{$vitals}`, `vitals_cgroup_memory_swap_bytes{$vitals}`
+	return `max by (who, cgroup) (` + who(working+` + `+swap+` or `+working) + `)`
 }
 
 func kuryrKubernetes(of thresholds) []line {
@@ -17,28 +44,35 @@ func kuryrKubernetes(of thresholds) []line {
 		{7, []panel{
 			timeline("Watches",
 				"Whether each watch is open on all chosen instances. The server closes a watch now and then, and the client opens it again at once. CLOSED for half a minute fails ready (KubernetesWatchDown).",
-				switches("CLOSED", "OPEN"), over(`min by (resource) (vitals_kubernetes_watch_connected{$vitals})`, "{{resource}}")),
+				switches("CLOSED", "OPEN"), over(`min by (resource) (`+least(`vitals_kubernetes_watch_connected{$vitals}`)+`)`, "{{resource}}")),
 			timeline("Why watches are closed",
 				"The reason for which a watch is not open. forbidden: the service account lacks the verb watch; not_found: the resource's definition is not installed.",
-				flags("FAIL", red).orElse("No watch fails"), over(`max by (resource, reason) (vitals_kubernetes_watch_failure{$vitals}) > 0`, "{{resource}}: {{reason}}")),
+				flags("FAIL", red).orElse("No failure is known"), over(`max by (resource, reason) (`+most(`vitals_kubernetes_watch_failure{$vitals}`)+`) > 0`, "{{resource}}: {{reason}}")),
 		}},
 		{7, []panel{
 			graph("Time since the last watch event",
 				"Time since the API server last sent anything on each watch. It sends bookmarks about once a minute, even if nothing changes. A watch without any for longer is open but dead.",
-				numbers("s"),
+				numbers("dthms"),
 				over(`max by (resource) (timestamp(vitals_kubernetes_watch_last_contact_timestamp_seconds{$vitals}) - vitals_kubernetes_watch_last_contact_timestamp_seconds{$vitals})`, "{{resource}}"),
 				of.line("KubernetesWatchStale")),
 			graph("Watch restarts",
 				"How often watches were reopened, failed attempts included. A few an hour are normal. Many: the API server or a proxy before it closes connections.",
-				numbers("short"), over(`sum by (resource) (increase(vitals_kubernetes_watch_restarts_total{$vitals}[$__rate_interval]))`, "{{resource}}")),
+				numbers("short").whole(), over(`round(sum by (resource) (increase(vitals_kubernetes_watch_restarts_total{$vitals}[$__rate_interval])))`, "{{resource}}")),
 		}},
 		{7, []panel{
 			timeline("Access",
 				"Whether the service account has the permissions that Kuryr needs. DENIED: the cluster role lacks the rule, or its binding is gone.",
-				switches("DENIED", "OK"), over(`min by (verb, resource) (vitals_kubernetes_access_allowed{$vitals})`, "{{verb}} {{resource}}")),
+				switches("DENIED", "OK"), over(`min by (verb, resource) (`+least(`vitals_kubernetes_access_allowed{$vitals}`)+`)`, "{{verb}} {{resource}}")),
 			timeline("Custom resource definitions",
 				"Whether each custom resource definition exists and is established. MISSING: install Kuryr's definitions again.",
-				switches("MISSING", "OK"), over(`min by (crd) (vitals_kubernetes_crd_present{$vitals})`, "{{crd}}")),
+				switches("MISSING", "OK"), over(`min by (crd) (`+least(`vitals_kubernetes_crd_present{$vitals}`)+`)`, "{{crd}}")),
+		}},
+		{7, []panel{
+			graph("Certificates expire in",
+				"Time until the certificates of the API server and of the client expire. Renew them before the line reaches zero; after that every request fails.",
+				numbers("dtdhms"),
+				over(`min by (dependency) (vitals_kubernetes_certificate_expiry_timestamp_seconds{$vitals} - time())`, "{{dependency}} server"),
+				over(`min by (dependency) (vitals_kubernetes_client_certificate_expiry_timestamp_seconds{$vitals} - time())`, "{{dependency}} client")),
 		}},
 	}
 }
@@ -50,7 +84,7 @@ func quotaLeft(of thresholds) panel {
 	low, none := of.number("QuotaLow"), of.number("QuotaExhausted")
 	return stat("Quota left now",
 		"How many more of each resource can be created. Red fails ready (QuotaExhausted): no new pod or service gets its ports. Yellow warns (QuotaLow). Delete unused resources, or request a larger quota.",
-		numbers("short").below(red).from(none+1, yellow).from(low+1, green),
+		numbers("short").below(red).orLess().from(none+1, yellow).from(low+1, green),
 		now(left, "{{resource}}"),
 		now(`max by (resource) (vitals_neutron_quota_unlimited{$vitals}) == 1`, "{{resource}}").shown(flags("unlimited", green)))
 }
@@ -67,8 +101,8 @@ func kuryrComponents() []line {
 			timeline("Components",
 				"The state that each component reports. Not ready takes the pod out of service. Not alive may be fixed by a restart (ComponentDead); a component that misses its deadline is not alive either.",
 				switches("NO", "YES"),
-				over(`min by (component) (vitals_component_ready{$vitals})`, "{{component}} ready"),
-				over(`min by (component) (vitals_component_alive{$vitals})`, "{{component}} alive")),
+				over(`min by (component) (`+least(`vitals_component_ready{$vitals}`)+`)`, "{{component}} ready"),
+				over(`min by (component) (`+least(`vitals_component_alive{$vitals}`)+`)`, "{{component}} alive")),
 			graph("Failures in a row",
 				"Failures since the last success, without those that a restart cannot fix. Above the limit the CNI daemon fails alive (CNIAddFailing). One success resets the count.",
 				numbers("short"),
@@ -86,7 +120,9 @@ func kuryrComponents() []line {
 		{8, []panel{
 			graph("Requests in the daemon's own histogram",
 				"Requests from the daemon's own metrics, which Vitals scrapes. They do not include netlink failures, so the reported requests above are the better source.",
-				stacked(numbers("ops")), over(`sum by (command, error) (rate(kuryr_cni_request_duration_seconds_count{$vitals}[$__rate_interval]))`, "{{command}}, error {{error}}")),
+				stacked(numbers("ops")),
+				over(`sum by (command) (rate(kuryr_cni_request_duration_seconds_count{error!="True",$vitals}[$__rate_interval]))`, "{{command}} ok"),
+				over(`sum by (command) (rate(kuryr_cni_request_duration_seconds_count{error="True",$vitals}[$__rate_interval]))`, "{{command}} failed")),
 			graph("Duration of CNI ADD",
 				"How long adding a pod took, from the daemon's own histogram. Its smallest bucket ends at 10 s: below that the lines are interpolated.",
 				numbers("s"),
@@ -101,33 +137,33 @@ func kuryrNodes(of thresholds) []line {
 		{7, []panel{
 			timeline("Netlink",
 				"Whether the kernel lists the links of each node. Without it no pod gets an interface. A timeout three times in a row fails alive (NetlinkStuck).",
-				switches("DOWN", "UP"), over(`min by (instance) (vitals_netlink_up{$vitals})`, "{{instance}}")),
+				switches("DOWN", "UP"), over(`min by (who) (`+who(least(`vitals_netlink_up{$vitals}`))+`)`, "{{who}}")),
 			timeline("Interfaces",
 				"Whether the configured interfaces exist and are up, on all chosen nodes. Open vSwitch or the operating system creates them.",
 				display{empty: "NO DATA", states: []stateWord{{0, "MISSING", red}, {1, "DOWN", yellow}, {2, "UP", green}}},
-				over(`min by (interface) (vitals_netlink_interface_present{$vitals} + on (job, instance, netlink, interface) vitals_netlink_interface_up{$vitals} or vitals_netlink_interface_present{$vitals})`, "{{interface}}")),
+				over(`min by (interface) (`+least(`vitals_netlink_interface_present{$vitals}`)+` + on (job, instance, netlink, interface) `+least(`vitals_netlink_interface_up{$vitals}`)+` or `+least(`vitals_netlink_interface_present{$vitals}`)+`)`, "{{interface}}")),
 			timeline("Capabilities",
 				"Whether the daemon has the capabilities that it needs, on all chosen nodes. GONE: the configuration of the pod or the unit does not grant them; a restart changes nothing.",
-				switches("GONE", "OK"), over(`min by (process, capability) (vitals_process_capability{set="effective",$vitals})`, "{{process}} {{capability}}")),
+				switches("GONE", "OK"), over(`min by (process, capability) (`+least(`vitals_process_capability{set="effective",$vitals}`)+`)`, "{{process}} {{capability}}")),
 			timeline("Files",
 				"Whether the CNI configuration, the plugin and kuryr.conf are installed on all chosen nodes. MISSING: install the files of the node again.",
-				switches("MISSING", "OK"), over(`min by (file) (vitals_file_exists{$vitals})`, "{{file}}")),
+				switches("MISSING", "OK"), over(`min by (file) (`+least(`vitals_file_exists{$vitals}`)+`)`, "{{file}}")),
 		}},
 		{8, []panel{
 			graph("Memory against the limit",
 				"The working set and the swap of the daemon, against the limits of kuryr.conf and of the kernel. Three measurements above the limit of kuryr.conf fail alive (MemoryLimitExceeded).",
 				numbers("bytes"),
-				over(`max by (instance, cgroup) (vitals_cgroup_memory_working_set_bytes{$vitals} + on (job, instance, cgroup) vitals_cgroup_memory_swap_bytes{$vitals} or vitals_cgroup_memory_working_set_bytes{$vitals})`, "{{instance}} {{cgroup}}"),
+				over(memoryInUse(), "{{who}} {{cgroup}}"),
 				limit(`min by (cgroup) (vitals_memory_limit_bytes{$vitals})`, "limit of kuryr.conf for {{cgroup}}"),
 				limit(`min by (cgroup) (vitals_cgroup_memory_limit_bytes{$vitals} < +Inf)`, "kernel's limit for {{cgroup}}")),
 			graph("Waiting for memory",
 				"The fraction of the last minute in which all processes of the daemon waited for memory. Usually the host is short of memory, and a restart would need even more (MemoryPressure warns).",
 				numbers("percentunit"),
-				over(`max by (instance, cgroup) (vitals_cgroup_memory_pressure_ratio{kind="full",window="60s",$vitals})`, "{{instance}} {{cgroup}}"),
+				over(`max by (who, cgroup) (`+who(`vitals_cgroup_memory_pressure_ratio{kind="full",window="60s",$vitals}`)+`)`, "{{who}} {{cgroup}}"),
 				of.line("MemoryPressure")),
 			graph("Time to list the links",
 				"How long the kernel took to list the links. It grows with their number and with the load on netlink.",
-				numbers("s"), over(`max by (instance) (vitals_netlink_latency_seconds{$vitals})`, "{{instance}}")),
+				numbers("s"), over(`max by (who) (`+who(`vitals_netlink_latency_seconds{$vitals}`)+`)`, "{{who}}")),
 		}},
 	}
 }

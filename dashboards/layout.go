@@ -8,6 +8,8 @@ const columns = 24
 type section struct {
 	title string
 	lines []line
+	// optional sections are of parts that a configuration may not have. They are collapsed.
+	optional bool
 }
 
 // line has panels side by side. Those without a width share the rest of the columns.
@@ -16,27 +18,35 @@ type line struct {
 	panels []panel
 }
 
-// layout places panels on the grid, from top to bottom, and numbers them.
+// layout places panels on the grid, from top to bottom, and numbers them. The panels of a
+// collapsed section belong to its heading and take no room below it.
 func layout(sections []section) []panel {
 	var all []panel
-	y := 0
-	place := func(p panel, g grid) {
-		p.ID = len(all) + 1
-		p.GridPos = g
-		all = append(all, p)
+	y, id := 0, 0
+	place := func(to *[]panel, p panel, g grid) {
+		id++
+		p.ID, p.GridPos = id, g
+		*to = append(*to, p.fit(g.W))
 	}
 	for _, s := range sections {
 		if s.title != "" {
-			place(heading(s.title), grid{H: 1, W: columns, Y: y})
+			place(&all, heading(s), grid{H: 1, W: columns, Y: y})
 			y++
+		}
+		to, top := &all, y
+		if s.optional {
+			to = all[len(all)-1].Panels
 		}
 		for _, l := range s.lines {
 			x := 0
 			for i, w := range l.widths() {
-				place(l.panels[i], grid{H: l.height, W: w, X: x, Y: y})
+				place(to, l.panels[i], grid{H: l.height, W: w, X: x, Y: y})
 				x += w
 			}
 			y += l.height
+		}
+		if s.optional {
+			y = top
 		}
 	}
 	return all
@@ -63,7 +73,6 @@ func (l line) widths() []int {
 	return widths
 }
 
-func heading(title string) panel {
-	collapsed := false
-	return panel{Type: "row", Title: title, Collapsed: &collapsed, Panels: &[]panel{}}
+func heading(s section) panel {
+	return panel{Type: "row", Title: s.title, Collapsed: &s.optional, Panels: &[]panel{}}
 }

@@ -8,6 +8,7 @@
   grafanaDashboards+:: {
     'vitals-collectors.json': import 'collectors.json',
     'vitals-evaluator.json': import 'evaluator.json',
+    'vitals-host.json': import 'host.json',
     'vitals-kuryr.json': import 'kuryr.json',
     'vitals-openstack.json': import 'openstack.json',
     'vitals-overview.json': import 'overview.json',

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +42,7 @@ type (
 	}
 	annotation struct {
 		Name, Expr, TitleFormat, TextFormat, TagKeys string
+		Enable                                       bool
 		Datasource                                   source
 	}
 	source   struct{ Type, UID string }
@@ -51,13 +54,26 @@ type (
 		Refresh                                 int
 	}
 	panel struct {
-		ID              int
-		Type, Title     string
-		Description     string
-		GridPos         struct{ X, Y, W, H int }
-		Datasource      source
-		Targets         []target
-		FieldConfig     fieldConfig
+		ID          int
+		Type, Title string
+		Description string
+		GridPos     struct{ X, Y, W, H int }
+		Datasource  source
+		Targets     []target
+		FieldConfig fieldConfig
+		Options     struct {
+			Legend struct{ Placement string }
+			SortBy []struct {
+				DisplayName string
+				Desc        bool
+			}
+		}
+		Links []struct{ URL string }
+		// Collapsed and Panels are those of a heading.
+		Collapsed bool
+		Panels    []panel
+		// row is the id of the collapsed heading to which the panel belongs, or 0.
+		row             int
 		Transformations []struct {
 			ID      string
 			Options struct {
@@ -76,7 +92,12 @@ type (
 			Unit, NoValue string
 			Color         struct{ Mode string }
 			Mappings      []mapping
-			Thresholds    struct{ Steps []struct{ Value *float64 } }
+			Thresholds    struct {
+				Steps []struct {
+					Color string
+					Value *float64
+				}
+			}
 		}
 		Overrides []struct {
 			Matcher    struct{ ID, Options string }
@@ -95,7 +116,20 @@ type (
 // loadDashboards reads the generated dashboards.
 func loadDashboards(t *testing.T) []dashboard {
 	t.Helper()
-	return decode(t, dashboards.Files(nil, kinds.IdentityLabels()))
+	return decode(t, generate())
+}
+
+// generate returns the files for the rules of a user.
+func generate(own ...*rules.File) []dashboards.File {
+	of := map[string][]string{}
+	for _, kind := range kinds.Names() {
+		for _, m := range kinds.New(kind).Metrics("") {
+			of[m.Name] = slices.Collect(maps.Keys(m.Labels))
+		}
+	}
+	return dashboards.Files(dashboards.Options{
+		Rules: own, Identity: kinds.IdentityLabels(), Labels: func(metric string) []string { return of[metric] },
+	})
 }
 
 // linted returns the generated dashboards, and a dashboard for each shipped rule file and for
@@ -124,7 +158,7 @@ func ownDashboard(t *testing.T, name, text string) dashboard {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	for _, d := range decode(t, dashboards.Files([]*rules.File{f}, kinds.IdentityLabels())) {
+	for _, d := range decode(t, generate(f)) {
 		if d.file == "rules.json" {
 			d.file += " of " + name
 			return d
@@ -145,6 +179,16 @@ func decode(t *testing.T, files []dashboards.File) []dashboard {
 		if err := json.NewDecoder(bytes.NewReader(f.Data)).Decode(&d); err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
+		// The panels of collapsed headings follow their heading.
+		var flat []panel
+		for _, p := range d.Panels {
+			flat = append(flat, p)
+			for _, inner := range p.Panels {
+				inner.row = p.ID
+				flat = append(flat, inner)
+			}
+		}
+		d.Panels = flat
 		all = append(all, d)
 	}
 	if len(all) == 0 {
@@ -157,6 +201,7 @@ func decode(t *testing.T, files []dashboards.File) []dashboard {
 const (
 	rateInterval = "3m1s"
 	shownRange   = "7m1s"
+	stepInterval = "1m1s"
 )
 
 var grafanaVariable = regexp.MustCompile(`\$\{?[a-zA-Z_]+`)
@@ -164,8 +209,8 @@ var grafanaVariable = regexp.MustCompile(`\$\{?[a-zA-Z_]+`)
 // expand replaces Grafana's variables in an expression, with everything chosen.
 func expand(t *testing.T, expr, rule string) string {
 	t.Helper()
-	text := strings.NewReplacer("$__rate_interval", rateInterval, "$__range", shownRange,
-		"$job", ".+", "$instance", ".+", "$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", rule).Replace(expr)
+	text := strings.NewReplacer("$__rate_interval", rateInterval, "$__range", shownRange, "$__interval", stepInterval,
+		"$job", ".+", "$namespace", ".*", "$pod", ".*", "$instance", ".+", "$collector", ".+", "$dependency", ".+", "$state", ".*", "$rule", rule).Replace(expr)
 	if name := grafanaVariable.FindString(text); name != "" {
 		t.Errorf("%s: no value for %s", expr, name)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,37 +16,46 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// ownRules returns a dashboard of the alerts in rule files that are loaded together. It has
-// a section for each state, with a timeline of each rule. If the expression of a rule has a
-// comparison, there is also a graph of its operands.
-func ownRules(files []*rules.File) dashboard {
-	byState := map[string][]namesake{}
-	recorded := map[string]bool{}
+// ownRules returns a dashboard of the alerts in rule files. It has a section for each state of
+// each file, with a timeline of each rule. If the expression of a rule has a comparison, there
+// is also a graph of its operands. of returns the labels of a metric of Vitals.
+func ownRules(files []*rules.File, of func(metric string) []string) dashboard {
+	rw := rewriter{map[string]bool{}}
+	byFile := map[string]map[string][]namesake{}
 	for _, f := range files {
+		name := baseName(f)
+		if byFile[name] == nil {
+			byFile[name] = map[string][]namesake{}
+		}
 		for _, g := range f.Groups {
 			for _, r := range g.Rules {
 				if r.Record != "" {
-					recorded[r.Record] = true
+					rw.recorded[r.Record] = true
 					continue
 				}
-				byState[r.State] = join(byState[r.State], r)
+				byFile[name][r.State] = join(byFile[name][r.State], r)
 			}
 		}
 	}
 	var sections []section
-	for _, state := range slices.SortedFunc(maps.Keys(byState), stateOrder) {
-		s := section{title: "Rules of " + state}
-		if state == "" {
-			s.title = "Alerts without a state"
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		for _, state := range slices.SortedFunc(maps.Keys(byFile[file]), stateOrder) {
+			s := section{title: "Rules of " + state}
+			if state == "" {
+				s.title = "Alerts without a state"
+			}
+			if len(byFile) > 1 {
+				s.title = file + ": " + strings.ToLower(s.title[:1]) + s.title[1:]
+			}
+			for _, n := range byFile[file][state] {
+				s.lines = append(s.lines, n.lines(rw, of)...)
+			}
+			sections = append(sections, s)
 		}
-		for _, n := range byState[state] {
-			s.lines = append(s.lines, n.lines(rewriter{recorded})...)
-		}
-		sections = append(sections, s)
 	}
 	name := setName(files)
 	return newDashboard(setUID(name), "Vitals / Rules of "+name,
-		"The status of each rule, and the value that it compares. The dashed red line is the threshold.", nil, sections...)
+		"The status of each rule, and the value that it compares. The dashed line is the threshold.", nil, sections...)
 }
 
 // namesake has the alerts with the same name and state. They share a status.
@@ -79,15 +87,17 @@ func stateOrder(a, b string) int {
 
 // lines returns the timeline of the rules beside the graph of the first comparison, and the
 // graphs of the other comparisons.
-func (n namesake) lines(rw rewriter) []line {
+func (n namesake) lines(rw rewriter, of func(metric string) []string) []line {
 	first := n[0]
 	labels := fmt.Sprintf("rule=%q,state=%q", first.Alert, first.State)
 	about := make([]string, len(n))
 	for i, r := range n {
 		about[i] = explain(r)
 	}
-	all := []line{{7, []panel{timeline(first.Alert, strings.Join(about, "\n\n"), statuses(),
-		over(`max by (instance) (`+status(labels)+`)`, "{{instance}}"))}}}
+	rows := timeline(first.Alert, strings.Join(about, "\n\n"), statuses(),
+		over(`max by (who) (`+who(status(labels, most))+`)`, "{{who}}"))
+	rows.Links = n.runbooks()
+	all := []line{{7, []panel{rows}}}
 	for i, r := range n {
 		c, ok := comparisonOf(r.AST)
 		if !ok {
@@ -97,7 +107,7 @@ func (n namesake) lines(rw rewriter) []line {
 		if i > 0 {
 			title = fmt.Sprintf("%s (%d)", title, i+1)
 		}
-		g := graph(title, explain(r), numbers(unitOf(c.value)), over(rw.rewrite(c.value), ""), limit(rw.line(c.limit), legendOf(c)))
+		g := graph(title, explain(r), numbers(unitOf(c.value)), rw.value(c.value, of), limit(rw.line(c.limit), verb(r)+" if "+conditionOf(c))).legendBelow()
 		if beside := &all[0]; len(beside.panels) == 1 {
 			beside.panels = []panel{beside.panels[0].wide(9), g}
 			continue
@@ -107,22 +117,48 @@ func (n namesake) lines(rw rewriter) []line {
 	return all
 }
 
+// runbooks returns links to the runbooks of the rules.
+func (n namesake) runbooks() []panelLink {
+	var all []panelLink
+	for _, r := range n {
+		link := panelLink{"Runbook", r.Annotations["runbook_url"], true}
+		if link.URL != "" && !strings.Contains(link.URL, "{{") && !slices.Contains(all, link) {
+			all = append(all, link)
+		}
+	}
+	return all
+}
+
+// verb returns what a rule does when its expression is true.
+func verb(r rules.Rule) string {
+	switch {
+	case r.State == "":
+		return "fires"
+	case r.Severity == rules.SeverityWarning:
+		return "warns"
+	case r.Observe:
+		return "would fail"
+	}
+	return "fails"
+}
+
 // explain returns the summary of a rule and the condition under which it fails.
 func explain(r rules.Rule) string {
 	var b strings.Builder
-	if summary := r.Annotations["summary"]; summary != "" {
+	if summary := plain(r.Annotations["summary"]); summary != "" {
 		b.WriteString(summary + "\n\n")
 	}
-	verb := "Fires"
+	does := verb(r)
+	b.WriteString(strings.ToUpper(does[:1]) + does[1:])
 	switch {
-	case r.State != "" && r.Severity == rules.SeverityWarning:
-		verb = "Warns about " + r.State
-	case r.State != "" && r.Observe:
-		verb = "Would fail " + r.State + " (mode: observe)"
-	case r.State != "":
-		verb = "Fails " + r.State
+	case does == "warns":
+		b.WriteString(" about " + r.State)
+	case does == "would fail":
+		b.WriteString(" " + r.State + " (mode: observe)")
+	case does == "fails":
+		b.WriteString(" " + r.State)
 	}
-	fmt.Fprintf(&b, "%s when this is true", verb)
+	b.WriteString(" when this is true")
 	if r.For > 0 {
 		fmt.Fprintf(&b, " for %s", model.Duration(r.For))
 	}
@@ -135,8 +171,7 @@ func explain(r rules.Rule) string {
 func setName(files []*rules.File) string {
 	var names []string
 	for _, f := range files {
-		name := filepath.Base(strings.TrimPrefix(f.Name, "builtin:"))
-		names = append(names, strings.TrimSuffix(name, filepath.Ext(name)))
+		names = append(names, baseName(f))
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")

@@ -6,31 +6,59 @@ import "strings"
 // package, as in up{$vitals}.
 const matchers = "$vitals"
 
-// chosen has the matchers of every selector of a dashboard.
-const chosen = `job=~"$job",instance=~"$instance"`
-
-// scraped selects up of the targets of Vitals: those with a scrape within the shown range.
-// Without this restriction, the choice of all jobs would include every job of Prometheus.
-const scraped = `up{$vitals} and on (job, instance) last_over_time(vitals_evaluation_timestamp_seconds{$vitals}[$__range])`
+// chosen has the matchers of every selector of a dashboard. The namespace and the pod match
+// their absence as well, because only Kubernetes has them.
+const chosen = `job=~"$job",namespace=~"$namespace",pod=~"$pod",instance=~"$instance"`
 
 // ofVitals ends an expression of metrics that other programs export as well.
 const ofVitals = ` and on (job, instance) vitals_evaluation_timestamp_seconds{$vitals}`
 
+// knownTargets selects the targets of Vitals, by a scrape within the last day. Without it, the
+// choice of all jobs would include every job of Prometheus. The day does not depend on the
+// shown range, or a short range would forget an instance that is down.
+const knownTargets = ` and on (job, instance) last_over_time(vitals_evaluation_timestamp_seconds{$vitals}[1d])`
+
+// within is how a query reads a selector: last, least or most.
+type within func(selector string) string
+
+// last reads the last value.
+func last(selector string) string { return selector }
+
+// least reads the least value within each step of a graph, so that a short failure is drawn.
+// Where a step has no scrape, it is the last value.
+func least(selector string) string {
+	return "(min_over_time(" + selector + "[$__interval]) or " + selector + ")"
+}
+
+// most is least for the greatest value.
+func most(selector string) string {
+	return "(max_over_time(" + selector + "[$__interval]) or " + selector + ")"
+}
+
+// down returns a query for the instances that are not scraped, with the value 0.
+func down(read within) string {
+	return "(" + read("up{$vitals}") + " == 0" + knownTargets + ")"
+}
+
 // verdict returns a query that yields for each instance 0 if the state fails, 1 if the
 // instance is not scraped and the state is unknown, and 2 if it passes. The least is the
-// worst.
-func verdict(state string) string {
-	return `2 * vitals_state{state="` + state + `",$vitals}` +
-		` or on (job, instance) 1 + (up{$vitals} == 0 and on (job, instance) last_over_time(vitals_evaluation_timestamp_seconds{$vitals}[$__range]))`
+// worst. The labels of an instance that is not scraped differ: aggregate them.
+func verdict(state string, read within) string {
+	return "2 * " + read(`vitals_state{state="`+state+`",$vitals}`) + " or 1 + " + down(read)
 }
 
 // status returns a query for the status of rules as a number: 0 ok, 1 pending, 2 unknown,
 // 3 failing, in the order of the evaluator. The greatest is the worst. The labels are
 // further matchers, and can be empty.
-func status(labels string) string {
+func status(labels string, read within) string {
 	labels = strings.TrimPrefix(labels+",", ",") + matchers
-	return `3 * vitals_rule_status{status="failing",` + labels + `} or 2 * vitals_rule_status{status="unknown",` + labels +
-		`} or vitals_rule_status{status="pending",` + labels + `}`
+	of := func(status string) string { return read(`vitals_rule_status{status="` + status + `",` + labels + `}`) }
+	return "3 * " + of("failing") + " or 2 * " + of("unknown") + " or " + of("pending")
+}
+
+// who returns a query with the label who: the pod, or the instance outside Kubernetes.
+func who(expr string) string {
+	return `label_replace(label_replace(` + expr + `, "who", "$1", "instance", "(.+)"), "who", "$1", "pod", "(.+)")`
 }
 
 // datasource returns the data source that is chosen at the top of the dashboard.
@@ -57,7 +85,7 @@ func now(expr, legend string) target {
 	return t
 }
 
-// limit returns a query for a threshold, which is drawn as a dashed red line.
+// limit returns a query for a threshold, which is drawn as a dashed line.
 func limit(expr, legend string) target {
 	t := over(expr, legend)
 	t.limit = true
@@ -100,11 +128,12 @@ func (p panel) wide(columns int) panel {
 	return p
 }
 
-// limitLine returns the properties of a dashed red line. It is a series and not a threshold
-// of Grafana, because the axis adapts only to series.
+// limitLine returns the properties of a dashed line in the colour of text, which no other
+// series has. It is a series and not a threshold of Grafana, because the axis adapts only to
+// series, and the legend names only them.
 func limitLine() []property {
 	return []property{
-		{"color", color{"fixed", red}},
+		{"color", color{"fixed", "text"}},
 		{"custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{8, 8}}},
 		{"custom.lineWidth", 2},
 		{"custom.fillOpacity", 0},
@@ -122,12 +151,20 @@ func stat(title, about string, d display, targets ...target) panel {
 	return p
 }
 
+// named shows the legends of a panel of numbers instead of the numbers, which colour them.
+func (p panel) named() panel {
+	if options, ok := p.Options.(map[string]any); ok {
+		options["textMode"] = "name"
+	}
+	return p
+}
+
 // timeline returns a panel that shows states over time, a row for each series.
 func timeline(title, about string, d display, targets ...target) panel {
 	p := newPanel("state-timeline", title, about, d.field(map[string]any{"fillOpacity": 80, "lineWidth": 0}), targets)
 	p.MaxDataPoints = 300
 	p.Options = map[string]any{
-		"alignValue": "left", "mergeValues": true, "rowHeight": 0.9, "showValue": "auto",
+		"alignValue": "left", "mergeValues": true, "perPage": 20, "rowHeight": 0.9, "showValue": "auto",
 		"legend":  map[string]any{"calcs": []string{}, "displayMode": "list", "placement": "bottom", "showLegend": false},
 		"tooltip": map[string]any{"mode": "single", "sort": "none"},
 	}
@@ -147,9 +184,37 @@ func graph(title, about string, d display, targets ...target) panel {
 	f.Color = color{Mode: "palette-classic"}
 	p := newPanel("timeseries", title, about, f, targets)
 	p.Options = map[string]any{
-		"legend":  map[string]any{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "right", "showLegend": true},
+		"legend":  legend(columns),
 		"tooltip": map[string]any{"mode": "multi", "sort": "desc"},
 	}
+	return p
+}
+
+// besideFrom is the width in columns from which a graph has room for a legend beside it.
+const besideFrom = 12
+
+// legend returns the legend of a graph of a width.
+func legend(width int) map[string]any {
+	if width < besideFrom {
+		return map[string]any{"calcs": []string{"lastNotNull"}, "displayMode": "list", "placement": "bottom", "showLegend": true}
+	}
+	return map[string]any{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "right", "showLegend": true}
+}
+
+// fit adapts a graph to its width.
+func (p panel) fit(width int) panel {
+	if p.below {
+		width = 0
+	}
+	if options, ok := p.Options.(map[string]any); ok && p.Type == "timeseries" {
+		options["legend"] = legend(width)
+	}
+	return p
+}
+
+// legendBelow keeps the legend below the graph at any width.
+func (p panel) legendBelow() panel {
+	p.below = true
 	return p
 }
 
@@ -164,6 +229,8 @@ type column struct {
 	field, title string
 	display      *display
 	links        []dataLink
+	// hidden columns are only for links.
+	hidden bool
 }
 
 // properties returns the presentation of the column. Without noValue, an empty cell would
@@ -172,13 +239,17 @@ func (c column) properties() []property {
 	list := []property{{"noValue", "-"}}
 	if c.display != nil {
 		list = append(list, c.display.properties()...)
-		if len(c.display.states) > 0 {
+		if len(c.display.states) > 0 || len(c.display.steps) > 2 {
 			// The names of the option up to Grafana 9, and since.
 			list = append(list, property{"custom.displayMode", "color-background"}, property{"custom.cellOptions", map[string]any{"type": "color-background"}})
 		}
 	}
 	if len(c.links) > 0 {
 		list = append(list, property{"links", c.links})
+	}
+	if c.hidden {
+		// The names of the option up to Grafana 11, and since.
+		list = append(list, property{"custom.hidden", true}, property{"custom.hideFrom", map[string]any{"viz": true}})
 	}
 	return list
 }
@@ -210,5 +281,13 @@ func table(title, about, empty string, columns []column, targets ...target) pane
 		{"organize", map[string]any{"excludeByName": hidden, "indexByName": order, "renameByName": names}},
 	}
 	p.Options = map[string]any{"showHeader": true, "footer": map[string]any{"show": false, "reducer": []string{}}, "sortBy": []any{}}
+	return p
+}
+
+// newestFirst sorts a table by a column of times.
+func (p panel) newestFirst(title string) panel {
+	if options, ok := p.Options.(map[string]any); ok {
+		options["sortBy"] = []any{map[string]any{"displayName": title, "desc": true}}
+	}
 	return p
 }

@@ -48,7 +48,7 @@ type history struct {
 func newHistory(t *testing.T, at time.Time, targets map[string][]collectors.Sample) *history {
 	t.Helper()
 	h := &history{t: t, window: window.New(), engine: promql.NewEngine(promql.EngineOpts{
-		MaxSamples: 1e6, Timeout: time.Minute, LookbackDelta: window.Lookback, Parser: parser.NewParser(parser.Options{}),
+		MaxSamples: 1e6, Timeout: time.Minute, EnableAtModifier: true, LookbackDelta: window.Lookback, Parser: parser.NewParser(parser.Options{}),
 		NoStepSubqueryIntervalFn: func(int64) int64 { return scrapeEvery.Milliseconds() },
 	})}
 	h.window.SetRetention(nil, scrapes*scrapeEvery)

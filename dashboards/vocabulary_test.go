@@ -27,13 +27,17 @@ func vocabulary(t *testing.T) map[string]metric {
 	if err != nil {
 		t.Fatal(err)
 	}
+	component := metric{labels: []string{"component"}}
 	known := map[string]metric{
 		// The series that Prometheus adds.
 		"up":     {},
 		"ALERTS": {labels: []string{"alertname", "alertstate", "state", "severity"}},
-		// The metrics of every program with Prometheus' Go client.
-		"process_resident_memory_bytes": {}, "process_cpu_seconds_total": {counter: true}, "process_open_fds": {}, "process_max_fds": {},
-		"process_start_time_seconds": {}, "go_goroutines": {}, "go_gc_duration_seconds": {labels: []string{"quantile"}}, "go_memstats_heap_inuse_bytes": {},
+		// The metrics of every program with Prometheus' Go client. Those of a target that Vitals
+		// scrapes have the label component.
+		"process_resident_memory_bytes": component, "process_open_fds": component, "process_max_fds": component,
+		"process_start_time_seconds": component, "go_goroutines": component, "go_memstats_heap_inuse_bytes": component,
+		"process_cpu_seconds_total": {counter: true, labels: component.labels},
+		"go_gc_duration_seconds":    {labels: []string{"quantile", "component"}},
 		// The metrics of the CNI daemon that the profile kuryr-cni scrapes.
 		"kuryr_cni_request_duration_seconds_count":  {counter: true, labels: []string{"command", "error", "component"}},
 		"kuryr_cni_request_duration_seconds_bucket": {counter: true, labels: []string{"command", "error", "component", "le"}},
@@ -79,9 +83,12 @@ func TestQueriesUseWhatIsExported(t *testing.T) {
 	for _, d := range loadDashboards(t) {
 		d.queries(func(where, expr string, _ *panel, _ *target) {
 			ast := parse(t, expr)
-			has := map[string]bool{"job": true, "instance": true, model.MetricNameLabel: true}
+			has := map[string]bool{"job": true, "instance": true, "namespace": true, "pod": true, model.MetricNameLabel: true}
 			parser.Inspect(ast, func(n parser.Node, path []parser.Node) error {
-				if c, ok := n.(*parser.Call); ok && c.Func.Name == "label_join" {
+				if a, ok := n.(*parser.AggregateExpr); ok && a.Op == parser.COUNT_VALUES {
+					has[a.Param.(*parser.StringLiteral).Val] = true
+				}
+				if c, ok := n.(*parser.Call); ok && (c.Func.Name == "label_join" || c.Func.Name == "label_replace") {
 					has[c.Args[1].(*parser.StringLiteral).Val] = true
 				}
 				s, ok := n.(*parser.VectorSelector)
@@ -116,6 +123,30 @@ func TestQueriesUseWhatIsExported(t *testing.T) {
 	}
 }
 
+// Queries about the process of Vitals leave out the metrics of the same names that Vitals exports
+// of the targets that it scrapes.
+func TestQueriesAboutTheProcess(t *testing.T) {
+	found := 0
+	for _, d := range loadDashboards(t) {
+		d.queries(func(where, expr string, _ *panel, _ *target) {
+			parser.Inspect(parse(t, expr), func(n parser.Node, _ []parser.Node) error {
+				s, ok := n.(*parser.VectorSelector)
+				if !ok || !strings.HasPrefix(s.Name, "process_") && !strings.HasPrefix(s.Name, "go_") {
+					return nil
+				}
+				found++
+				if !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == "component" && m.Matches("") && !m.Matches("target") }) {
+					t.Errorf("%s: %s selects the metrics of scraped targets, too", where, s)
+				}
+				return nil
+			})
+		})
+	}
+	if found == 0 {
+		t.Error("no query is about the process")
+	}
+}
+
 // Variables offer the values of labels that are exported.
 func TestVariablesOfferWhatIsExported(t *testing.T) {
 	known := vocabulary(t)
@@ -134,7 +165,7 @@ func TestVariablesOfferWhatIsExported(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: %s is no selector", where, m[1])
 			}
-			if _, ok := known[s.Name]; !ok || m[2] != "job" && m[2] != "instance" && !slices.Contains(known[s.Name].labels, m[2]) {
+			if _, ok := known[s.Name]; !ok || !slices.Contains([]string{"job", "namespace", "pod", "instance"}, m[2]) && !slices.Contains(known[s.Name].labels, m[2]) {
 				t.Errorf("%s: %s with the label %s is not exported", where, s.Name, m[2])
 			}
 		}
@@ -153,6 +184,10 @@ func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known m
 			if m.Type == labels.MatchRegexp && m.Value == ".+" {
 				chosen++
 			}
+		case "namespace", "pod":
+			if m.Type == labels.MatchRegexp && m.Value == ".*" {
+				chosen++
+			}
 		default:
 			for _, name := range names {
 				if !slices.Contains(known[name].labels, m.Name) {
@@ -161,12 +196,12 @@ func checkMatchers(t *testing.T, where string, s *parser.VectorSelector, known m
 			}
 		}
 	}
-	if chosen != 2 {
-		t.Errorf(`%s: %s lacks job=~"$job",instance=~"$instance"`, where, s)
+	if chosen != 4 {
+		t.Errorf(`%s: %s lacks the matchers of the chosen targets`, where, s)
 	}
 }
 
-// checkRate checks that a counter is within rate or increase over $__rate_interval. path has
+// checkRate checks that a counter is within rate or increase over $__rate_interval or $__range. path has
 // the nodes above its selector.
 func checkRate(t *testing.T, where, name string, path []parser.Node) {
 	t.Helper()
@@ -179,8 +214,8 @@ func checkRate(t *testing.T, where, name string, path []parser.Node) {
 		return
 	}
 	matrix, ok := path[len(path)-1].(*parser.MatrixSelector)
-	if !ok || matrix.Range != want {
-		t.Errorf("%s: the counter %s not over $__rate_interval", where, name)
+	if whole, err := time.ParseDuration(shownRange); !ok || err != nil || matrix.Range != want && matrix.Range != whole {
+		t.Errorf("%s: the counter %s not over $__rate_interval or $__range", where, name)
 		return
 	}
 	for _, n := range path {
@@ -292,12 +327,21 @@ func keptLabels(e parser.Expr) ([]string, bool) {
 	case *parser.ParenExpr:
 		return keptLabels(e.Expr)
 	case *parser.AggregateExpr:
-		return e.Grouping, !e.Without
-	case *parser.BinaryExpr:
-		if kept, ok := keptLabels(e.LHS); ok {
-			return kept, true
+		if e.Op == parser.COUNT_VALUES {
+			return append([]string{e.Param.(*parser.StringLiteral).Val}, e.Grouping...), !e.Without
 		}
-		return keptLabels(e.RHS)
+		return e.Grouping, !e.Without
+	case *parser.Call: // such as round
+		return keptLabels(e.Args[0])
+	case *parser.BinaryExpr:
+		kept, ok := keptLabels(e.LHS)
+		if !ok {
+			return keptLabels(e.RHS)
+		}
+		if e.VectorMatching != nil {
+			kept = append(slices.Clone(kept), e.VectorMatching.Include...)
+		}
+		return kept, true
 	}
 	return nil, false
 }

@@ -187,8 +187,8 @@ type heldAlert struct {
 	}
 }
 
-// heldAlerts queries all alerts that Alertmanager holds, by name and instance.
-func heldAlerts(p *program) (map[string]heldAlert, error) {
+// allHeld queries all alerts that Alertmanager holds.
+func allHeld(p *program) (all []heldAlert, err error) {
 	status, body, err := p.get("/api/v2/alerts")
 	if err != nil {
 		return nil, err
@@ -196,8 +196,14 @@ func heldAlerts(p *program) (map[string]heldAlert, error) {
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("GET /api/v2/alerts = %d, want 200", status)
 	}
-	var all []heldAlert
-	if err := json.Unmarshal([]byte(body), &all); err != nil {
+	err = json.Unmarshal([]byte(body), &all)
+	return all, err
+}
+
+// heldAlerts queries the alerts that Alertmanager holds, by name and instance.
+func heldAlerts(p *program) (map[string]heldAlert, error) {
+	all, err := allHeld(p)
+	if err != nil {
 		return nil, err
 	}
 	held := map[string]heldAlert{}

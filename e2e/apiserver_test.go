@@ -40,9 +40,11 @@ func newAPIServer(t *testing.T, state string, dial func(ctx context.Context, net
 	}
 	transport := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: authority}}
 	t.Cleanup(transport.CloseIdleConnections)
-	port := cmp.Or(os.Getenv("VITALS_E2E_API_PORT"), "26443")
-	return apiServer{"https://127.0.0.1:" + port, &http.Client{Transport: transport, Timeout: 10 * time.Second}}
+	return apiServer{"https://127.0.0.1:" + apiPort(), &http.Client{Transport: transport, Timeout: 10 * time.Second}}
 }
+
+// apiPort returns the port of the API server on loopback.
+func apiPort() string { return cmp.Or(os.Getenv("VITALS_E2E_API_PORT"), "26443") }
 
 // send sends a request, with YAML or nothing, and returns status and body.
 func (a apiServer) send(method, path, text string) (int, []byte, error) {

@@ -5,13 +5,11 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +17,7 @@ import (
 )
 
 // answersWithin is how long the browser may take for one command.
-const answersWithin = 20 * time.Second
+const answersWithin = time.Minute
 
 // browser is Chromium without a window. It is controlled by the DevTools protocol over two pipes:
 // JSON objects, each with a NUL byte behind it
@@ -198,19 +196,26 @@ func (p *tab) prefer(t *testing.T, feature, value string) {
 // eval runs a JavaScript expression in the page and reads its value into result.
 func (p *tab) eval(t *testing.T, expression string, result any) {
 	t.Helper()
+	p.evaluate(t, object{"expression": expression}, result)
+}
+
+// evaluate runs an expression with options of Runtime.evaluate.
+func (p *tab) evaluate(t *testing.T, options object, result any) {
+	t.Helper()
+	options["returnByValue"], options["awaitPromise"] = true, true
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
 	}
-	p.call(t, "Runtime.evaluate", object{"expression": expression, "returnByValue": true, "awaitPromise": true}, &answer)
+	p.call(t, "Runtime.evaluate", options, &answer)
 	if answer.ExceptionDetails != nil {
-		t.Fatalf("%s: %s", expression, answer.ExceptionDetails)
+		t.Fatalf("%.500s: %s", options["expression"], answer.ExceptionDetails)
 	}
 	if result == nil {
 		return
 	}
 	if err := json.Unmarshal(answer.Result.Value, result); err != nil {
-		t.Fatalf("%s = %s: %v", expression, answer.Result.Value, err)
+		t.Fatalf("%.500s = %s: %v", options["expression"], answer.Result.Value, err)
 	}
 }
 
@@ -225,22 +230,12 @@ func (p *tab) text(t *testing.T, selector string) string {
 // key presses a key.
 func (p *tab) key(t *testing.T, key string, code int) {
 	t.Helper()
-	for _, kind := range []string{"rawKeyDown", "keyUp"} {
-		p.call(t, "Input.dispatchKeyEvent", object{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
+	text := ""
+	if key == "Enter" {
+		text = "\r" // at which a button is pressed
 	}
-}
-
-// picture keeps a picture of the page among the logs: of what is in view.
-func (p *tab) picture(t *testing.T, name string) {
-	t.Helper()
-	var answer struct{ Data string }
-	p.call(t, "Page.captureScreenshot", object{"format": "png"}, &answer)
-	png, err := base64.StdEncoding.DecodeString(answer.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(logDirectory(t), "page-"+name+".png"), png, 0o644); err != nil {
-		t.Fatal(err)
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		p.call(t, "Input.dispatchKeyEvent", object{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}, nil)
 	}
 }
 

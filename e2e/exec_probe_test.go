@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,6 +22,20 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// notices writes the licences that an image has, as make build does.
+func notices(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "../deploy/notices.sh")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("deploy/notices.sh: %v\n%s", err, stderr.String())
+	}
+	write(t, filepath.Join(dir, "THIRD_PARTY_NOTICES"), string(text))
+	write(t, filepath.Join(dir, "LICENSE"), read(t, "../LICENSE"))
+}
 
 // probes builds the exec probe and copies the program next to it, where every user can run
 // them, as in an image.
@@ -169,7 +185,11 @@ func children(t *testing.T) []string {
 	}
 	var alive []string
 	for _, list := range lists {
-		for _, pid := range strings.Fields(read(t, list)) {
+		pids, err := os.ReadFile(list)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) { // the thread has ended
+			t.Fatal(err)
+		}
+		for _, pid := range strings.Fields(string(pids)) {
 			stat, err := os.ReadFile("/proc/" + pid + "/stat")
 			if _, rest, ok := bytes.Cut(stat, []byte(") ")); err == nil && ok && rest[0] != 'Z' {
 				alive = append(alive, pid+" "+string(stat[:bytes.IndexByte(stat, ')')+1]))
@@ -200,31 +220,48 @@ func TestExecProbeE35NoChildren(t *testing.T) {
 	if err := errors.Join(os.WriteFile(config, []byte(text), 0o600), os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(rules), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	socket := stoppedDaemon(t)
+	ctx, kill := context.WithCancel(t.Context())
+	socket := silentSocket(t, kill)
 	before := children(t)
 	for name, tt := range map[string]struct {
 		args  []string
 		codes []int
-		kill  bool
+		ctx   context.Context
 	}{
-		"no daemon": {[]string{"--socket=/nowhere/s", "--config.file=/nowhere"}, []int{4}, false},
-		"without a daemon, and a hook that hangs":  {[]string{"--standalone", "--config.file=" + config, "--timeout=1s"}, []int{2, 5}, false}, // without data, or without a result
-		"a probe that is killed at its time's end": {[]string{"--socket=" + socket, "--timeout=1m"}, []int{-1}, true},
+		"no daemon": {[]string{"--socket=/nowhere/s", "--config.file=/nowhere", "--timeout=1m"}, []int{4}, t.Context()},
+		"without a daemon, and a hook that hangs": {[]string{"--standalone", "--config.file=" + config, "--timeout=1s"}, []int{2, 5}, t.Context()}, // without data, or without a result
+		"a probe that is killed while it waits":   {[]string{"--socket=" + socket, "--timeout=1m"}, []int{-1}, ctx},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		if tt.kill {
-			cancel()
-			ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
-		}
-		out, code := probed(t, exec.CommandContext(ctx, probe, append([]string{"--style=plain"}, tt.args...)...))
-		cancel()
+		out, code := probed(t, exec.CommandContext(tt.ctx, probe, append([]string{"--style=plain"}, tt.args...)...))
 		if !slices.Contains(tt.codes, code) {
 			t.Errorf("E35: %s = %d %q, want %v", name, code, out, tt.codes)
 		}
-		if left := slices.DeleteFunc(children(t), func(c string) bool { return slices.Contains(before, c) }); len(left) > 0 {
-			t.Errorf("E35: %s leaves the processes %q, want none", name, left)
-		}
+		await(t, "E35: "+name+" leaves no process", time.Minute, func() error {
+			if left := slices.DeleteFunc(children(t), func(c string) bool { return slices.Contains(before, c) }); len(left) > 0 {
+				return fmt.Errorf("there are %q", left)
+			}
+			return nil
+		})
 	}
+}
+
+// silentSocket is a socket without answers. It calls connected at the first connection.
+func silentSocket(t *testing.T, connected func()) string {
+	t.Helper()
+	path := filepath.Join(shortDirectory(t, ""), "s")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	go func() {
+		if c, err := ln.Accept(); err == nil {
+			connected()
+			<-t.Context().Done()
+			_ = c.Close()
+		}
+	}()
+	return path
 }
 
 // stoppedDaemon is the socket of a daemon that hangs.

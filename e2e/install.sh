@@ -2,10 +2,13 @@
 # Installs what the end-to-end tests run against; what is there already is left alone.
 #
 #   install.sh bootstrap     debootstrap and iproute2, for .ci/fresh (root, once)
-#   install.sh packages      Keystone's and Neutron's libraries from Debian 12 (root, once)
+#   install.sh packages      Keystone's, Neutron's and Octavia's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
-#                            MariaDB, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database (root, once)
-#   install.sh browser       Chromium without a window, and a font, for the status page (root, once)
+#                            MariaDB, PostgreSQL, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database,
+#                            unbound, chrony (root, once)
+#   install.sh grpc          a server of grpc-go with its health service, built into the cache
+#   install.sh browser       Chromium without a window, and a font, for the status page (root, once);
+#                            axe-core from npm, into the cache
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
 #   install.sh kubernetes    etcd, kube-apiserver and kubelet, built into the cache (minutes)
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
@@ -22,12 +25,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The libraries bring no daemon, no user and no question to answer. systemd and dbus run in
 # a namespace of their own; python3 and curl report for components as well. The last line
 # makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
-packages=(python3-keystone python3-neutron uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
-    iproute2 libcap2-bin util-linux)
+packages=(python3-keystone python3-neutron python3-octavia uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
+    iproute2 iptables libcap2-bin util-linux)
 
 # What the checks of containers are held against. The tests start them, on loopback.
-services=(supervisor redis-server memcached mariadb-server rabbitmq-server etcd-server apache2 openssh-server rsync
-    openvswitch-switch podman runc)
+services=(supervisor redis-server memcached mariadb-server postgresql rabbitmq-server etcd-server apache2 openssh-server rsync
+    openvswitch-switch podman runc unbound ldnsutils chrony)
 
 # The browser for the page. Chromium draws no letter without a font.
 browser=(chromium fonts-dejavu-core)
@@ -68,7 +71,19 @@ install_bootstrap() { install_debian debootstrap iproute2 util-linux; }
 
 install_packages() { install_debian "${packages[@]}"; }
 
-install_browser() { install_debian "${browser[@]}"; }
+# install_axe unpacks axe-core, of the version and the integrity in axe/package-lock.json. npm
+# is Debian's unless there is one.
+install_axe() {
+    local to
+    to=$cache/axe-$(sed -n 's/.*"axe-core": "\(.*\)".*/\1/p' "$here/axe/package.json")
+    [ ! -d "$to" ] || return 0
+    command -v npm >/dev/null || install_debian npm
+    rm -rf "$to.new" && mkdir -p "$to.new" && cp "$here"/axe/package*.json "$to.new"
+    (cd "$to.new" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) || die "axe-core cannot be had from npm"
+    mv "$to.new" "$to"
+}
+
+install_browser() { install_debian "${browser[@]}" && install_axe; }
 
 install_services() { install_debian "${services[@]}"; }
 
@@ -115,6 +130,12 @@ build() {
     mv "$to.new" "$to"
 }
 
+install_grpc() {
+    mkdir -p "$cache"
+    (cd "$here/grpchealth" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$cache/grpchealth.new" .)
+    mv "$cache/grpchealth.new" "$cache/grpchealth"
+}
+
 install_kubernetes() {
     build etcd go.etcd.io/etcd/server/v3
     build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
@@ -122,6 +143,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-bootstrap | packages | services | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
-*) die "usage: ${0##*/} bootstrap|packages|services|browser|prometheus|kubernetes|node|vm" ;;
+bootstrap | packages | services | grpc | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
+*) die "usage: ${0##*/} bootstrap|packages|services|grpc|browser|prometheus|kubernetes|node|vm" ;;
 esac

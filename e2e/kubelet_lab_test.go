@@ -21,6 +21,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The images of the node.
+const (
+	checkedImage = "docker.io/library/your-service:checked"
+	vitalsImage  = "docker.io/library/vitals:latest"
+)
+
 // node is a real kubelet and an API server, in namespaces of their own.
 type node struct {
 	apiServer
@@ -169,11 +175,12 @@ func (n *node) listen(t *testing.T, address string) net.Listener {
 }
 
 // exampleImages gives the node the images of deploy/container and of deploy, built by
-// their files, except that no compiler runs in an image. The service is one
-// of a static program.
-func (n *node) exampleImages(t *testing.T) {
+// their files with the programs of a directory, except that no compiler runs in an image. The
+// service is one of a static program.
+func (n *node) exampleImages(t *testing.T, dir string) {
 	t.Helper()
-	p, dir := newPodman(t), probes(t)
+	p := newPodman(t)
+	notices(t, dir)
 	build := exec.Command("go", "build", "-tags", "e2e", "-trimpath", "-o", filepath.Join(dir, "service"), "./kubelet/service")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -187,13 +194,12 @@ func (n *node) exampleImages(t *testing.T) {
 	write(t, filepath.Join(dir, "Service"), "FROM scratch\nCOPY service /\nENTRYPOINT [\"/service\"]\n")
 	write(t, filepath.Join(dir, "Vitals"), "FROM scratch\n"+
 		strings.NewReplacer("--from=build /src/bin/", "", " /src/bin/", " ", "--from=build /etc/ssl/certs/", "").Replace(last))
-	const checked, vitals = "docker.io/library/your-service:checked", "docker.io/library/vitals:latest"
 	archive := filepath.Join(dir, "images.tar")
 	for _, args := range [][]string{
 		{"build", "--format=docker", "--file=" + filepath.Join(dir, "Service"), "--tag=your-service", dir},
-		{"build", "--format=docker", "--file=../deploy/container/Dockerfile", "--build-arg=BASE=your-service", "--tag=" + checked, dir},
-		{"build", "--format=docker", "--file=" + filepath.Join(dir, "Vitals"), "--tag=" + vitals, dir},
-		{"save", "--format=docker-archive", "--multi-image-archive", "--output=" + archive, checked, vitals},
+		{"build", "--format=docker", "--file=../deploy/container/Dockerfile", "--build-arg=BASE=your-service", "--tag=" + checkedImage, dir},
+		{"build", "--format=docker", "--file=" + filepath.Join(dir, "Vitals"), "--tag=" + vitalsImage, dir},
+		{"save", "--format=docker-archive", "--multi-image-archive", "--output=" + archive, checkedImage, vitalsImage},
 	} {
 		if _, err := p.run(args...); err != nil {
 			t.Fatal(err)

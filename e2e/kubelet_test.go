@@ -43,31 +43,41 @@ groups:
 	podSlack = 2 * time.Second
 )
 
-// examplePod is the pod of deploy/kubernetes on a real node.
-type examplePod struct{ *node }
+// examplePod is a pod on a real node, with a container for the workload and one for Vitals.
+type examplePod struct {
+	*node
+	name, workload string
+}
 
-// startPod starts the pod as it stands, but for the node that a scheduler would choose.
+// logEvents logs the events of the pod if the test fails.
+func (e examplePod) logEvents(t *testing.T) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(e.event(e.name, "none", ""))
+		}
+	})
+}
+
+// startPod starts the pod of deploy/kubernetes as it stands, but for the node that a scheduler
+// would choose.
 func startPod(t *testing.T) examplePod {
 	t.Helper()
 	n := startNode(t)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(n.event("keystone", "none", ""))
-		}
-	})
-	n.exampleImages(t)
+	e := examplePod{n, "keystone", "keystone"}
+	e.logEvents(t)
+	n.exampleImages(t, probes(t))
 	n.create(t, "/api/v1/namespaces/default/configmaps", configMap(t, "keystone-vitals", map[string]string{"vitals.yml": podConfig, "rules.yml": podRules}))
 	n.create(t, "/api/v1/namespaces/default/pods", strings.Replace(read(t, "../deploy/kubernetes/exec-probe.yaml"), "\nspec:\n", "\nspec:\n  nodeName: e2e\n", 1))
-	return examplePod{n}
+	return e
 }
 
 // is fails unless the pod is ready, or not, and the containers were restarted so often.
 func (e examplePod) is(ready string, service, vitals int) error {
-	p, err := e.pod("keystone")
+	p, err := e.pod(e.name)
 	if err != nil {
 		return err
 	}
-	k, v := p.container("keystone"), p.container("vitals")
+	k, v := p.container(e.workload), p.container("vitals")
 	if p.ready() != ready || k.RestartCount != service || v.RestartCount != vitals {
 		return fmt.Errorf("ready is %s after %d restarts of the service and %d of Vitals, want %s after %d and %d", p.ready(), k.RestartCount, v.RestartCount, ready, service, vitals)
 	}

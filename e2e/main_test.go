@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -37,6 +38,30 @@ func env(t *testing.T) environment {
 	return e
 }
 
+// cacheDirectory is where the script install.sh leaves what it builds and unpacks.
+func cacheDirectory() (string, error) {
+	if cache := os.Getenv("VITALS_E2E_CACHE"); cache != "" {
+		return cache, nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".cache", "vitals-e2e"), err
+}
+
+// cached is the last path of that cache that matches a pattern. how is the part of install.sh
+// that makes it.
+func cached(t *testing.T, pattern, how string) string {
+	t.Helper()
+	cache, err := cacheDirectory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(cache, pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("Glob(%q) = %v, %v, want what e2e/install.sh %s leaves there", pattern, found, err, how)
+	}
+	return slices.Max(found)
+}
+
 // logDirectory is where logs are kept: among those of the stacks, or, for tests that
 // need none, until the end of the test.
 func logDirectory(t *testing.T) string {
@@ -51,10 +76,13 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run builds the program unless VITALS_BIN names one.
+// run runs the tests, with a program that it builds unless VITALS_BIN names one.
 func run(m *testing.M) int {
+	if job := os.Getenv(attackVariable); job != "" {
+		return attackFrom(job)
+	}
 	if os.Getenv("VITALS_BIN") != "" {
-		return m.Run()
+		return runIndexed(m)
 	}
 	dir, err := os.MkdirTemp("", "vitals-bin")
 	if err != nil {
@@ -74,5 +102,14 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
-	return m.Run()
+	return runIndexed(m)
+}
+
+func runIndexed(m *testing.M) int {
+	code := m.Run()
+	if err := indexPictures(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: list the pictures:", err)
+		return 1
+	}
+	return code
 }

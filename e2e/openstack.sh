@@ -6,6 +6,7 @@
 #   openstack.sh stop           stops both
 #   openstack.sh fault NAME     breaks one thing; heal NAME undoes it
 #   openstack.sh faults         lists the names
+#   openstack.sh octavia        starts Octavia's API in addition, and publishes it in the catalog
 #
 # State lies in $VITALS_E2E_STATE/openstack; clouds.yaml in it holds the cloud "health".
 set -euo pipefail
@@ -16,12 +17,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 state=${VITALS_E2E_STATE:?names the directory for state}/openstack
 keystone_port=${VITALS_E2E_KEYSTONE_PORT:-25000}
 neutron_port=${VITALS_E2E_NEUTRON_PORT:-29696}
+octavia_port=${VITALS_E2E_OCTAVIA_PORT:-29876}
 neutron_password=neutron-test-password
 health_password=health-test-password
 token_lifetime=3600
 python=/usr/bin/python3 # another python that is first in PATH does not see Debian's modules
 
 export KEYSTONE_URL=http://127.0.0.1:$keystone_port/v3 NEUTRON_URL=http://127.0.0.1:$neutron_port
+export OCTAVIA_URL=http://127.0.0.1:$octavia_port
 export ADMIN_PASSWORD=admin-test-password NEUTRON_PASSWORD=$neutron_password HEALTH_PASSWORD=$health_password
 
 clean() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 "$@"; }
@@ -33,7 +36,7 @@ answers() { curl -fsS --noproxy '*' --max-time 5 "$1"; }
 configure() {
     mkdir -p "$state/lock" "$state/log"
     local file
-    for file in keystone.conf neutron.conf api-paste.ini clouds.yaml; do
+    for file in keystone.conf neutron.conf octavia.conf api-paste.ini clouds.yaml; do
         fill "$here/openstack/$file" >"$state/$file"
         chmod 600 "$state/$file"
     done
@@ -60,6 +63,12 @@ make_neutron() {
     touch "$state/neutron.made"
 }
 
+make_octavia() {
+    rm -f "$state"/octavia.db*
+    clean "$python" "$here/openstack/octavia_schema.py" "$state/octavia.conf" "$state/octavia.db" >"$state/log/octavia-schema.log" 2>&1
+    touch "$state/octavia.made"
+}
+
 # make NAME makes the service's database once.
 make() {
     [ -e "$state/$1.made" ] || "make_$1" || die "$1 cannot be set up; see $state/log"
@@ -82,6 +91,24 @@ start_neutron() {
         "$python" "$here/openstack/neutron_server.py" --config-file "$state/neutron.conf"
 }
 
+start_octavia() {
+    running octavia && return
+    spawn octavia env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 OCTAVIA_CONFIG="$state/octavia.conf" \
+        uwsgi-core --plugin python3 --http-socket "127.0.0.1:$octavia_port" --wsgi-file "$here/openstack/octavia_wsgi.py" \
+        --master --no-orphans --processes 1 --need-app --die-on-term --buffer-size 65535 \
+        --add-header 'Connection: close' --disable-logging
+}
+
+await_octavia() { await 120 octavia answers "$OCTAVIA_URL/"; }
+
+octavia() {
+    make octavia
+    start_octavia
+    await_octavia
+    cloud publish load-balancer "$OCTAVIA_URL" load-balancer_observer
+    progress "Octavia answers at $OCTAVIA_URL"
+}
+
 await_keystone() { await 120 keystone answers "$KEYSTONE_URL"; }
 await_neutron() { await 120 neutron answers "$NEUTRON_URL/"; }
 
@@ -100,6 +127,7 @@ start() {
 }
 
 stop() {
+    end octavia
     end neutron
     end keystone
 }
@@ -145,6 +173,15 @@ heal_neutron_frozen() { signal neutron CONT; }
 fault_neutron_database_gone() { away $(db_files neutron); }
 heal_neutron_database_gone() { back $(db_files neutron); }
 
+fault_octavia_stopped() { end octavia; }
+heal_octavia_stopped() { start_octavia && await_octavia; }
+
+fault_octavia_frozen() { signal octavia STOP; }
+heal_octavia_frozen() { signal octavia CONT; }
+
+fault_octavia_database_gone() { away $(db_files octavia); }
+heal_octavia_database_gone() { back $(db_files octavia); }
+
 fault_endpoint_missing() { cloud drop-endpoints; }
 heal_endpoint_missing() { cloud provision; }
 
@@ -154,4 +191,4 @@ heal_service_account_broken() { cloud password neutron "$neutron_password"; }
 fault_port_quota_exhausted() { cloud port-quota 1; }
 heal_port_quota_exhausted() { cloud port-quota reset; }
 
-main "$@"
+if [ "${1:-}" = octavia ]; then octavia; else main "$@"; fi

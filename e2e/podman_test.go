@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -122,6 +123,7 @@ func (p podman) checkedImage(t *testing.T) string {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}
 	}
+	notices(t, dir)
 	if out, err := p.run("build", "--format=docker", "--file=../deploy/container/Dockerfile", "--tag=checked", dir); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -145,6 +147,7 @@ func TestPodman(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	p.hasLicences(t, image)
 	volumes := []string{"--volume=" + config + ":/etc/vitals:ro", "--volume=" + work + ":/work:ro"}
 
 	t.Run("daemon", func(t *testing.T) {
@@ -160,6 +163,41 @@ func TestPodman(t *testing.T) {
 		p.start(t, "standalone", image, args...)
 		p.roundTrip(t, "standalone", filepath.Join(work, "done"))
 	})
+}
+
+// hasLicences fails unless the image has the licences of Vitals, of Go and of every module that
+// is linked into its program.
+func (p podman) hasLicences(t *testing.T, image string) {
+	t.Helper()
+	dir := shortDirectory(t, "")
+	for _, args := range [][]string{
+		{"create", "--name=licences", image, "/usr/local/bin/vitals"},
+		{"cp", "licences:/licenses/vitals", dir},
+		{"cp", "licences:/usr/local/bin/vitals", filepath.Join(dir, "program")},
+		{"rm", "licences"},
+	} {
+		if _, err := p.run(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, filepath.Join(dir, "vitals", "LICENSE")); got != read(t, "../LICENSE") {
+		t.Errorf("the image has a LICENSE of %d bytes, want that of the repository", len(got))
+	}
+	linked, err := buildinfo.ReadFile(filepath.Join(dir, "program"))
+	if err != nil || len(linked.Deps) == 0 {
+		t.Fatalf("modules of the program: %v, %v", linked, err)
+	}
+	want := []string{"Go " + linked.GoVersion}
+	for _, m := range linked.Deps {
+		want = append(want, m.Path+" "+m.Version)
+	}
+	texts := strings.Split(read(t, filepath.Join(dir, "vitals", "THIRD_PARTY_NOTICES")), "\n"+strings.Repeat("=", 80)+"\n")
+	for _, w := range want {
+		i := slices.IndexFunc(texts, func(text string) bool { return strings.HasPrefix(text, w+"\n") })
+		if i < 0 || !strings.Contains(strings.ToLower(texts[i]), "copyright") {
+			t.Errorf("THIRD_PARTY_NOTICES has no licence of %s, want one", w)
+		}
+	}
 }
 
 // roundTrip breaks and heals what the container's check tests.

@@ -15,6 +15,7 @@ import (
 // a program that beats until it is stuck. Then the listener ends supervisord, and with it the
 // container.
 func TestSonicHeartbeats(t *testing.T) {
+	t.Parallel()
 	_, shown, _ := strings.Cut(read(t, "../docs/guides/sonic.md"), "```ini\n")
 	shown, _, found := strings.Cut(shown, "```\n")
 	if !found {

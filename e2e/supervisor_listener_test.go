@@ -123,7 +123,7 @@ func TestSupervisorHeartbeats(t *testing.T) {
 		write(t, filepath.Join(u.dir, "stuck"), "")
 		u.component(t, "beats", 1, 0)
 		await(t, "the listener logs the failure", time.Minute, func() error {
-			if _, log := u.listener(t); !strings.Contains(log, "alive fails") {
+			if _, log := u.listener(t); !strings.Contains(log, "alive failing") {
 				return errors.New(log)
 			}
 			return nil
@@ -138,7 +138,7 @@ func TestSupervisorHeartbeats(t *testing.T) {
 			}
 			return nil
 		})
-		if _, log := u.listener(t); strings.Count(log, "alive fails") != 1 || !strings.Contains(log, "beats is stuck") {
+		if _, log := u.listener(t); strings.Count(log, "alive failing") != 1 || !strings.Contains(log, "beats is stuck") {
 			t.Errorf("the log of the listener, want once that beats is stuck:\n%s", log)
 		}
 	})

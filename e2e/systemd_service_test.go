@@ -29,7 +29,7 @@ const serviceRules = `groups: [{name: g, rules: [
   {alert: CollectorFails, expr: 'vitals_collector_success == 0', labels: {state: ready}}]}]`
 
 // serviceHealthy is the status of a Vitals whose states pass.
-const serviceHealthy = "ready pass, alive pass"
+const serviceHealthy = "ready ok, alive ok"
 
 // vitalsService installs the shipped unit, with other files, a port and short times.
 func vitalsService(t *testing.T) (b *booted, d daemon) {
@@ -69,7 +69,7 @@ func (b *booted) shows(t *testing.T, within time.Duration, want map[string]strin
 
 func TestSystemdService(t *testing.T) {
 	b, d := vitalsService(t)
-	const good, bad = serviceHealthy, "ready fail (Bad), alive pass"
+	const good, bad = serviceHealthy, "ready failing (Bad), alive ok"
 	t.Run("start returns once it is ready", func(t *testing.T) {
 		b.ctl(t, "start", "vitals.service")
 		if err := d.want("/started", http.StatusOK); err != nil {

@@ -15,10 +15,13 @@ import (
 	"maps"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,11 +89,17 @@ type tcpAsking struct{ daemon }
 // succeed for ready.
 func tcpAsk(t *testing.T, blocks map[string]string) tcpAsking {
 	t.Helper()
+	return serverAsk(t, "tcp", blocks)
+}
+
+// serverAsk does so with another kind.
+func serverAsk(t *testing.T, kind string, blocks map[string]string) tcpAsking {
+	t.Helper()
 	dir := shortDirectory(t, "")
 	var config strings.Builder
 	config.WriteString("evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n")
 	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, tcp: {%s}}\n", name, blocks[name])
+		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, %s: {%s}}\n", name, kind, blocks[name])
 	}
 	const rules = `groups: [{name: g, rules: [{alert: ServerDown, expr: vitals_dependency_up == 0, labels: {state: ready}, annotations: {summary: "{{ $labels.dependency }} is down."}}]}]`
 	for file, text := range map[string]string{"vitals.yml": config.String(), "rules.yml": rules} {
@@ -155,6 +164,28 @@ func (a tcpAsking) seesWithin(t *testing.T, within time.Duration, name, reason, 
 	})
 }
 
+// recovered waits until a collector succeeds again, and compares when it did with the interval: a
+// collection that was running at the change may still fail, but not the next one.
+func (a tcpAsking) recovered(t *testing.T, name string, change time.Time, healthy string) {
+	t.Helper()
+	a.sees(t, name, "", healthy)
+	const interval, jitter = 500 * time.Millisecond, 1.05
+	series := regexp.MustCompile(fmt.Sprintf(`(?m)^vitals_collector_last_success_timestamp_seconds\{collector=%q\} (\S+)$`, name))
+	_, metrics, err := a.get("/metrics")
+	found := series.FindStringSubmatch(metrics)
+	if err != nil || found == nil {
+		t.Fatalf("no success of %s in the metrics (%v)", name, err)
+	}
+	at, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := time.UnixMicro(int64(at * 1e6))
+	if limit := time.Duration(jitter * 2 * float64(interval)); seen.Sub(change) > limit+time.Second {
+		t.Errorf("%s succeeded %s after the change, want within %s and the time of a busy machine", name, seen.Sub(change), limit)
+	}
+}
+
 // faults stops a server, goes on, kills it and starts it again, and compares the
 // results of a collector.
 func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, healthy string) {
@@ -175,6 +206,22 @@ func (a tcpAsking) faults(t *testing.T, s *tcpServer, name, healthy string) {
 		s.start(t)
 		a.seesWithin(t, startsWithin, name, "", healthy)
 	})
+}
+
+// verdict stops a server and continues it, and compares ready with the results of a collector.
+func (a tcpAsking) verdict(t *testing.T, s *tcpServer, name, healthy string) {
+	t.Helper()
+	ready := func(status int) {
+		t.Helper()
+		await(t, "ready", tcpWithin, func() error { return a.want("/ready", status) })
+	}
+	ready(http.StatusOK)
+	s.signal(t, syscall.SIGSTOP)
+	a.sees(t, name, "timeout", "timeout")
+	ready(http.StatusServiceUnavailable)
+	s.signal(t, syscall.SIGCONT)
+	a.recovered(t, name, time.Now(), healthy)
+	ready(http.StatusOK)
 }
 
 // tcpPort is the port of an address.

@@ -135,19 +135,7 @@ func etcds(t *testing.T) map[string][]string {
 
 func newEtcd(t *testing.T) string {
 	t.Helper()
-	cache := os.Getenv("VITALS_E2E_CACHE")
-	if cache == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(home, ".cache", "vitals-e2e")
-	}
-	found, err := filepath.Glob(filepath.Join(cache, "kubernetes-*", "etcd"))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("Glob() = %v, %v, want the etcd that e2e/install.sh kubernetes builds", found, err)
-	}
-	return slices.Max(found)
+	return cached(t, "kubernetes-*/etcd", "kubernetes")
 }
 
 func TestTCPEtcd(t *testing.T) {

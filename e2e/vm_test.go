@@ -102,7 +102,7 @@ type finding struct {
 // printed on the second serial line.
 func (m *machine) run(t *testing.T) map[string]*finding {
 	t.Helper()
-	kernel := kernelDirectory(t)
+	kernel := cached(t, "kernel", "vm")
 	writeImage(t, m.path("initramfs"), kernel, m.path("init"), m.path("e2e.test"))
 	accelerator := accelerator(t)
 	ctx, cancel := context.WithTimeout(t.Context(), vmTimeout)
@@ -171,20 +171,6 @@ func parseFindings(t *testing.T, events []byte) map[string]*finding {
 		}
 	}
 	return findings
-}
-
-// kernelDirectory is where the script install.sh unpacks the kernel.
-func kernelDirectory(t *testing.T) string {
-	t.Helper()
-	cache := os.Getenv("VITALS_E2E_CACHE")
-	if cache == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(home, ".cache", "vitals-e2e")
-	}
-	return filepath.Join(cache, "kernel")
 }
 
 // match returns the only file of the pattern.

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/text"
@@ -47,9 +48,13 @@ type alerting struct {
 	// selected the metrics of collectors that it uses.
 	named    []labels.Label
 	selected []string
-	limit    *Limit
+	// measuredBy are the collectors that measure what the rule uses.
+	measuredBy measuredBy
+	limit      *Limit
 	// series are the alerts' own series; nil as long as no expression selects them.
 	series *window.Source
+	// memory is what the alerts hold.
+	memory *budget.Account
 
 	// status is the result of the last evaluation, and since when it became that.
 	status Status
@@ -57,6 +62,8 @@ type alerting struct {
 	reason string
 	// err is the last evaluation's error, nil after a success.
 	err error
+	// ownLabels are the rule's labels for people: without state and severity.
+	ownLabels map[string]string
 	// held is the last status that was not Unknown; Unknown if there was none.
 	held Status
 	// wasOK is set once the rule was OK.
@@ -79,7 +86,9 @@ type active struct {
 	firing          bool
 	activeAt        time.Time
 	keepFiringSince time.Time
-	seen            bool
+	// firedAt is when the alert began to fire; zero while it is pending.
+	firedAt time.Time
+	seen    bool
 	// starting is set if the alert has not been inactive since the rule has data.
 	starting bool
 	// annotations are expanded for the first snapshot after an evaluation that changed
@@ -98,8 +107,11 @@ type templateContext struct {
 	externalURL    string
 }
 
-func newAlerting(g *group, r rules.Rule, at time.Time) (*alerting, error) {
-	a := &alerting{rule: r, group: g, active: map[uint64]*active{}, since: at, limit: limitOf(r.AST)}
+func newAlerting(g *group, r rules.Rule, at time.Time, memory *budget.Account) (*alerting, error) {
+	a := &alerting{rule: r, group: g, active: map[uint64]*active{}, since: at, limit: limitOf(r.AST), memory: memory, ownLabels: map[string]string{}}
+	maps.Copy(a.ownLabels, r.Labels)
+	delete(a.ownLabels, "state")
+	delete(a.ownLabels, "severity")
 	var err error
 	if a.labels, err = parseTemplates(r.Alert, r.Labels); err != nil {
 		return nil, err
@@ -150,6 +162,9 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 	if err != nil {
 		return err
 	}
+	if err := a.reserve(next); err != nil {
+		return err
+	}
 	for _, al := range a.active {
 		al.seen = false
 	}
@@ -167,7 +182,9 @@ func (a *alerting) evaluate(ctx context.Context, at time.Time, result promql.Vec
 	a.advance(at)
 	if limit := a.group.Limit; limit > 0 && len(a.active) > limit {
 		count := len(a.active)
-		clear(a.active)
+		for h := range a.active {
+			a.end(h)
+		}
 		return fmt.Errorf("the group's limit of %d alerts is exceeded by %d active alerts", limit, count)
 	}
 	return nil
@@ -223,18 +240,18 @@ func (t templated) expand(ctx context.Context, at time.Time, s promql.Sample, tc
 func (a *alerting) advance(at time.Time) {
 	for h, al := range a.active {
 		if !al.seen && !a.keeps(al, at) {
-			delete(a.active, h)
+			a.end(h)
 			continue
 		}
 		if al.seen {
 			al.keepFiringSince = time.Time{}
 		}
 		switch held := at.Sub(al.activeAt) >= a.rule.For; {
-		case held:
-			al.firing = true
-		case al.firing:
+		case held && !al.firing:
+			al.firing, al.firedAt = true, at
+		case !held && al.firing:
 			// The rule was reloaded with a longer for, or the clock stepped back.
-			al.firing, al.keepFiringSince = false, time.Time{}
+			al.firing, al.firedAt, al.keepFiringSince = false, time.Time{}, time.Time{}
 		}
 	}
 }
@@ -250,14 +267,23 @@ func (a *alerting) keeps(al *active, at time.Time) bool {
 	return at.Sub(al.keepFiringSince) < a.rule.KeepFiringFor
 }
 
-// plainSummary returns the annotation summary if it contains nothing to expand.
-func (a *alerting) plainSummary() string {
+// plainAnnotation returns an annotation if it contains nothing to expand.
+func (a *alerting) plainAnnotation(name string) string {
 	for _, t := range a.annotations {
-		if t.name == "summary" {
+		if t.name == name {
 			return t.plain
 		}
 	}
 	return ""
+}
+
+// annotation returns an annotation as expanded for the first of the alerts, or, without
+// alerts, if it contains nothing to expand.
+func (a *alerting) annotation(name string, alerts []Alert) string {
+	if len(alerts) > 0 {
+		return alerts[0].Annotations[name]
+	}
+	return a.plainAnnotation(name)
 }
 
 // conclude derives the rule's status from the alerts or their absence.
@@ -315,7 +341,7 @@ func (a *alerting) alerts(ctx context.Context, at time.Time, limit int, tc templ
 		}
 		shown = append(shown, Alert{
 			Labels: al.labels, Annotations: al.annotations, Firing: al.firing,
-			Value: al.sample.F, ActiveAt: al.activeAt, KeepFiringSince: al.keepFiringSince,
+			Value: al.sample.F, ActiveAt: al.activeAt, FiredAt: al.firedAt, KeepFiringSince: al.keepFiringSince,
 		})
 	}
 	return shown
@@ -326,18 +352,18 @@ func (a *alerting) shift(d time.Duration) {
 	a.since = a.since.Add(d)
 	for _, al := range a.active {
 		al.activeAt = al.activeAt.Add(d)
-		al.keepFiringSince = shifted(al.keepFiringSince, d)
+		al.firedAt, al.keepFiringSince = shifted(al.firedAt, d), shifted(al.keepFiringSince, d)
 	}
 }
 
 // inherit takes over the state that the same rule had before a reload.
 func (a *alerting) inherit(old *alerting) {
 	a.active, a.status, a.since, a.reason, a.held = old.active, old.status, old.since, old.reason, old.held
-	a.series, a.err, a.wasOK = old.series, old.err, old.wasOK
+	a.series, a.err, a.wasOK, a.memory = old.series, old.err, old.wasOK, old.memory
 	for _, al := range a.active {
 		al.annotations = nil
 	}
 }
 
-// bound clips text of other programs to 512 bytes.
-func bound(s string) string { return text.Clip(s, 512) }
+// bound clips text of other programs to 512 bytes, and removes invisible characters.
+func bound(s string) string { return text.Clip(text.Visible(s), 512) }

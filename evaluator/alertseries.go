@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -67,16 +68,14 @@ func (c *core) writeAlerts(a *alerting, asOf time.Time) error {
 		a.series = c.window.Source()
 	}
 	a.series.Begin(asOf.UnixMilli())
-	defer a.series.End()
 	for _, al := range a.active {
 		a.nameSeries(al)
-		if err := a.series.Add(al.inAlerts, 1, 0); err != nil {
-			return err
-		}
-		if err := a.series.Add(al.inForState, float64(al.activeAt.Unix()), 0); err != nil {
+		if err := cmp.Or(a.series.Add(al.inAlerts, 1, 0), a.series.Add(al.inForState, float64(al.activeAt.Unix()), 0)); err != nil {
+			a.series.Abort()
 			return err
 		}
 	}
+	a.series.End()
 	return nil
 }
 

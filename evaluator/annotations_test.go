@@ -75,3 +75,18 @@ groups: [{name: g, rules: [{alert: Peak, expr: load > 0, annotations: {summary: 
 		t.Errorf("summary %q, want an error with %q", got, want)
 	}
 }
+
+// The labels and the address of the flags are those of templates, in labels as well.
+func TestTemplatesHaveExternalLabels(t *testing.T) {
+	c, _ := gauge("up")
+	text := strings.Replace(upRule, "labels: {", "labels: {where: '{{ $externalLabels.cluster }}', link: '{{ $externalURL }}/x', ", 1)
+	e, stop := startWith(t, evaluator.Config{Files: parse(t, text), Sources: []evaluator.Source{source("c", c)}},
+		evaluator.Options{ExternalLabels: map[string]string{"cluster": "prod"}, ExternalURL: "https://vitals.example"})
+	defer stop()
+	for len(e.Snapshot().Rules[0].Alerts) == 0 {
+		<-e.Changed()
+	}
+	if got := e.Snapshot().Rules[0].Alerts[0].Labels; got.Get("where") != "prod" || got.Get("link") != "https://vitals.example/x" {
+		t.Errorf("labels = %s, want those of the flags", got)
+	}
+}

@@ -15,6 +15,8 @@ type cachedResult struct {
 	version version // zero where nothing is cached
 	result  promql.Vector
 	missing string
+	// took is how long the query took.
+	took time.Duration
 }
 
 // version is what the result of a cacheable expression depends on.

@@ -1,12 +1,15 @@
 package evaluator
 
 import (
+	"context"
 	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -32,7 +35,7 @@ func newChangeLog(logger *slog.Logger) changeLog {
 	return changeLog{logger, map[string]*stateChanges{}}
 }
 
-// log logs every state whose verdict changed. It logs a state that flaps with the number of
+// log logs every state whose word changed. It logs a state that flaps with the number of
 // its changes, also where the last verdict is the one that was logged before. first is set
 // in the evaluation after which all collectors have run: log then also logs the states that
 // have failed since the start.
@@ -43,7 +46,7 @@ func (c changeLog) log(old, s *Snapshot, first bool) {
 			changes = &stateChanges{limits: rate.NewLimiter(rate.Every(changePause), newChanges)}
 			c.states[st.Name] = changes
 		}
-		if before, ok := old.State(st.Name, old.At); !ok || before.Verdict != st.Verdict {
+		if before, ok := old.State(st.Name, old.At); !ok || old.Word(&before) != s.Word(&st) {
 			changes.count++
 		}
 		if (changes.count > 0 || first && st.Verdict == Fail) && changes.limits.AllowN(s.At, 1) {
@@ -67,13 +70,26 @@ func (c changeLog) write(s *Snapshot, st State, changes int) {
 	}
 	if len(st.Deciding) > 0 {
 		logger = logger.With("rules", s.names(st.Deciding))
+		logger = s.Rules[st.Deciding[0]].with(logger)
 	}
-	switch st.Verdict {
-	case Fail:
-		logger.Warn("state fails")
-	case Warn:
-		logger.Warn("state passes with a warning")
-	default:
-		logger.Info("state passes")
+	level := slog.LevelWarn
+	if st.Verdict == Pass {
+		level = slog.LevelInfo
 	}
+	logger.Log(context.Background(), level, "state "+s.Word(&st))
+}
+
+// with returns a logger of the first rule that decides a state: its summary, its value and
+// its cause. The reason of the state has the error of the collector.
+func (r *Rule) with(logger *slog.Logger) *slog.Logger {
+	if r.Summary != "" {
+		logger = logger.With("summary", text.Line(r.Summary, maxNote))
+	}
+	if r.Observed != nil {
+		logger = logger.With("value", *r.Observed)
+	}
+	if r.Cause != "" {
+		logger = logger.With("cause", r.Cause)
+	}
+	return logger
 }

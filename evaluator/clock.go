@@ -21,6 +21,24 @@ func (w *stepWatch) step(now time.Time) time.Duration {
 	return d
 }
 
+// maxReadings bounds how often settledTime reads the clock.
+const maxReadings = 10
+
+// settledTime returns the time of two readings, one right after the other, between which the
+// wall clock does not step. time.Now reads the wall clock and then the monotonic one: in a thread
+// that is stopped in between, one reading alone looks like a step.
+func settledTime(clock func() time.Time) time.Time {
+	now := clock()
+	for range maxReadings {
+		last := newStepWatch(now)
+		now = clock()
+		if last.step(now) == 0 {
+			break
+		}
+	}
+	return now
+}
+
 // shifted moves a time by d; the zero time stays zero.
 func shifted(t time.Time, d time.Duration) time.Time {
 	if t.IsZero() {

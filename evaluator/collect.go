@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
@@ -19,7 +19,8 @@ const (
 	// component that flaps causes at most 100 a second.
 	minGap = 10 * time.Millisecond
 	// A collector gets a tenth of its timeout within these bounds in addition, so that
-	// its own timeout error arrives, also on a busy machine.
+	// its own timeout error arrives, also on a busy machine. It counts from the moment when
+	// the process notices the timeout, which may have been stopped meanwhile.
 	minGrace = 250 * time.Millisecond
 	maxGrace = time.Second
 	// spread is the part of the interval by which collections vary, so that collectors
@@ -38,14 +39,18 @@ type worker struct {
 	ended   chan struct{} // closed when run has returned
 	results chan<- result
 	logger  *slog.Logger
+	secrets *redact.List
 	wake    chan struct{}
 	// panicked is set if the last collection panicked.
 	panicked bool
-	log      outcomeLog
+	// fault is the panic of the last Run until another one has run for an interval. What the
+	// collector holds may be outdated until then, so its collections fail.
+	fault atomic.Pointer[panics.Error]
+	log   outcomeLog
 }
 
-func newWorker(s Source, results chan<- result, logger *slog.Logger) *worker {
-	w := &worker{collector: s.Collector, results: results, logger: logger.With("collector", s.Name), wake: make(chan struct{}, 1), ended: make(chan struct{}), log: newOutcomeLog()}
+func newWorker(s Source, results chan<- result, opts Options) *worker {
+	w := &worker{collector: s.Collector, results: results, logger: opts.Logger.With("collector", s.Name), secrets: opts.Secrets, wake: make(chan struct{}, 1), ended: make(chan struct{}), log: newOutcomeLog()}
 	w.source.Store(&s)
 	return w
 }
@@ -79,12 +84,8 @@ func (w *worker) wakeUp() {
 // context.
 func (w *worker) run(ctx context.Context) {
 	if r, ok := w.collector.(collectors.Runner); ok {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			w.keepRunning(ctx, r)
-		}()
-		defer w.await(done)
+		running := panics.Go(func() struct{} { w.keepRunning(ctx, r); return struct{}{} })
+		defer w.await(running.Done())
 	}
 	var source *Source
 	var due time.Time // of the next regular collection
@@ -126,15 +127,17 @@ func (w *worker) runCollection(ctx context.Context) bool {
 	begin := time.Now() // before the timeout begins, so that a collection that times out took no less
 	collecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	done := make(chan result, 1)
-	go func() { done <- w.collect(collecting) }()
+	collection := panics.Go(func() result { return w.collect(collecting) })
 
-	late := time.After(timeout + min(max(timeout/10, minGrace), maxGrace))
+	ended, late := collecting.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case r := <-done:
+		case <-ended:
+			ended, late = nil, time.After(min(max(timeout/10, minGrace), maxGrace))
+		case <-collection.Done():
+			r := w.outcome(collection)
 			r.began, r.took = begin, time.Since(begin)
 			return w.deliver(ctx, r)
 		case <-late:
@@ -144,29 +147,48 @@ func (w *worker) runCollection(ctx context.Context) bool {
 			select {
 			case <-ctx.Done():
 				return false
-			case <-done: // too late: dropped
+			case <-collection.Done():
+				w.logPanic(w.outcome(collection)) // too late: dropped
 				return true
 			}
 		}
 	}
 }
 
-// collect calls the collector and turns a panic into an error.
-func (w *worker) collect(ctx context.Context) (r result) {
+// collect calls the collector.
+func (w *worker) collect(ctx context.Context) result {
+	samples, err := w.collector.Collect(ctx)
+	r := result{samples: w.shownSamples(samples), descs: w.shownDescs(w.collector.Describe()), err: err, note: w.noteOf(), parts: w.partsOf()}
+	if p, ok := w.collector.(collectors.Prioritizer); ok && len(r.samples) == len(samples) {
+		r.essential = p.Essential()
+	}
+	if err == nil {
+		return r
+	}
+	if panicked, ok := errors.AsType[*panics.Error](err); ok { // in a callback of a library
+		r.stack = panicked.Stack
+	}
+	r.err = errors.New(w.shown(err.Error()))
+	return r
+}
+
+// outcome returns the result of a collection that has ended. A panic is an error, and so is
+// one between collections.
+func (w *worker) outcome(collection *panics.Task[result]) (r result) {
 	defer func() {
-		if p := recover(); p != nil {
-			r = result{err: errors.New(bound(panicText(p))), stack: debug.Stack()}
+		if p := panics.Of(recover()); p != nil {
+			r = result{err: errors.New(w.panicText(p)), stack: p.Stack}
 		}
 	}()
-	samples, err := w.collector.Collect(ctx)
-	if err != nil {
-		err = errors.New(redact.Text(err.Error()))
+	r = collection.Result()
+	if p := w.fault.Load(); p != nil {
+		return result{err: errors.New(bound("between collections: " + w.panicText(p)))}
 	}
-	return result{samples: samples, descs: w.collector.Describe(), err: err, note: noteOf(w.collector), parts: partsOf(w.collector)}
+	return r
 }
 
 // panicText returns the value of a panic without secrets.
-func panicText(p any) string { return redact.Text(fmt.Sprintf("panic: %v", p)) }
+func (w *worker) panicText(p *panics.Error) string { return bound(w.shown(p.Error())) }
 
 func (w *worker) deliver(ctx context.Context, r result) bool {
 	r.collector = w.collector
@@ -190,13 +212,34 @@ func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 	}
 }
 
+// runOnce calls Run. Collections fail from a panic until a later Run has returned or has run for
+// an interval.
 func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.logger.Error("collector panicked between collections", "err", bound(panicText(p)), "stack", string(debug.Stack()))
-		}
-	}()
-	r.Run(ctx, w.wakeUp)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // also for what Run has started, after a panic
+	running := panics.Go(func() error {
+		return panics.Try(func() { r.Run(ctx, w.wakeUp) })
+	})
+	select {
+	case <-running.Done():
+	case <-time.After(w.source.Load().Interval):
+		w.setFault(nil)
+	}
+	p, _ := errors.AsType[*panics.Error](running.Result())
+	w.setFault(p)
+}
+
+// setFault sets the panic of Run, nil for none, and requests a collection if it changes whether
+// collections fail. Panics that follow one another are logged once.
+func (w *worker) setFault(p *panics.Error) {
+	before := w.fault.Swap(p)
+	if (before == nil) == (p == nil) {
+		return
+	}
+	if p != nil {
+		w.logger.Error("collector panicked between collections", "err", w.panicText(p), "stack", string(p.Stack))
+	}
+	w.wakeUp()
 }
 
 // await gives a Runner at most maxGrace to release its resources; one that ignores its

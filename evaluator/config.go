@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/budget"
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -64,8 +66,21 @@ type Source struct {
 type Options struct {
 	// Logger logs every change once; nil logs nothing.
 	Logger *slog.Logger
+	// Observe is called with every snapshot, in their order, before the next evaluation. It
+	// must not block. Nil observes nothing.
+	Observe func(*Snapshot)
+	// Secrets are hidden in all that collectors return; nil hides none by their values.
+	Secrets *redact.List
+	// Overrides are those of before the start. Those that have ended, and those of a rule or
+	// state that does not exist, end in the first snapshot.
+	Overrides []Override
 	// MaxSamples bounds the samples that one query may load; 5,000,000 if zero.
 	MaxSamples int
+	// ExternalLabels and ExternalURL are $externalLabels and $externalURL in templates.
+	ExternalLabels map[string]string
+	ExternalURL    string
+	// Memory bounds the series and alerts that are kept; 1 GiB if nil.
+	Memory *budget.Budget
 }
 
 // The names of the states that always exist.
@@ -78,6 +93,7 @@ const (
 const (
 	defaultInterval   = time.Second
 	defaultMaxSamples = 5_000_000
+	defaultMemory     = 1 << 30
 	// minLookback is Prometheus' default: how old the last sample of a series may
 	// be. A series that ends is marked stale long before.
 	minLookback = 5 * time.Minute

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/window"
@@ -51,11 +52,15 @@ type core struct {
 	// lastSamplesExpired is the result of samplesExpired in the previous evaluation.
 	lastSamplesExpired bool
 
+	// clock measures how long queries take; nil in a simulation.
+	clock func() time.Time
+
 	started time.Time
 	// at is when the rules were evaluated last.
 	at           time.Time
 	generation   uint64
 	reload       Reload
+	overrides    overrides
 	shuttingDown bool
 }
 
@@ -68,17 +73,26 @@ func newCoreFor(simulated *SimulationOptions, cfg Config, opts Options, at time.
 	if opts.MaxSamples <= 0 {
 		opts.MaxSamples = defaultMaxSamples
 	}
+	if opts.Memory == nil {
+		opts.Memory = budget.New(defaultMemory)
+	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &core{
-		opts: opts, simulated: simulated, window: window.New(),
-		started: at,
+		opts: opts, simulated: simulated, window: window.NewWithin(opts.Memory),
+		started: at, overrides: overrides{all: opts.Overrides[:min(len(opts.Overrides), maxOverrides)]},
 	}
 	if simulated != nil {
 		c.histograms = window.WithHistograms(c.window)
 	}
-	return c, c.apply(cfg, at)
+	if err := c.apply(cfg, at); err != nil {
+		return c, err
+	}
+	if cfg.Invalid == nil {
+		c.dropOverrides()
+	}
+	return c, nil
 }
 
 // apply replaces the configuration. Rules that stay the same keep their timers, sources
@@ -224,7 +238,9 @@ func (c *core) evaluate(ctx context.Context, at time.Time) {
 func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.Time, first []*source) {
 	asOf := at.Add(-g.QueryOffset)
 	if e.recording != nil {
+		took := c.stopwatch()
 		result, err := c.query.instant(ctx, e.recording.rule.Expr, asOf)
+		e.recording.took = took()
 		c.record(g, e.recording, asOf, result, err)
 		return
 	}
@@ -249,11 +265,12 @@ func (c *core) evaluateRule(ctx context.Context, g *group, e evaluated, at time.
 // queryRule evaluates an alerting rule's expression as of asOf. The result names the
 // selector that matched no live series, if that is why it is empty.
 func (c *core) queryRule(ctx context.Context, r rules.Rule, asOf time.Time, now version) (cachedResult, error) {
+	took := c.stopwatch()
 	result, err := c.query.instant(ctx, r.Expr, asOf)
 	if err != nil {
-		return cachedResult{}, err
+		return cachedResult{took: took()}, err
 	}
-	k := cachedResult{version: now, result: result}
+	k := cachedResult{version: now, result: result, took: took()}
 	if len(result) == 0 {
 		if selector := c.absent.missing(r.AST, asOf.UnixMilli(), 0); selector != "" {
 			k.missing = "no data for " + bound(selector)
@@ -313,7 +330,7 @@ func (c *core) bounded(text string) error {
 
 // templateContext returns the context of all templates.
 func (c *core) templateContext() templateContext {
-	s := templateContext{query: c.templateQuery}
+	s := templateContext{query: c.templateQuery, externalLabels: c.opts.ExternalLabels, externalURL: c.opts.ExternalURL}
 	if c.simulated != nil {
 		s.externalLabels, s.externalURL = c.simulated.ExternalLabels, c.simulated.ExternalURL
 	}
@@ -325,6 +342,7 @@ func (c *core) templateContext() templateContext {
 func (c *core) shift(d time.Duration) {
 	c.window.Shift(d)
 	c.version++
+	c.overrides.shift(d)
 	c.started, c.at = c.started.Add(d), shifted(c.at, d)
 	c.reload.At, c.reload.LastSuccess = shifted(c.reload.At, d), shifted(c.reload.LastSuccess, d)
 	for _, g := range c.groups {

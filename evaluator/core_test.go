@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 // count evaluates a query of one value; nothing is 0.
@@ -122,6 +123,7 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 		{"State.Since", before.States[1].Since, after.States[1].Since},
 		{"Rule.Since", before.Rules[0].Since, after.Rules[0].Since},
 		{"Alert.ActiveAt", before.Rules[0].Alerts[0].ActiveAt, after.Rules[0].Alerts[0].ActiveAt},
+		{"Alert.FiredAt", before.Rules[0].Alerts[0].FiredAt, after.Rules[0].Alerts[0].FiredAt},
 		{"Collector.LastRun", before.Collectors[0].LastRun, after.Collectors[0].LastRun},
 		{"Collector.LastSuccess", before.Collectors[0].LastSuccess, after.Collectors[0].LastSuccess},
 	} {
@@ -172,15 +174,14 @@ func TestSeriesOfARemovedCollectorEnd(t *testing.T) {
 
 func TestCollectionThatDoesNotFitTheWindowFails(t *testing.T) {
 	cfg, source := oneSource(t)
-	c, err := newCore(cfg, Options{}, epoch)
+	c, err := newCore(cfg, Options{Memory: budget.New(600)}, epoch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.window.SetLimit(c.window.Len() + 1)
 	c.take(result{collector: source, samples: upSamples(1, 1)}, epoch)
-	got := c.snapshot(context.Background(), epoch, 0).Collectors[0]
-	if got.Success || got.Error == "" || !got.LastSuccess.IsZero() {
-		t.Errorf("collector = %+v, want a failure: its series did not fit", got)
+	s := c.snapshot(context.Background(), epoch, 0)
+	if got := s.Collectors[0]; got.Success || got.Error == "" || !got.LastSuccess.IsZero() || !got.Refused || len(s.Batches[0].Samples) > 0 {
+		t.Errorf("collector = %+v, want a failure without samples: its series did not fit", got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 // snapshot returns the snapshot after an evaluation, which took so long.
 func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *Snapshot {
+	c.expireOverrides(at)
 	s := &Snapshot{
 		At:           at,
 		Started:      c.started,
@@ -17,14 +18,19 @@ func (c *core) snapshot(ctx context.Context, at time.Time, took time.Duration) *
 		MaxAge:       c.maxAge(),
 		AliveMaxAge:  c.cfg.StalledAliveAfter,
 		Rules:        c.describeRules(ctx, at),
+		Groups:       c.listGroups(),
 		Reload:       c.reload,
+		Memory:       Memory{c.window.Len(), c.opts.Memory.Used(), c.opts.Memory.Limit()},
 		ShuttingDown: c.shuttingDown,
+		Overrides:    c.overrides.all,
+		Changes:      c.overrides.take(),
 	}
 	fold(s.Rules)
 	s.States = c.verdicts(s.Rules, at)
 	c.generation++
 	s.Generation = c.generation
 	for _, src := range c.sources {
+		src.status.Bytes = src.series.Bytes()
 		s.Collectors = append(s.Collectors, src.status)
 		s.Batches = append(s.Batches, src.batch)
 	}
@@ -55,7 +61,7 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 		Expr: r.Expr, For: r.For, KeepFiringFor: r.KeepFiringFor, Observe: r.Observe,
 		NoData: string(policy.NoData), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: a.status, Since: a.since, Reason: a.reason, AlertCount: len(a.active), Limit: a.limit,
-		Evaluated: g.last, QueryOffset: g.QueryOffset,
+		Evaluated: g.last, QueryOffset: g.QueryOffset, Labels: a.ownLabels,
 	}
 	if len(a.active) > 0 {
 		d.Alerts = a.alerts(ctx, at, c.shownAlerts(), c.templateContext())
@@ -66,11 +72,17 @@ func (c *core) describeRule(ctx context.Context, g *group, a *alerting, at time.
 			d.ExitCode, _ = rules.ExitCode(d.Alerts[0].Annotations["exit_code"])
 		}
 	} else if a.status == Unknown {
-		d.Summary = a.plainSummary()
+		d.Summary = a.plainAnnotation("summary")
 	}
+	d.Description, d.RunbookURL = a.annotation("description", d.Alerts), a.annotation("runbook_url", d.Alerts)
 	c.addFindings(&d, a)
+	d.Collectors = c.collectorsOf(a, d.Alerts)
 	d.HeldFor, _ = a.holdLeft(policy.NoData, at)
-	if r.State != "" && !r.Observe && a.failsState(policy, at) {
+	if r.State != "" && !r.Observe {
+		d.Silence = c.overrides.silence(r.Alert, r.State)
+		d.Observe = d.Silence != nil
+	}
+	if r.State != "" && !d.Observe && a.failsState(policy, at) {
 		d.Warns = r.Severity == rules.SeverityWarning
 		d.Decides = !d.Warns
 	}

@@ -21,7 +21,9 @@ type Evaluator struct {
 	// clock returns the time with its monotonic reading: time.Now, except in tests of steps.
 	clock    func() time.Time
 	settling settling
-	changes  changeLog
+	// waiting is since when Run has waited for an event; zero while it handles one.
+	waiting time.Time
+	changes changeLog
 	// workers are the running collectors; nil before Run.
 	workers *workers
 	current atomic.Pointer[published]
@@ -48,11 +50,12 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	now := time.Now()
+	now := settledTime(time.Now)
 	c, err := newCore(cfg, opts, wallTime(now))
 	if err != nil {
 		return nil, err
 	}
+	c.clock = time.Now
 	e := &Evaluator{
 		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now, changes: newChangeLog(opts.Logger),
 		results:  make(chan result),
@@ -129,7 +132,7 @@ func (e *Evaluator) request(f func(at time.Time)) {
 // Run collects and evaluates until ctx ends. It must be called once.
 func (e *Evaluator) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	e.workers = newWorkers(e.results, e.opts.Logger)
+	e.workers = newWorkers(e.results, e.opts)
 	defer func() {
 		cancel()
 		close(e.done)
@@ -141,6 +144,9 @@ func (e *Evaluator) Run(ctx context.Context) {
 	var soon <-chan time.Time
 	for {
 		due := false
+		if e.waiting.IsZero() {
+			e.waiting = e.clock()
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -205,6 +211,9 @@ func (e *Evaluator) evaluate(ctx context.Context, now time.Time) {
 }
 
 func (e *Evaluator) publish(s *Snapshot) {
+	if e.opts.Observe != nil {
+		e.opts.Observe(s)
+	}
 	old := e.current.Swap(&published{s, make(chan struct{})})
 	if old == nil {
 		return
@@ -225,11 +234,17 @@ func (s *Snapshot) names(indexes []int) []string {
 }
 
 // now returns the time. When the wall clock has stepped since the last call, it shifts
-// the core first.
+// the core first. When the process was stopped, collectors run before the next evaluation.
 func (e *Evaluator) now() time.Time {
-	now := e.clock()
+	now := settledTime(e.clock)
 	if d := e.watch.step(now); d != 0 {
 		e.stepped(now, d)
+	}
+	if since := e.waiting; !since.IsZero() {
+		e.waiting = time.Time{}
+		if d := now.Sub(since); d > e.core.maxAge() {
+			e.resumed(now, d)
+		}
 	}
 	return now
 }

@@ -1,11 +1,9 @@
 package evaluator_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -143,32 +141,5 @@ func TestValuesThatAreNoNumbers(t *testing.T) {
 			t.Errorf("%d of the two values are in the snapshot, want both as they are", found)
 		}
 		stop()
-	})
-}
-
-// TestPanicsAreLoggedOnce counts the log lines of a collector that panics in each
-// collection, then fails, then panics again.
-func TestPanicsAreLoggedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &stub{}
-		c.collect = func(context.Context) ([]collectors.Sample, error) {
-			if n := c.collections.Load(); n == 4 {
-				return nil, errors.New("no panic")
-			}
-			panic("out of cheese")
-		}
-		var log bytes.Buffer
-		e, err := evaluator.New(evaluator.Config{Sources: []evaluator.Source{source("c", c)}}, evaluator.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		e.Run(ctx)
-		for text, want := range map[string]int{"collector panicked": 2, "collector fails": 1, `stack="goroutine `: 2} {
-			if got := strings.Count(log.String(), text); got != want {
-				t.Errorf("%q stands %d times in the log, want %d:\n%s", text, got, want, log.String())
-			}
-		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -104,8 +105,9 @@ func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 // failuresOf returns the findings of the collectors that fail, or have notes on parts, and
 // export one of the metrics.
 func (c *core) failuresOf(metrics []string) (found []finding) {
+	exports := c.exportersOf(metrics)
 	for _, s := range c.sources {
-		if s.status.Error == "" && len(s.parts.notes) == 0 || !slices.ContainsFunc(metrics, func(name string) bool { return c.mayExport(s, name) }) {
+		if s.status.Error == "" && len(s.parts.notes) == 0 || !exports(s) {
 			continue
 		}
 		if s.status.Error != "" {
@@ -118,13 +120,53 @@ func (c *core) failuresOf(metrics []string) (found []finding) {
 	return found
 }
 
-// mayExport reports whether a collector exports a metric: it describes it, or no collector
-// does and it is not known which metrics this one has.
-func (c *core) mayExport(s *source, metric string) bool {
-	if s.batch.Describes(metric) {
-		return true
+// collectorsOf returns the names of the collectors that measure what a rule uses, as
+// Rule.Collectors has them.
+func (c *core) collectorsOf(a *alerting, alerts []Alert) []string {
+	if a.status == OK {
+		a.measuredBy = measuredBy{}
+		return nil
 	}
-	return (s.Forwards || len(s.batch.Descs) == 0) && !slices.ContainsFunc(c.sources, func(s *source) bool { return s.batch.Describes(metric) })
+	if a.measuredBy.status == a.status && a.measuredBy.names != nil {
+		return a.measuredBy.names
+	}
+	named := slices.Clone(a.named)
+	for _, al := range alerts[:min(len(alerts), maxNamedAlerts)] {
+		al.Labels.Range(func(l labels.Label) { named = append(named, l) })
+	}
+	byName, byMetric, exports := []string{}, []string{}, c.exportersOf(a.selected)
+	for _, s := range c.sources {
+		switch {
+		case slices.ContainsFunc(named, func(l labels.Label) bool { return l.Value == s.Name && NamesCollector(l.Name) }):
+			byName = append(byName, s.Name)
+		case exports(s):
+			byMetric = append(byMetric, s.Name)
+		}
+	}
+	if len(byName) == 0 {
+		byName = byMetric
+	}
+	a.measuredBy = measuredBy{a.status, byName}
+	return byName
+}
+
+// measuredBy are the collectors of a rule since it has a status.
+type measuredBy struct {
+	status Status
+	names  []string
+}
+
+// exportersOf returns a function that reports whether a collector may export one of the
+// metrics: it describes it, or no collector does and it is not known which metrics this one has.
+func (c *core) exportersOf(metrics []string) func(*source) bool {
+	undescribed := sync.OnceValue(func() bool {
+		return slices.ContainsFunc(metrics, func(name string) bool {
+			return !slices.ContainsFunc(c.sources, func(s *source) bool { return s.batch.Describes(name) })
+		})
+	})
+	return func(s *source) bool {
+		return slices.ContainsFunc(metrics, s.batch.Describes) || (s.Forwards || len(s.batch.Descs) == 0) && undescribed()
+	}
 }
 
 // namedBy returns the labels of the rule and the equality matchers of its expression.

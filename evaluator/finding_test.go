@@ -204,8 +204,8 @@ func TestStateIsLoggedWithItsReasons(t *testing.T) {
 		rules := upRule + "      - {alert: Gone, expr: gone == 0, labels: {state: ready}}\n"
 		got := logOf(t, evaluator.Config{Files: parse(t, rules), Sources: []evaluator.Source{source("c", c)}}, 15*time.Second, "state=ready")
 		want := []string{
-			`level=INFO msg="state passes" state=ready`,
-			`level=WARN msg="state fails" state=ready reason="collector c fails: authenticate: 401; no data for gone: collector c fails: authenticate: 401" rules="[Down Gone]"`,
+			`level=INFO msg="state ok" state=ready`,
+			`level=WARN msg="state failing" state=ready reason="collector c fails: authenticate: 401; no data for gone: collector c fails: authenticate: 401" rules="[Down Gone]" value=0`,
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("log =\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -227,8 +227,8 @@ func TestStateThatFailsFromTheStartIsLogged(t *testing.T) {
 		}})
 		got := logOf(t, evaluator.Config{Files: parse(t, rules), Sources: []evaluator.Source{failing("c", 0, errors.New("authenticate: 401"), "up"), slow}}, time.Minute, "state=")
 		want := []string{
-			`level=WARN msg="state fails" state=ready reason="collector c fails: authenticate: 401" rules=[Down]`,
-			`level=INFO msg="state passes" state=started`,
+			`level=WARN msg="state unknown" state=ready reason="collector c fails: authenticate: 401" rules=[Down] value=0`,
+			`level=INFO msg="state ok" state=started`,
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("log =\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

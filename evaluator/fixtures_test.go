@@ -80,7 +80,12 @@ groups:
 // start runs an evaluator until the returned function is called.
 func start(t *testing.T, cfg evaluator.Config) (*evaluator.Evaluator, func()) {
 	t.Helper()
-	e, err := evaluator.New(cfg, evaluator.Options{})
+	return startWith(t, cfg, evaluator.Options{})
+}
+
+func startWith(t *testing.T, cfg evaluator.Config, opts evaluator.Options) (*evaluator.Evaluator, func()) {
+	t.Helper()
+	e, err := evaluator.New(cfg, opts)
 	if err != nil {
 		t.Fatalf("New() = %v, want no error", err)
 	}

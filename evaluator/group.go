@@ -29,10 +29,11 @@ type group struct {
 	first []*source
 }
 
-// evaluated is one rule of a group: exactly one of the two is set.
+// evaluated is one rule of a group: either alerting or recording is set.
 type evaluated struct {
-	alerting  *alerting
-	recording *recording
+	alerting   *alerting
+	recording  *recording
+	definition *Definition
 }
 
 // due reports whether the group takes part in the evaluation at at. A group without an
@@ -50,6 +51,8 @@ type recording struct {
 	source *window.Source
 	// err is the last evaluation's error, nil after a success.
 	err error
+	// took is how long the last query took.
+	took time.Duration
 }
 
 var errHistogram = errors.New("the result has a native histogram, which a recording rule cannot keep here")
@@ -82,12 +85,13 @@ func (r *recording) write(at time.Time, limit int, result promql.Vector, appende
 		}
 	}
 	r.source.Begin(at.UnixMilli())
-	defer r.source.End()
 	for _, s := range result {
 		if err := r.source.Add(s.Metric, s.F, 0); err != nil {
+			r.source.Abort()
 			return err
 		}
 	}
+	r.source.End()
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package evaluator
 
 import (
+	"math"
+
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/internal/promexpr"
@@ -26,4 +28,17 @@ func limitOf(expr parser.Expr) *Limit {
 		return nil
 	}
 	return &Limit{c.Op.String(), c.Limit}
+}
+
+// Nearer reports whether a value is nearer to making the rule fail than another.
+func (l Limit) Nearer(value, other float64) bool {
+	switch l.Op {
+	case "<", "<=":
+		return value < other
+	case "==":
+		return math.Abs(value-l.Value) < math.Abs(other-l.Value)
+	case "!=":
+		return math.Abs(value-l.Value) > math.Abs(other-l.Value)
+	}
+	return value > other
 }

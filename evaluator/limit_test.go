@@ -42,3 +42,20 @@ func TestLimitOf(t *testing.T) {
 		}
 	}
 }
+
+// Of two values the nearer one is on the failing side, or less far from it.
+func TestNearer(t *testing.T) {
+	for _, tt := range []struct {
+		op              string
+		value, other    float64
+		nearer, reverse bool
+	}{
+		{">", 2, 1, true, false}, {">=", 2, 1, true, false}, {"<", 2, 1, false, true}, {"<=", 2, 1, false, true},
+		{"==", 5, 1, true, false}, {"==", 7, 3, false, false}, {"!=", 5, 1, false, true}, {">", 2, 2, false, false},
+	} {
+		l := Limit{tt.op, 5}
+		if got, back := l.Nearer(tt.value, tt.other), l.Nearer(tt.other, tt.value); got != tt.nearer || back != tt.reverse {
+			t.Errorf("%s 5: Nearer(%g, %g) = %t, and the other way %t, want %t, %t", tt.op, tt.value, tt.other, got, back, tt.nearer, tt.reverse)
+		}
+	}
+}

@@ -68,11 +68,11 @@ func TestVerdictsAreLoggedWhenTheyChange(t *testing.T) {
 			}
 		})
 		want := []string{
-			`level=INFO msg="state passes" state=ready`,
-			`level=WARN msg="state passes with a warning" state=ready rules=[Low]`,
-			`level=WARN msg="state fails" state=ready rules=[Empty]`,
-			`level=INFO msg="state passes" state=ready`,
-			`level=WARN msg="state fails" state=ready reason="shutting down"`,
+			`level=INFO msg="state ok" state=ready`,
+			`level=WARN msg="state warning" state=ready rules=[Low] value=1`,
+			`level=WARN msg="state failing" state=ready rules=[Empty] value=0`,
+			`level=INFO msg="state ok" state=ready`,
+			`level=WARN msg="state failing" state=ready reason="shutting down"`,
 		}
 		if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 			t.Errorf("log of ready =\n%s\nwant\n%s", a, b)
@@ -109,7 +109,7 @@ func TestStateThatFlapsIsSummedUp(t *testing.T) {
 		if transitions < 300 || total != transitions {
 			t.Errorf("the lines sum up %d changes, want %d, and more than 300", total, transitions)
 		}
-		if last := got[len(got)-1]; !strings.Contains(last, "state fails") || !strings.Contains(last, "rules=[Empty]") {
+		if last := got[len(got)-1]; !strings.Contains(last, "state failing") || !strings.Contains(last, "rules=[Empty]") {
 			t.Errorf("the last line is %q, want the verdict", last)
 		}
 	})

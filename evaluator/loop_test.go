@@ -95,31 +95,6 @@ func TestStopDoesNotWaitForAStuckCollector(t *testing.T) {
 	})
 }
 
-func TestCollectorThatPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		c := &stub{
-			collect: func(context.Context) ([]collectors.Sample, error) {
-				if calls++; calls < 3 {
-					panic("out of cheese")
-				}
-				return []collectors.Sample{sample(1, "up")}, nil
-			},
-			run: func(context.Context, func()) { panic("out of cheese too") },
-		}
-		e, stop := start(t, evaluator.Config{Files: parse(t, upRule), Sources: []evaluator.Source{source("c", c)}})
-		time.Sleep(time.Second)
-		if got := collector(t, e, "c"); got.Success || !strings.Contains(got.Error, "panic: out of cheese") {
-			t.Errorf("collector after a panic = %+v, want a failure that names it", got)
-		}
-		time.Sleep(30 * time.Second)
-		if got := verdict(t, e, "ready").Verdict; got != evaluator.Pass {
-			t.Errorf("ready after recovery = %s, want pass", got)
-		}
-		stop()
-	})
-}
-
 func TestCollectionsNeverOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &stub{

@@ -22,9 +22,16 @@ func Descs() []collectors.Desc {
 		{Name: "vitals_rule_status", Type: gauge, Help: "The status of the rule: 1 for the one that it has, 0 for all others. Several rules of one name and state show the worst."},
 		{Name: "vitals_rule_since_timestamp_seconds", Type: gauge, Help: "When the rule's status last changed, in seconds since the epoch. Several rules of one name and state show it of the worst, and the earliest."},
 		{Name: "vitals_rule_info", Type: gauge, Help: "The rule's configuration: its severity and, where the rule sets them, its policy for missing evidence (no_data) and that it is only observed (mode); always 1."},
+		{Name: "vitals_rule_silenced", Type: gauge, Help: "That the rule is silenced, so that its state does not obey it until the silence ends; always 1, absent for other rules."},
+		{Name: "vitals_state_maintenance", Type: gauge, Help: "That the state is under maintenance, so that it fails until the end of that; always 1, absent for other states."},
 		{Name: "vitals_collector_success", Type: gauge, Help: "Whether the collector's last collection ended in time and without an error."},
 		{Name: "vitals_collector_duration_seconds", Type: gauge, Help: "How long the collector's last collection took."},
 		{Name: "vitals_collector_last_success_timestamp_seconds", Type: gauge, Help: "When the collector last succeeded, in seconds since the epoch."},
+		{Name: "vitals_collector_failure", Type: gauge, Help: "Why no sample of the collector's last collection was taken: 1 for that reason, 0 for all others. The reason memory means that its series take too much."},
+		{Name: "vitals_collector_series_bytes", Type: gauge, Help: "Estimated memory of the collector's series with their history, in bytes."},
+		{Name: "vitals_series", Type: gauge, Help: "How many series are kept for the rules, with those that have ended and whose history is kept."},
+		{Name: "vitals_series_bytes", Type: gauge, Help: "Estimated memory of all series with their history, of the parsers' caches and of the alerts, in bytes."},
+		{Name: "vitals_series_limit_bytes", Type: gauge, Help: "Limit of that memory, in bytes. No collector gets more than is free."},
 		{Name: "vitals_evaluation_duration_seconds", Type: gauge, Help: "How long the last evaluation of all rules took."},
 		{Name: "vitals_evaluation_timestamp_seconds", Type: gauge, Help: "When the rules were last evaluated, in seconds since the epoch."},
 		{Name: "vitals_config_last_reload_successful", Type: gauge, Help: "Whether the last attempt to load the configuration succeeded."},
@@ -37,7 +44,9 @@ func Descs() []collectors.Desc {
 type ownMetrics struct {
 	states, transitions              []labels.Labels
 	success, duration, lastSuccess   []labels.Labels
+	refused, bytes                   []labels.Labels
 	took, at, reloaded, reloadedTime labels.Labels
+	count, used, limit               labels.Labels
 	rules                            []ruleSeries
 	// infos are the distinct label sets of the rules that feed a state.
 	infos  []labels.Labels
@@ -63,6 +72,9 @@ func newOwnMetrics(c *core) *ownMetrics {
 		at:           metric("vitals_evaluation_timestamp_seconds"),
 		reloaded:     metric("vitals_config_last_reload_successful"),
 		reloadedTime: metric("vitals_config_last_reload_success_timestamp_seconds"),
+		count:        metric("vitals_series"),
+		used:         metric("vitals_series_bytes"),
+		limit:        metric("vitals_series_limit_bytes"),
 	}
 	if c.own != nil {
 		m.series = c.own.series
@@ -76,6 +88,8 @@ func newOwnMetrics(c *core) *ownMetrics {
 	for _, s := range c.cfg.Sources {
 		m.success = append(m.success, metric("vitals_collector_success", "collector", s.Name))
 		m.duration = append(m.duration, metric("vitals_collector_duration_seconds", "collector", s.Name))
+		m.refused = append(m.refused, metric("vitals_collector_failure", "collector", s.Name, "reason", "memory"))
+		m.bytes = append(m.bytes, metric("vitals_collector_series_bytes", "collector", s.Name))
 		m.lastSuccess = append(m.lastSuccess, metric("vitals_collector_last_success_timestamp_seconds", "collector", s.Name))
 	}
 	known := map[[2]string]bool{}
@@ -110,7 +124,7 @@ func ruleInfo(r *rules.Rule) labels.Labels {
 
 // batch returns the metrics of a snapshot.
 func (m *ownMetrics) batch(s *Snapshot) Batch {
-	const perCollector, perRule, others = 3, 5, 4
+	const perCollector, perRule, others = 5, 5, 7
 	out := make([]collectors.Sample, 0, 2*len(m.states)+perCollector*len(m.success)+perRule*len(m.rules)+len(m.infos)+others)
 	add := func(ls labels.Labels, v float64) {
 		out = append(out, collectors.Sample{Labels: ls, Value: v})
@@ -125,6 +139,8 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 		}
 		add(m.success[i], number(c.Success))
 		add(m.duration[i], c.Duration.Seconds())
+		add(m.refused[i], number(c.Refused))
+		add(m.bytes[i], float64(c.Bytes))
 		if !c.LastSuccess.IsZero() {
 			add(m.lastSuccess[i], seconds(c.LastSuccess))
 		}
@@ -140,11 +156,39 @@ func (m *ownMetrics) batch(s *Snapshot) Batch {
 	for _, info := range m.infos {
 		add(info, 1)
 	}
+	for _, ls := range overridden(s) {
+		add(ls, 1)
+	}
+	add(m.count, float64(s.Memory.Series))
+	add(m.used, float64(s.Memory.Bytes))
+	add(m.limit, float64(s.Memory.Limit))
 	add(m.took, s.Took.Seconds())
 	add(m.at, seconds(s.At))
 	add(m.reloaded, number(s.Reload.OK))
 	add(m.reloadedTime, seconds(s.Reload.LastSuccess))
 	return Batch{Descs: Descs(), Samples: out}
+}
+
+// overridden returns the series of silenced rules and of states under maintenance.
+func overridden(s *Snapshot) []labels.Labels {
+	if len(s.Overrides) == 0 {
+		return nil
+	}
+	var all []labels.Labels
+	silenced := map[[2]string]bool{}
+	for i := range s.Rules {
+		r := &s.Rules[i]
+		if id := [2]string{r.Name, r.State}; r.Silence != nil && !silenced[id] {
+			silenced[id] = true
+			all = append(all, metric("vitals_rule_silenced", "rule", r.Name, "state", r.State))
+		}
+	}
+	for i := range s.States {
+		if s.States[i].Maintenance != nil {
+			all = append(all, metric("vitals_state_maintenance", "state", s.States[i].Name))
+		}
+	}
+	return all
 }
 
 // feed adds the metrics to the window for the next evaluation, except for those with a
@@ -157,7 +201,7 @@ func (m *ownMetrics) feed(b Batch, at time.Time, hides func(name string) bool) {
 		if hides != nil && hides(s.Labels.Get(model.MetricNameLabel)) {
 			continue
 		}
-		// The only error is a full window, which the collectors report. Prometheus drops
+		// The only error is a lack of memory, for which these are too few. Prometheus drops
 		// empty labels as well.
 		_ = m.series.Add(s.Labels.WithoutEmpty(), s.Value, 0)
 	}

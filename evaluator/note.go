@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -20,24 +19,24 @@ type parts struct {
 	notes map[string]string
 }
 
-// noteOf returns a collector's note on its last collection as one line without secrets.
-func noteOf(c collectors.Collector) string {
-	n, ok := c.(collectors.Noter)
+// noteOf returns the collector's note on its last collection as one line without secrets.
+func (w *worker) noteOf() string {
+	n, ok := w.collector.(collectors.Noter)
 	if !ok {
 		return ""
 	}
-	return noteLine(redact.Text(n.Note()))
+	return noteLine(w.shown(n.Note()))
 }
 
 // partsOf returns the notes on the parts, each as noteOf does.
-func partsOf(c collectors.Collector) (p parts) {
-	n, ok := c.(collectors.PartNoter)
+func (w *worker) partsOf() (p parts) {
+	n, ok := w.collector.(collectors.PartNoter)
 	if !ok {
 		return parts{}
 	}
 	p.label, p.notes = n.PartNotes()
 	for value, note := range p.notes {
-		p.notes[value] = noteLine(redact.Text(note))
+		p.notes[value] = noteLine(w.shown(note))
 	}
 	return p
 }

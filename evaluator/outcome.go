@@ -57,10 +57,7 @@ func shapeOf(err string) string {
 // logged last. Words with digits in an error do not count. Collectors that flap are logged as
 // states that flap are.
 func (w *worker) logChange(r result, at time.Time) {
-	if r.stack != nil && !w.panicked {
-		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
-	}
-	w.panicked = r.stack != nil
+	w.logPanic(r)
 	w.log.count(r.err == nil)
 	if w.log.changes > 0 {
 		if w.log.flips.AllowN(at, 1) {
@@ -76,6 +73,14 @@ func (w *worker) logChange(r result, at time.Time) {
 		w.logger.Warn("error of the collector changed", "err", err)
 		w.log.shape = shape
 	}
+}
+
+// logPanic logs a panic unless the last collection panicked as well.
+func (w *worker) logPanic(r result) {
+	if r.stack != nil && !w.panicked {
+		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
+	}
+	w.panicked = r.stack != nil
 }
 
 // count counts a change of the outcome.

@@ -93,25 +93,31 @@ func (p previous) end(at time.Time) {
 				continue
 			}
 			old.alerting.endSeries(asOf)
+			old.alerting.memory.Close()
 		}
 	}
 }
 
 func (c *core) newEvaluated(g *group, r rules.Rule, old evaluated, at time.Time) (evaluated, error) {
+	e := evaluated{definition: define(r)}
 	if r.Record != "" {
+		e.recording = &recording{rule: r}
 		if old.recording != nil {
-			return evaluated{recording: &recording{rule: r, source: old.recording.source, err: old.recording.err}}, nil
+			e.recording.source, e.recording.err = old.recording.source, old.recording.err
+		} else {
+			e.recording.source = c.window.Source()
 		}
-		return evaluated{recording: &recording{rule: r, source: c.window.Source()}}, nil
+		return e, nil
 	}
-	a, err := newAlerting(g, r, at)
+	a, err := newAlerting(g, r, at, c.opts.Memory.Account())
 	if err != nil {
 		return evaluated{}, err
 	}
 	if old.alerting != nil {
 		a.inherit(old.alerting)
 	}
-	return evaluated{alerting: a}, nil
+	e.alerting = a
+	return e, nil
 }
 
 // identity identifies a rule over reloads, so that it keeps its alerts and their times:

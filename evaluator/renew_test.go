@@ -29,7 +29,7 @@ func (*requestedCollector) Describe() []collectors.Desc { return nil }
 func TestCollectorsRunAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &requestedCollector{}
-		w := newWorker(Source{Name: "c", Interval: time.Hour, Timeout: time.Second, Collector: c}, make(chan result, 9), slog.New(slog.DiscardHandler))
+		w := newWorker(Source{Name: "c", Interval: time.Hour, Timeout: time.Second, Collector: c}, make(chan result, 9), Options{Logger: slog.New(slog.DiscardHandler)})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {

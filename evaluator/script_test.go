@@ -183,6 +183,8 @@ func (p *player) do(what string) error {
 		p.stepped += d
 		p.core.shift(d)
 		return err
+	case "silence", "maintenance", "end":
+		return p.override(verb, strings.Fields(rest))
 	case "expect":
 		p.evaluate()
 		return p.expect(rest)
@@ -218,7 +220,7 @@ func (p *player) do(what string) error {
 
 // expect checks one line: "state ready fail [reason]", "rule Name status",
 // "deciding ready A B", "alert Name firing|pending {labels} value", "alerts Name n",
-// "cause Name Root", "reason Name text", "summary Name text", "held Name duration", "starting Name bool", "exit_code Name n", "query expr value".
+// "cause Name Root", "reason Name text", "summary Name text", "silenced Name bool", "held Name duration", "starting Name bool", "exit_code Name n", "query expr value".
 func (p *player) expect(what string) error {
 	f := strings.Fields(what)
 	got, want := "", strings.Join(f[2:], " ")
@@ -269,12 +271,20 @@ func describe(what string, r Rule) string {
 		return r.Reason
 	case "summary":
 		return r.Summary
+	case "description":
+		return r.Description
+	case "runbook":
+		return r.RunbookURL
+	case "labels":
+		return fmt.Sprint(r.Labels)
 	case "held":
 		return r.HeldFor.String()
 	case "exit_code":
 		return strconv.Itoa(r.ExitCode)
 	case "flags":
 		return fmt.Sprintf("decides=%t warns=%t", r.Decides, r.Warns)
+	case "silenced":
+		return strconv.FormatBool(r.Silence != nil && r.Observe)
 	case "starting":
 		return strconv.FormatBool(r.Starting)
 	case "alerts":

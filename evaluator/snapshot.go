@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/states"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Status is the status of one rule. The zero value is Unknown.
@@ -27,8 +29,9 @@ const (
 // Statuses returns all of them, in the order in which they are exported.
 func Statuses() []Status { return []Status{OK, Pending, Failing, Unknown} }
 
+// String returns the word of the status.
 func (s Status) String() string {
-	return [...]string{"unknown", "ok", "pending", "failing"}[s]
+	return [...]string{states.Unknown, states.OK, states.Pending, states.Failing}[s]
 }
 
 // Verdict is the verdict of a state. The zero value is Fail: nothing is up before its
@@ -43,6 +46,7 @@ const (
 	Pass
 )
 
+// String returns the value of formats for machines. People read Snapshot.Word.
 func (v Verdict) String() string { return [...]string{"fail", "warn", "pass"}[v] }
 
 // Snapshot is the outcome of one evaluation. It is immutable: readers share it without
@@ -65,6 +69,8 @@ type Snapshot struct {
 	States []State
 	// Rules are in the order of their files.
 	Rules []Rule
+	// Groups are the rule groups in the order of their files, with recording rules.
+	Groups []Group
 	// Collectors are in the order of the configuration.
 	Collectors []CollectorStatus
 	// Batches are the samples that are exported: one batch a collector, in the order of
@@ -72,6 +78,12 @@ type Snapshot struct {
 	Batches []Batch
 	// Reload is the outcome of the last attempt to load the configuration.
 	Reload Reload
+	// Memory is what series and alerts take.
+	Memory Memory
+	// Overrides are the silences and the maintenance that last, in the order of their begin.
+	Overrides []Override
+	// Changes are the begins and ends of overrides since the snapshot before.
+	Changes []OverrideChange
 	// ShuttingDown is set once Shutdown was called.
 	ShuttingDown bool
 }
@@ -85,13 +97,18 @@ type State struct {
 	// Transitions counts those changes since the process started.
 	Transitions uint64
 	// Reason is why the state fails when no rule decided it: "shutting down",
-	// "evaluator stalled", "not alive: Rule", "no rules", "starting". Empty otherwise.
+	// "evaluator stalled", "not alive: Rule", "no rules", "starting", "maintenance: ...".
+	// Empty otherwise.
 	Reason string
 	// Deciding are the indexes in Snapshot.Rules of the rules that make it fail,
 	// or, under Warn, of the rules that warn. Causes come before their consequences.
 	Deciding []int
 	// Rules are the indexes in Snapshot.Rules of all rules of the state.
 	Rules []int
+	// Maintenance makes the state fail; nil where there is none.
+	Maintenance *Override
+	// Tolerant is set if the state's policy for missing data is pass.
+	Tolerant bool
 }
 
 // Rule is one alerting rule and its status. Recording rules do not appear.
@@ -107,8 +124,10 @@ type Rule struct {
 	Expr          string
 	For           time.Duration
 	KeepFiringFor time.Duration
-	// Observe is set by the annotation mode: observe: shown, never obeyed.
+	// Observe is set by the annotation mode: observe, or by a silence: shown, not obeyed.
 	Observe bool
+	// Silence is why Observe is set, if that is not the annotation; nil otherwise.
+	Silence *Override
 	// NoData is what unknown means for the rule: fail, pass, hold or hold with a duration.
 	NoData string
 	// HeldFor is how long the last status of an unknown rule still counts: zero without a
@@ -133,6 +152,12 @@ type Rule struct {
 	// Summary is the annotation summary, expanded for the deciding alert. A rule that is
 	// unknown without an alert has it if it contains nothing to expand.
 	Summary string
+	// Description and RunbookURL are the annotations of these names, expanded for the deciding
+	// alert. Without an alert, a rule has them if they contain nothing to expand.
+	Description, RunbookURL string
+	// Labels are the rule's own labels as the file has them, without state and severity. They
+	// must not be changed.
+	Labels map[string]string
 	// Reason is why the status is unknown, or the error of the evaluation. If evidence is
 	// missing because collectors fail, it ends in their findings.
 	Reason string
@@ -140,6 +165,10 @@ type Rule struct {
 	// of a label of the first alerts or else of a matcher in the expression, and without any
 	// those that fail and export the selected metrics. Empty while the rule is OK.
 	Note string
+	// Collectors names the collectors that measure what the rule uses: those that the labels
+	// of its alerts or its matchers name, or else those that export its metrics. It stays as
+	// it was when the status last changed, and is empty while the rule is OK.
+	Collectors []string
 	// Cause names the failing rule of depends_on under which this one is folded.
 	Cause string
 	// Observed is the value of the deciding alert; nil where there is none.
@@ -165,6 +194,8 @@ type Alert struct {
 	Firing   bool
 	Value    float64
 	ActiveAt time.Time
+	// FiredAt is when the alert began to fire; zero while it is pending.
+	FiredAt time.Time
 	// KeepFiringSince is when the expression stopped being true, while keep_firing_for
 	// keeps the alert; zero otherwise.
 	KeepFiringSince time.Time
@@ -181,6 +212,11 @@ type CollectorStatus struct {
 	Success bool
 	// Error is the last collection's error, at most 512 bytes, without secrets; empty after a success.
 	Error string
+	// Refused is set if the samples of the last collection were not taken, because there is
+	// no memory for them.
+	Refused bool
+	// Bytes is an estimate of the memory that the collector's samples take.
+	Bytes int64
 	// Note is the collector's note on the last collection, one line of at most 200 bytes;
 	// empty where it has none or did not return.
 	Note        string
@@ -214,6 +250,14 @@ func (b *Batch) Describes(metric string) bool {
 	return slices.ContainsFunc(b.Descs, func(d collectors.Desc) bool { return d.Name == metric || d.Name == base })
 }
 
+// Memory is what the evaluator keeps.
+type Memory struct {
+	// Series is the number of series, with those that have ended and whose history is kept.
+	Series int
+	// Bytes is an estimate of what all series and alerts take, and Limit its bound.
+	Bytes, Limit int64
+}
+
 // Reload is the outcome of the last attempt to load the configuration.
 type Reload struct {
 	OK bool
@@ -225,18 +269,52 @@ type Reload struct {
 }
 
 // State returns a state's verdict as it stands at now, and false if there is no
-// state of that name. A snapshot older than MaxAge fails ready, and one older than
-// AliveMaxAge alive as well, with the reason "evaluator stalled".
+// state of that name. A snapshot older than MaxAge fails ready and further states, and one
+// older than AliveMaxAge alive and tolerant states as well, with the reason "evaluator
+// stalled". Started keeps its verdict.
 func (s *Snapshot) State(name string, now time.Time) (State, bool) {
 	for _, st := range s.States {
 		if st.Name == name {
-			if name == Ready && s.Stalled(now) || name == Alive && s.StalledAlive(now) {
+			if s.stalls(&st, now) {
 				st.fail(ReasonStalled)
 			}
 			return st, true
 		}
 	}
 	return State{}, false
+}
+
+// Word returns the word for the verdict of a state of the snapshot. It is unknown if the
+// state fails for the lack of evidence: the rule that decides is not failing, or nothing has
+// been measured yet.
+func (s *Snapshot) Word(st *State) string {
+	switch st.Verdict {
+	case Pass:
+		return states.OK
+	case Warn:
+		return states.Warning
+	}
+	if st.Reason == ReasonStalled {
+		return states.Failing // the statuses of the rules are no longer evidence
+	}
+	for _, i := range st.Deciding {
+		r := &s.Rules[i]
+		if !slices.ContainsFunc(st.Deciding, func(j int) bool { return s.Rules[j].Name == r.Cause }) {
+			return text.Either(r.Status == Failing, states.Failing, states.Unknown)
+		}
+	}
+	return text.Either(st.Reason == ReasonStarting, states.Unknown, states.Failing)
+}
+
+// stalls reports whether the snapshot is too old for a state. What has started stays so.
+func (s *Snapshot) stalls(st *State, now time.Time) bool {
+	switch {
+	case st.Name == Started:
+		return false
+	case st.Name == Alive || st.Tolerant:
+		return s.StalledAlive(now)
+	}
+	return s.Stalled(now)
 }
 
 // fail makes the state fail for a reason other than its rules. Rules that only warn do

@@ -8,8 +8,10 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"golang.org/x/time/rate"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
 )
@@ -28,6 +30,8 @@ type source struct {
 	// that this one replaced in a reload: until its first collection ends, and at most
 	// until that time. Zero otherwise.
 	inheritedUntil time.Time
+	// refusals limits the lines of the log about the memory.
+	refusals *rate.Limiter
 }
 
 // result is the outcome of one collection. It has no samples if the collector panicked
@@ -39,6 +43,8 @@ type result struct {
 	err       error
 	note      string
 	parts     parts
+	// essential is how many of the samples, from the first on, are kept without memory for all.
+	essential int
 	// began is when the collection began, with the monotonic reading.
 	began time.Time
 	took  time.Duration
@@ -84,7 +90,7 @@ func (c *core) replaceSources(at time.Time) {
 // Further changes do not extend that time.
 func (c *core) inheritSource(old *source, cfg Source, at time.Time) *source {
 	if old == nil {
-		return &source{series: c.window.Owner()}
+		return &source{series: c.window.Owner(), refusals: rate.NewLimiter(rate.Every(changePause), newChanges)}
 	}
 	if old.inheritedUntil.IsZero() {
 		old.inheritedUntil = at.Add(cfg.Interval + cfg.Timeout)
@@ -119,18 +125,32 @@ func (c *core) take(r result, at time.Time) bool {
 			if !s.measured && len(r.samples) > 0 {
 				c.measured(s)
 			}
+			before := s.status.Refused
 			s.take(r, at)
+			if s.status.Refused != before && s.refusals.AllowN(at, 1) {
+				c.logRefusal(s)
+			}
 			return true
 		}
 	}
 	return false
 }
 
+// logRefusal logs that the samples of a collector take too much memory, or no longer do.
+func (c *core) logRefusal(s *source) {
+	if s.status.Refused {
+		c.opts.Logger.Warn("the samples of the collector are not kept", "collector", s.Name, "err", s.status.Error)
+		return
+	}
+	c.opts.Logger.Info("the samples of the collector are kept again", "collector", s.Name)
+}
+
 func (s *source) take(r result, at time.Time) {
 	s.measured = s.measured || len(r.samples) > 0
-	samples, err := s.write(r.samples, at)
+	samples, err := s.write(r.samples, r.essential, at)
 	s.batch = Batch{Descs: r.descs, Samples: samples}
-	if r.err != nil {
+	s.status.Refused = errors.Is(err, budget.ErrExceeded)
+	if r.err != nil && !s.status.Refused {
 		err = r.err
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
@@ -144,15 +164,15 @@ func (s *source) take(r result, at time.Time) {
 
 // write adds the samples to the window and returns them without those of series that
 // another source exports. Series that are not among them are marked stale; inherited ones
-// end, also those with explicit timestamps.
-func (s *source) write(samples []collectors.Sample, at time.Time) ([]collectors.Sample, error) {
+// end, also those with explicit timestamps. Without memory for all samples it adds the essential ones.
+func (s *source) write(samples []collectors.Sample, essential int, at time.Time) ([]collectors.Sample, error) {
 	if !s.inheritedUntil.IsZero() {
 		left := s.series
 		s.series, s.inheritedUntil = left.Successor(), time.Time{}
 		defer left.Close(at.UnixMilli())
 	}
+	s.series.Protect(essential)
 	s.series.Begin(at.UnixMilli())
-	defer s.series.End()
 	kept, dropped := samples, 0
 	var first labels.Labels // of those that are dropped
 	for i, sample := range samples {
@@ -162,7 +182,12 @@ func (s *source) write(samples []collectors.Sample, at time.Time) ([]collectors.
 		case err == nil:
 			kept = append(kept, sample)
 		case !errors.Is(err, window.ErrOwned):
-			return samples, err
+			s.series.Abort()
+			if i < essential || essential == 0 {
+				return nil, err
+			}
+			first, _ := s.write(samples[:essential], essential, at)
+			return first, err
 		case dropped == 0:
 			kept, first = slices.Clone(samples[:i]), sample.Labels
 			fallthrough
@@ -170,6 +195,7 @@ func (s *source) write(samples []collectors.Sample, at time.Time) ([]collectors.
 			dropped++
 		}
 	}
+	s.series.End()
 	if dropped == 0 {
 		return samples, nil
 	}

@@ -27,9 +27,10 @@ func (c *core) measured(s *source) {
 // firstFor reports whether one of the sources may export a metric of a rule. A rule that
 // selects none by name may use any.
 func (c *core) firstFor(a *alerting, first []*source) bool {
-	return slices.ContainsFunc(first, func(s *source) bool {
-		return len(a.selected) == 0 || slices.ContainsFunc(a.selected, func(name string) bool { return c.mayExport(s, name) })
-	})
+	if len(a.selected) == 0 {
+		return len(first) > 0
+	}
+	return slices.ContainsFunc(first, c.exportersOf(a.selected))
 }
 
 // unproven reports whether an alert that becomes active now has not been seen inactive:

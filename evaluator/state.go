@@ -18,6 +18,8 @@ const (
 	ReasonNotAlive     = "not alive"
 	ReasonShuttingDown = "shutting down"
 	ReasonStalled      = "evaluator stalled"
+	// ReasonMaintenance is followed by the operator's reason, who began it and its end.
+	ReasonMaintenance = "maintenance"
 )
 
 // state is what is kept of a state between two evaluations.
@@ -110,7 +112,7 @@ func (c *core) verdicts(all []Rule, at time.Time) []State {
 
 // verdictOf returns the verdict of a state by its own rules only.
 func (c *core) verdictOf(s *state, all []Rule) State {
-	v := State{Name: s.Name, Verdict: Pass}
+	v := State{Name: s.Name, Verdict: Pass, Tolerant: s.NoData == rules.NoDataPass}
 	active := 0
 	var warns []int
 	for i, r := range all {
@@ -118,7 +120,7 @@ func (c *core) verdictOf(s *state, all []Rule) State {
 			continue
 		}
 		v.Rules = append(v.Rules, i)
-		if !r.Observe {
+		if !r.Observe || r.Silence != nil {
 			active++
 		}
 		if r.Decides {
@@ -175,6 +177,12 @@ func (c *core) connect(verdicts []State, all []Rule) {
 	}
 	if alive.Verdict == Fail && ready.Verdict != Fail {
 		ready.fail(notAlive(alive, all))
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Maintenance = c.overrides.maintenance(v.Name); v.Maintenance != nil {
+			v.fail(v.Maintenance.stateReason())
+		}
 	}
 	if c.shuttingDown {
 		ready.fail(ReasonShuttingDown)

@@ -8,9 +8,9 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// settling is the time after a step of the clock. Timestamps that were exported before it
-// are by the other clock, so rules are evaluated when all collectors have run again. The
-// zero value waits for nothing.
+// settling is the time after a step of the clock, or after the process was stopped. What was
+// exported before is by the other clock, or outdated, so rules are evaluated when all collectors
+// have run again. The zero value waits for nothing.
 type settling struct {
 	// since is when the step was noticed, with the monotonic reading.
 	since time.Time
@@ -57,6 +57,21 @@ func (e *Evaluator) stepped(now time.Time, d time.Duration) {
 	e.core.shift(d)
 	if e.workers != nil {
 		e.settling.begin(now, e.core.sources, e.core.maxAge()/2)
+		e.workers.wakeUp()
+	}
+}
+
+// resumeTime bounds the wait for collectors after the process was stopped. With the evaluation it
+// is shorter than a request waits for it: the 200 ms of the server.
+const resumeTime = 120 * time.Millisecond
+
+// resumed has all collectors run before the next evaluation, because the process was stopped for
+// about d: by a signal, by the freezer of a cgroup, or with its machine. Run always has an event
+// within an interval, so a longer wait has no other cause.
+func (e *Evaluator) resumed(now time.Time, d time.Duration) {
+	e.opts.Logger.Warn("the process was stopped", "for", d)
+	if e.workers != nil {
+		e.settling.begin(now, e.core.sources, resumeTime)
 		e.workers.wakeUp()
 	}
 }

@@ -31,13 +31,22 @@ type contactCollector struct {
 	// takes is how long a collection takes.
 	takes       atomic.Int64
 	collections atomic.Int64
+	// hangs has an element after a collection began that takes an hour.
+	hangs chan struct{}
 }
 
 func (c *contactCollector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	c.collections.Add(1)
 	contact := c.clock.now()
+	takes := time.Duration(c.takes.Load())
+	if takes == time.Hour {
+		select {
+		case c.hangs <- struct{}{}:
+		default:
+		}
+	}
 	select {
-	case <-time.After(time.Duration(c.takes.Load())):
+	case <-time.After(takes):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -61,11 +70,17 @@ groups:
 // after a collection has been published.
 func runStepping(t *testing.T) (*Evaluator, *contactCollector) {
 	t.Helper()
+	c := &contactCollector{clock: &steppingClock{tb: t}, hangs: make(chan struct{}, 1)}
+	return runByClock(t, c, c.clock.now), c
+}
+
+// runByClock does the same with a collector and the clock of the evaluator.
+func runByClock(t *testing.T, c *contactCollector, clock func() time.Time) *Evaluator {
+	t.Helper()
 	file, errs := rules.Parse("rules.yml", []byte(contactRules), []string{Ready, Alive, Started})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	c := &contactCollector{clock: &steppingClock{tb: t}}
 	e, err := New(Config{
 		Interval: 50 * time.Millisecond, Files: []*rules.File{file},
 		Sources: []Source{{Name: "watch", Interval: time.Hour, Timeout: time.Minute, Collector: c}},
@@ -73,7 +88,7 @@ func runStepping(t *testing.T) (*Evaluator, *contactCollector) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.clock = c.clock.now
+	e.clock = clock
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -84,7 +99,34 @@ func runStepping(t *testing.T) (*Evaluator, *contactCollector) {
 	for changed := e.Changed(); e.Snapshot().States[0].Verdict != Pass; changed = e.Changed() {
 		<-changed
 	}
-	return e, c
+	return e
+}
+
+// A reading of a thread that was stopped between the two clocks is no step: samples keep their
+// time, and no collector runs again.
+func TestReadingsThatAreNoSteps(t *testing.T) {
+	t.Parallel()
+	c := &contactCollector{clock: &steppingClock{tb: t}}
+	var readings atomic.Int64
+	e := runByClock(t, c, func() time.Time {
+		if readings.Add(1)%5 == 0 {
+			return collectortest.StepClock(t, time.Now(), -time.Hour)
+		}
+		return time.Now()
+	})
+	for range 12 {
+		changed := e.Changed()
+		if s := e.Snapshot(); s.States[0].Verdict != Pass {
+			t.Fatalf("ready fails by a wrong reading: %v", s.names(s.States[0].Deciding))
+		}
+		<-changed
+		if off := time.Now().Round(0).Sub(e.Snapshot().At.Round(0)); off > time.Minute {
+			t.Errorf("an evaluation was %s ago on the wall clock, want the time of a right reading", off)
+		}
+	}
+	if n := c.collections.Load(); n != 1 {
+		t.Errorf("there were %d collections, want the first one only", n)
+	}
 }
 
 // A step of the clock changes no age: collectors run again before rules are evaluated.
@@ -147,9 +189,7 @@ func TestRequestsAfterStepOfTheClock(t *testing.T) {
 			e, c := runStepping(t)
 			c.takes.Store(int64(time.Hour))
 			c.clock.by.Store(int64(time.Hour))
-			for c.collections.Load() < 2 {
-				time.Sleep(time.Millisecond)
-			}
+			<-c.hangs
 			begin := time.Now()
 			if err := request(e); err != nil {
 				t.Fatal(err)
@@ -166,10 +206,18 @@ func TestRepeatedStepsOfTheClock(t *testing.T) {
 	t.Parallel()
 	e, c := runStepping(t)
 	c.takes.Store(int64(time.Hour))
-	for begin := time.Now(); time.Since(begin) < 2*e.Snapshot().MaxAge; time.Sleep(100 * time.Millisecond) {
-		c.clock.by.Add(int64(time.Minute))
+	step := time.NewTicker(100 * time.Millisecond)
+	defer step.Stop()
+	begin, changed := time.Now(), e.Changed()
+	for published := 0; published < 5; {
+		select {
+		case <-changed:
+			published, changed = published+1, e.Changed()
+		case <-step.C:
+			c.clock.by.Add(int64(time.Minute))
+		}
 		if e.Snapshot().Stalled(c.clock.now()) {
-			t.Fatalf("the evaluator is stalled after %s of steps", time.Since(begin))
+			t.Fatalf("the evaluator is stalled after %s of steps and %d evaluations", time.Since(begin), published)
 		}
 	}
 }

@@ -24,9 +24,9 @@ type View struct {
 }
 
 // View calls use between two evaluations while Run runs. The context that use gets ends
-// after 250 ms, or earlier: that is the time of all uses in an interval, or in a second if
-// that is longer. A use gets at least half of it, if need be in the next interval. View
-// returns ErrStopped once Run has ended, or the error of ctx; use may then still run.
+// after 250 ms, or earlier: that is the time of all uses in a second, whatever the evaluation
+// interval. A use gets at least half of it, if need be in the next second. View returns
+// ErrStopped once Run has ended, or the error of ctx; use may then still run.
 func (e *Evaluator) View(ctx context.Context, use func(context.Context, *View)) error {
 	done := make(chan struct{})
 	call := func(running context.Context) {
@@ -35,7 +35,7 @@ func (e *Evaluator) View(ctx context.Context, use func(context.Context, *View)) 
 			return
 		}
 		began := time.Now()
-		limited, cancel := context.WithTimeout(running, e.viewBudget.begin(e.core.cfg.Interval))
+		limited, cancel := context.WithTimeout(running, e.viewBudget.begin())
 		defer cancel()
 		use(limited, &View{e.core, e.Snapshot()})
 		e.viewBudget.spent += time.Since(began)

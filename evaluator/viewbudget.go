@@ -3,14 +3,15 @@ package evaluator
 import "time"
 
 const (
-	// viewTime bounds the use of all Views in an interval: results of collections and
+	// viewTime bounds the use of all Views in an interval of viewInterval: results of collections and
 	// reports wait that long.
 	viewTime = 250 * time.Millisecond
 	// leastViewTime is what a View gets at least. With less left, it waits for the next
 	// interval: an explanation that is cut short is of no use.
 	leastViewTime = viewTime / 2
-	// leastViewInterval is the interval of the budget at shorter evaluation intervals.
-	leastViewInterval = time.Second
+	// viewInterval is the interval of the budget, whatever that of the evaluation: a quarter
+	// of the loop's time is for Views.
+	viewInterval = time.Second
 )
 
 // viewBudget is the time that all Views have together in an interval. It begins with the
@@ -22,9 +23,9 @@ type viewBudget struct {
 }
 
 // begin begins the interval unless one is running, and returns what is left of the time.
-func (b *viewBudget) begin(interval time.Duration) time.Duration {
+func (b *viewBudget) begin() time.Duration {
 	if b.over == nil {
-		b.over = time.After(max(interval, leastViewInterval))
+		b.over = time.After(viewInterval)
 	}
 	return viewTime - b.spent
 }

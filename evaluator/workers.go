@@ -2,7 +2,6 @@ package evaluator
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -12,15 +11,15 @@ import (
 // workers are the running collectors.
 type workers struct {
 	results chan<- result
-	logger  *slog.Logger
+	opts    Options
 	running map[collectors.Collector]*worker
 	// ending are closed when collectors that were stopped have ended.
 	ending []<-chan struct{}
 	wg     sync.WaitGroup
 }
 
-func newWorkers(results chan<- result, logger *slog.Logger) *workers {
-	return &workers{results: results, logger: logger, running: map[collectors.Collector]*worker{}}
+func newWorkers(results chan<- result, opts Options) *workers {
+	return &workers{results: results, opts: opts, running: map[collectors.Collector]*worker{}}
 }
 
 // replace starts and stops collectors until exactly those of sources run. One that runs
@@ -50,7 +49,7 @@ func (ws *workers) replace(ctx context.Context, sources []Source) {
 
 func (ws *workers) start(ctx context.Context, s Source) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := newWorker(s, ws.results, ws.logger)
+	w := newWorker(s, ws.results, ws.opts)
 	w.cancel = cancel
 	ws.running[s.Collector] = w
 	before := slices.Clone(ws.ending)

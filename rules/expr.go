@@ -8,8 +8,8 @@ import (
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// maxExpr is the longest expression in bytes. It also limits the nesting.
-const maxExpr = 64 << 10
+// MaxExpr is the longest expression in bytes.
+const MaxExpr = 64 << 10
 
 // maxParseErrors is how many of the parser's errors are reported for an expression. The
 // first ones cause the others.
@@ -23,8 +23,8 @@ func (p *fileParser) expr(path, text string) parser.Expr {
 			p.fail(path, "expected an expression in expr, got none")
 		}
 		return nil
-	case len(text) > maxExpr:
-		p.fail(path+".expr", "expression of %d bytes, expected at most %d", len(text), maxExpr)
+	case len(text) > MaxExpr:
+		p.fail(path+".expr", "expression of %d bytes, expected at most %d", len(text), MaxExpr)
 		return nil
 	}
 	path += ".expr"

@@ -107,7 +107,7 @@ func (p *probe) query(deadline time.Time, env process) execprobe.Result {
 			return result
 		}
 		if p.noDaemon == passWithoutDaemon {
-			return execprobe.Result{Outcome: execprobe.OK, Text: fmt.Sprintf("%s: not evaluated, and passes by --no-daemon=pass: %s", p.state, result.Text)}
+			return execprobe.Result{Outcome: execprobe.OK, Text: fmt.Sprintf("%s: not evaluated, and ok by --no-daemon=pass: %s", p.state, result.Text)}
 		}
 		if p.profile == "" && !exists(p.config) {
 			result.Text += fmt.Sprintf(": start vitals run, or provide %s or a profile to evaluate once without a daemon", p.config)

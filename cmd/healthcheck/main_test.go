@@ -107,7 +107,7 @@ func TestHealthcheck(t *testing.T) {
 		{"no duration", []string{"p", socket, "--timeout=900"}, nil, `usage error 3 timeout "900": expected a duration such as 900ms`, 3},
 		{"no time", []string{"p", socket, "--timeout=0s"}, nil, `usage error 3 timeout "0s": expected a duration such as 900ms`, 3},
 		{"pass without a daemon, with one", []string{"p", socket, "--no-daemon=pass"}, nil, "failing 12 " + line + "\n", 12},
-		{"pass without a daemon", []string{"p", "--socket=/nowhere.sock", "--state=alive", "--no-daemon=pass"}, nil, "ok 0 alive: not evaluated, and passes by --no-daemon=pass: there is no socket /nowhere.sock\n", 0},
+		{"pass without a daemon", []string{"p", "--socket=/nowhere.sock", "--state=alive", "--no-daemon=pass"}, nil, "ok 0 alive: not evaluated, and ok by --no-daemon=pass: there is no socket /nowhere.sock\n", 0},
 		{"pass without a daemon, by the environment", []string{"healthcheck", "--socket=/nowhere.sock"}, map[string]string{"VITALS_HEALTHCHECK_NO_DAEMON": "pass"}, "ok 0 ready: not evaluated", 0},
 		{"pass without a daemon, although a configuration exists", []string{"check_vitals", "--socket=/nowhere.sock", "--config.file=main.go", "--no-daemon=pass"}, nil, "OK: ready: not evaluated", 0},
 		{"something else without a daemon", []string{"p", socket, "--no-daemon=fail"}, nil, `usage error 3 no-daemon "fail": expected once or pass`, 3},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +12,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/collectorcheck"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/lintreport"
 	"github.com/vitals-health/vitals/internal/manifest"
@@ -18,9 +21,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// checkCommands declares the commands that check files and start nothing.
+// checkCommands declares the commands that check files and collectors and start nothing.
 func (p *program) checkCommands(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	check := app.Command("check", "Check files without starting anything.")
+	check := app.Command("check", "Check files and collectors without starting anything.")
 
 	config := check.Command("config", "Check a configuration and all files that it names. Every error is printed as file:line:col, with exit code 3. Then check its rules, with exit code 1 for findings of the severity of --fail-on.")
 	var file string
@@ -47,6 +50,36 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 	cmd.Flag("manifest", "A Kubernetes manifest whose probes query Vitals: check their timeouts, paths, and that they can fail. Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
 	rulesReport := p.reportFlags(cmd)
 	cmd.Action(do(func() int { return p.checkRules(files, manifests, opts, rulesReport) }))
+
+	p.checkCollectorsCommand(check, do)
+}
+
+// checkCollectorsCommand declares the command check collectors.
+func (p *program) checkCollectorsCommand(check *kingpin.CmdClause, do func(func() int) kingpin.Action) {
+	cmd := check.Command("collectors", "Run each collector of a configuration once. Print the result, the time that it took, what was measured, and the rules that use each metric. The exit code is 1 if a collection fails.")
+	p.configFlags(cmd)
+	timeout := cmd.Flag("timeout", "How long to wait for the collectors.").Default("15s").Duration()
+	series := cmd.Flag("series", "Print each series and its value.").Bool()
+	format := cmd.Flag("format", "text for people, or json.").Default("text").Enum("text", "json")
+	cmd.Action(do(func() int {
+		var report *collectorcheck.Report
+		err := p.withSnapshot(evaluator.Ready, *timeout, func(_ context.Context, _ *evaluator.Evaluator, s *evaluator.Snapshot) { report = collectorcheck.Of(s) })
+		if err != nil {
+			return p.fail(err)
+		}
+		if *format == "json" {
+			err = json.NewEncoder(p.stdout).Encode(report)
+		} else {
+			err = report.Text(p.stdout, *series)
+		}
+		if err != nil {
+			return p.fail(err)
+		}
+		if !report.OK() {
+			return exitFailing
+		}
+		return exitOK
+	}))
 }
 
 // checkConfig checks a configuration without any I/O beyond reading files. With

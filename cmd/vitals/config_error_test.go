@@ -4,7 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
+	"github.com/vitals-health/vitals/internal/sdnotify/sdnotifytest"
 )
 
 // TestServeOnConfigError starts with mistakes of several kinds. The liveness of the workload
@@ -54,10 +56,13 @@ func TestServeOnConfigError(t *testing.T) {
 func TestServeUntilACollectorCanBeMade(t *testing.T) {
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
+	manager := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	config := write(t, dir, "vitals.yml", "collectors: [{name: api, kubernetes: {kubeconfig: "+kubeconfig+"}}]\n")
 	p := runVitals(t, config, "--on-config-error=serve", "--config.poll-interval=50ms")
 	eventually(t, "ready to fail with the mistake", func() bool { _, body := p.get("/ready"); return strings.Contains(body, `collector "api": `) })
-	time.Sleep(500 * time.Millisecond) // several checks long
+	for range 5 {
+		manager.Await("READY=1") // the end of an attempt to load it
+	}
 	if n := strings.Count(p.log.String(), "configuration is"); n != 1 {
 		t.Errorf("the mistake was logged %d times, want once", n)
 	}

@@ -41,6 +41,8 @@ func TestSystemdUnit(t *testing.T) {
 		"Service.Restart":                  "on-failure", // after the watchdog, too
 		"Service.RestartPreventExitStatus": "3",          // exitConfig: it would be the same mistake
 		"Service.RuntimeDirectory":         "vitals",     // of defaultSocket
+		"Service.StateDirectory":           "vitals",     // of --storage.path on the page
+		"Service.StateDirectoryMode":       "0700",
 		"Install.WantedBy":                 "multi-user.target",
 	} {
 		if got := options[key]; got != want {

@@ -200,16 +200,16 @@ func TestDeploymentGrantsWhatTheProfileNeeds(t *testing.T) {
 	})
 }
 
-// Every probe uses a port on which Vitals listens and a path that it serves.
+// Every probe uses the port on which Vitals listens for probes and a path that it serves there.
 func TestDeploymentProbesWhatIsServed(t *testing.T) { eachDeployment(t, probesWhatIsServed) }
 
 func probesWhatIsServed(t *testing.T, of deployment) {
 	all := containers(t, of.file)
-	port := flagOf(t, all["vitals"].Args, "web.listen-address")
+	port := flagOf(t, all["vitals"].Args, "probe.listen-address")
 	names := []string{strings.TrimPrefix(port, ":")}
 	for _, open := range all["vitals"].Ports {
 		if ":"+open.Number != port {
-			t.Errorf("containerPort %s, want that of --web.listen-address=%s", open.Number, port)
+			t.Errorf("containerPort %s, want that of --probe.listen-address=%s", open.Number, port)
 		}
 	}
 	_, config := markerConfig(t)
@@ -222,7 +222,7 @@ func probesWhatIsServed(t *testing.T, of deployment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := d.newServer(p, nil).Handler()
+	handler := d.newServer(p, nil).Probes()
 	probes := 0
 	for _, c := range all {
 		for _, probe := range []manifestProbe{c.Started, c.Ready, c.Alive} {
@@ -352,8 +352,8 @@ func TestDeploymentTakesInTheOriginal(t *testing.T) {
 		if alive == nil || alive.URL != want {
 			t.Errorf("%s: the original's alive is %+v, want %s", d.file, alive, want)
 		}
-		if port := flagOf(t, containers(t, d.file)["vitals"].Args, "web.listen-address"); port != l.Config.Server.ListenAddress {
-			t.Errorf("%s: Vitals listens on %s, want %s as without the flag", d.file, port, l.Config.Server.ListenAddress)
+		if port := flagOf(t, containers(t, d.file)["vitals"].Args, "probe.listen-address"); port != l.Config.Server.ListenAddress {
+			t.Errorf("%s: probes of %s, want %s as without the flag", d.file, port, l.Config.Server.ListenAddress)
 		}
 	}
 }
@@ -366,6 +366,7 @@ func TestDockerfile(t *testing.T) {
 	for _, line := range []string{
 		"FROM golang:" + version + " AS build", "FROM scratch", "USER 65532:65532",
 		"COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/",
+		"COPY --from=build /src/bin/LICENSE /src/bin/THIRD_PARTY_NOTICES /licenses/vitals/",
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("deploy/Dockerfile has no line %q, want it", line)

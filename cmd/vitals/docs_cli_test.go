@@ -75,8 +75,8 @@ func TestCommandPageListsTheFlags(t *testing.T) {
 		for _, row := range table.rows {
 			for _, span := range codeSpans(row[0]) {
 				name := strings.TrimPrefix(span, "--")
-				of[name] = append(of[name], strings.Split(row[1], ", ")...)
-				for _, command := range of[name] {
+				for _, command := range strings.Split(row[1], ", ") {
+					of[name] = append(of[name], command)
 					checkFlagDefault(t, command, name, row[2])
 				}
 			}

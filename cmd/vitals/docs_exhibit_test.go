@@ -130,7 +130,9 @@ func exhibitRules(t *testing.T) *rules.File {
 // snapshot.
 func (e *exhibit) run(t *testing.T) *evaluator.Snapshot {
 	t.Helper()
-	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.Rules, Sources: e.sources}, evaluator.Options{Logger: discard()})
+	eval, err := evaluator.New(evaluator.Config{Files: e.loaded.Rules, Sources: e.sources}, evaluator.Options{Logger: discard(), Overrides: []evaluator.Override{
+		{Rule: "Gone", Until: time.Now().Add(time.Hour)}, {State: evaluator.Ready},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	empty := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: []evaluator.State{{Name: evaluator.Alive}}}
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }, UnixSocket: reached}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }, UnixSocket: reached, Storage: reached, Connections: oneConnection, KubernetesReports: oneReport, Notifications: oneAlertmanager}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/alive", nil))
 	var own []*dto.MetricFamily
 	for _, mf := range scrapeHandler(t, h) {
@@ -75,8 +75,21 @@ func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	return own
 }
 
-// reached is the report of a Unix socket that clients reach.
-func reached() (listening, ok bool) { return true, true }
+// reached is the report of a Unix socket that clients reach, and of a directory for events.
+func reached() (good, ok bool) { return true, true }
+
+// oneConnection is the report of a listener with a connection.
+func oneConnection() []server.Connections { return []server.Connections{{Listener: "web", Open: 1}} }
+
+// oneReport is what became of one report to Kubernetes.
+func oneReport() server.KubernetesReports {
+	return server.KubernetesReports{Events: true, Rights: []server.ReportRight{{Verb: "create", Resource: "events", Requested: true}}}
+}
+
+// oneAlertmanager is what one Alertmanager was sent.
+func oneAlertmanager() []server.Notifications {
+	return []server.Notifications{{Alertmanager: "http://alertmanager:9093", Requested: true}}
+}
 
 func kindOf(mf *dto.MetricFamily) model.MetricType {
 	return model.MetricType(strings.ToLower(mf.GetType().String()))
@@ -132,7 +145,7 @@ func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	all := goldens(t)
 	s := newExhibit(t).run(t)
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }, UnixSocket: reached}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }, UnixSocket: reached, Storage: reached, Connections: oneConnection, KubernetesReports: oneReport, Notifications: oneAlertmanager}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/ready", nil))
 	return append(all, scrapeHandler(t, h))
 }

@@ -111,8 +111,8 @@ func TestProbesHaveTheirOwnListener(t *testing.T) {
 	}
 	eventually(t, "ready on the probe listener", func() bool { return get(p.probes, "/ready") == 200 })
 	for path, want := range map[string]int{
-		"/ready": 200, "/alive": 200, "/started": 200, "/readyz": 200, "/livez": 200, "/healthz": 200, "/ready/Bad": 200, "/ready?verbose": 200,
-		"/": 404, "/metrics": 404, "/metrics/slis": 404, "/config": 404, "/api/v1/status": 404, "/api/v1/explain/ready": 404, "/api/v1/components/x": 404, "/-/reload": 404, "/-/healthy": 404,
+		"/ready": 200, "/alive": 200, "/started": 200, "/readyz": 200, "/livez": 200, "/healthz": 200, "/ready/Bad": 200, "/ready?verbose": 200, "/-/healthy": 200, "/-/ready": 200,
+		"/": 404, "/metrics": 404, "/metrics/slis": 404, "/config": 404, "/api/v1/status": 404, "/api/v1/explain/ready": 404, "/api/v1/components/x": 404, "/-/reload": 404,
 	} {
 		if got := get(p.probes, path); got != want {
 			t.Errorf("probe listener: %s = %d, want %d", path, got, want)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -35,6 +34,7 @@ const onceTimeout = 15 * time.Second
 type explaining struct {
 	state   string
 	options explain.Options
+	past    past
 	format  string
 	timeout time.Duration
 	// timeoutGiven is set where it is not the default.
@@ -57,6 +57,9 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Arg("state", "The state to explain; ready when none is given.").Default("ready").StringVar(&e.state)
 	cmd.Flag("rule", "Explain this rule, failing or not: one of the state, or an alert without a state.").PlaceHolder("NAME").StringVar(&e.options.Rule)
 	cmd.Flag("all", "Explain every rule of the state.").BoolVar(&e.options.All)
+	cmd.Flag("last", "Print the last failure of the state, or of --rule, as it was explained then, and what followed.").BoolVar(&e.past.last)
+	cmd.Flag("at", "Print the explanation of the verdict at this time, such as 03:12 in UTC, 1h for an hour ago, or 2006-01-02T15:04:05Z.").PlaceHolder("TIME").StringVar(&e.past.at)
+	cmd.Flag("since", "Print every change since this time, explained: of the state and of its rules.").PlaceHolder("TIME").StringVar(&e.past.since)
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
 	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
@@ -71,6 +74,9 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Action(do(func() int {
 		e.changeGiven = kuryr || set || further
 		e.profileFromEnv = p.profile != "" && !e.fileGiven && !e.profileGiven
+		if e.past.given() {
+			return p.runExplainPast(e)
+		}
 		return p.runExplain(e)
 	}))
 }
@@ -83,15 +89,7 @@ func (p *program) runExplain(e *explaining) int {
 		body, failed = p.explanation(e)
 	}
 	if failed == nil && e.format == "text" {
-		x := &explain.Explanation{}
-		if err := json.Unmarshal(body, x); err != nil || x.State == "" {
-			failed = &execprobe.Result{Outcome: execprobe.Protocol, Text: "the answer is not the daemon's: no explanation"}
-		}
-		by := ""
-		if e.once() {
-			by = "one evaluation, in which for counts as 0"
-		}
-		body = []byte(explain.Text(x, e.options.All || e.options.Rule != "", by))
+		body, failed = e.text(body)
 	}
 	if failed != nil {
 		if failed.Outcome == execprobe.NoDaemon {
@@ -102,6 +100,19 @@ func (p *program) runExplain(e *explaining) int {
 	}
 	_, _ = p.stdout.Write(body) // main reports a failed write for all commands
 	return exitOK
+}
+
+// text returns an explanation in JSON for people.
+func (e *explaining) text(body []byte) ([]byte, *execprobe.Result) {
+	x, err := explain.Read(body)
+	if err != nil {
+		return nil, &execprobe.Result{Outcome: execprobe.Protocol, Text: "the answer is not the daemon's: " + err.Error()}
+	}
+	by := ""
+	if e.once() {
+		by = "one evaluation, in which for counts as 0"
+	}
+	return []byte(explain.Text(x, e.options.All || e.options.Rule != "", by)), nil
 }
 
 // explanation returns the explanation as JSON.

@@ -13,6 +13,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/dashboards"
 	"github.com/vitals-health/vitals/internal/rulecheck"
+	"github.com/vitals-health/vitals/internal/schema"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -24,11 +25,26 @@ type output struct {
 	check bool
 }
 
-// generateCommand declares the commands that generate files for Grafana and Prometheus.
+// generateCommand declares the commands that generate files for other programs.
 func (p *program) generateCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	generate := app.Command("generate", "Generate files for Grafana and Prometheus.")
+	generate := app.Command("generate", "Generate files for Grafana, Prometheus and editors.")
 	p.generateDashboards(generate, do)
 	p.generateAlerts(generate, do)
+	p.generateRBAC(generate, do)
+	p.generateSchema(generate, do)
+	p.generateRules(generate, do)
+}
+
+// generateSchema declares the command generate schema.
+func (p *program) generateSchema(generate *kingpin.CmdClause, do func(func() int) kingpin.Action) {
+	cmd := generate.Command("schema", "Write the JSON Schemas of the configuration and of rule files, with which editors complete and check them.")
+	out := outputFlags(cmd, ".")
+	cmd.Action(do(func() int {
+		return p.put([]dashboards.File{
+			{Name: schema.ConfigName, Data: schema.Config()},
+			{Name: schema.RulesName, Data: schema.Rules()},
+		}, out)
+	}))
 }
 
 // generateDashboards declares the command generate dashboards.
@@ -36,17 +52,19 @@ func (p *program) generateDashboards(generate *kingpin.CmdClause, do func(func()
 	cmd := generate.Command("dashboards", "Write Grafana dashboards of Vitals and, with --rules, one of those rules, and the files with which Grafana and Kubernetes load them.")
 	var names []string
 	var rule rules.Options
-	cmd.Flag("rules", "A rule file for the dashboard rules.json, or builtin:NAME for a shipped one. Repeatable: all files share one dashboard.").PlaceHolder("FILE").StringsVar(&names)
+	opts := dashboards.Options{Identity: kinds.IdentityLabels(), Labels: labelsOfMetrics()}
+	cmd.Flag("rules", "A rule file for the dashboard rules.json, or builtin:NAME for a shipped one. Repeatable: all files share one dashboard, with sections of their own.").PlaceHolder("FILE").StringsVar(&names)
 	cmd.Flag("state", "A state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&rule.States)
 	stateLabelFlag(cmd, &rule.StateLabel)
-	out := outputFlags(cmd)
+	cmd.Flag("runbook-url", "The address of a runbook of rules without the annotation runbook_url, with NAME for the name of the rule.").Default(dashboards.DefaultRunbooks).StringVar(&opts.Runbooks)
+	cmd.Flag("page-url", "The address of the status page of an instance of Vitals, with INSTANCE, POD and NAMESPACE for its labels.").Default(dashboards.DefaultPage).StringVar(&opts.Page)
+	out := outputFlags(cmd, "dashboards")
 	cmd.Action(do(func() int {
-		names, errs := rulecheck.RuleFiles(names)
-		own, mistakes := rulecheck.ReadTogether(names, rule)
-		if errs = append(errs, mistakes...); len(errs) > 0 {
+		var errs []error
+		if opts.Rules, errs = rulecheck.ReadApart(names, rule); len(errs) > 0 {
 			return p.fail(errs...)
 		}
-		return p.put(dashboards.Files(own, kinds.IdentityLabels()), out)
+		return p.put(dashboards.Files(opts), out)
 	}))
 }
 
@@ -71,9 +89,9 @@ func (l *stateLabel) Set(label string) error {
 func (l *stateLabel) String() string { return string(*l) }
 
 // outputFlags declares the flags for the output of generated files.
-func outputFlags(cmd *kingpin.CmdClause) *output {
+func outputFlags(cmd *kingpin.CmdClause, dir string) *output {
 	out := &output{}
-	cmd.Flag("out", "The output directory. It is created if it does not exist. If it has a file of the same name that was not generated, the command fails and writes nothing.").Default("dashboards").StringVar(&out.dir)
+	cmd.Flag("out", "The output directory. It is created if it does not exist. If it has a file of the same name that was not generated, the command fails and writes nothing.").Default(dir).StringVar(&out.dir)
 	cmd.Flag("check", "Write nothing. Report the files that are missing or differ, and exit with 1 if there are any.").BoolVar(&out.check)
 	return out
 }

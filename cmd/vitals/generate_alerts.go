@@ -25,7 +25,7 @@ func (p *program) generateAlerts(generate *kingpin.CmdClause, do func(func() int
 	cmd.Flag("selector", "Label matchers that select the series of every Vitals in Prometheus. By default "+alerts.DefaultSelector+".").PlaceHolder("MATCHERS").StringVar(&opts.Selector)
 	cmd.Flag("runbook-url", "The address of a runbook, with NAME for the name of the alert.").Default(alerts.DefaultRunbooks).StringVar(&opts.Runbooks)
 	cmd.Flag("grafana-url", "The base URL of Grafana for links to dashboards. By default they begin with /d/.").PlaceHolder("URL").StringVar(&opts.Grafana)
-	out := outputFlags(cmd)
+	out := outputFlags(cmd, "dashboards")
 	cmd.Action(do(func() int {
 		var errs []error
 		if len(names) == 0 {

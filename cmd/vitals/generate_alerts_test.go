@@ -42,9 +42,9 @@ func TestCommittedAlertsAreGenerated(t *testing.T) {
 	}
 }
 
-// The PodMonitor selects the container of Vitals in every deployment, by its name and the
+// The PodMonitor selects the container of Vitals in the pod of the guide, by its name and the
 // name of its port.
-func TestPodMonitorFindsTheDeployments(t *testing.T) {
+func TestPodMonitorFindsThePodOfTheGuide(t *testing.T) {
 	var monitor struct {
 		Spec struct {
 			Endpoints []struct {
@@ -57,10 +57,22 @@ func TestPodMonitorFindsTheDeployments(t *testing.T) {
 		t.Fatalf("podmonitor.yaml = %+v, %v, want one endpoint", monitor, err)
 	}
 	endpoint := monitor.Spec.Endpoints[0]
-	eachDeployment(t, func(t *testing.T, d deployment) {
-		c, ok := containers(t, d.file)[endpoint.Relabelings[0].Regex]
-		if !ok || !slices.ContainsFunc(c.Ports, func(p manifestPort) bool { return p.Name == endpoint.Port }) {
-			t.Errorf("the container has the ports %v, want one named %s of a container named %s", c.Ports, endpoint.Port, endpoint.Relabelings[0].Regex)
+	_, guide, _ := strings.Cut(readDoc(t, "docs/guides/kubernetes.md"), "\n## Prometheus\n")
+	_, guide, _ = strings.Cut(guide, "```yaml\n")
+	block, _, _ := strings.Cut(guide, "```")
+	var pod struct {
+		Spec struct {
+			Containers []struct {
+				Name  string
+				Ports []struct{ Name string }
+			}
 		}
-	})
+	}
+	if err := yaml.Unmarshal([]byte(block), &pod); err != nil || len(pod.Spec.Containers) != 1 {
+		t.Fatalf("the guide's pod = %+v, %v, want one container", pod, err)
+	}
+	c := pod.Spec.Containers[0]
+	if c.Name != endpoint.Relabelings[0].Regex || !slices.ContainsFunc(c.Ports, func(p struct{ Name string }) bool { return p.Name == endpoint.Port }) {
+		t.Errorf("the guide's container is %+v, want one named %s with a port named %s", c, endpoint.Relabelings[0].Regex, endpoint.Port)
+	}
 }

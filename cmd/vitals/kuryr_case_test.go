@@ -57,7 +57,7 @@ func (v verdict) body() string {
 func (v verdict) short() string {
 	text := fmt.Sprint(v.code())
 	if v.warns != "" {
-		text += ", warns `" + v.warns + "`"
+		text += ", warning `" + v.warns + "`"
 	}
 	var rules []string
 	for _, line := range v.lines {

@@ -24,6 +24,8 @@ const mebibyte = 1 << 20
 type node struct {
 	dir      string
 	exporter *httptest.Server
+	// used is the use of memory that use wrote last, in bytes.
+	used int
 
 	// mu guards what follows.
 	mu sync.Mutex
@@ -103,9 +105,16 @@ func (n *node) write(t *testing.T, name, text string) {
 // it without recent use, and swap.
 func (n *node) use(t *testing.T, usage, cache, swap int) {
 	t.Helper()
-	n.write(t, "cgroup/kuryr/memory.stat", fmt.Sprintf("anon %d\ninactive_file %d\n", usage-cache, cache))
+	total := func() { n.write(t, "cgroup/kuryr/memory.current", fmt.Sprintln(usage)) }
+	// A collection in between reads at most the larger of the two uses.
+	if usage < n.used {
+		total()
+	} else {
+		defer total()
+	}
+	n.used = usage
 	n.write(t, "cgroup/kuryr/memory.swap.current", fmt.Sprintln(swap))
-	n.write(t, "cgroup/kuryr/memory.current", fmt.Sprintln(usage))
+	n.write(t, "cgroup/kuryr/memory.stat", fmt.Sprintf("anon %d\ninactive_file %d\n", usage-cache, cache))
 }
 
 func (n *node) serve(text func() string) http.HandlerFunc {

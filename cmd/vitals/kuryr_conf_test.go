@@ -109,7 +109,7 @@ func TestKuryrConfWithoutServiceAccount(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kuryr.conf")
 	writeFile(t, path, fillIn(t, conf, cloud, t.TempDir()))
 	code, _, stderr := vitals("once", "ready", "--profile=kuryr-controller", "--kuryr.conf="+path)
-	const want = "builtin:kuryr-controller:25:5: collectors[0]: collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
+	const want = "builtin:kuryr-controller:26:5: collectors[0]: collector \"kubernetes\": kubernetes: read token_file: open /nowhere/token: no such file or directory\n"
 	if code != exitConfig || stderr != want {
 		t.Errorf("once ready = %d %q, want %d %q", code, stderr, exitConfig, want)
 	}

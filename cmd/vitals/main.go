@@ -18,11 +18,14 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
+	"github.com/vitals-health/vitals/internal/alertmanager"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/kubereport"
 	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/logqueue"
 	"github.com/vitals-health/vitals/internal/profiles"
+	"github.com/vitals-health/vitals/internal/redact"
 )
 
 // The exit codes of every command.
@@ -38,7 +41,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // program holds what the commands share.
 type program struct {
 	stdout, stderr io.Writer
-	log            *promslog.Config
+	// secrets are those that no output contains.
+	secrets *redact.List
+	log     *promslog.Config
 	// queue writes stderr of the daemon; nil in other commands.
 	queue *logqueue.Queue
 
@@ -50,13 +55,24 @@ type program struct {
 	poll            time.Duration
 	onConfigError   string
 
-	web           *web.FlagConfig
-	levelGiven    bool
-	listenGiven   bool
-	socket        listen.Socket
-	probeAddress  string
-	lifecycle     bool
-	shutdownDelay time.Duration
+	web          *web.FlagConfig
+	levelGiven   bool
+	listenGiven  bool
+	socket       listen.Socket
+	probeAddress string
+	grpcAddress  string
+	lifecycle    bool
+	pageTitle    string
+	// frameAncestors may show the page in a frame.
+	frameAncestors []string
+	shutdownDelay  time.Duration
+	// kubernetes are the reports to Kubernetes.
+	kubernetes kubereport.Options
+	// alertmanager is where alerts are sent.
+	alertmanager alertmanager.Options
+	storage      storage
+	// terminationLog is the file for the last message of a container; empty for none.
+	terminationLog string
 	// adjust, where set, changes the profile's configuration after the flags are applied.
 	adjust func(*config.Config)
 	// welcome, where set, is a format with the base URL, printed once the process listens.
@@ -67,7 +83,7 @@ func (p *program) logger() *slog.Logger { return promslog.New(p.log) }
 
 const help = `Health evaluator: collectors measure, rules in Prometheus' alerting-rule format decide, and probes, metrics and alerts show the same state.
 
-Start with "vitals demo" and open the address that it prints. Then write a configuration, or print a shipped one with "vitals profiles show NAME". Check it with "vitals check config FILE" and start it with "vitals run --config.file=FILE".
+Start with "vitals demo" and open the address that it prints. Then let "vitals init" write a configuration for this host or pod, or print a shipped one with "vitals profiles show NAME". Check it with "vitals check config FILE" and start it with "vitals run --config.file=FILE".
 
 Exit codes: 0 ok, 1 failing, 2 unknown, 3 usage or configuration, 10-119 the exit_code of the rule that decides.`
 
@@ -75,7 +91,9 @@ Exit codes: 0 ok, 1 failing, 2 unknown, 3 usage or configuration, 10-119 the exi
 func run(args []string, stdout, stderr io.Writer) (code int) {
 	out := &printed{to: stdout}
 	defer func() { code = out.complete(code, stderr) }()
-	p := &program{stdout: out, stderr: stderr, log: &promslog.Config{Writer: stderr}}
+	secrets := new(redact.List)
+	stderr = &shown{to: stderr, secrets: secrets}
+	p := &program{stdout: &shown{to: out, secrets: secrets}, stderr: stderr, secrets: secrets, log: &promslog.Config{Writer: stderr}, terminationLog: terminationLog}
 	app := kingpin.New("vitals", help).UsageWriter(out).ErrorWriter(stderr)
 	app.Terminate(func(status int) { panic(terminated(status)) })
 	app.HelpFlag.Short('h')
@@ -132,6 +150,8 @@ func usageError(err error, args []string) string {
 		switch {
 		case strings.HasPrefix(text, "enum value ") && strings.HasSuffix(text, fmt.Sprintf(", got '%s'", value)),
 			strings.HasPrefix(text, "time: ") && strings.HasSuffix(text, fmt.Sprintf(" duration %q", value)),
+			strings.HasPrefix(text, "units: ") && strings.HasSuffix(text, " "+value),
+			text == fmt.Sprintf("not a valid duration string: %q", value),
 			text == "unrecognized log level "+value:
 			return flag + ": " + text
 		}
@@ -161,9 +181,12 @@ type terminated int
 func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	p.runCommand(app, do)
 	p.demoCommand(app, do)
+	p.initCommand(app, do)
 	p.onceCommand(app, do)
 	p.waitCommand(app, do)
 	p.explainCommand(app, do)
+	p.eventsCommand(app, do)
+	p.silenceCommands(app, do)
 	p.checkCommands(app, do)
 	p.testCommand(app, do)
 	p.listenerCommand(app, do)
@@ -213,8 +236,11 @@ func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
 	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+listen.DefaultSocket+" where its directory is writable; empty for no socket.").Default(listen.DefaultSocket).StringVar(&p.socket.Path)
 	cmd.Flag("web.unix-socket-mode", "The permissions of the Unix socket, in octal. 0666 lets every user probe; writing needs further permission, see --web.unix-socket-writer.").Default("0660").StringVar(&p.socket.Mode)
 	cmd.Flag("web.unix-socket-group", "The group of the Unix socket, whose members may write to it: a name or a number. By default the group of the process.").PlaceHolder("GROUP").StringVar(&p.socket.Group)
-	cmd.Flag("web.unix-socket-writer", "A user who may write to the Unix socket, that is report for components and reload, in addition to root, the daemon's user and the socket's group. A name or a number; repeatable.").PlaceHolder("USER").StringsVar(&p.socket.Writers)
-	cmd.Flag("probe.listen-address", "An additional listener for the probe paths only, without TLS and authentication.").PlaceHolder("ADDRESS").StringVar(&p.probeAddress)
+	cmd.Flag("web.unix-socket-writer", "A user who may write to the Unix socket, that is report for components, silence rules and reload, in addition to root, the daemon's user and the socket's group. A name or a number; repeatable.").PlaceHolder("USER").StringsVar(&p.socket.Writers)
+	cmd.Flag("probe.listen-address", "An additional listener for probes only, those of Vitals itself among them, without TLS and authentication.").PlaceHolder("ADDRESS").StringVar(&p.probeAddress)
+	cmd.Flag("grpc.listen-address", "An additional listener for health checks over gRPC only, without TLS and authentication. All other listeners have them as well.").PlaceHolder("ADDRESS").StringVar(&p.grpcAddress)
+	cmd.Flag("web.page-title", "The title of the status page, such as the name of the workload. By default the name of the pod or host.").PlaceHolder("TEXT").StringVar(&p.pageTitle)
+	cmd.Flag("web.frame-ancestor", "A site whose pages may show the status page in a frame, such as https://grafana.example.org, or * for all. Repeatable; by default none may.").PlaceHolder("ORIGIN").SetValue((*frameAncestors)(&p.frameAncestors))
 	cmd.Flag("web.enable-lifecycle", "Allow POST /-/reload.").BoolVar(&p.lifecycle)
 	cmd.Flag("web.shutdown-delay", "How long to keep serving after SIGTERM, with ready failing, so that load balancers notice.").Default("5s").DurationVar(&p.shutdownDelay)
 }

@@ -15,11 +15,11 @@ func TestNotifyServiceManager(t *testing.T) {
 	dir, config := markerConfig(t)
 	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=300ms", "--config.poll-interval=0")
 
-	m.Await("STATUS=ready pass, alive pass\nREADY=1") // earlier messages report that there is no data yet
+	m.Await("STATUS=ready ok, alive ok\nREADY=1") // earlier messages report that there is no data yet
 	m.AwaitHeartbeat()
 	m.AwaitHeartbeat()
 	write(t, dir, "bad", "")
-	m.Want(`STATUS=ready fail \(Bad\), alive pass`)
+	m.Want(`STATUS=ready failing \(Bad\), alive ok`)
 
 	const reload = `RELOADING=1\nMONOTONIC_USEC=[0-9]{6,}`
 	p.signal(syscall.SIGHUP)
@@ -33,7 +33,7 @@ func TestNotifyServiceManager(t *testing.T) {
 
 	p.signal(syscall.SIGTERM)
 	m.Want("STOPPING=1")
-	m.Want(`STATUS=ready fail \(shutting down, Bad\), alive pass`)
+	m.Want(`STATUS=ready failing \(shutting down, Bad\), alive ok`)
 	if code := p.exit(); code != exitOK {
 		t.Errorf("exit code = %d, want 0", code)
 	}

@@ -95,7 +95,7 @@ func (p *program) withSnapshot(state string, timeout time.Duration, use func(con
 		return errors.Join(errs...)
 	}
 	dropFor(l.Rules)
-	b := config.Builder{Logger: logger}
+	b := config.Builder{Logger: logger, Secrets: p.secrets}
 	cfg, _, err := b.Build(l)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (p *program) withSnapshot(state string, timeout time.Duration, use func(con
 	for i := range cfg.Sources { // so that a collector ends in time to report what it waits for
 		cfg.Sources[i].Timeout = min(cfg.Sources[i].Timeout, timeout)
 	}
-	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger})
+	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger, Secrets: p.secrets})
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,12 @@ const (
 // startDeadline bounds the wait for a process to be ready.
 const startDeadline = 30 * time.Second
 
-// buildProgram builds the program as it is shipped.
-func buildProgram(b *testing.B) string {
+// buildProgram builds the program as it is shipped, except for further flags.
+func buildProgram(b *testing.B, flags ...string) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "vitals")
-	cmd := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path, ".")
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path}, flags...)
+	cmd := exec.CommandContext(b.Context(), "go", append(args, ".")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
@@ -13,18 +15,31 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/alertmanager"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/history/journal"
+	"github.com/vitals-health/vitals/internal/kubereport"
 	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/profiles"
 	"github.com/vitals-health/vitals/internal/reaper"
+	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/sdnotify"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
-// load reads the configuration that the flags name. The first result is never nil.
+// load reads the configuration that the flags name, and hides its secrets from now on. The first
+// result is never nil.
 func (p *program) load() (*config.Loaded, []error) {
+	l, errs := p.read()
+	p.secrets.Add(l.Secrets...)
+	return l, errs
+}
+
+func (p *program) read() (*config.Loaded, []error) {
 	switch {
 	case p.configFile != "" && p.profile != "":
 		return &config.Loaded{Sources: config.NewSources()}, []error{fmt.Errorf("both --config.file=%s and --profile=%s are given: expected one of them", p.configFile, p.profile)}
@@ -50,7 +65,10 @@ func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingp
 	p.configFlags(cmd)
 	p.webFlags(cmd, config.DefaultListen)
 	cmd.Flag("config.poll-interval", "How often to check the configuration files for changes; 0 disables the check.").Default("5s").DurationVar(&p.poll)
-	cmd.Flag("on-config-error", "What to do if the configuration is invalid at the start: exit with 3, or serve: alive passes, ready fails with the mistake, and a corrected file is loaded when it changes.").Default(exitOnError).EnumVar(&p.onConfigError, exitOnError, serveOnError)
+	cmd.Flag("on-config-error", "What to do if the configuration is invalid at the start: exit with 3, or serve: alive is ok, ready fails with the mistake, and a corrected file is loaded when it changes.").Default(exitOnError).EnumVar(&p.onConfigError, exitOnError, serveOnError)
+	p.alertmanagerFlags(cmd)
+	p.kubernetesFlags(cmd)
+	p.storageFlags(cmd)
 	cmd.Action(do(p.runDaemon))
 }
 
@@ -58,6 +76,14 @@ func (p *program) runCommand(app *kingpin.Application, do func(func() int) kingp
 func (p *program) runDaemon() int {
 	defer p.queueLog()()
 	logger := p.logger()
+	reporter, err := p.newReporter(logger)
+	if err != nil {
+		return p.fail(err)
+	}
+	alerts, err := p.newAlertmanager(logger)
+	if err != nil {
+		return p.fail(err)
+	}
 	l, errs := p.load()
 	invalid := errors.Join(errs...)
 	if invalid != nil && p.onConfigError != serveOnError {
@@ -66,7 +92,11 @@ func (p *program) runDaemon() int {
 	if a := l.Config.Server.ListenAddress; !p.listenGiven && config.IsListenAddress(a) {
 		*p.web.WebListenAddresses = []string{a}
 	}
+	if err := p.storage.check(); err != nil {
+		return p.fail(err)
+	}
 	logger.Info("starting vitals", "version", version.Info())
+	p.storage.open(logger)
 	var d *daemon
 	if invalid == nil {
 		d, invalid = p.newDaemon(l, logger)
@@ -84,6 +114,8 @@ func (p *program) runDaemon() int {
 	default:
 		return p.fail(invalid)
 	}
+	d.reporter, d.alertmanager = reporter, alerts
+	p.storage.past = history.Past{} // the history has it, and drops what is too old
 	return d.serve(p, nil)
 }
 
@@ -94,7 +126,14 @@ type daemon struct {
 	// components is the collector that accepts reports; nil where none is configured.
 	components atomic.Pointer[components.Collector]
 	eval       *evaluator.Evaluator
-	reloader   *config.Reloader
+	// history is what happened, and journal stores it; nil where nothing is to be stored.
+	history *history.History
+	journal *journal.Journal
+	// reporter reports to Kubernetes; nil for no reports.
+	reporter *kubereport.Reporter
+	// alertmanager sends alerts; nil for none.
+	alertmanager *alertmanager.Notifier
+	reloader     *config.Reloader
 	// notifier reports to the service manager; nil where there is none.
 	notifier *sdnotify.Notifier
 	// lint checks the rules of each configuration and logs findings; nil for no checks.
@@ -107,12 +146,12 @@ type daemon struct {
 
 // newDaemon wires a loaded configuration. It starts nothing.
 func (p *program) newDaemon(l *config.Loaded, logger *slog.Logger) (*daemon, error) {
-	d, b := newParts(logger)
+	d, b := p.newParts(logger)
 	cfg, commit, err := b.Build(l)
 	if err != nil {
 		return nil, err
 	}
-	if d.eval, err = evaluator.New(cfg, evaluator.Options{Logger: logger}); err != nil {
+	if d.eval, err = evaluator.New(cfg, p.evaluatorOptions(d, b)); err != nil {
 		return nil, err
 	}
 	commit()
@@ -124,8 +163,8 @@ func (p *program) newDaemon(l *config.Loaded, logger *slog.Logger) (*daemon, err
 // newInvalidDaemon wires a daemon without collectors and rules. Its ready fails with the
 // mistakes in the configuration until a corrected one is loaded.
 func (p *program) newInvalidDaemon(l *config.Loaded, invalid error, logger *slog.Logger) (d *daemon, err error) {
-	d, b := newParts(logger)
-	if d.eval, err = evaluator.New(evaluator.Config{Invalid: invalid}, evaluator.Options{Logger: logger}); err != nil {
+	d, b := p.newParts(logger)
+	if d.eval, err = evaluator.New(evaluator.Config{Invalid: errors.New(p.secrets.Text(invalid.Error()))}, p.evaluatorOptions(d, b)); err != nil {
 		return nil, err
 	}
 	d.loaded.Store(&config.Loaded{})
@@ -135,9 +174,13 @@ func (p *program) newInvalidDaemon(l *config.Loaded, invalid error, logger *slog
 }
 
 // newParts returns a daemon without an evaluator, and the builder of its collectors.
-func newParts(logger *slog.Logger) (*daemon, *config.Builder) {
-	d := &daemon{logger: logger, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
-	return d, &config.Builder{Logger: logger, Start: d.orphans.Start}
+func (p *program) newParts(logger *slog.Logger) (*daemon, *config.Builder) {
+	d := &daemon{logger: logger, history: history.Resume(time.Now(), p.storage.past), journal: p.storage.journal, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
+	memory := memoryLimit()
+	return d, &config.Builder{
+		Logger: logger, Start: d.orphans.Start, Secrets: p.secrets,
+		Memory: budget.New(memory / seriesShare), Bodies: budget.NewBodies(memory / bodiesShare),
+	}
 }
 
 func (p *program) newReloader(d *daemon, b *config.Builder) *config.Reloader {
@@ -157,6 +200,14 @@ func (d *daemon) use(l *config.Loaded, b *config.Builder) {
 	d.lint.Use(l)
 }
 
+// evaluatorOptions are the options of the daemon's evaluator.
+func (p *program) evaluatorOptions(d *daemon, b *config.Builder) evaluator.Options {
+	return evaluator.Options{
+		Logger: d.logger, Secrets: p.secrets, Observe: d.history.Observe, Overrides: p.storage.past.Overrides, Memory: b.Memory, MaxSamples: maxSamples(),
+		ExternalLabels: p.alertmanager.ExternalLabels, ExternalURL: strings.TrimRight(p.alertmanager.ExternalURL, "/"),
+	}
+}
+
 // report passes a component's report to the collector that accepts them.
 func (d *daemon) report(name string, r collectors.Report) error {
 	if c := d.components.Load(); c != nil {
@@ -165,15 +216,15 @@ func (d *daemon) report(name string, r collectors.Report) error {
 	return collectors.ErrUnknownComponent
 }
 
-// reports returns the last report of every component.
-func (d *daemon) reports() []server.ComponentStatus {
+// reports returns the last report of every component, without secrets.
+func (d *daemon) reports(secrets *redact.List) []server.ComponentStatus {
 	c := d.components.Load()
 	if c == nil {
 		return nil
 	}
 	var all []server.ComponentStatus
 	for _, s := range c.Status() {
-		shown := server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: s.Reason, LastReport: s.LastReport}
+		shown := server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: secrets.Text(s.Reason), LastReport: s.LastReport}
 		for _, e := range s.Events {
 			shown.Events = append(shown.Events, server.EventStatus(e))
 		}
@@ -184,20 +235,28 @@ func (d *daemon) reports() []server.ComponentStatus {
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
 	opts := server.Options{
-		Snapshot:        d.eval.Snapshot,
-		Changed:         d.eval.Changed,
-		Explain:         explain.New(d.eval).Explain,
-		FailingStatus:   func() int { return d.loaded.Load().Config.Server.FailingStatus },
-		Report:          d.report,
-		Components:      d.reports,
-		ReportToken:     func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
-		Config:          func() []byte { return d.loaded.Load().Redacted },
-		DroppedLogLines: p.queue.Dropped,
-		UnixSocket:      func() (listening, ok bool) { return d.listeners.UnixSocket() },
-		Hosts:           p.hosts(),
-		Version:         version.Version,
-		ExternalExtra:   extra,
-		Logger:          d.logger,
+		Snapshot:          d.eval.Snapshot,
+		Changed:           d.eval.Changed,
+		Explain:           explain.New(d.eval).Explain,
+		History:           d.history,
+		FailingStatus:     func() int { return d.loaded.Load().Config.Server.FailingStatus },
+		Report:            d.report,
+		Components:        func() []server.ComponentStatus { return d.reports(p.secrets) },
+		Overrides:         d.eval,
+		ReportToken:       func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
+		Config:            func() []byte { return []byte(p.secrets.Text(string(d.loaded.Load().Redacted))) },
+		DroppedLogLines:   p.queue.Dropped,
+		UnixSocket:        func() (listening, ok bool) { return d.listeners.UnixSocket() },
+		Storage:           func() (writable, ok bool) { return d.journal.Writable(), d.journal != nil },
+		Connections:       func() []server.Connections { return d.listeners.Connections() },
+		Notifications:     func() []server.Notifications { return notificationsOf(d.alertmanager) },
+		KubernetesReports: func() server.KubernetesReports { return reportsOf(d.reporter) },
+		Hosts:             p.hosts(),
+		Version:           version.Version,
+		About:             p.about(),
+		FrameAncestors:    p.frameAncestors,
+		ExternalExtra:     extra,
+		Logger:            d.logger,
 	}
 	if p.lifecycle {
 		opts.Reload = d.reloader.Reload

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"vitals": main, "vitals-that-adopts": adoptingMain})
+	testscript.Main(m, map[string]func(){"vitals": main, "vitals-that-adopts": adoptingMain, "bare-client": bareClient})
 }
 
 // TestScript runs the command line as a user would; the scripts are its manual.

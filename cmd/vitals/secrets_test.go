@@ -81,11 +81,11 @@ groups:
 // TestSecretsInAProcess has collectors that fail in all ways against servers that repeat
 // what they were sent, and checks all output of the process.
 func TestSecretsInAProcess(t *testing.T) {
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
 	web, lines := repeating(t, closed.URL), repeatingLines(t)
+	closed.Close() // last, so that no other server gets its port
 	dir, config := markerConfig(t)
 	file := write(t, dir, "token", canary+"\n")
 	write(t, dir, "rules.yml", secretRules)

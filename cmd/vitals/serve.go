@@ -7,7 +7,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/listen"
+	"github.com/vitals-health/vitals/internal/memlimit"
 )
 
 // serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
@@ -16,11 +18,13 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	// First, because SIGHUP may arrive as soon as the process is visible.
 	signals := notifySignals()
 	defer signals.end()
-	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, Socket: p.socket, Logger: d.logger})
+	memlimit.Apply(d.logger)
+	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, GRPCAddress: p.grpcAddress, Socket: p.socket, Logger: d.logger})
 	if err != nil {
 		return p.fail(err)
 	}
 	defer s.Close()
+	defer d.history.Close() // first: a stream would hold up the listeners
 	d.listeners = s
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -37,19 +41,31 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
 	}
 	s.Log()
+	running.start("journal of events", func() { d.journal.Run(ctx, d.history) })
 	// After the listeners, as the checks of many rules take time.
 	running.start("check of the rules", func() { d.lint.Run(ctx) })
 	running.start("notifier", func() { d.notifier.Run(ctx, d.eval) })
+	running.start("reports to Kubernetes", func() { d.reporter.Run(ctx, d.eval, d.history) })
+	running.start("compared values", func() { explain.NewComparer(d.eval).Run(ctx, d.history.Compare) })
+	running.start("alerts to Alertmanager", func() { d.alertmanager.Run(ctx, d.eval) })
 	running.start("reaper", func() { d.orphans.Run(ctx) })
 	select {
 	case err := <-failed:
 		d.logger.Error("listener ended", "err", err)
 		return exitFailing
 	case <-signals.stop:
-		running.start("shutdown", d.eval.Shutdown)
+		d.beginShutdown(running, p.terminationLog)
 		d.lameDuck(p.shutdownDelay, signals.stop)
 		return exitOK
 	}
+}
+
+// beginShutdown makes ready fail, and records the verdicts of that moment.
+func (d *daemon) beginShutdown(running *tasks, terminationLog string) {
+	d.notifier.Stopping() // before the status that follows
+	verdicts := d.history.End(time.Now())
+	running.start("shutdown", d.eval.Shutdown)
+	running.start("last message", func() { d.lastMessage(terminationLog, verdicts) })
 }
 
 // reloadOn loads the configuration again at every signal until ctx ends.
@@ -68,7 +84,6 @@ func (d *daemon) reloadOn(ctx context.Context, signals <-chan os.Signal) {
 // to stop arrives.
 func (d *daemon) lameDuck(delay time.Duration, stop <-chan os.Signal) {
 	d.logger.Info("shutting down", "delay", delay)
-	d.notifier.Stopping()
 	select {
 	case <-time.After(delay):
 	case <-stop:

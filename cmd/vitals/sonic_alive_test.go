@@ -123,7 +123,7 @@ func loggedOnce(t *testing.T, l *sonicLab) {
 	want := (l.transitions(t, "ready") - l.before + 1) / 2
 	lines := uint64(0)
 	for line := range strings.Lines(l.log.String()) {
-		if strings.Contains(line, `msg="state fails" state=ready`) && strings.Contains(line, "CriticalProgramDown") {
+		if strings.Contains(line, `msg="state failing" state=ready`) && strings.Contains(line, "CriticalProgramDown") {
 			lines++
 		}
 	}

@@ -151,7 +151,7 @@ func (v sonicVerdict) short() string {
 	case v.rule == "":
 		return fmt.Sprintf("%d", v.code)
 	case v.code == 0:
-		return fmt.Sprintf("%d, warns `%s`", v.code, v.rule)
+		return fmt.Sprintf("%d, warning `%s`", v.code, v.rule)
 	}
 	return fmt.Sprintf("%d `%s`", v.code, v.rule)
 }

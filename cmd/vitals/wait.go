@@ -10,7 +10,7 @@ import (
 
 // waitCommand declares the command wait.
 func (p *program) waitCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	cmd := app.Command("wait", "Query the daemon for STATE until the state passes or the timeout expires. After the timeout, print the last reason and exit with its code. A daemon that is unreachable counts as a state that does not pass yet. Changes in between are printed to stderr.")
+	cmd := app.Command("wait", "Query the daemon for STATE until the state is ok or warning, or the timeout expires. After the timeout, print the last reason and exit with its code. A daemon that is unreachable counts as a state that is not ok yet. Changes in between are printed to stderr.")
 	w := &client.Wait{Progress: p.stderr}
 	var style, socket, address string
 	cmd.Arg("state", "The state to wait for; ready when none is given.").Default("ready").StringVar(&w.State)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,10 @@ import (
 
 // maxComponents is the limit of names if any name is accepted.
 const maxComponents = 1000
+
+// forgetAfter is how long a name that is not expected is kept after its last report: a day
+// covers work that runs once a day.
+const forgetAfter = 24 * time.Hour
 
 // Status is the state of one component.
 type Status struct {
@@ -56,7 +61,11 @@ type Collector struct {
 	mu      sync.Mutex
 	changed func() // nil before Run
 	known   map[string]*component
-	faults  map[string]error // by component: the error of its socket
+	// nextCheck is when Run checks the deadlines next; zero while it does not wait for one.
+	nextCheck time.Time
+	faults    map[string]error // by component: the error of its socket
+	// essential is how many samples of the last collection are of expected components.
+	essential int
 }
 
 // Report records a report of a component. A change of alive, of ready or of the
@@ -85,6 +94,8 @@ func (c *Collector) Status() []Status { return c.status(time.Now()) }
 func (c *Collector) status(at time.Time) []Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noticeStopLocked(at)
+	c.forgetLocked(at)
 	all := make([]Status, 0, len(c.known))
 	for _, name := range c.namesLocked() {
 		s := c.known[name].status(at)
@@ -103,16 +114,32 @@ func (c *Collector) Collect(context.Context) ([]collectors.Sample, error) {
 func (c *Collector) collect(at time.Time) ([]collectors.Sample, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.noticeStopLocked(at)
+	c.forgetLocked(at)
 	var b collectors.Batch
 	var errs []error
-	for _, name := range c.namesLocked() {
+	addEventLimits(&b, c.events)
+	for i, name := range c.namesLocked() {
+		if i <= len(c.expected) {
+			c.essential = len(b.Samples)
+		}
 		addSamples(&b, c.known[name], at)
 		if err := c.faults[name]; err != nil {
 			errs = append(errs, err)
 		}
 	}
-	addEventLimits(&b, c.events)
+	if len(c.known) == len(c.expected) {
+		c.essential = len(b.Samples)
+	}
 	return b.Samples, errors.Join(errs...)
+}
+
+// Essential implements Prioritizer: the samples of the expected components. Others may be many
+// with accept: any.
+func (c *Collector) Essential() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.essential
 }
 
 // addSamples appends the samples of one component.
@@ -143,11 +170,12 @@ func (c *Collector) Describe() []collectors.Desc { return collectors.Describe(de
 // its note can depend on the change.
 func (c *Collector) update(at time.Time, name string, change func(*component)) error {
 	c.mu.Lock()
-	comp, err := c.findLocked(name)
+	comp, err := c.findLocked(at, name)
 	if err != nil {
 		c.mu.Unlock()
 		return err
 	}
+	c.noticeStopLocked(at)
 	before, due, streakChanges := comp.status(at), comp.due(), comp.streakChanges
 	change(comp)
 	after := comp.status(at)
@@ -168,13 +196,23 @@ func (c *Collector) update(at time.Time, name string, change func(*component)) e
 	return nil
 }
 
+// forgetLocked removes the names that may be forgotten.
+func (c *Collector) forgetLocked(at time.Time) {
+	if c.acceptsAny {
+		maps.DeleteFunc(c.known, func(_ string, comp *component) bool { return comp.forgotten(at) })
+	}
+}
+
 // findLocked returns the component of a valid name. It adds an accepted new one.
-func (c *Collector) findLocked(name string) (*component, error) {
+func (c *Collector) findLocked(at time.Time, name string) (*component, error) {
 	if comp := c.known[name]; comp != nil {
 		return comp, nil
 	}
 	if !c.acceptsAny {
 		return nil, fmt.Errorf("%w %q: expected one of %s", collectors.ErrUnknownComponent, name, text.Short(strings.Join(c.expected, ", "), collectors.MaxReason))
+	}
+	if len(c.known) >= maxComponents {
+		c.forgetLocked(at)
 	}
 	if len(c.known) >= maxComponents {
 		return nil, fmt.Errorf("%w %q: %d components have reported already", collectors.ErrUnknownComponent, name, len(c.known))

@@ -313,3 +313,39 @@ func TestUnderManyReporters(t *testing.T) {
 		t.Errorf("reports = %v, want 1600", total)
 	}
 }
+
+// The samples of expected components come first and are essential, those of others are not.
+func TestEssentialSamples(t *testing.T) {
+	for _, tt := range []struct {
+		name, config string
+		reports      []string
+		want, others bool
+	}{
+		{"expected and others", "{expect: [db, api], accept: any}", []string{"a", "api", "z"}, true, true},
+		{"expected only", "{expect: [db, api]}", []string{"db"}, true, false},
+		{"others only", "{accept: any}", []string{"a", "b"}, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := collectortest.New(t, "c", tt.config, &components.Config{}).(*components.Collector)
+			for _, name := range tt.reports {
+				if err := c.Report(name, collectors.Report{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			samples, err := c.Collect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := c.Essential()
+			if (n > 0) != tt.want || (n < len(samples)) != tt.others {
+				t.Errorf("%d of %d samples are essential", n, len(samples))
+			}
+			for i, s := range samples {
+				name := s.Labels.Get("component")
+				if expected := name == "db" || name == "api"; expected != (i < n) {
+					t.Errorf("sample %d of %d is of %s, and %d are essential", i, len(samples), name, n)
+				}
+			}
+		})
+	}
+}

@@ -8,9 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/vitals-health/vitals/internal/files"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 const (
@@ -36,24 +40,26 @@ type notifySocket struct {
 func (c *Collector) listen(ctx context.Context) {
 	ticker := time.NewTicker(socketCheck)
 	defer ticker.Stop()
-	var wg sync.WaitGroup
+	g, ctx := errgroup.WithContext(ctx)
+	defer func() {
+		for _, s := range c.sockets {
+			s.close()
+		}
+		panics.Raise(g.Wait())
+	}()
 	for ctx.Err() == nil {
 		for _, s := range c.sockets {
-			c.setFault(s.name, c.ensure(s, &wg))
+			c.setFault(s.name, c.ensure(s, g))
 		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
 		}
 	}
-	for _, s := range c.sockets {
-		s.close()
-	}
-	wg.Wait()
 }
 
 // ensure opens a socket that is not open, and replaces one whose file is gone.
-func (c *Collector) ensure(s *notifySocket, wg *sync.WaitGroup) error {
+func (c *Collector) ensure(s *notifySocket, g *errgroup.Group) error {
 	if s.conn != nil && s.reachable() {
 		return nil
 	}
@@ -63,10 +69,10 @@ func (c *Collector) ensure(s *notifySocket, wg *sync.WaitGroup) error {
 	}
 	conn, done := s.conn, make(chan struct{})
 	s.done = done
-	wg.Go(func() {
+	g.Go(panics.Caught(func() {
 		defer close(done)
 		c.readNotifications(s.name, conn)
-	})
+	}))
 	return nil
 }
 
@@ -142,7 +148,7 @@ func (s *notifySocket) open(mode fs.FileMode) error {
 	s.conn = conn.(*net.UnixConn)
 	s.info, err = os.Lstat(s.path)
 	if err == nil {
-		err = os.Chmod(s.path, mode)
+		err = files.SetSocketMode(s.path, mode)
 	}
 	if err != nil {
 		s.close()

@@ -2,6 +2,7 @@ package components_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -192,10 +193,10 @@ func TestNotifySocketMode(t *testing.T) {
 		want fs.FileMode
 	}{{"", 0o660}, {", notify_mode: 0606", 0o606}} {
 		_, socket, stop := listenNotify(t, tt.more)
-		info, err := os.Lstat(socket)
-		if err != nil || info.Mode().Perm() != tt.want {
-			t.Errorf("mode with %q = %v, %v, want %v", tt.more, info.Mode().Perm(), err, tt.want)
-		}
+		collectortest.Wait(t, fmt.Sprintf("the socket has the mode %v", tt.want), func() bool {
+			info, err := os.Lstat(socket)
+			return err == nil && info.Mode().Perm() == tt.want
+		})
 		stop()
 		if _, err := os.Lstat(socket); !os.IsNotExist(err) {
 			t.Errorf("Lstat() after the end = %v, want not exist", err)

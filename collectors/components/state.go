@@ -1,6 +1,7 @@
 package components
 
 import (
+	"slices"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -24,6 +25,9 @@ type component struct {
 	supervised bool
 	// overdue is set when a passed deadline has started a collection.
 	overdue bool
+	// resumedAt is when this process last continued after it was stopped; zero if never. A
+	// deadline begins anew then, unless the component had missed it before.
+	resumedAt time.Time
 	// shared is the state by the shared boolean; nil if it has none.
 	shared *evidence
 
@@ -101,7 +105,11 @@ func (c *component) due() time.Time {
 	if c.deadline == 0 || !c.supervised {
 		return time.Time{}
 	}
-	return c.reportedAt.Add(c.deadline)
+	since := c.reportedAt
+	if since.Before(c.resumedAt) {
+		since = c.resumedAt
+	}
+	return since.Add(c.deadline)
 }
 
 // rearm reports whether a timer for the former deadline would fire too late for the new
@@ -121,6 +129,18 @@ func (c *component) rearm(former time.Time) bool {
 func (c *component) late(at time.Time) bool {
 	due := c.due()
 	return !due.IsZero() && !at.Before(due)
+}
+
+// forgotten reports whether the component is neither expected nor has reported for long. One
+// that fails stays, because without it the rules would pass: it is not alive, which includes
+// a passed deadline, not ready, or has consecutive failures.
+func (c *component) forgotten(at time.Time) bool {
+	if c.expected || at.Sub(c.last) < forgetAfter {
+		return false
+	}
+	s := c.status(at)
+	failing := func(tally *eventTally) bool { return tally != nil && tally.streak > 0 }
+	return *s.Alive && (s.Ready == nil || *s.Ready) && !slices.ContainsFunc(c.tallies, failing)
 }
 
 // status returns the state of the component. It is alive if both its reports and its

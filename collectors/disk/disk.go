@@ -10,8 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/blocking"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // Config configures the kind disk.
@@ -113,16 +116,11 @@ func reasonOf(err error) reason {
 // others. A path that cannot be measured has only vitals_disk_failure.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	results := make([]result, len(c.disks))
-	done := make(chan struct{})
+	var g errgroup.Group
 	for i, d := range c.disks {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			results[i] = d.measure(ctx)
-		}()
+		g.Go(panics.Caught(func() { results[i] = d.measure(ctx) }))
 	}
-	for range c.disks {
-		<-done
-	}
+	panics.Raise(g.Wait())
 	var b collectors.Batch
 	var errs []error
 	for i, d := range c.disks {

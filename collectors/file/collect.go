@@ -45,9 +45,9 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	}
 	if err == nil && c.config.Format != "" && seen.info != nil {
 		if !seen.unchanged {
-			c.content = c.parse(seen.data)
+			c.content = seen.parsed
 		}
-		seen.data, seen.unchanged = nil, true
+		seen.parsed, seen.unchanged = content{}, true
 		c.last, err = seen, c.content.err
 	} else {
 		c.last = snapshot{}
@@ -79,11 +79,26 @@ func (c *collector) Note() string { return c.note }
 // hangs, the goroutine hangs, and the caller returns at the end of ctx.
 func (c *collector) snapshot(ctx context.Context) (snapshot, error) {
 	previous := c.last
-	seen, err := c.call.Do(ctx, func() snapshot { return c.reader.snapshot(previous) })
+	seen, err := c.call.Do(ctx, func() snapshot {
+		early, cancel := c.patience(ctx)
+		defer cancel()
+		return c.reader.snapshot(early, previous)
+	})
 	if err != nil {
 		err = collectors.Errorf(timeout, "stat file %s: no answer of the file system: %w", c.config.Path, err)
 	}
 	return seen, err
+}
+
+// patience returns a context that ends shortly before ctx, so that a wait for memory ends with
+// an error of its own.
+func (c *collector) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	const share = 10
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/share))
 }
 
 // parse parses the content, and finds the keys.

@@ -106,6 +106,9 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 		}
 		f.epoch = key
 	}
-	f.reader = reader{path: c.Path, content: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: open}
+	f.reader = reader{
+		path: c.Path, content: c.Format != "", limit: int64(c.SizeLimit), stat: os.Stat, open: open,
+		parse: f.parse, bodies: env.Bodies, factor: memoryFactor(c.Format),
+	}
 	return f, nil
 }

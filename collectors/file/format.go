@@ -37,6 +37,20 @@ type parsed struct {
 	lines crontabLines
 }
 
+// memoryFactor returns how many bytes a content takes at most for each of its bytes while it is
+// parsed, as TestMemoryFactors measures: nodes of short values are much larger than their text.
+func memoryFactor(format string) int64 {
+	switch format {
+	case formatYAML:
+		return 96
+	case formatJSON:
+		return 56
+	case formatINI:
+		return 18
+	}
+	return 4
+}
+
 // parseFormat parses a content.
 func parseFormat(format string, data []byte) (p parsed, wrong *Mistake) {
 	if format == formatCrontab { // cron(8) reads bytes, not characters

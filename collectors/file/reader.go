@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/files"
 )
 
@@ -45,8 +47,10 @@ type snapshot struct {
 	missing bool
 	// info is nil for a file that is missing or whose attributes could not be read.
 	info fs.FileInfo
-	// data is the content, nil if it is unchanged since the previous snapshot.
+	// data is the content, nil if it is unchanged since the previous snapshot. A reader with
+	// parse has parsed in its place.
 	data      []byte
+	parsed    content
 	unchanged bool
 	// settled reports whether every later change will change info, too.
 	settled bool
@@ -63,8 +67,13 @@ type reader struct {
 	// content reports whether to read the content, of at most limit bytes.
 	content bool
 	limit   int64
-	stat    func(path string) (fs.FileInfo, error)
-	open    func(path string) (openFile, error)
+	// parse, unless nil, parses the content while its memory is reserved of bodies: factor
+	// bytes for each.
+	parse  func([]byte) content
+	bodies *budget.Bodies
+	factor int64
+	stat   func(path string) (fs.FileInfo, error)
+	open   func(path string) (openFile, error)
 }
 
 // openFile is the part of *os.File that reader uses.
@@ -75,8 +84,8 @@ type openFile interface {
 }
 
 // snapshot reads the attributes and, if configured, the content, unless the content is
-// unchanged since the previous snapshot.
-func (r reader) snapshot(previous snapshot) snapshot {
+// unchanged since the previous snapshot. It waits for memory until ctx ends.
+func (r reader) snapshot(ctx context.Context, previous snapshot) snapshot {
 	info, err := r.stat(r.path)
 	switch {
 	case err != nil && files.Missing(err):
@@ -98,26 +107,40 @@ func (r reader) snapshot(previous snapshot) snapshot {
 		return snapshot{info: info, err: fmt.Errorf("read file: %w", err)}
 	}
 	defer f.Close()
-	return r.readOpen(f)
+	return r.readOpen(ctx, f)
 }
 
 // readOpen reads an open file. If it is written meanwhile, it is read again.
-func (r reader) readOpen(f openFile) snapshot {
+func (r reader) readOpen(ctx context.Context, f openFile) snapshot {
 	const attempts = 3
 	var seen snapshot
 	for range attempts {
-		if seen = r.readOnce(f); seen.err != nil {
-			return seen
-		}
-		if after, err := f.Stat(); err == nil && sameContent(seen.info, after) {
+		var whole bool
+		if seen, whole = r.attempt(ctx, f); whole || seen.err != nil {
 			return seen
 		}
 	}
 	return snapshot{info: seen.info, err: fmt.Errorf("read file %s: it is written while it is read", r.path)}
 }
 
+// attempt reads and parses an open file. whole reports whether it did not change meanwhile.
+func (r reader) attempt(ctx context.Context, f openFile) (seen snapshot, whole bool) {
+	body := r.bodies.Reader(ctx, io.NewSectionReader(f, 0, r.limit+1), max(r.factor, 1))
+	defer body.Release()
+	if seen = r.readOnce(f, body); seen.err != nil {
+		return seen, false
+	}
+	if after, err := f.Stat(); err != nil || !sameContent(seen.info, after) {
+		return seen, false
+	}
+	if r.parse != nil {
+		seen.parsed, seen.data = r.parse(seen.data), nil
+	}
+	return seen, true
+}
+
 // readOnce reads an open file from its beginning. It may be another file than at stat.
-func (r reader) readOnce(f openFile) snapshot {
+func (r reader) readOnce(f openFile, body io.Reader) snapshot {
 	info, err := f.Stat()
 	if err != nil {
 		return snapshot{err: fmt.Errorf("read file: %w", err)}
@@ -131,8 +154,12 @@ func (r reader) readOnce(f openFile) snapshot {
 		seen.settled = time.Since(changed) > settling
 	}
 	// The size may be wrong, as for files in /proc.
-	seen.data, err = io.ReadAll(io.NewSectionReader(f, 0, r.limit+1))
+	seen.data, err = io.ReadAll(body)
 	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		seen.err = collectors.Errorf(timeout, "read file %s: %w", r.path, err)
+	case errors.Is(err, budget.ErrExceeded):
+		seen.err = collectors.Errorf(tooLarge, "read file %s: %w", r.path, err)
 	case err != nil:
 		seen.err = fmt.Errorf("read file: %w", err)
 	case int64(len(seen.data)) > r.limit:

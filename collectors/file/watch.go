@@ -36,7 +36,7 @@ func (w *Watcher) Read(ctx context.Context) (data []byte, changed bool, err erro
 // Read reads a whole regular file of at most limit bytes. The error is fs.ErrNotExist if
 // there is no such file.
 func Read(path string, limit int64) ([]byte, error) {
-	seen := wholeFile(path, limit).snapshot(snapshot{})
+	seen := wholeFile(path, limit).snapshot(context.Background(), snapshot{})
 	return seen.data, seen.failure(path)
 }
 

@@ -2,6 +2,7 @@ package http
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -81,7 +83,7 @@ func (a *answer) record(resp *http.Response) {
 
 // read reads the body up to the limit. A larger body is a failure only if there are
 // expectations of it.
-func (c *collector) read(resp *http.Response, a *answer) error {
+func (c *collector) read(ctx context.Context, resp *http.Response, a *answer) error {
 	c.body.Reset()
 	if a.status < http.StatusOK { // after 101, another protocol follows
 		return nil
@@ -106,9 +108,15 @@ func (c *collector) read(resp *http.Response, a *answer) error {
 	sink := io.Writer(io.Discard)
 	if (c.expect.readsBody() || c.config.BodyOutput != "" || c.showsBody()) && a.unread == "" {
 		sink = &c.body
+		c.reading = c.bodies.Reader(ctx, plain, bodyFactor)
+		plain = c.reading
 	}
 	var err error
 	a.size, err = io.Copy(sink, io.LimitReader(plain, limit+1))
+	if errors.Is(err, budget.ErrExceeded) && ctx.Err() == nil { // larger than there is room for
+		a.unread = err.Error()
+		return nil
+	}
 	if a.size > limit || packed.N == 0 {
 		a.size = min(a.size, limit)
 		a.unread = fmt.Sprintf("body is larger than body_size_limit, %s", c.config.BodySizeLimit)

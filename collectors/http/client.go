@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
@@ -32,6 +34,8 @@ type client struct {
 	// settings trust ca; nil before the first collection.
 	settings *tls.Config
 	ca       []byte
+	// hide is that of Env.
+	hide func(...string)
 }
 
 // request makes the request, with the secrets that the files hold now. It also returns the
@@ -45,65 +49,29 @@ func (c *client) request(ctx context.Context, target string) (*http.Request, []s
 			return nil, nil, collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", err)
 		}
 		secrets = append(secrets, string(bytes.TrimSpace(body)))
+		c.hide(redact.Secrets(string(body))...)
 	}
 	req, err := http.NewRequestWithContext(ctx, c.config.Method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", remote.WithoutURL(err))
 	}
 	req.Header.Set("User-Agent", c.config.UserAgent)
-	for name, value := range c.config.Headers {
-		setHeader(req, name, value)
-		secrets = append(secrets, redact.Secrets(name+": "+value)...)
-	}
 	for _, sent := range []string{req.URL.RawQuery, strings.TrimSpace(c.config.Body)} {
 		if len(sent) >= minSent {
 			secrets = append(secrets, sent)
 		}
 	}
 	secrets = append(secrets, redact.Secrets(target, c.config.Body)...)
-	for name, file := range c.config.HeaderFiles {
-		value, err := remote.ReadClientFile(file)
-		if err != nil {
-			return nil, nil, collectors.Errorf(remote.ReasonAuth, "read header %s: %w", name, err)
-		}
-		text := string(bytes.TrimSpace(value))
-		if control.MatchString(text) {
-			return nil, nil, collectors.Errorf(remote.ReasonAuth, "read header %s: %s: expected one line", name, file)
-		}
-		setHeader(req, name, text)
-		secrets = append(secrets, text)
+	headers, err := remote.Headers{Values: c.config.Headers, Files: c.config.HeaderFiles}.Set(req, c.hide)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := c.authorize(req); err != nil {
+	credentials, err := remote.Authorize(req, c.config.BasicAuth, c.config.BearerTokenFile)
+	if err != nil {
 		return nil, nil, collectors.Errorf(remote.ReasonAuth, "read credentials: %w", err)
 	}
-	if scheme, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok && scheme != "" {
-		secrets = append(secrets, credentials)
-	}
-	if _, password, ok := req.BasicAuth(); ok {
-		secrets = append(secrets, password)
-	}
-	return req, secrets, nil
-}
-
-// authorize puts credentials into a request that has none in its headers.
-func (c *client) authorize(req *http.Request) error {
-	if file := c.config.BearerTokenFile; file != "" {
-		token, err := remote.ReadClientFile(file)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
-	}
-	return c.config.BasicAuth.Set(req)
-}
-
-// setHeader sets a header; net/http keeps the host elsewhere.
-func setHeader(req *http.Request, name, value string) {
-	if http.CanonicalHeaderKey(name) == "Host" {
-		req.Host = value
-		return
-	}
-	req.Header.Set(name, value)
+	c.hide(credentials...)
+	return req, slices.Concat(secrets, headers, credentials), nil
 }
 
 // do sends a request and sets the redirects of the answer. The body of the answer, and all that
@@ -160,9 +128,9 @@ func (c *client) transport(collection context.Context, settings *tls.Config) *ht
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	t := &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		DialContext: panics.Dial(func(ctx context.Context, network, address string) (net.Conn, error) {
 			return c.dial(ctx, collection, network, address)
-		},
+		}),
 		TLSClientConfig:   settings,
 		Protocols:         protocols,
 		DisableKeepAlives: true,

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -26,6 +27,8 @@ type Config struct {
 	// URL is http or https, without credentials in it. Exactly one of URL and URLFrom is set.
 	URL     string   `yaml:"url,omitempty"`
 	URLFrom *URLFrom `yaml:"url_from,omitempty"`
+	// Several has several URLs in place of URL.
+	discovery.Several `yaml:",inline"`
 	// UnixSocket is the path of the socket to connect to instead of the URL's host.
 	UnixSocket string `yaml:"unix_socket,omitempty"`
 	// IPFamily is any, 4 or 6; any by default.
@@ -78,6 +81,9 @@ func (c *Config) SetDefaults() {
 // External implements Kind. A target on loopback or behind a Unix socket is on this host, and so
 // is a server whose configuration file has the URL.
 func (c *Config) External() bool {
+	if t := c.targets(); t != nil {
+		return t.External()
+	}
 	if c.UnixSocket != "" || c.URLFrom != nil {
 		return false
 	}
@@ -97,8 +103,25 @@ func (c *Config) SecretValue(path string) (secret, decided bool) {
 	return path == "body", path == "body" || strings.HasPrefix(path, "header_files")
 }
 
+// TargetNames implements collectors.Several.
+func (c *Config) TargetNames(collector string) ([]collectors.TargetName, bool) {
+	return c.targets().Names(collector)
+}
+
+// targets returns the targets, nil if there is only one.
+func (c *Config) targets() *discovery.Targets {
+	return c.Of(discovery.Plan{Key: "url", Set: c.URL != "" || c.URLFrom != nil, Label: "dependency", Example: "https://target.example/", One: func(address string) collectors.Kind {
+		one := *c
+		one.Several, one.URL = discovery.Several{}, address
+		return &one
+	}})
+}
+
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
+	if t := c.targets(); t != nil {
+		return t.Problems()
+	}
 	problems := c.targetProblems()
 	problems = append(problems, c.requestProblems()...)
 	problems = append(problems, c.headerProblems()...)

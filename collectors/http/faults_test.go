@@ -8,10 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
+
+// No server of another protocol is taken for an answer, and a web server that refuses is one.
+func TestHostileServers(t *testing.T) {
+	servers := collectortest.Hostile()
+	delete(servers, "a web server")
+	waits := map[string]string{"never answers": "timeout", "a byte at a time": "timeout"}
+	servers.Run(t, "protocol", waits, func(t *testing.T, address, reason string) {
+		collectortest.Fails(t, newCollector(t, "http://"+address+"/", ""), reason, "")
+	})
+}
 
 // Every fault of a server has its reason, and leaves no goroutine behind.
 func TestFaults(t *testing.T) {
@@ -40,9 +48,8 @@ func TestFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			defer goleak.VerifyNone(t)
-			host, stop := serveConn(t, tt.serve)
-			defer stop()
+			collectortest.NoLeaks(t)
+			host := serveConn(t, tt.serve)
 			c := newCollector(t, "http://"+host+"/", ", body_size_limit: 100kB")
 			samples, err := collectortest.Collect(t, c)
 			if got := failureReason(t, samples); got != tt.reason {
@@ -116,8 +123,7 @@ func TestShowsNoSecret(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			host, stop := serveConn(t, echo(tt.pick))
-			defer stop()
+			host := serveConn(t, echo(tt.pick))
 			c := newCollector(t, "http://"+host+"/?secret=hunter2-query", strings.ReplaceAll(tt.more, "DIR", dir)+", note_format: '%{http_code} %{url_effective}'")
 			_, err := collectortest.Collect(t, c)
 			text := errorText(err) + collectortest.Note(c)

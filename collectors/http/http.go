@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -30,12 +32,25 @@ type collector struct {
 	note     string
 	// body is the last body, if an expectation, body_output or the note needs it; its memory is
 	// reused.
-	body bytes.Buffer
+	body   bytes.Buffer
+	bodies *budget.Bodies
+	// reading has the memory of the body until the end of the collection; nil without one.
+	reading *budget.Reader
 }
+
+const (
+	// bodyFactor is what a body takes for each of its bytes, with its parts as JSON.
+	bodyFactor = 8
+	// maxReused is the largest buffer that is kept for the next body, in bytes.
+	maxReused = 64 << 10
+)
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	h := &collector{name: env.Name, config: *c, client: client{config: *c}}
+	if t := c.targets(); t != nil {
+		return t.New(env)
+	}
+	h := &collector{name: env.Name, config: *c, client: client{config: *c, hide: env.Hide}, bodies: env.Bodies}
 	var err error
 	if h.expect, err = newExpectations(c); err != nil {
 		return nil, fmt.Errorf("http: %w", err)
@@ -54,6 +69,7 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends every connection of the collection
+	defer c.reuse()
 	a := &answer{method: c.config.Method, trace: &trace{began: time.Now()}}
 	secrets, err := c.exchange(ctx, a)
 	a.trace.end()
@@ -98,10 +114,10 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		if until := remote.ExpiryOfUnverified(err); !until.IsZero() {
 			a.expires = until
 		}
-		return secrets, a.trace.cause(remote.WithoutURL(err))
+		return secrets, a.trace.cause(ended(ctx, remote.WithoutURL(err)))
 	}
 	defer resp.Body.Close()
-	if err := c.read(resp, a); err != nil {
+	if err := c.read(ctx, resp, a); err != nil {
 		return secrets, fmt.Errorf("read body: %w", err)
 	}
 	a.complete = true
@@ -117,6 +133,26 @@ func (c *collector) exchange(ctx context.Context, a *answer) ([]string, error) {
 		return secrets, err
 	}
 	return secrets, failure(a.results, a.status)
+}
+
+// ended returns the error of a request with the end of the collection's time as its cause. The
+// deadline ends the connection, and net/http takes a status line that ends so for a malformed one.
+func ended(ctx context.Context, err error) error {
+	if over := ctx.Err(); over != nil && remote.ReasonOf(err) == remote.ReasonProtocol {
+		return fmt.Errorf("%w: %v", over, err)
+	}
+	return err
+}
+
+// reuse keeps the memory of the body for the next answer, unless it is large.
+func (c *collector) reuse() {
+	if c.reading != nil {
+		c.reading.Release()
+		c.reading = nil
+	}
+	if c.body.Cap() > maxReused {
+		c.body = bytes.Buffer{}
+	}
 }
 
 // explain returns the error with the request and, after a timeout, the phase.
@@ -186,7 +222,7 @@ func (c *collector) export(b *collectors.Batch, a *answer, reason remote.Reason)
 }
 
 // Describe implements Collector.
-func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(discovery.With(defs())) }
 
 // reason returns the reason of an error of a collection.
 func reason(err error) remote.Reason {

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	httpkind "github.com/vitals-health/vitals/collectors/http"
@@ -196,28 +194,13 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// serveConn passes connections to serve, one after the other, and keeps each open until the client
-// closes it. stop waits for that.
-func serveConn(t testing.TB, serve func(net.Conn)) (host string, stop func()) {
+// serveConn passes connections to serve, and keeps each open until the client closes it.
+func serveConn(t testing.TB, serve func(net.Conn)) (host string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serve(conn)
-			_, _ = io.Copy(io.Discard, conn)
-			_ = conn.Close()
-		}
-	}()
-	return listener.Addr().String(), func() { _ = listener.Close(); <-served }
+	return collectortest.Listen(t, func(conn net.Conn) {
+		serve(conn)
+		collectortest.Drain(conn)
+	})
 }
 
 // answering reads a request and answers it with this text.
@@ -245,8 +228,8 @@ func TestDeadline(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			defer goleak.VerifyNone(t)
-			host, stop := serveConn(t, tt.serve)
+			collectortest.NoLeaks(t)
+			host := serveConn(t, tt.serve)
 			c := newCollector(t, strings.Replace(tt.url, "HOST", host, 1), "")
 			start := time.Now()
 			samples, err := collectortest.Outlast(t, c, collectortest.ErrorContains("in the phase "+tt.phase))
@@ -260,7 +243,6 @@ func TestDeadline(t *testing.T) {
 				t.Error("there is a latency, want none of an answer that did not end")
 			}
 			checkNote(t, c, tt.code+" "+host+" SECONDS seconds: timeout")
-			stop()
 		})
 	}
 }

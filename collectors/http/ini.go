@@ -82,10 +82,11 @@ func iniOption(ini oslo.File, option, fallback string) (value string, line int, 
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})$`)
 
-// validHost reports whether text is an address or a valid host name.
+// validHost reports whether text is an address or a valid host name. The zone of an address
+// must be one that a URL can have: netip accepts any text.
 func validHost(text string) bool {
-	if _, err := netip.ParseAddr(text); err == nil {
-		return true
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Zone() == "" || hostName.MatchString(address.Zone())
 	}
 	return hostName.MatchString(text) && !strings.Contains(text, "..")
 }
@@ -98,7 +99,7 @@ func reachable(host string) string {
 	}
 	address, err := netip.ParseAddr(host)
 	switch {
-	case err != nil || !address.IsUnspecified():
+	case err != nil || !address.WithZone("").IsUnspecified():
 		return host
 	case address.Is4():
 		return "127.0.0.1"

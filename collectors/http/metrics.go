@@ -2,6 +2,7 @@ package http
 
 import (
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -32,6 +33,9 @@ func defs() []*collectors.Def {
 
 // Metrics implements Kind.
 func (c *Config) Metrics(name string) []collectors.Metric {
+	if t := c.targets(); t != nil && name != "" {
+		return t.Metrics(name)
+	}
 	expectations := []string{expectStatus}
 	if e := c.Expect; e != nil {
 		for _, of := range []struct {
@@ -55,5 +59,5 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	m.Bools(tlsMetric, expectationMetMetric)
 	m.Vanishing(phaseDurationMetric, remote.CertificateExpiryMetric)
 	m.Without(plain, remote.CertificateExpiryMetric)
-	return m.List()
+	return append(m.List(), discovery.AnyMetrics(name)...)
 }

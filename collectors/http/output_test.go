@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -92,5 +93,61 @@ func TestBodyOutputFails(t *testing.T) {
 				t.Errorf("Note() = %q, want that the body could not be written", note)
 			}
 		})
+	}
+}
+
+// A link is not followed: the file that it names stays as it is.
+func TestBodyOutputFollowsNoLink(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("body")) }))
+	defer server.Close()
+	dir := collectortest.Dir(t)
+	other := filepath.Join(dir, "other")
+	collectortest.Write(t, other, "precious")
+	for name, link := range map[string]func(from, to string) error{"symbolic": os.Symlink, "hard": os.Link} {
+		path := filepath.Join(dir, name)
+		if err := link(other, path); err != nil {
+			t.Fatal(err)
+		}
+		c := collectortest.New(t, "api", `{url: "`+server.URL+`", body_output: `+path+`}`, &httpkind.Config{})
+		if _, err := collectortest.Collect(t, c); err != nil {
+			t.Errorf("Collect() = %v, want no error", err)
+		}
+		if note := collectortest.Note(c); !strings.Contains(note, "; body_output: ") {
+			t.Errorf("Note() with a %s link = %q, want that the body could not be written", name, note)
+		}
+		if got, err := os.ReadFile(other); err != nil || string(got) != "precious" {
+			t.Errorf("the target of a %s link has %q, %v, want it unchanged", name, got, err)
+		}
+	}
+	dangling := filepath.Join(dir, "dangling")
+	if err := os.Symlink(filepath.Join(dir, "new"), dangling); err != nil {
+		t.Fatal(err)
+	}
+	c := collectortest.New(t, "api", `{url: "`+server.URL+`", body_output: `+dangling+`}`, &httpkind.Config{})
+	if _, err := collectortest.Collect(t, c); err != nil {
+		t.Errorf("Collect() = %v, want no error", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
+		t.Errorf("the target of a dangling link: %v, want none", err)
+	}
+}
+
+// The links of the system, such as /dev/stdout, are no files of others.
+func TestBodyOutputToADescriptor(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("body")) }))
+	defer server.Close()
+	file, err := os.Create(filepath.Join(collectortest.Dir(t), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, folder := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		c := collectortest.New(t, "api", `{url: "`+server.URL+`", body_output: `+folder+strconv.Itoa(int(file.Fd()))+`}`, &httpkind.Config{})
+		if _, err := collectortest.Collect(t, c); err != nil {
+			t.Errorf("Collect() = %v, want no error", err)
+		}
+		if got, err := os.ReadFile(file.Name()); err != nil || string(got) != "body" {
+			t.Errorf("%s leaves %q, %v, want the body", folder, got, err)
+		}
 	}
 }

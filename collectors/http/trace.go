@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // trace records the times of the requests of one collection: one, and one more for each followed
@@ -156,7 +157,8 @@ func (t *trace) last() hop {
 func (t *trace) certificates(settings *tls.Config) *tls.Config {
 	settings = settings.Clone()
 	given := settings.GetClientCertificate
-	settings.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	settings.GetClientCertificate = func(info *tls.CertificateRequestInfo) (cert *tls.Certificate, err error) {
+		defer panics.Into(&err)
 		t.mark(func(h *hop) *time.Time { h.certificateRequested = true; return &h.handshakeBegin })
 		if given == nil {
 			return &tls.Certificate{}, nil // none is sent

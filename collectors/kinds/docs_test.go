@@ -3,6 +3,7 @@ package kinds_test
 import (
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 func shown(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"../*/testdata/*.py", "../*/testdata/rules.yml"} {
+	for _, pattern := range []string{"../*/testdata/*.py", "../*/testdata/rules.yml", "../*/testdata/rules_test.yml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || found == nil {
 			t.Fatalf("Glob(%q) = %v, %v, want files", pattern, found, err)
@@ -27,20 +28,25 @@ func shown(t *testing.T) []string {
 	return files
 }
 
-// The pages include the tested files, unchanged.
+// The pages include the tested files, unchanged. A folder of several kinds has a page for each.
 func TestPagesIncludeTheTestedFiles(t *testing.T) {
 	language := map[string]string{".py": "python", ".yml": "yaml"}
 	for _, file := range shown(t) {
-		page := filepath.Join(filepath.Dir(filepath.Dir(file)), "README.md")
-		if !strings.Contains(collectortest.Read(t, page), "```"+language[filepath.Ext(file)]+"\n"+collectortest.Read(t, file)+"```\n") {
-			t.Errorf("%s does not include %s unchanged", page, file)
+		folder := filepath.Dir(filepath.Dir(file))
+		pages, err := filepath.Glob(folder + "/*.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := "```" + language[filepath.Ext(file)] + "\n" + collectortest.Read(t, file) + "```\n"
+		if !slices.ContainsFunc(pages, func(page string) bool { return strings.Contains(collectortest.Read(t, page), block) }) {
+			t.Errorf("no page of %s includes %s unchanged", folder, file)
 		}
 	}
 }
 
 func TestExampleRulesParse(t *testing.T) {
 	for _, file := range shown(t) {
-		if filepath.Ext(file) != ".yml" {
+		if filepath.Base(file) != "rules.yml" {
 			continue
 		}
 		if _, errs := rulefmt.Parse([]byte(collectortest.Read(t, file)), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler)); errs != nil {

@@ -11,15 +11,24 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/capability"
+	"github.com/vitals-health/vitals/collectors/certificate"
 	"github.com/vitals-health/vitals/collectors/cgroup"
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/collectors/disk"
+	"github.com/vitals-health/vitals/collectors/dns"
 	"github.com/vitals-health/vitals/collectors/file"
+	"github.com/vitals-health/vitals/collectors/grpc"
 	httpkind "github.com/vitals-health/vitals/collectors/http"
+	"github.com/vitals-health/vitals/collectors/icmp"
 	"github.com/vitals-health/vitals/collectors/kubernetes"
+	"github.com/vitals-health/vitals/collectors/memcached"
 	"github.com/vitals-health/vitals/collectors/netlink"
+	"github.com/vitals-health/vitals/collectors/ntp"
 	"github.com/vitals-health/vitals/collectors/openstack"
+	"github.com/vitals-health/vitals/collectors/postgres"
 	"github.com/vitals-health/vitals/collectors/process"
+	"github.com/vitals-health/vitals/collectors/prometheus"
+	"github.com/vitals-health/vitals/collectors/redis"
 	"github.com/vitals-health/vitals/collectors/scrape"
 	"github.com/vitals-health/vitals/collectors/script"
 	"github.com/vitals-health/vitals/collectors/supervisor"
@@ -45,22 +54,32 @@ type Config struct {
 // collectors.Kind, and its YAML key is the kind's name. An entry sets one field. To add a kind,
 // write its folder and add its field here.
 type Kinds struct {
-	Kubernetes *kubernetes.Config        `yaml:"kubernetes,omitempty"`
-	Keystone   *openstack.KeystoneConfig `yaml:"keystone,omitempty"`
-	Neutron    *openstack.NeutronConfig  `yaml:"neutron,omitempty"`
-	HTTP       *httpkind.Config          `yaml:"http,omitempty"`
-	TCP        *tcp.Config               `yaml:"tcp,omitempty"`
-	Components *components.Config        `yaml:"components,omitempty"`
-	Scrape     *scrape.Config            `yaml:"scrape,omitempty"`
-	File       *file.Config              `yaml:"file,omitempty"`
-	Disk       *disk.Config              `yaml:"disk,omitempty"`
-	Systemd    *systemd.Config           `yaml:"systemd,omitempty"`
-	Netlink    *netlink.Config           `yaml:"netlink,omitempty"`
-	Cgroup     *cgroup.Config            `yaml:"cgroup,omitempty"`
-	Process    *process.Config           `yaml:"process,omitempty"`
-	Capability *capability.Config        `yaml:"capability,omitempty"`
-	Supervisor *supervisor.Config        `yaml:"supervisor,omitempty"`
-	Script     *script.Config            `yaml:"script,omitempty"`
+	Kubernetes  *kubernetes.Config        `yaml:"kubernetes,omitempty"`
+	Keystone    *openstack.KeystoneConfig `yaml:"keystone,omitempty"`
+	Neutron     *openstack.NeutronConfig  `yaml:"neutron,omitempty"`
+	OpenStack   *openstack.ServiceConfig  `yaml:"openstack,omitempty"`
+	HTTP        *httpkind.Config          `yaml:"http,omitempty"`
+	TCP         *tcp.Config               `yaml:"tcp,omitempty"`
+	Postgres    *postgres.Config          `yaml:"postgres,omitempty"`
+	Redis       *redis.Config             `yaml:"redis,omitempty"`
+	Memcached   *memcached.Config         `yaml:"memcached,omitempty"`
+	DNS         *dns.Config               `yaml:"dns,omitempty"`
+	GRPC        *grpc.Config              `yaml:"grpc,omitempty"`
+	NTP         *ntp.Config               `yaml:"ntp,omitempty"`
+	Prometheus  *prometheus.Config        `yaml:"prometheus,omitempty"`
+	ICMP        *icmp.Config              `yaml:"icmp,omitempty"`
+	Certificate *certificate.Config       `yaml:"certificate,omitempty"`
+	Components  *components.Config        `yaml:"components,omitempty"`
+	Scrape      *scrape.Config            `yaml:"scrape,omitempty"`
+	File        *file.Config              `yaml:"file,omitempty"`
+	Disk        *disk.Config              `yaml:"disk,omitempty"`
+	Systemd     *systemd.Config           `yaml:"systemd,omitempty"`
+	Netlink     *netlink.Config           `yaml:"netlink,omitempty"`
+	Cgroup      *cgroup.Config            `yaml:"cgroup,omitempty"`
+	Process     *process.Config           `yaml:"process,omitempty"`
+	Capability  *capability.Config        `yaml:"capability,omitempty"`
+	Supervisor  *supervisor.Config        `yaml:"supervisor,omitempty"`
+	Script      *script.Config            `yaml:"script,omitempty"`
 }
 
 // SetDefaults sets the defaults of an entry, before it is decoded.

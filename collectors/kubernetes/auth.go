@@ -24,8 +24,8 @@ const tokenLimit = 64 << 10
 
 // restConfig loads the address and the credentials of the API server from the kubeconfig, the
 // inline settings, or the pod's service account.
-func (c *Config) restConfig() (*rest.Config, error) {
-	config, err := c.loadConfig()
+func (c *Config) restConfig(hide func(...string)) (*rest.Config, error) {
+	config, err := c.loadConfig(hide)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (c *Config) restConfig() (*rest.Config, error) {
 		return config, nil
 	}
 	// client-go would read the file about once a minute, and not earlier after a 401.
-	token := &token{path: config.BearerTokenFile}
+	token := &token{path: config.BearerTokenFile, hide: hide}
 	if err := token.refresh(); err != nil {
 		return nil, fmt.Errorf("read token_file: %w", err)
 	}
@@ -43,12 +43,15 @@ func (c *Config) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-func (c *Config) loadConfig() (*rest.Config, error) {
+func (c *Config) loadConfig(hide func(...string)) (*rest.Config, error) {
 	switch {
 	case c.Kubeconfig != "":
 		file, err := clientcmd.LoadFromFile(c.Kubeconfig)
 		if err != nil {
 			return nil, fmt.Errorf("load kubeconfig: %w", err)
+		}
+		for _, user := range file.AuthInfos {
+			hide(user.Token, user.Password)
 		}
 		if err := clientcmd.ResolveLocalPaths(file); err != nil {
 			return nil, fmt.Errorf("resolve the paths in kubeconfig: %w", err)
@@ -99,6 +102,8 @@ func (c *Config) sendsToken() bool {
 // token is a bearer token in a file that another program rotates. It is safe for concurrent use.
 type token struct {
 	path string
+	// hide is that of Env.
+	hide func(...string)
 
 	mu   sync.Mutex // guards last
 	last string
@@ -119,6 +124,7 @@ func (t *token) refresh() error {
 	if token == "" {
 		return fmt.Errorf("%q contains no token", t.path)
 	}
+	t.hide(token)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = token

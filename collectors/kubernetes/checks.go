@@ -59,13 +59,12 @@ func reviewBody(access *Access) []byte {
 // the right to do so (cluster role system:basic-user).
 // Source: kubernetes.io/docs/reference/kubernetes-api, SelfSubjectAccessReview v1.
 func (c *client) review(ctx context.Context, body []byte) (bool, error) {
-	response, err := c.do(ctx, request{
+	allowed := false
+	_, err := c.do(ctx, request{
 		path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", accept: anyJSON, body: body,
+		parse: func(body []byte) (err error) { allowed, err = parseReview(body); return err },
 	})
-	if err != nil {
-		return false, err
-	}
-	return parseReview(response.body)
+	return allowed, err
 }
 
 // parseReview reports whether an access review allows the access.
@@ -153,9 +152,8 @@ func (d *crd) check(ctx context.Context, c *client) (bool, error) {
 }
 
 func (d *crd) get(ctx context.Context, c *client, request request) (definition, error) {
-	response, err := c.do(ctx, request)
-	if err != nil {
-		return definition{}, err
-	}
-	return parseDefinition(response.body)
+	var found definition
+	request.parse = func(body []byte) (err error) { found, err = parseDefinition(body); return err }
+	_, err := c.do(ctx, request)
+	return found, err
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 const (
@@ -24,6 +25,11 @@ const (
 	// accepts 1.5 MiB, and the JSON form may be somewhat longer.
 	bodyLimit   = 1 << 20
 	objectLimit = 4 << 20
+	// errorLimit bounds the response to a watch that is refused.
+	errorLimit = 64 << 10
+	// bodyFactor is what a response takes for each of its bytes: the buffer while it grows, and
+	// the copy of a string.
+	bodyFactor = 4
 	// dialTimeout bounds a connection attempt. It equals client-go's limit for the TLS
 	// handshake.
 	dialTimeout = 10 * time.Second
@@ -42,11 +48,13 @@ const (
 type client struct {
 	base *url.URL
 	http *http.Client
+	// bodies is that of Env.
+	bodies *budget.Bodies
 }
 
 // newClient returns a client with its own connections: closing those that hang does not affect
 // another client.
-func newClient(config *rest.Config) (*client, error) {
+func newClient(config *rest.Config, bodies *budget.Bodies) (*client, error) {
 	own := rest.CopyConfig(config)
 	own.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	base, _, err := rest.DefaultServerUrlFor(own)
@@ -57,7 +65,7 @@ func newClient(config *rest.Config) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the connection: %w", err)
 	}
-	return &client{base: base, http: &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}}, nil
+	return &client{base: base, http: &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}, bodies: bodies}, nil
 }
 
 // closeIdle closes the idle connections, so that the next request opens a new one.
@@ -68,24 +76,26 @@ type request struct {
 	path   string
 	query  url.Values
 	accept string
-	// body is JSON. With a body, the method is POST, else GET.
-	body []byte
+	// body is JSON, or of contentType. Without a method, it is POST with a body, else GET.
+	body                []byte
+	method, contentType string
 	// limit bounds the response in bytes; zero means bodyLimit.
 	limit int64
+	// parse reads the body of a response with status 200 or 201. It must not keep it.
+	parse func(body []byte) error
 }
 
 // response is a response with any status.
 type response struct {
 	status int
-	body   []byte
 	took   time.Duration
 	// expires is when the server's certificate expires, also if it was rejected; zero
 	// without TLS.
 	expires time.Time
 }
 
-// do sends a request and reads the response. For a status other than 200 and 201, it returns
-// the response and an error.
+// do sends a request, and reads and parses the response. For a status other than 200 and 201,
+// it returns the response and an error.
 func (c *client) do(ctx context.Context, r request) (response, error) {
 	began := time.Now()
 	res, err := c.open(ctx, r)
@@ -95,15 +105,21 @@ func (c *client) do(ctx context.Context, r request) (response, error) {
 	defer res.Body.Close()
 	response := response{status: res.StatusCode, expires: expiry(res.TLS)}
 	limit := cmp.Or(r.limit, bodyLimit)
-	response.body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
+	reserved := c.bodies.Reader(ctx, res.Body, bodyFactor)
+	defer reserved.Release()
+	body, err := io.ReadAll(io.LimitReader(reserved, limit+1))
 	response.took = time.Since(began)
 	switch {
-	case int64(len(response.body)) > limit:
+	case int64(len(body)) > limit:
 		return response, malformed(fmt.Errorf("longer than %d bytes", limit))
 	case statusReason(res.StatusCode) != "":
-		return response, errorOfResponse(res.StatusCode, response.body)
+		return response, errorOfResponse(res.StatusCode, body)
+	case errors.Is(err, budget.ErrExceeded) && ctx.Err() == nil:
+		return response, malformed(err)
 	case err != nil:
 		return response, fmt.Errorf("read the response: %w", cause(ctx, err))
+	case r.parse != nil:
+		return response, r.parse(body)
 	}
 	return response, nil
 }
@@ -117,6 +133,7 @@ func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		method, body = http.MethodPost, bytes.NewReader(r.body)
 	}
+	method = cmp.Or(r.method, method)
 	traced, lookup := remote.TraceLookup(ctx)
 	req, err := http.NewRequestWithContext(traced, method, u.String(), body)
 	if err != nil {
@@ -124,7 +141,7 @@ func (c *client) open(ctx context.Context, r request) (*http.Response, error) {
 	}
 	req.Header.Set("Accept", r.accept)
 	if r.body != nil {
-		req.Header.Set("Content-Type", anyJSON)
+		req.Header.Set("Content-Type", cmp.Or(r.contentType, anyJSON))
 	}
 	res, err := c.http.Do(req)
 	if err != nil {

@@ -52,6 +52,12 @@ func malformed(err error) error {
 	return collectors.Errorf(remote.ReasonProtocol, "unexpected response: %w", err)
 }
 
+// isMalformed reports whether err is one of malformed, and not a lost connection.
+func isMalformed(err error) bool {
+	e, ok := errors.AsType[*collectors.Error[remote.Reason]](err)
+	return ok && e.Reason == remote.ReasonProtocol
+}
+
 // statusReason returns the reason of a status. An API server responds with 200 or 201 to the
 // requests of this package; any other status below 400 is a protocol error.
 func statusReason(status int) remote.Reason {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 const (
@@ -58,7 +58,7 @@ type review struct {
 // New creates the collector. It reads the kubeconfig, the certificates and the token, and
 // returns an error for a file that is missing or malformed.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	config, err := c.restConfig()
+	config, err := c.restConfig(env.Hide)
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
@@ -70,10 +70,10 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 		logger.Warn("token_file is not used: a token is not sent unencrypted to another host")
 	}
 	made := &collector{name: env.Name, config: config}
-	if made.requests, err = newClient(config); err != nil {
+	if made.requests, err = newClient(config, env.Bodies); err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	if made.streams, err = newClient(config); err != nil {
+	if made.streams, err = newClient(config, env.Bodies); err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
 	for _, a := range c.Access {
@@ -94,14 +94,15 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 // Run implements collectors.Runner. It keeps the watches open, and requests a collection for each
 // change of one.
 func (c *collector) Run(ctx context.Context, changed func()) {
-	var wg sync.WaitGroup
+	g, ctx := errgroup.WithContext(ctx)
 	for _, w := range c.watches {
-		wg.Go(func() { w.run(ctx, changed) })
+		g.Go(panics.Caught(func() { w.run(ctx, changed) }))
 	}
 	<-ctx.Done()
-	wg.Wait()
+	err := g.Wait()
 	c.streams.closeIdle()
 	c.requests.closeIdle()
+	panics.Raise(err)
 }
 
 // result is the result of the requests of one collection.
@@ -180,23 +181,14 @@ func (c *collector) query(ctx context.Context) *result {
 	}
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	g.Go(func() error {
-		r.ready, r.readyErr = c.requests.ready(ctx)
-		return nil
-	})
+	g.Go(panics.Caught(func() { r.ready, r.readyErr = c.requests.ready(ctx) }))
 	for i, review := range c.reviews {
-		g.Go(func() error {
-			r.allowed[i], r.allowedErr[i] = c.requests.review(ctx, review.body)
-			return nil
-		})
+		g.Go(panics.Caught(func() { r.allowed[i], r.allowedErr[i] = c.requests.review(ctx, review.body) }))
 	}
 	for i, crd := range c.crds {
-		g.Go(func() error {
-			r.present[i], r.presentErr[i] = crd.check(ctx, c.requests)
-			return nil
-		})
+		g.Go(panics.Caught(func() { r.present[i], r.presentErr[i] = crd.check(ctx, c.requests) }))
 	}
-	_ = g.Wait() // the result holds all errors
+	panics.Raise(g.Wait()) // the result holds all other errors
 	return r
 }
 

@@ -158,12 +158,8 @@ func hangs(ctx context.Context) (int, error) {
 	return 0, ctx.Err()
 }
 
-// Trouble with watches costs at most as many requests as the checks, and no check.
-func TestLoadOfWatchFaults(t *testing.T) {
-	counts := func(t *testing.T, s *server, d time.Duration) (checks, all int32) {
-		synctest.Test(t, func(*testing.T) { evaluate(s.collector(), d-time.Millisecond) })
-		return s.checks.Load(), s.all.Load()
-	}
+// watchFaults returns servers whose watches have a fault, by its name.
+func watchFaults() map[string]*server {
 	faults := map[string]*server{
 		"ends at once":                           {write: ends("", io.EOF)},
 		"one event, and ends":                    {write: ends(anEvent, io.EOF)},
@@ -190,11 +186,25 @@ func TestLoadOfWatchFaults(t *testing.T) {
 		faults["watch: "+http.StatusText(status)] = &server{watch: always(status), write: ends("", io.EOF)}
 		faults["list: "+http.StatusText(status)] = &server{list: always(status), write: ends("", io.EOF)}
 	}
+	return faults
+}
+
+// again returns a server with the same fault and no requests.
+func (s *server) again() *server {
+	return &server{list: s.list, watch: s.watch, write: s.write, location: s.location}
+}
+
+// Trouble with watches costs at most as many requests as the checks, and no check.
+func TestLoadOfWatchFaults(t *testing.T) {
+	counts := func(t *testing.T, s *server, d time.Duration) (checks, all int32) {
+		synctest.Test(t, func(*testing.T) { evaluate(s.collector(), d-time.Millisecond) })
+		return s.checks.Load(), s.all.Load()
+	}
 	for _, d := range []time.Duration{30 * time.Second, 10 * time.Minute} {
 		checks, all := counts(t, &server{write: beats(time.Minute, time.Hour)}, d)
-		for name, fault := range faults {
+		for name, fault := range watchFaults() {
 			t.Run(d.String()+" "+name, func(t *testing.T) {
-				s := &server{list: fault.list, watch: fault.watch, write: fault.write, location: fault.location}
+				s := fault.again()
 				gotChecks, gotAll := counts(t, s, d)
 				if gotChecks != checks || gotAll > 2*all {
 					t.Errorf("%d requests in %s, %d of checks, want at most twice the %d at rest, %d of checks", gotAll, d, gotChecks, all, checks)

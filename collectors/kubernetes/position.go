@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -26,43 +28,62 @@ func (w *watch) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 	if w.position == "" {
 		if w.position, err = w.list(ctx, path); err != nil {
-			return nil, withOperation("list", err)
+			return nil, withOperation("list", w.lacking("list", err))
 		}
 	}
-	res, err := w.client.open(ctx, request{path: path, accept: metadata, query: url.Values{
+	query := url.Values{
 		"watch":               {"1"},
 		"allowWatchBookmarks": {"true"},
 		"resourceVersion":     {w.position},
 		"timeoutSeconds":      {strconv.Itoa(watchSeconds + rand.IntN(watchSpread+1))},
-	}})
+	}
+	accept := metadata
+	if w.objects != nil {
+		accept = anyJSON
+		maps.Copy(query, w.objects.selection())
+	}
+	res, err := w.client.open(ctx, request{path: path, accept: accept, query: query})
 	if err != nil {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
 		defer res.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(res.Body, bodyLimit)) // an incomplete body only shortens the error
-		return nil, errorOfResponse(res.StatusCode, body)
+		body, _ := io.ReadAll(io.LimitReader(res.Body, errorLimit)) // an incomplete body only shortens the error
+		return nil, w.lacking("watch", errorOfResponse(res.StatusCode, body))
 	}
 	return res.Body, nil
+}
+
+// lacking adds the missing right to the error of a request that is forbidden.
+func (w *watch) lacking(verb string, err error) error {
+	if !hasStatus(err, http.StatusForbidden) {
+		return err
+	}
+	where := "all namespaces"
+	if w.namespace != "" {
+		where = "namespace " + w.namespace
+	}
+	return fmt.Errorf("the account lacks the right to %s %s in %s: %w", verb, w.resource, where, err)
 }
 
 // path returns the path of the resource, in the preferred version of its group. The version is
 // requested once.
 func (w *watch) path(ctx context.Context) (string, error) {
+	resource := w.target.name
+	if w.namespace != "" {
+		resource = "namespaces/" + w.namespace + "/" + resource
+	}
 	if w.target.group == "" {
-		return "/api/v1/" + w.target.name, nil
+		return "/api/v1/" + resource, nil
 	}
 	prefix := "/apis/" + w.target.group
 	if w.groupVersion == "" {
-		response, err := w.client.do(ctx, request{path: prefix, accept: anyJSON})
-		if err != nil {
-			return "", err
-		}
-		if w.groupVersion, err = parseGroup(response.body); err != nil {
+		parse := func(body []byte) (err error) { w.groupVersion, err = parseGroup(body); return err }
+		if _, err := w.client.do(ctx, request{path: prefix, accept: anyJSON, parse: parse}); err != nil {
 			return "", err
 		}
 	}
-	return prefix + "/" + w.groupVersion + "/" + w.target.name, nil
+	return prefix + "/" + w.groupVersion + "/" + resource, nil
 }
 
 // parseGroup returns the preferred version of an APIGroup.
@@ -77,16 +98,18 @@ func parseGroup(data []byte) (string, error) {
 	return group.PreferredVersion.Version, nil
 }
 
-// list returns the position at which a watch has to start to receive all events. It requests one
-// object, so the cost does not depend on the size of the cluster.
+// list returns the position at which a watch has to start to receive all events. Without a
+// follower, it requests one object, so the cost does not depend on the size of the cluster.
 func (w *watch) list(ctx context.Context, path string) (string, error) {
-	response, err := w.client.do(ctx, request{
-		path: path, query: url.Values{"limit": {"1"}}, accept: metaList, limit: objectLimit,
-	})
-	if err != nil {
-		return "", err
+	if w.objects != nil {
+		return w.objects.list(ctx, path)
 	}
-	return parsePosition(response.body)
+	position := ""
+	_, err := w.client.do(ctx, request{
+		path: path, query: url.Values{"limit": {"1"}}, accept: metaList, limit: objectLimit,
+		parse: func(body []byte) (err error) { position, err = parsePosition(body); return err },
+	})
+	return position, err
 }
 
 // parsePosition returns the resourceVersion of a list.

@@ -6,11 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 const (
@@ -47,6 +49,10 @@ type watch struct {
 	target   resource
 	idle     time.Duration
 	logger   *slog.Logger
+	// namespace limits the watch to one namespace; empty means all.
+	namespace string
+	// objects receives the objects; nil if only the watch itself is of interest.
+	objects follower
 
 	// groupVersion is the preferred version of the group, and position the
 	// resourceVersion at which the next attempt starts. Both are empty while unknown, and
@@ -62,6 +68,16 @@ type watch struct {
 	state watchState
 }
 
+// follower receives the objects of a watch. Only run calls its methods.
+type follower interface {
+	// selection returns the query parameters that select the objects.
+	selection() url.Values
+	// list requests all objects at a path, and returns the position at which the watch starts.
+	list(ctx context.Context, path string) (position string, err error)
+	// change receives an object that was added, modified or deleted.
+	change(eventType string, object []byte) error
+}
+
 // watchState is the state of a watch. The zero value is unknown.
 type watchState struct {
 	tried     bool
@@ -73,6 +89,8 @@ type watchState struct {
 	contact time.Time
 	// restarts counts the attempts after the first.
 	restarts int
+	// failures counts the failed attempts.
+	failures int
 	// err is the reason why the watch is not connected, else nil.
 	err error
 }
@@ -141,8 +159,10 @@ func (w *watch) drain() {
 	}
 }
 
-// run keeps the watch open until ctx ends.
+// run keeps the watch open until ctx ends. It begins anew after a run that panicked.
 func (w *watch) run(ctx context.Context, changed func()) {
+	w.position, w.groupVersion = "", ""
+	w.update(func(s *watchState) { s.connected, s.connecting = false, false })
 	var pause backoff
 	for {
 		end := w.attempt(ctx, changed)
@@ -190,7 +210,7 @@ func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 	}
 	defer body.Close()
 	opened := time.Now()
-	defer w.confirm(opened, changed)()
+	defer w.confirm(opened, changed, cancel)()
 	end.delivered, end.err = w.follow(ctx, cancel, body)
 	end.lived = time.Since(opened)
 	return end
@@ -201,10 +221,9 @@ func (w *watch) attempt(ctx context.Context, changed func()) watchEnd {
 func (w *watch) connecting(ctx context.Context, cancel context.CancelCauseFunc) func() {
 	w.drain()
 	w.update(func(s *watchState) { s.connecting = true })
-	over, done := make(chan struct{}), make(chan struct{})
+	over := make(chan struct{})
 	timeout := time.NewTimer(connectTimeout)
-	go func() {
-		defer close(done)
+	watching := panics.Go(func() struct{} {
 		defer timeout.Stop()
 		select {
 		case <-timeout.C:
@@ -214,10 +233,11 @@ func (w *watch) connecting(ctx context.Context, cancel context.CancelCauseFunc) 
 		case <-over:
 		case <-ctx.Done():
 		}
-	}()
+		return struct{}{}
+	})
 	return func() {
 		close(over)
-		<-done
+		watching.Result()
 		w.update(func(s *watchState) { s.connecting = false })
 		w.drain()
 	}
@@ -227,20 +247,24 @@ func (w *watch) connecting(ctx context.Context, cancel context.CancelCauseFunc) 
 // the previous watch and ended it at once. Then the watch has to live for minLifetime; otherwise
 // each attempt at such a server would count as connected for a moment. The caller calls the
 // returned function at the end.
-func (w *watch) confirm(opened time.Time, changed func()) (stop func()) {
+func (w *watch) confirm(opened time.Time, changed func(), cancel context.CancelCauseFunc) (stop func()) {
 	if !errors.Is(w.snapshot().err, errClosed) {
 		w.succeeded(opened, changed)
 		return func() {}
 	}
 	w.update(func(s *watchState) { s.contact = opened })
+	var panicked error
 	done := make(chan struct{})
 	timer := time.AfterFunc(minLifetime, func() {
 		defer close(done)
-		w.succeeded(time.Now(), changed)
+		if panicked = panics.Try(func() { w.succeeded(time.Now(), changed) }); panicked != nil {
+			cancel(panicked)
+		}
 	})
 	return func() {
 		if !timer.Stop() {
 			<-done
+			panics.Raise(panicked)
 		}
 	}
 }
@@ -256,8 +280,11 @@ func (w *watch) follow(ctx context.Context, cancel context.CancelCauseFunc, body
 		if err == io.EOF {
 			return delivered, nil
 		}
-		if event.Type == eventError {
-			w.position = ""
+		if err == nil && w.objects != nil && event.Type != eventBookmark {
+			err = w.objects.change(event.Type, event.Raw)
+		}
+		if event.Type == eventError || w.objects != nil && isMalformed(err) {
+			w.position = "" // the same event would follow at the same position
 		}
 		if err != nil {
 			return delivered, cause(ctx, err)
@@ -299,11 +326,14 @@ func (w *watch) succeeded(at time.Time, changed func()) {
 
 // failed sets the state of a failed attempt.
 func (w *watch) failed(err error, changed func()) {
-	before := w.update(func(s *watchState) { s.connected, s.err = false, err })
+	before := w.update(func(s *watchState) {
+		s.connected, s.err = false, err
+		s.failures++
+	})
 	if watchReason(before.err) != watchReason(err) {
 		w.logger.Warn("watch is not open", "resource", w.resource, "err", err)
 	}
-	if before.connected || !before.tried {
+	if before.connected || !before.tried || w.objects != nil {
 		changed()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 func TestInterfaces(t *testing.T) {
@@ -227,7 +228,7 @@ func TestStuckBriefly(t *testing.T) {
 func TestPanicReachesTheCaller(t *testing.T) {
 	c := fakeCollector(t, Config{}, &fakeKernel{opens: func() error { panic("no socket today") }})
 	defer func() {
-		if got := recover(); got != "no socket today" {
+		if got := panics.Of(recover()); got == nil || got.Value != "no socket today" {
 			t.Errorf("recover() = %v, want what f panicked with", got)
 		}
 	}()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // collector is the collector of the kind netlink.
@@ -13,8 +14,8 @@ type collector struct {
 	name   string
 	config Config
 	kernel kernel
-	// busy is closed when the goroutine of the last step has ended.
-	busy chan struct{}
+	// running is the goroutine of the last step; nil before the first.
+	running *panics.Task[struct{}]
 
 	mu sync.Mutex // guards holding and held
 	// holding is whether a socket may stay open between collections.
@@ -34,9 +35,7 @@ func newCollector(name string, config Config) (collectors.Collector, error) {
 }
 
 func collectorOf(name string, config Config, kernel kernel) *collector {
-	c := &collector{name: name, config: config, kernel: kernel, holding: config.Socket == held, busy: make(chan struct{})}
-	close(c.busy)
-	return c
+	return &collector{name: name, config: config, kernel: kernel, holding: config.Socket == held}
 }
 
 // Run implements Runner: it closes the held socket at the end.
@@ -94,45 +93,51 @@ func (c *collector) Describe() []collectors.Desc { return collectors.Describe(de
 // step calls f in a goroutine and returns a timeout when ctx ends. The kernel processes
 // these requests under rtnl_lock. A system call that waits for that lock cannot be
 // interrupted by the deadline of the socket. If f fails, step calls undo and does not
-// wait for it. The next step starts when both have returned.
+// wait for it. The next step starts when both have returned. step panics if f did, or if the
+// previous f or undo did after the previous step had returned.
 func step[T any](ctx context.Context, c *collector, f func(context.Context) (T, error), undo func(context.Context)) (T, error) {
 	var none T
-	select {
-	case <-c.busy:
-	case <-ctx.Done():
-		return none, collectors.Errorf(timeout, "netlink request: the kernel has not answered the request of an earlier collection")
+	if c.running != nil {
+		select {
+		case <-c.running.Done():
+			c.end()
+		case <-ctx.Done():
+			return none, collectors.Errorf(timeout, "netlink request: the kernel has not answered the request of an earlier collection")
+		}
 	}
-	type outcome struct {
-		value    T
-		err      error
-		panicked any
-	}
-	busy, done := make(chan struct{}), make(chan outcome, 2) // an undo that panics is the second
-	c.busy = busy
-	go func() {
-		defer close(busy)
-		defer func() {
-			if p := recover(); p != nil {
-				done <- outcome{panicked: p}
-			}
+	var value T
+	var err error
+	panicked := true
+	returned := make(chan struct{}) // closed when f has returned or panicked
+	c.running = panics.Go(func() struct{} {
+		func() {
+			defer close(returned)
+			limited, cancel := deadline(ctx)
+			defer cancel()
+			value, err = f(limited)
+			panicked = false
 		}()
-		limited, cancel := deadline(ctx)
-		defer cancel()
-		value, err := f(limited)
-		done <- outcome{value: value, err: err}
 		if err != nil && undo != nil {
 			undo(context.WithoutCancel(ctx))
 		}
-	}()
+		return struct{}{}
+	})
 	select {
-	case o := <-done:
-		if o.panicked != nil {
-			panic(o.panicked)
+	case <-returned:
+		if panicked {
+			c.end()
 		}
-		return o.value, o.err
+		return value, err
 	case <-ctx.Done():
 		return none, collectors.Errorf(timeout, "netlink request: it is stuck in the kernel")
 	}
+}
+
+// end waits for the goroutine of the last step, and panics if it did.
+func (c *collector) end() {
+	ended := c.running
+	c.running = nil
+	ended.Result()
 }
 
 // deadline returns a context that ends shortly before ctx, so that f can return the

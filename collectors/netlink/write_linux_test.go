@@ -175,7 +175,7 @@ func TestWriteFails(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tt.text) {
 					t.Errorf("Collect() = %v, want an error with %q", err, tt.text)
 				}
-				<-c.busy
+				c.end()
 				if diff := cmp.Diff(before, kernel.linkNames()); diff != "" {
 					t.Errorf("links afterwards (-want +got):\n%s", diff)
 				}

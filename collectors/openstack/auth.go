@@ -1,5 +1,5 @@
-// Package openstack measures Keystone and Neutron. Its two kinds, keystone and neutron, can share
-// a token.
+// Package openstack measures Keystone, Neutron and the other services of the catalog. Its kinds,
+// keystone, neutron and openstack, can share a token.
 package openstack
 
 import (
@@ -22,7 +22,7 @@ import (
 // token for each collection every 10 s would be 8,640.
 const defaultReauthenticate = 5 * time.Minute
 
-// Auth is the part of the configuration that both kinds share: the credentials, Keystone's URL, and
+// Auth is the part of the configuration that the kinds share: the credentials, Keystone's URL, and
 // how to connect to services.
 //
 // It has three sources: a cloud in clouds.yaml, the keys here, or without both the environment

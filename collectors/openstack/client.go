@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 const (
@@ -43,7 +44,7 @@ func newClient(config *tls.Config, dial dial) *http.Client {
 		Timeout: requestTimeout,
 		Transport: &transport{&http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            dial,
+			DialContext:            panics.Dial(dial),
 			TLSClientConfig:        config,
 			TLSHandshakeTimeout:    dialTimeout,
 			Protocols:              protocols,

@@ -43,6 +43,7 @@ func TestNeutronExposition(t *testing.T) {
 		c.Resources = []string{"port", "security_group_rule"}
 		c.Extensions = []string{"trunk", "bgp"}
 		c.Agents = []string{"DHCP agent", "Open vSwitch agent"}
+		c.Subnets = []string{"ns/default-subnet"}
 	})
 	collectortest.Golden(t, "neutron.prom", exposition(t, n))
 }

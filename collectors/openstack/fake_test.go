@@ -43,6 +43,8 @@ type fakeCloud struct {
 	tokens map[string]time.Time
 	// endpoints is the catalog's list for the service network, in JSON.
 	endpoints string
+	// services are further entries of the catalog, in JSON.
+	services string
 	// atKeystone and atNeutron replace the default handlers.
 	atKeystone, atNeutron http.HandlerFunc
 	issued, validated     int
@@ -210,7 +212,7 @@ func (c *fakeCloud) goodLocked(id string) bool {
 func (c *fakeCloud) tokenBodyLocked(id string) string {
 	const layout = "2006-01-02T15:04:05.000000Z"
 	return strings.NewReplacer(
-		"NETWORK_ENDPOINTS", strings.ReplaceAll(c.endpoints, "NEUTRON", c.neutron.URL),
+		"OTHER_SERVICES", c.services, "NETWORK_ENDPOINTS", strings.ReplaceAll(c.endpoints, "NEUTRON", c.neutron.URL),
 		"EXPIRES", c.tokens[id].Add(c.life).Format(layout), "ISSUED", c.tokens[id].Format(layout), "KEYSTONE", c.keystone.URL,
 	).Replace(readFixture(c.t, "token.json"))
 }
@@ -237,6 +239,8 @@ func (c *fakeCloud) respondNeutron(w http.ResponseWriter, r *http.Request) {
 		"/v2.0/networks":   "networks.json",
 		"/v2.0/extensions": "extensions.json",
 		"/v2.0/agents":     "agents.json",
+		"/v2.0/subnets":    "subnets.json",
+		"/v2.0/ports":      "ports.json",
 	}[strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/internal"), "/two")]
 	if fixture == "" {
 		respond(w, http.StatusNotFound, "application/json", readFixture(c.t, "neutron_404.json"))

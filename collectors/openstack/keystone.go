@@ -27,7 +27,7 @@ func (c *KeystoneConfig) Problems() []collectors.Problem {
 
 // New reads the credentials and creates the collector. It does not use the network.
 func (c *KeystoneConfig) New(env collectors.Env) (collectors.Collector, error) {
-	session, err := newSession(c.Auth)
+	session, err := newSession(c.Auth, env.Hide)
 	if err != nil {
 		return nil, fmt.Errorf("keystone: %w", err)
 	}

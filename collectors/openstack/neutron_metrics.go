@@ -15,6 +15,9 @@ var (
 	neutronExtensionPresentMetric = collectors.NewGauge("vitals_neutron_extension_present", "Whether Neutron has loaded the API extension (1) or not (0).", "dependency", "extension")
 	neutronAgentsMetric           = collectors.NewGauge("vitals_neutron_agents", "Number of agents of the type in Neutron's list, alive or not.", "dependency", "agent_type")
 	neutronAgentsAliveMetric      = collectors.NewGauge("vitals_neutron_agents_alive", "Number of agents of the type that Neutron reports as alive.", "dependency", "agent_type")
+	neutronSubnetPresentMetric    = collectors.NewGauge("vitals_neutron_subnet_present", "Whether the subnet exists (1) or not (0).", "dependency", "subnet")
+	neutronSubnetAddressesMetric  = collectors.NewGauge("vitals_neutron_subnet_addresses", "Number of addresses in the allocation pools of the subnet, used or free.", "dependency", "subnet")
+	neutronSubnetUsedMetric       = collectors.NewGauge("vitals_neutron_subnet_addresses_used", "Number of addresses in the allocation pools of the subnet that ports have.", "dependency", "subnet")
 )
 
 // neutronDefs returns the metrics of the kind neutron.
@@ -28,6 +31,9 @@ func neutronDefs() []*collectors.Def {
 		neutronExtensionPresentMetric,
 		neutronAgentsMetric,
 		neutronAgentsAliveMetric,
+		neutronSubnetPresentMetric,
+		neutronSubnetAddressesMetric,
+		neutronSubnetUsedMetric,
 		remote.CertificateExpiryMetric,
 	)
 }
@@ -49,6 +55,8 @@ func (c *NeutronConfig) Metrics(name string) []collectors.Metric {
 	m.Vanishing(quotas...)                      // Neutron may have no quota details, or not this quota
 	m.Configured("extension", c.Extensions, neutronExtensionPresentMetric)
 	m.Configured("agent_type", c.Agents, neutronAgentsMetric, neutronAgentsAliveMetric)
-	m.Bools(neutronQuotaUnlimitedMetric, neutronQuotaMeasuredMetric, neutronExtensionPresentMetric)
+	m.Configured("subnet", c.Subnets, neutronSubnetPresentMetric, neutronSubnetAddressesMetric, neutronSubnetUsedMetric)
+	m.Vanishing(neutronSubnetAddressesMetric, neutronSubnetUsedMetric) // the subnet may not exist
+	m.Bools(neutronQuotaUnlimitedMetric, neutronQuotaMeasuredMetric, neutronExtensionPresentMetric, neutronSubnetPresentMetric)
 	return m.List()
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// neutronResponse is the body of a response of Neutron.
-type neutronResponse interface {
-	// validate returns an error if the body is JSON, but not the expected response.
-	validate() error
-}
-
 // neutronQuotas is the response to GET /v2.0/quotas/{project}/details.json
 // (Networking API v2, "Show quota details for a tenant").
 type neutronQuotas struct {

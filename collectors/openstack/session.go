@@ -41,9 +41,9 @@ type session struct {
 }
 
 // newSession reads the credentials. It does not use the network.
-func newSession(auth Auth) (*session, error) {
+func newSession(auth Auth, hide func(...string)) (*session, error) {
 	auth = auth.withDefaults()
-	source := &source{auth: auth, getenv: os.Getenv, dial: dialTCP}
+	source := &source{auth: auth, getenv: os.Getenv, dial: dialTCP, hide: hide}
 	login, err := source.load()
 	if err != nil {
 		return nil, err
@@ -165,6 +165,7 @@ func (s *session) record(token *token, err error) {
 		s.failure, s.failedAt = err, s.now()
 		return
 	}
+	s.source.hide(token.id)
 	s.failure, s.token = nil, token
 	s.issued++
 }

@@ -28,6 +28,8 @@ type source struct {
 	auth   Auth
 	getenv func(string) string
 	dial   dial
+	// hide is that of Env.
+	hide func(...string)
 
 	mu     sync.Mutex // guards stamps
 	stamps map[string]fileStamp
@@ -47,8 +49,16 @@ func stampOf(name string) fileStamp {
 	return fileStamp{info.ModTime(), info.Size()}
 }
 
-// load reads the login. Its errors contain no secrets.
+// load reads the login and hides its secrets. Its errors contain none.
 func (s *source) load() (*login, error) {
+	login, err := s.read()
+	if err == nil {
+		s.hide(login.secrets()...)
+	}
+	return login, err
+}
+
+func (s *source) read() (*login, error) {
 	auth := s.auth.fromEnvironment(s.getenv).withDefaults()
 	if auth.Cloud == "" && auth.CloudsFile == "" && len(auth.identityKeys()) == 0 {
 		return nil, errors.New("no credentials: expected the key cloud or auth_url, or the variable OS_CLOUD or OS_AUTH_URL")

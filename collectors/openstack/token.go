@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 )
 
@@ -128,18 +127,9 @@ func (t *token) expiresSoon(now time.Time) bool {
 // service, with a context that never ends.
 func (t *token) endpoint(ctx context.Context, service, region string, side gophercloud.Availability) (string, error) {
 	options := gophercloud.EndpointOpts{Region: region, Availability: side}
-	if region == "" {
-		options.Region = t.login.region
-	}
-	if side == "" {
-		options.Availability = t.login.side
-	}
 	options.ApplyDefaults(service)
-	url, err := openstack.V3Endpoint(ctx, t.provider(), t.catalog, options)
-	if err == nil && url == "/" { // an endpoint without an address
-		err = &gophercloud.ErrEndpointNotFound{}
-	}
-	return url, err
+	options.Availability = side
+	return t.endpointOf(ctx, options)
 }
 
 func (t *token) provider() *gophercloud.ProviderClient { return providerOf(t.login, t.id) }

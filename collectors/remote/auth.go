@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"net/http"
+	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
 )
@@ -37,4 +38,27 @@ func (a *BasicAuth) Set(req *http.Request) error {
 	}
 	req.SetBasicAuth(a.Username, string(bytes.TrimSpace(password)))
 	return nil
+}
+
+// Authorize adds the credentials of the keys basic_auth and bearer_token_file to a request, as the
+// files hold them now. It returns the secrets in the request's credentials, also in those that the
+// request had before.
+func Authorize(req *http.Request, basic *BasicAuth, bearerTokenFile string) (secrets []string, err error) {
+	if bearerTokenFile != "" {
+		token, err := ReadClientFile(bearerTokenFile)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	}
+	if err := basic.Set(req); err != nil {
+		return nil, err
+	}
+	if scheme, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok && scheme != "" {
+		secrets = append(secrets, credentials)
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		secrets = append(secrets, password)
+	}
+	return secrets, nil
 }

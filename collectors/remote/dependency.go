@@ -59,21 +59,22 @@ func DependencyDefs() []*collectors.Def {
 	}
 }
 
-// DescribeDependency completes the entries of DependencyDefs in a catalog.
-func DescribeDependency(c *collectors.Catalog) {
-	c.Closed("reason", collectors.Texts(Reasons()), dependencyFailureMetric)
+// DescribeDependency completes the entries of DependencyDefs in a catalog. own are the reasons that
+// only this kind has.
+func DescribeDependency(c *collectors.Catalog, own ...Reason) {
+	c.Closed("reason", collectors.Texts(append(Reasons(), own...)), dependencyFailureMetric)
 	c.Bools(dependencyUpMetric, dependencyFailureMetric)
 	c.Vanishing(dependencyLatencyMetric) // absent without a response
 }
 
 // AddDependency appends the outcome of one check. An empty reason means up. A latency of zero
-// or less was not measured and is omitted.
-func AddDependency(b *collectors.Batch, name string, latency time.Duration, reason Reason) {
+// or less was not measured and is omitted. own are the reasons that only this kind has.
+func AddDependency(b *collectors.Batch, name string, latency time.Duration, reason Reason, own ...Reason) {
 	b.Set(dependencyUpMetric, collectors.Number(reason == ""), name)
 	if latency > 0 {
 		b.Set(dependencyLatencyMetric, latency.Seconds(), name)
 	}
-	for _, r := range Reasons() {
+	for _, r := range append(Reasons(), own...) {
 		b.Set(dependencyFailureMetric, collectors.Number(r == reason), name, string(r))
 	}
 }

@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -11,6 +13,20 @@ import (
 
 // ReasonOf returns the reason of a collectors.Error that err wraps, or ReasonOfTransport(err).
 func ReasonOf(err error) Reason { return collectors.ReasonOf(err, ReasonOfTransport) }
+
+// ReasonUntil returns the reason of the error of a check that ends with ctx, as ReasonOf. Whatever a
+// library returns once the time has ended is a timeout.
+func ReasonUntil(ctx context.Context, err error) Reason {
+	return collectors.ReasonOf(err, func(err error) Reason {
+		switch {
+		case ctx.Err() != nil:
+			return ReasonTimeout
+		case errors.Is(err, os.ErrPermission): // of a Unix socket, or of a packet filter of this host
+			return ReasonForbidden
+		}
+		return ReasonOfTransport(err)
+	})
+}
 
 // WithoutURL returns the cause of a *url.Error, because the query of a URL may contain a token,
 // and any other error unchanged.

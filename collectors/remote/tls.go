@@ -1,11 +1,15 @@
 package remote
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net"
+	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // ClientTLS is the configuration of TLS. Changed files are read again. A nil ClientTLS verifies
@@ -62,7 +66,8 @@ func (t *ClientTLS) Config(ca []byte) (*tls.Config, error) {
 		}
 	}
 	if t.CertFile != "" {
-		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (_ *tls.Certificate, err error) {
+			defer panics.Into(&err)
 			cert, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 			if err != nil {
 				return nil, collectors.Errorf(ReasonTLS, "load client certificate: %w", err)
@@ -71,4 +76,47 @@ func (t *ClientTLS) Config(ca []byte) (*tls.Config, error) {
 		}
 	}
 	return settings, nil
+}
+
+// NameProblems returns the mistakes of the block at path, for TLS with a server at the address.
+func (t *ClientTLS) NameProblems(path string, address Address) []collectors.Problem {
+	if address.Socket == "" || t != nil && (t.ServerName != "" || t.InsecureSkipVerify) {
+		return nil
+	}
+	return []collectors.Problem{{Path: path + ".server_name", Text: "no server_name: expected the name in the certificate, as a Unix socket has none"}}
+}
+
+// Client returns the settings of a handshake with the host, which trusts the certificates that the
+// file has now. The handshake calls seen with the time at which the certificates expire.
+func (t *ClientTLS) Client(host string, seen func(expiry time.Time)) (*tls.Config, error) {
+	ca, err := t.Trusted()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := t.Config(ca)
+	if err != nil {
+		return nil, err
+	}
+	if settings.ServerName == "" {
+		settings.ServerName = host
+	}
+	settings.VerifyConnection = func(state tls.ConnectionState) (err error) {
+		defer panics.Into(&err)
+		seen(CertificateExpiry(&state))
+		return nil
+	}
+	return settings, nil
+}
+
+// Secure makes the handshake. Its failure has the reason tls, unless the time ended.
+func Secure(ctx context.Context, conn net.Conn, settings *tls.Config) (*tls.Conn, error) {
+	secured := tls.Client(conn, settings)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		reason := ReasonUntil(ctx, err)
+		if reason == ReasonProtocol {
+			reason = ReasonTLS
+		}
+		return nil, collectors.Errorf(reason, "tls handshake: %w", err)
+	}
+	return secured, nil
 }

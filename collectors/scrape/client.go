@@ -9,11 +9,11 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
@@ -38,43 +38,46 @@ type client struct {
 	// http is nil before the first scrape; ca are the certificates that it trusts.
 	http *http.Client
 	ca   []byte
+	// hide is that of Env.
+	hide func(...string)
 }
 
-// fetch requests the metrics, writes the decompressed answer to body, and returns its
-// content type.
-func (c *client) fetch(ctx context.Context, body *bytes.Buffer, limit int64) (contentType string, err error) {
+// answer is an answer whose body has not been read.
+type answer struct {
+	io.Closer
+	// plain is the decompressed body.
+	plain       io.Reader
+	contentType string
+}
+
+// fetch requests the metrics. The caller closes the answer.
+func (c *client) fetch(ctx context.Context) (a answer, err error) {
 	req, err := c.request(ctx)
 	if err != nil {
-		return "", collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", err)
+		return answer{}, collectors.Errorf(remote.ReasonProtocol, "prepare request: %w", err)
 	}
 	if err := c.prepare(); err != nil {
-		return "", collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
+		return answer{}, collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
 	traced, lookup := remote.TraceLookup(ctx)
 	resp, err := c.http.Do(req.WithContext(traced))
 	if err != nil {
-		return "", lookup.Cause(err)
+		return answer{}, lookup.Cause(err)
 	}
-	defer resp.Body.Close()
+	defer func() {
+		if err != nil {
+			resp.Body.Close()
+		}
+	}()
 	if resp.StatusCode != http.StatusOK {
 		reason := remote.ReasonOfStatus(resp.StatusCode)
 		if reason == "" {
 			reason = remote.ReasonProtocol
 		}
-		return "", collectors.Errorf(reason, "answer has status %d: expected 200", resp.StatusCode)
+		return answer{}, collectors.Errorf(reason, "answer has status %d: expected 200", resp.StatusCode)
 	}
 	plain, err := decompressed(resp)
-	if err != nil {
-		return "", err
-	}
-	n, err := body.ReadFrom(io.LimitReader(plain, limit+1))
-	if err != nil {
-		return "", fmt.Errorf("read answer: %w", err)
-	}
-	if n > limit {
-		return "", collectors.Errorf(reasonTooLarge, "answer is larger than body_size_limit, %s", collectors.Size(limit))
-	}
-	return resp.Header.Get("Content-Type"), nil
+	return answer{resp.Body, plain, resp.Header.Get("Content-Type")}, err
 }
 
 // request makes the request, with the secrets that the files hold now.
@@ -91,22 +94,12 @@ func (c *client) request(ctx context.Context) (*http.Request, error) {
 		req.Header.Set("X-Prometheus-Scrape-Timeout-Seconds", strconv.FormatFloat(left, 'f', 3, 64))
 	}
 	c.secrets = redact.Secrets(c.config.URL)
-	if err := c.config.BasicAuth.Set(req); err != nil {
+	credentials, err := remote.Authorize(req, c.config.BasicAuth, c.config.BearerTokenFile)
+	if err != nil {
 		return nil, err
 	}
-	if _, password, ok := req.BasicAuth(); ok {
-		c.secrets = append(c.secrets, password)
-	}
-	if file := c.config.BearerTokenFile; file != "" {
-		token, err := remote.ReadClientFile(file)
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
-	}
-	if _, credentials, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok {
-		c.secrets = append(c.secrets, credentials)
-	}
+	c.secrets = append(c.secrets, credentials...)
+	c.hide(c.secrets...)
 	return req, nil
 }
 
@@ -128,7 +121,7 @@ func (c *client) prepare() error {
 	}
 	c.ca = ca
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
-		DialContext:     c.dial,
+		DialContext:     panics.Dial(c.dial),
 		TLSClientConfig: settings,
 		// request sets Accept-Encoding, because the limit counts decompressed bytes.
 		DisableCompression:     true,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -15,6 +16,8 @@ import (
 type Config struct {
 	// URL of the metrics, http or https, without credentials in it.
 	URL string `yaml:"url"`
+	// Several has several URLs in place of URL.
+	discovery.Several `yaml:",inline"`
 	// UnixSocket is the path of the socket to connect to instead of the URL's host.
 	UnixSocket string `yaml:"unix_socket,omitempty"`
 	// Keep are regular expressions, anchored at both ends, for the names of the metrics to keep.
@@ -55,8 +58,25 @@ func (c *Config) SetDefaults() {
 	c.LabelValueLengthLimit = 2048
 }
 
+// TargetNames implements collectors.Several.
+func (c *Config) TargetNames(collector string) ([]collectors.TargetName, bool) {
+	return c.targets().Names(collector)
+}
+
+// targets returns the targets, nil if there is only one.
+func (c *Config) targets() *discovery.Targets {
+	return c.Of(discovery.Plan{Key: "url", Set: c.URL != "", Label: "component", Example: "https://target.example/metrics", One: func(address string) collectors.Kind {
+		one := *c
+		one.Several, one.URL = discovery.Several{}, address
+		return &one
+	}})
+}
+
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
+	if t := c.targets(); t != nil {
+		return t.Problems()
+	}
 	problems := c.urlProblems()
 	problems = append(problems, remote.SocketProblems("unix_socket", c.UnixSocket)...)
 	for i, expr := range c.Keep {
@@ -103,6 +123,9 @@ func (c *Config) limitProblems() []collectors.Problem {
 // External implements Kind. A target on loopback, on the unspecified address or behind a Unix
 // socket is on this host.
 func (c *Config) External() bool {
+	if t := c.targets(); t != nil {
+		return t.External()
+	}
 	u, err := url.Parse(c.URL)
 	return c.UnixSocket == "" && (err != nil || !remote.LocalHost(u.Hostname()))
 }
@@ -119,7 +142,11 @@ func (c *Config) PassedOn(name string) map[string][]string {
 	if name == "" || c.HonorLabels {
 		return map[string][]string{"component": nil}
 	}
-	return map[string][]string{"component": {name}}
+	passed := map[string][]string{"component": {name}}
+	if t := c.targets(); t != nil {
+		return t.PassedOn(name, passed)
+	}
+	return passed
 }
 
 // Forwards implements Exporter.
@@ -131,11 +158,14 @@ func (c *Config) Forwards(metric string) bool {
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	s := &collector{name: env.Name, client: client{config: *c}, limit: c.BodySizeLimit}
+	if t := c.targets(); t != nil {
+		return t.New(env)
+	}
+	s := &collector{name: env.Name, client: client{config: *c, hide: env.Hide}, limit: c.BodySizeLimit, bodies: env.Bodies}
 	s.parser = parser{
 		component: env.Name, honorTimestamps: c.HonorTimestamps, honorLabels: c.HonorLabels, honorVitals: c.HonorVitalsMetrics,
 		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
-		byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
+		memory: env.Memory, byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
 	}
 	keep, err := c.compileKeep()
 	if err != nil {

@@ -16,8 +16,10 @@ type families struct {
 	openMetrics bool
 	// limit bounds the number of families.
 	limit int
-	named map[string]*family
-	order []*family
+	// charge charges for the memory of a family.
+	charge func(bytes int64) error
+	named  map[string]*family
+	order  []*family
 	// last is the family of the last metadata; its samples follow.
 	last *family
 }
@@ -27,25 +29,34 @@ type family struct {
 	used bool
 }
 
-func (f *families) help(name, help []byte) {
-	if fam := f.get(name); fam != nil {
-		fam.Help = text.Short(string(help[:min(len(help), maxHelp)]), maxHelp)
+func (f *families) help(name, help []byte) error {
+	short := text.Short(string(help[:min(len(help), maxHelp)]), maxHelp)
+	fam, err := f.get(name, len(short))
+	if fam != nil {
+		fam.Help = short
 	}
+	return err
 }
 
-func (f *families) kind(name []byte, kind model.MetricType) {
-	if fam := f.get(name); fam != nil {
+func (f *families) kind(name []byte, kind model.MetricType) error {
+	fam, err := f.get(name, 0)
+	if fam != nil {
 		fam.Type = kind
 	}
+	return err
 }
 
-// get returns the family of a name, creating it if needed, or nil if there are too many.
-func (f *families) get(name []byte) *family {
+// get returns the family of a name, creating it if needed, or nil if there are too many. It
+// charges for a new family and for a text of so many bytes.
+func (f *families) get(name []byte, text int) (*family, error) {
 	fam := f.named[string(name)]
 	if fam == nil {
 		if len(f.order) == f.limit {
 			f.last = nil
-			return nil
+			return nil, nil
+		}
+		if err := f.charge(familyOverhead + int64(len(name))); err != nil {
+			return nil, err
 		}
 		if f.named == nil {
 			f.named = make(map[string]*family)
@@ -55,7 +66,7 @@ func (f *families) get(name []byte) *family {
 		f.order = append(f.order, fam)
 	}
 	f.last = fam
-	return fam
+	return fam, f.charge(int64(text))
 }
 
 // used records that a sample of a series was kept.

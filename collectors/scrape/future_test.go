@@ -49,3 +49,13 @@ func TestFutureTimestamps(t *testing.T) {
 		})
 	}
 }
+
+// OpenMetrics has floating-point seconds, of which the parser makes a number that may overflow.
+func TestTimestampsThatOverflow(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_000)
+	const body = "a 1 1e300\n# EOF\n"
+	got, err := newParser(t).parse(context.Background(), []byte(body), openMetrics+"; version=1.0.0", at)
+	if err != nil || len(got.samples) != 1 || got.samples[0].T != at.UnixMilli() {
+		t.Errorf("samples = %+v, %v, want one at %d", got.samples, err, at.UnixMilli())
+	}
+}

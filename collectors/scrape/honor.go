@@ -30,10 +30,21 @@ func (p *parser) useOf(name []byte) use {
 	switch {
 	case p.keep != nil && !p.keep.Match(name):
 		return ignored
-	case !p.honorVitals && bytes.HasPrefix(name, []byte("vitals_")):
+	case !p.honorVitals && isOfVitals(name):
 		return reserved
 	}
 	return kept
+}
+
+// isOfVitals reports whether a name begins with "vitals_", also after /metrics has replaced
+// the characters that older names cannot contain by underscores, as those of "vitals.state".
+func isOfVitals(name []byte) bool {
+	rest, ok := bytes.CutPrefix(name, []byte("vitals"))
+	if !ok || len(rest) == 0 {
+		return false
+	}
+	c := rest[0]
+	return c != ':' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
 }
 
 // useOfSeries returns what becomes of a series. The samples of a metric follow each other,

@@ -8,11 +8,15 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
-// The metrics of another Vitals, in every notation of a name, and one metric of its component.
+// The metrics of another Vitals, in every notation of a name, also those that become its names
+// on /metrics, and metrics that are not its own.
 const otherVitals = `# TYPE vitals_component_alive gauge
 vitals_component_alive{component="watcher"} 0
 {"vitals_component_alive",component="server"} 0
 vitals_state {state="alive"} 0
+{"vitals.state",state="alive"} 0
+{"vitals-dependency_up",dependency="keystone"} 0
+vitalsigns 3
 vitals:recorded 2
 app_up 1
 `
@@ -23,9 +27,9 @@ func TestTheMetricsOfAnotherVitals(t *testing.T) {
 		want       []string
 		reserved   float64
 	}{
-		{"by default", "", []string{`vitals:recorded{component="target"} 2`, `app_up{component="target"} 1`}, 3},
+		{"by default", "", []string{`vitalsigns{component="target"} 3`, `vitals:recorded{component="target"} 2`, `app_up{component="target"} 1`}, 5},
 		{"counts what is kept", ", keep: [vitals_state, app_up]", []string{`app_up{component="target"} 1`}, 1},
-		{"below the limit", ", sample_limit: 2", []string{`vitals:recorded{component="target"} 2`, `app_up{component="target"} 1`}, 3},
+		{"below the limit", ", sample_limit: 3", []string{`vitalsigns{component="target"} 3`, `vitals:recorded{component="target"} 2`, `app_up{component="target"} 1`}, 5},
 		{"honoured", ", honor_vitals_metrics: true, keep: [vitals_.*]", []string{
 			`vitals_component_alive{component="target",exported_component="watcher"} 0`,
 			`vitals_component_alive{component="target",exported_component="server"} 0`,

@@ -1,9 +1,13 @@
 package scrape
 
 import (
+	"errors"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 // The page of the kind has the memory of a series: here its text, its labels and its sample.
@@ -11,19 +15,45 @@ func TestMemoryOfASeries(t *testing.T) {
 	const series, limit = 2000, 512
 	body := []byte(bodyOf(series))
 	p := newParser(t)
-	p.sampleLimit = series
+	p.sampleLimit, p.memory = series, budget.New(64<<20).Account()
 	before := heap()
 	got, err := p.parse(t.Context(), body, textType, time.Now())
 	if err != nil || len(got.samples) != series {
 		t.Fatalf("parse() = %d samples, %v, want %d", len(got.samples), err, series)
 	}
 	each := (heap() - before) / series
-	t.Logf("%d bytes a series", each)
+	counted := p.memory.Used() / series
+	t.Logf("%d bytes a series, counted as %d", each, counted)
+	if counted < each*3/4 || counted > 2*each {
+		t.Errorf("%d bytes a series are counted as %d, want about as many", each, counted)
+	}
 	if each > limit {
 		t.Errorf("%d bytes a series, want at most %d", each, limit)
 	}
 	runtime.KeepAlive(p)
 	runtime.KeepAlive(got)
+}
+
+// A target whose series do not fit fails with the reason memory, and what its parser holds is
+// the sum of what it caches. Without the series, the memory is free again.
+func TestSeriesBeyondTheMemory(t *testing.T) {
+	memory := budget.New(1 << 20)
+	p := newParser(t)
+	p.sampleLimit, p.memory = 100_000, memory.Account()
+	if _, err := p.parse(t.Context(), []byte(bodyOf(10_000)), textType, time.Now()); !errors.Is(err, budget.ErrExceeded) || remote.ReasonOf(memoryReason(err)) != reasonMemory {
+		t.Errorf("parse() = %v, want the reason memory", err)
+	}
+	if used := memory.Used(); used > 1<<19 {
+		t.Errorf("%d bytes are held, want at most half of 1 MiB", used)
+	}
+	for range cacheScrapes + 1 {
+		if _, err := p.parse(t.Context(), []byte("a 1\n"), textType, time.Now()); err != nil {
+			t.Errorf("parse() of a small answer = %v", err)
+		}
+	}
+	if used := memory.Used(); used > 8<<10 {
+		t.Errorf("%d bytes are held for one series, want at most 8 KiB", used)
+	}
 }
 
 // heap returns the size of all live objects in bytes.

@@ -1,6 +1,9 @@
 package scrape
 
-import "github.com/vitals-health/vitals/collectors"
+import (
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
+)
 
 // The metrics of the kind scrape.
 var (
@@ -28,8 +31,11 @@ func defs() []*collectors.Def {
 
 // Metrics implements Kind. It does not list the metrics of the target.
 func (c *Config) Metrics(name string) []collectors.Metric {
+	if t := c.targets(); t != nil && name != "" {
+		return t.Metrics(name)
+	}
 	m := collectors.NewCatalog(defs(), "component", name)
 	m.Closed("reason", collectors.Texts(reasons()), failureMetric)
 	m.Bools(upMetric, failureMetric)
-	return m.List()
+	return append(m.List(), discovery.AnyMetrics(name)...)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 const (
@@ -38,6 +39,11 @@ type parser struct {
 	honorTimestamps, honorLabels, honorVitals bool
 
 	sampleLimit, labelLimit, lengthLimit int
+
+	// memory is charged for the cached texts and series, and for the rest of the last scrape,
+	// which is held.
+	memory *budget.Account
+	held   int64
 
 	scrapes uint64
 	byText  map[string]*seriesText
@@ -88,10 +94,12 @@ func (p *parser) parse(ctx context.Context, body []byte, contentType string, at 
 		return exposition{}, collectors.Errorf(remote.ReasonProtocol, "read content type: %w", err)
 	}
 	p.scrapes++
+	p.memory.Add(-p.held)
+	p.held = 0
 	defer p.evict()
 	r := reading{
 		parser: p, text: text, now: at.UnixMilli(),
-		families: families{openMetrics: media == openMetrics, limit: p.sampleLimit},
+		families: families{openMetrics: media == openMetrics, limit: p.sampleLimit, charge: p.charge},
 	}
 	for n := 0; ; n++ {
 		if n%contextCheck == 0 && ctx.Err() != nil {
@@ -117,11 +125,13 @@ func (p *parser) evict() {
 	for text, t := range p.byText {
 		if p.scrapes-t.seen >= cacheScrapes {
 			delete(p.byText, text)
+			p.memory.Add(-textBytes(len(text)))
 		}
 	}
 	for hash, s := range p.byHash {
 		if p.scrapes-s.seen >= cacheScrapes {
 			delete(p.byHash, hash)
+			p.memory.Add(-s.bytes())
 		}
 	}
 }
@@ -143,10 +153,10 @@ func (r *reading) entry(entry textparse.Entry) error {
 	switch entry {
 	case textparse.EntryHelp:
 		name, help := r.text.Help()
-		r.families.help(name, help)
+		return r.families.help(name, help)
 	case textparse.EntryType:
 		name, kind := r.text.Type()
-		r.families.kind(name, kind)
+		return r.families.kind(name, kind)
 	case textparse.EntrySeries:
 		return r.sample()
 	}
@@ -168,8 +178,12 @@ func (r *reading) sample() error {
 	}
 	cached := r.byText[string(text)]
 	if cached == nil {
+		if err := r.memory.Grow(textBytes(len(text))); err != nil {
+			return err
+		}
 		s, err := r.newSeries()
 		if err != nil {
+			r.memory.Add(-textBytes(len(text)))
 			return err
 		}
 		cached = &seriesText{series: s}
@@ -180,6 +194,9 @@ func (r *reading) sample() error {
 	var t int64
 	if timestamp != nil && r.honorTimestamps {
 		t = min(*timestamp, r.now)
+		if t < 0 { // before 1970: a value that overflowed
+			t = r.now
+		}
 		if t == 0 {
 			t = 1 // 0 is a sample without a timestamp
 		}
@@ -190,6 +207,11 @@ func (r *reading) sample() error {
 	if s.reserved || again && (t == 0 || s.t == 0 || t <= s.t) {
 		r.dropped++
 		return nil
+	}
+	if len(r.samples)%sampleChunk == 0 {
+		if err := r.charge(sampleChunk * sampleBytes); err != nil {
+			return err
+		}
 	}
 	s.taken, s.t = r.scrapes, t
 	r.samples = append(r.samples, collectors.Sample{Labels: s.labels, Value: value, T: t})
@@ -221,7 +243,14 @@ func (r *reading) newSeries() (*series, error) {
 	hash := set.Hash()
 	s := r.byHash[hash]
 	if s == nil || !labels.Equal(s.labels, set) {
+		replaced := s // another series with the same hash
 		s = &series{labels: set, reserved: r.isReserved(set)}
+		if err := r.memory.Grow(s.bytes()); err != nil {
+			return nil, err
+		}
+		if replaced != nil {
+			r.memory.Add(-replaced.bytes())
+		}
 		r.byHash[hash] = s
 	}
 	return s, nil

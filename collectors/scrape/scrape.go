@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -18,11 +22,19 @@ const (
 	reasonTooLarge       remote.Reason = "too_large"
 	reasonTooManySamples remote.Reason = "too_many_samples"
 	reasonLabelLimit     remote.Reason = "label_limit"
+	reasonMemory         remote.Reason = "memory"
+)
+
+const (
+	// bodyFactor is what an answer takes for each of its bytes: the buffer doubles as it grows.
+	bodyFactor = 2
+	// maxReused is the largest buffer that is kept for the next answer, in bytes.
+	maxReused = 64 << 10
 )
 
 // reasons returns every reason of vitals_scrape_failure.
 func reasons() []remote.Reason {
-	return append(remote.Reasons(), reasonTooLarge, reasonTooManySamples, reasonLabelLimit)
+	return append(remote.Reasons(), reasonTooLarge, reasonTooManySamples, reasonLabelLimit, reasonMemory)
 }
 
 // collector is a collector of the kind scrape.
@@ -31,8 +43,11 @@ type collector struct {
 	limit  collectors.Size
 	client client
 	parser parser
-	// body is the last answer, decompressed; its memory is reused.
-	body bytes.Buffer
+	// body is the last answer, decompressed. Its memory is reused unless it is large.
+	body   bytes.Buffer
+	bodies *budget.Bodies
+	// size is how many bytes of the last answer were read.
+	size int
 	// families are the metrics of the last scrape, none after a failed one.
 	families []collectors.Desc
 }
@@ -51,7 +66,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	b.Set(samplesMetric, float64(len(parsed.samples)), c.name)
 	b.Set(droppedSamplesMetric, float64(parsed.dropped), c.name)
 	b.Set(reservedMetric, float64(parsed.reserved), c.name)
-	b.Set(bodyMetric, float64(c.body.Len()), c.name)
+	b.Set(bodyMetric, float64(c.size), c.name)
 	for _, r := range reasons() {
 		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
@@ -64,18 +79,43 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 
 // Describe lists the metrics of the collector and those of the last scrape.
 func (c *collector) Describe() []collectors.Desc {
-	return append(collectors.Describe(defs()), c.families...)
+	return append(collectors.Describe(discovery.With(defs())), c.families...)
 }
 
 func (c *collector) scrape(ctx context.Context) (exposition, error) {
+	defer c.reuse()
+	c.size = 0
+	answer, err := c.client.fetch(ctx)
+	if err != nil {
+		return exposition{}, err
+	}
+	defer answer.Close()
+	plain := c.bodies.Reader(ctx, answer.plain, bodyFactor)
+	defer plain.Release()
+	n, err := c.body.ReadFrom(io.LimitReader(plain, int64(c.limit)+1))
+	c.size = int(n)
+	if err != nil {
+		return exposition{}, memoryReason(fmt.Errorf("read answer: %w", err))
+	}
+	if n > int64(c.limit) {
+		return exposition{}, collectors.Errorf(reasonTooLarge, "answer is larger than body_size_limit, %s", c.limit)
+	}
+	parsed, err := c.parser.parse(ctx, c.body.Bytes(), answer.contentType, time.Now())
+	return parsed, memoryReason(err)
+}
+
+// reuse keeps the memory of the body for the next answer, unless it is large.
+func (c *collector) reuse() {
+	if c.body.Cap() > maxReused {
+		c.body = bytes.Buffer{}
+	}
 	c.body.Reset()
-	contentType, err := c.client.fetch(ctx, &c.body, int64(c.limit))
-	if err != nil {
-		return exposition{}, err
+}
+
+// memoryReason gives an error for lack of memory its reason.
+func memoryReason(err error) error {
+	if errors.Is(err, budget.ErrExceeded) {
+		return &collectors.Error[remote.Reason]{Reason: reasonMemory, Err: err}
 	}
-	parsed, err := c.parser.parse(ctx, c.body.Bytes(), contentType, time.Now())
-	if err != nil {
-		return exposition{}, err
-	}
-	return parsed, nil
+	return err
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
+	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -31,8 +33,12 @@ type Config struct {
 	Command []string `yaml:"command"`
 	// Convention is the meaning of exit codes and output; plain by default.
 	Convention string `yaml:"convention"`
-	// Environment is added to the environment of Vitals, and overrides it.
+	// Environment holds variables of the program, in addition to those that it inherits.
+	// It overrides those.
 	Environment map[string]collectors.Secret `yaml:"environment,omitempty"`
+	// Inherit names the variables of Vitals that the program gets, in addition to PATH, LANG, TZ
+	// and HOME.
+	Inherit []string `yaml:"inherit,omitempty"`
 	// Directory is the working directory; that of Vitals by default.
 	Directory string `yaml:"directory,omitempty"`
 	// OutputLimit is how much of the output is read, in bytes; 64KiB by default.
@@ -70,6 +76,11 @@ func (c *Config) Problems() []collectors.Problem {
 			problems = append(problems, collectors.Problem{Path: "environment", Text: fmt.Sprintf("variable %q: expected a name without '=', and no NUL", name)})
 		}
 	}
+	for i, name := range c.Inherit {
+		if name == "" || strings.ContainsAny(name, "=*\x00") {
+			problems = append(problems, collectors.Problem{Path: fmt.Sprintf("inherit[%d]", i), Text: "expected the name of a variable, without '=' and '*'"})
+		}
+	}
 	if c.Directory != "" {
 		problems = append(problems, remote.PathProblem("directory", c.Directory)...)
 	}
@@ -98,12 +109,16 @@ func (c *Config) SecretValue(path string) (secret, decided bool) {
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	command := command{args: c.Command, dir: c.Directory, env: c.environment(os.Environ()), limit: int64(c.OutputLimit), guard: env.Start}
+	command := command{args: c.Command, dir: c.Directory, env: c.environment(os.Environ()), limit: int64(c.OutputLimit), guard: env.Start, bodies: env.Bodies}
 	if command.guard == nil {
 		command.guard = unguarded
 	}
 	return &collector{name: env.Name, config: *c, command: command, secrets: c.secrets(), busy: make(chan struct{}, 1)}, nil
 }
+
+// outputFactor is what output takes for each of its bytes: the buffer while it grows, and copies
+// without the secrets.
+const outputFactor = 6
 
 // minVariable is the length in bytes from which any variable may be a secret. A shorter one, such
 // as a language, would match in unrelated texts.
@@ -133,12 +148,17 @@ func (c *collector) redacted(output []byte) []byte {
 	return []byte(redact.Values(string(output), c.secrets))
 }
 
-// environment returns the inherited environment with the configured variables.
-func (c *Config) environment(inherited []string) []string {
-	all := slices.DeleteFunc(slices.Clone(inherited), func(pair string) bool {
+// alwaysInherited returns the names of the variables that every program gets: to find others, and
+// for its language, its time zone and its files.
+func alwaysInherited() []string { return []string{"PATH", "LANG", "TZ", "HOME"} }
+
+// environment returns the variables of Vitals that the program inherits, and the configured ones.
+func (c *Config) environment(own []string) []string {
+	names := slices.Concat(alwaysInherited(), c.Inherit)
+	all := slices.DeleteFunc(slices.Clone(own), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		_, replaced := c.Environment[name]
-		return replaced
+		return replaced || !slices.Contains(names, name)
 	})
 	for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
 		all = append(all, name+"="+c.Environment[name].Value())
@@ -155,6 +175,8 @@ type collector struct {
 	secrets []string
 	// busy holds an element while the command runs, so that it never runs twice at once.
 	busy chan struct{}
+	// running is the goroutine of the last run, nil if its result was returned.
+	running *panics.Task[run]
 	// note is that of the last collection.
 	note string
 }
@@ -163,10 +185,9 @@ type collector struct {
 // that could not be started or did not exit is an error.
 func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	run := c.run(ctx)
-	run.output, run.stderr = c.redacted(run.output), c.redacted(run.stderr)
 	v := verdict{status: unknown, err: run.err}
 	if run.exited {
-		v = interpret(&c.config, run)
+		v = run.verdict
 	}
 	if c.config.Missing == missingIgnore && reasonOf(v.err) == missing {
 		v = verdict{note: fmt.Sprintf("there is no %s", c.config.Command[0])}
@@ -216,27 +237,39 @@ const (
 // killed, such as one that waits for a dead file server, blocks that goroutine; the caller
 // returns at the end of ctx.
 func (c *collector) run(ctx context.Context) run {
+	if c.running != nil {
+		select {
+		case <-c.running.Done():
+			c.end() // too late: dropped, unless it panicked
+		default:
+		}
+	}
 	select {
 	case c.busy <- struct{}{}:
 	default:
 		return run{err: &collectors.Error[reason]{Reason: timeout, Err: fmt.Errorf("run %s: the process of an earlier collection was killed, and has not ended", c.config.Command[0])}}
 	}
-	answer := make(chan run, 1)
-	go func() {
-		run := c.within(ctx)
-		<-c.busy
-		answer <- run
-	}()
+	c.running = panics.Go(func() run {
+		defer func() { <-c.busy }()
+		return c.within(ctx)
+	})
 	begin := time.Now()
 	select {
-	case run := <-answer:
-		return run
+	case <-c.running.Done():
+		return c.end()
 	case <-ctx.Done():
 		return run{err: c.command.timeoutError(time.Since(begin))}
 	}
 }
 
-// within runs the command until shortly before ctx ends.
+// end returns the result of the last run, which has ended.
+func (c *collector) end() run {
+	ended := c.running
+	c.running = nil
+	return ended.Result()
+}
+
+// within runs the command until shortly before ctx ends, and interprets its output.
 func (c *collector) within(ctx context.Context) run {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
@@ -247,7 +280,13 @@ func (c *collector) within(ctx context.Context) run {
 	if ctx.Err() != nil { // a process that would be killed at once is not started
 		return run{err: c.command.timeoutError(0)}
 	}
-	return c.command.run(ctx)
+	run := c.command.run(ctx)
+	defer run.release()
+	run.output, run.stderr = c.redacted(run.output), c.redacted(run.stderr)
+	if run.exited {
+		run.verdict = interpret(&c.config, run)
+	}
+	return run
 }
 
 // Run implements Runner: when ctx ends, it returns after a running process was killed and has
@@ -272,6 +311,8 @@ type command struct {
 	dir       string
 	// limit is how many bytes of the output are kept.
 	limit int64
+	// bodies is that of Env.
+	bodies *budget.Bodies
 	// guard starts a process that no other code waits for, as Env.Start does.
 	guard func(start func() (*os.Process, error)) (p *os.Process, release func(), err error)
 }
@@ -294,8 +335,21 @@ type run struct {
 	// stdout was larger than the limit.
 	output, stderr []byte
 	cut            bool
+	// verdict is that of a command that exited.
+	verdict verdict
+	// reserved is the memory of the output.
+	reserved []*budget.Reader
 	// err is why it did not exit.
 	err error
+}
+
+// release drops the output and returns its memory.
+func (r *run) release() {
+	r.output, r.stderr = nil, nil
+	for _, reader := range r.reserved {
+		reader.Release()
+	}
+	r.reserved = nil
 }
 
 // timeoutError returns the error of a command that did not end in time.

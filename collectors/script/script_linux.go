@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/budget"
+	"github.com/vitals-health/vitals/internal/panics"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,19 +32,18 @@ func (c *command) run(ctx context.Context) run {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	p, err := c.start()
+	p, err := c.start(ctx)
 	if err != nil {
 		return run{err: c.startError(err)}
 	}
 	defer p.release()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := panics.Go(func() struct{} {
 		awaitEnd(p.pid)
-	}()
+		return struct{}{}
+	})
 	drain := drain
 	select {
-	case <-ended:
+	case <-ended.Done():
 	case <-ctx.Done():
 		drain = 0 // there is no time left
 	}
@@ -50,8 +51,9 @@ func (c *command) run(ctx context.Context) run {
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	status, err := reapGroup(p.pid)
 	run := run{started: true, took: time.Since(begin)}
-	<-ended
+	ended.Result()
 	run.output, run.stderr, run.cut = p.pipes.finish(drain)
+	run.reserved = []*budget.Reader{p.pipes.stdout.reserved, p.pipes.stderr.reserved}
 	switch {
 	case err != nil:
 		run.err = collectors.Errorf(start, "wait for %s: %w", c.args[0], err)
@@ -75,7 +77,7 @@ type process struct {
 }
 
 // start starts the command in a new session, and so in a new process group.
-func (c *command) start() (*process, error) {
+func (c *command) start(ctx context.Context) (*process, error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err
@@ -105,8 +107,10 @@ func (c *command) start() (*process, error) {
 		return nil, err
 	}
 	p.pid, p.release = process.Pid, func() { _ = process.Release(); release() }
-	go p.pipes.stdout.read(c.limit)
-	go p.pipes.stderr.read(c.limit)
+	for _, pipe := range []*pipe{&p.pipes.stdout, &p.pipes.stderr} {
+		pipe.reserved = c.bodies.Reader(ctx, pipe.reader, outputFactor)
+		pipe.start(c.limit)
+	}
 	return p, nil
 }
 
@@ -117,9 +121,9 @@ type pipes struct{ stdout, stderr pipe }
 func (p *pipes) finish(drain time.Duration) (output, stderr []byte, cut bool) {
 	end := time.Now().Add(drain)
 	for _, pipe := range []*pipe{&p.stdout, &p.stderr} {
+		defer pipe.reader.Close()
 		_ = pipe.reader.SetReadDeadline(end)
-		<-pipe.done
-		pipe.reader.Close()
+		pipe.reading.Result()
 	}
 	return p.stdout.data, p.stderr.data, p.stdout.cut
 }
@@ -127,25 +131,30 @@ func (p *pipes) finish(drain time.Duration) (output, stderr []byte, cut bool) {
 // pipe reads one of the outputs.
 type pipe struct {
 	reader *os.File
-	// done is closed when data and cut are set.
-	done chan struct{}
-	data []byte
-	cut  bool
+	// reserved reads from reader.
+	reserved *budget.Reader
+	// reading ends when data and cut are set.
+	reading *panics.Task[struct{}]
+	data    []byte
+	cut     bool
 }
 
 // open makes the pipe and returns the end for writing.
 func (p *pipe) open() (*os.File, error) {
 	reader, writer, err := os.Pipe()
-	p.reader, p.done = reader, make(chan struct{})
+	p.reader = reader
 	return writer, err
 }
 
-// read reads to the end, or to the deadline, and keeps at most limit bytes.
-func (p *pipe) read(limit int64) {
-	defer close(p.done)
-	p.data, _ = io.ReadAll(io.LimitReader(p.reader, limit))
-	more, _ := io.Copy(io.Discard, p.reader)
-	p.cut = more > 0
+// start reads to the end, or to the deadline, and keeps at most limit bytes, or as many as there is
+// memory for. A command whose output waits for memory waits, too.
+func (p *pipe) start(limit int64) {
+	p.reading = panics.Go(func() struct{} {
+		p.data, _ = io.ReadAll(io.LimitReader(p.reserved, limit))
+		more, _ := io.Copy(io.Discard, p.reader)
+		p.cut = more > 0
+		return struct{}{}
+	})
 }
 
 // awaitEnd waits until a child has ended, without reaping it.

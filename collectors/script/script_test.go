@@ -85,6 +85,7 @@ func TestProblems(t *testing.T) {
 		{"command", "command: [/usr/bin/check, -w, '10%']", ""},
 		{"NUL", `command: [/c, "a\0b"]`, `command[1]: argument: expected none with a NUL`},
 		{"convention", "{command: [/c], convention: icinga}", `convention: convention "icinga": expected one of plain, nagios, npd, sonic-hook, category-lines`},
+		{"a pattern to inherit", "{command: [/c], inherit: [A, B*]}", `inherit[1]: expected the name of a variable, without '=' and '*'`},
 		{"environment", "{command: [/c], environment: {A=B: c}}", `environment: variable "A=B": expected a name without '=', and no NUL`},
 		{"directory", "{command: [/c], directory: tmp}", `directory: path "tmp": expected an absolute path`},
 		{"missing", "{command: [/c], missing: warn}", `missing: missing "warn": expected fail or ignore`},
@@ -221,14 +222,27 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A script gets the configured environment, and an empty stdin.
+// A script gets the configured environment and the variables that it inherits, and an empty stdin.
 func TestEnvironment(t *testing.T) {
-	t.Setenv("VITALS_TEST_KEPT", "kept")
-	t.Setenv("VITALS_TEST_CHANGED", "before")
+	for name, value := range map[string]string{
+		"VITALS_TEST_CHANGED": "before", "VITALS_TEST_NAMED": "named", "VITALS_TEST_OTHER": "other", "VITALS_TEST_NAMED_TOO": "too",
+		"LANG": "C", "TZ": "UTC", "HOME": "/home", "PATH": "/bin:/usr/bin",
+	} {
+		t.Setenv(name, value)
+	}
 	dir := t.TempDir()
-	c := newShell(t, `echo "$PWD $VITALS_TEST_KEPT $VITALS_TEST_CHANGED $(env | grep -c ^VITALS_TEST_CHANGED=) $# $0 $(cat | wc -c)"`,
-		fmt.Sprintf(", directory: %s, environment: {VITALS_TEST_CHANGED: after}", dir))
-	if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: "+dir+" kept after 1 0 /bin/sh 0"; got != want {
+	for _, tt := range []struct{ more, want string }{
+		{"", "HOME=/home LANG=C PATH=/bin:/usr/bin TZ=UTC"},
+		{", inherit: [VITALS_TEST_NAMED, VITALS_TEST_UNSET]", "HOME=/home LANG=C PATH=/bin:/usr/bin TZ=UTC VITALS_TEST_NAMED=named"},
+		{", environment: {VITALS_TEST_CHANGED: after, TZ: CET}, inherit: [VITALS_TEST_CHANGED]", "HOME=/home LANG=C PATH=/bin:/usr/bin TZ=CET VITALS_TEST_CHANGED=after"},
+	} {
+		c := newShell(t, `echo $(env | grep -v '^\(PWD\|OLDPWD\|SHLVL\|_\)=' | sort)`, tt.more)
+		if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: "+tt.want; got != want {
+			t.Errorf("with %q the environment is %q, want %q", tt.more, got, want)
+		}
+	}
+	c := newShell(t, `echo "$PWD $# $0 $(cat | wc -c)"`, ", directory: "+dir)
+	if got, want := outcome(t, c, collectortest.Patience), "ok, exit 0: "+dir+" 0 /bin/sh 0"; got != want {
 		t.Errorf("Collect() exports %q, want %q", got, want)
 	}
 }

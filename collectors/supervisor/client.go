@@ -12,12 +12,16 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/files"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 const (
 	// maxAnswer limits an answer in bytes: about 3,000 programs of 1.3 kB each.
 	maxAnswer = 4 << 20
+	// bodyFactor is what an answer takes for each of its bytes, as TestMemoryFactor measures.
+	bodyFactor = 4
 	// maxHeader limits the header of the answer in bytes.
 	maxHeader = 64 << 10
 )
@@ -28,18 +32,21 @@ type client struct {
 	// url is the address of XML-RPC, place that of supervisord in errors.
 	url, place string
 	http       *http.Client
+	// hide and bodies are those of Env.
+	hide   func(...string)
+	bodies *budget.Bodies
 }
 
-func newClient(config *Config) *client {
-	c := &client{config: config, url: strings.TrimSuffix(config.URL, "/") + "/RPC2", place: config.URL}
+func newClient(config *Config, env collectors.Env) *client {
+	c := &client{config: config, hide: env.Hide, bodies: env.Bodies, url: strings.TrimSuffix(config.URL, "/") + "/RPC2", place: config.URL}
 	// Each collection opens a connection, so that a removed socket is detected at once.
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
 	if socket := config.socket(); socket != "" {
 		c.url, c.place = "http://supervisord/RPC2", socket
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		transport.DialContext = panics.Dial(func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", socket)
-		}
+		})
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}
 	return c
@@ -78,7 +85,9 @@ func (c *client) call(ctx context.Context) (answer, error) {
 	default:
 		return answer{}, fmt.Errorf("status %d: expected 200", resp.StatusCode)
 	}
-	v, err := parseXMLRPC(http.MaxBytesReader(nil, resp.Body, maxAnswer))
+	body := c.bodies.Reader(ctx, http.MaxBytesReader(nil, resp.Body, maxAnswer), bodyFactor)
+	defer body.Release()
+	v, err := parseXMLRPC(body)
 	if err != nil {
 		return answer{}, explained(err)
 	}
@@ -99,6 +108,7 @@ func (c *client) authorize(req *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("read password: %w", err)
 	}
+	c.hide(string(bytes.TrimSpace(password)))
 	req.SetBasicAuth(c.config.Username, string(bytes.TrimSpace(password)))
 	return nil
 }
@@ -118,6 +128,9 @@ func explained(err error) error {
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Errorf("its answer has more than %d bytes", tooLarge.Limit)
+	}
+	if errors.Is(err, budget.ErrExceeded) {
+		return fmt.Errorf("its answer cannot be read: %w", err)
 	}
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return err // a broken connection or a timeout

@@ -122,7 +122,7 @@ func (c *Config) Uses() []string { return nil }
 // New implements Kind. It reads the file of critical programs: a mistake in it is one
 // of the configuration.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	s := &collector{name: env.Name, limit: c.Limit, client: newClient(c)}
+	s := &collector{name: env.Name, limit: c.Limit, client: newClient(c, env)}
 	for _, text := range c.Programs {
 		name, err := parseName(text)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // reason is the reason of a failure. The set is closed, because it is a label.
@@ -84,12 +85,14 @@ type busReader struct {
 }
 
 // Read implements io.Reader.
-func (r *busReader) Read(b []byte) (int, error) {
-	n, err := r.ReadWriteCloser.Read(b)
-	if err != nil {
-		r.ended.CompareAndSwap(nil, &err)
-	}
-	return n, err
+func (r *busReader) Read(b []byte) (n int, err error) {
+	defer func() {
+		if err != nil {
+			r.ended.CompareAndSwap(nil, &err)
+		}
+	}()
+	defer panics.Into(&err) // the library reads in a goroutine of its own
+	return r.ReadWriteCloser.Read(b)
 }
 
 // why returns the recorded error if err is only that of a closed connection.

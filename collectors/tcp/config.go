@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/remote/query"
 )
-
-// anyFamily is the value of ip_family for the choice of the resolver.
-const anyFamily = "any"
 
 // Config configures the kind tcp: whether a server accepts connections, does TLS, and
 // answers as its protocol or a dialogue expects.
@@ -19,6 +18,8 @@ type Config struct {
 	// Address is host:port, unix:/path (with a pattern that has exactly one match) or
 	// unix:@name for an abstract socket.
 	Address string `yaml:"address"`
+	// Several has several addresses in place of Address.
+	discovery.Several `yaml:",inline"`
 	// IPFamily is any, 4 or 6.
 	IPFamily string `yaml:"ip_family"`
 	// TLS starts with the connection, except in a dialogue with starttls and in a protocol
@@ -37,6 +38,8 @@ type Config struct {
 	Database string `yaml:"database,omitempty"`
 	// Galera measures the state of a node of a Galera cluster, as clustercheck does.
 	Galera bool `yaml:"galera,omitempty"`
+	// Queries measure more.
+	Queries query.Queries `yaml:"queries,omitempty"`
 }
 
 // Step is one step of a dialogue: the fields apply in their order.
@@ -54,30 +57,37 @@ type Step struct {
 const maxSteps = 32
 
 // SetDefaults sets the defaults of the block before it is decoded.
-func (c *Config) SetDefaults() { c.IPFamily = anyFamily }
+func (c *Config) SetDefaults() { c.IPFamily = remote.AnyFamily }
+
+// TargetNames implements collectors.Several.
+func (c *Config) TargetNames(collector string) ([]collectors.TargetName, bool) {
+	return c.targets().Names(collector)
+}
+
+// targets returns the targets, nil if there is only one.
+func (c *Config) targets() *discovery.Targets {
+	return c.Of(discovery.Plan{Key: "address", Set: c.Address != "", Label: "dependency", Example: "target.example:1", One: func(address string) collectors.Kind {
+		one := *c
+		one.Several, one.Address = discovery.Several{}, address
+		return &one
+	}})
+}
 
 // Problems implements Kind.
 func (c *Config) Problems() []collectors.Problem {
-	var problems []collectors.Problem
-	address, err := parseAddress(c.Address)
-	switch {
-	case err != nil:
-		problems = append(problems, collectors.Problem{Path: "address", Text: err.Error()})
-	case !slices.Contains([]string{anyFamily, "4", "6"}, c.IPFamily):
-		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %q: expected any, 4 or 6", c.IPFamily)})
-	case !address.ofFamily(c.IPFamily):
-		problems = append(problems, collectors.Problem{Path: "ip_family", Text: fmt.Sprintf("ip_family %s: expected an address of that family, not %s", c.IPFamily, address.host)})
+	if t := c.targets(); t != nil {
+		return t.Problems()
 	}
+	address, problems := remote.AddressProblems(c.Address, c.IPFamily)
 	problems = append(problems, c.tlsProblems(address)...)
 	problems = append(problems, c.stepProblems()...)
 	return append(problems, c.protocolProblems()...)
 }
 
-func (c *Config) tlsProblems(address address) []collectors.Problem {
+func (c *Config) tlsProblems(address remote.Address) []collectors.Problem {
 	problems := c.TLS.Problems("tls")
-	secured := c.TLS != nil || c.startsTLS()
-	if secured && address.socket != "" && (c.TLS == nil || c.TLS.ServerName == "" && !c.TLS.InsecureSkipVerify) {
-		problems = append(problems, collectors.Problem{Path: "tls.server_name", Text: "no server_name: expected the name in the certificate, as a Unix socket has none"})
+	if c.TLS != nil || c.startsTLS() {
+		problems = append(problems, c.TLS.NameProblems("tls", address)...)
 	}
 	return problems
 }
@@ -141,6 +151,7 @@ func (c *Config) protocolProblems() []collectors.Problem {
 		{"password_file", c.PasswordFile != "", protocol.login},
 		{"database", c.Database != "", protocol.database},
 		{"galera", c.Galera, protocol.galera},
+		{"queries", len(c.Queries) > 0, protocol.queries},
 	} {
 		if option.set && !option.used {
 			problems = append(problems, collectors.Problem{Path: option.key, Text: fmt.Sprintf("%s: expected a protocol that uses it", option.key)})
@@ -152,13 +163,16 @@ func (c *Config) protocolProblems() []collectors.Problem {
 	if c.PasswordFile != "" {
 		problems = append(problems, remote.PathProblem("password_file", c.PasswordFile)...)
 	}
-	return problems
+	return append(problems, c.Queries.Problems("queries")...)
 }
 
 // External implements Kind. A server on loopback or behind a Unix socket is on this host.
 func (c *Config) External() bool {
-	address, err := parseAddress(c.Address)
-	return err != nil || !address.local()
+	if t := c.targets(); t != nil {
+		return t.External()
+	}
+	address, err := remote.ParseAddress(c.Address)
+	return err != nil || !address.Local()
 }
 
 // Uses implements Kind.
@@ -177,11 +191,14 @@ func (c *Config) SecretValue(path string) (secret, decided bool) {
 
 // New implements Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	address, err := parseAddress(c.Address)
+	if t := c.targets(); t != nil {
+		return t.New(env)
+	}
+	address, err := remote.ParseAddress(c.Address)
 	if err != nil {
 		return nil, err
 	}
-	t := &collector{name: env.Name, config: *c, address: address}
+	t := &collector{name: env.Name, config: *c, address: address, hide: env.Hide}
 	t.protocol, _ = protocolOf(c.Protocol)
 	for _, s := range c.QueryResponse {
 		step := step{send: s.Send, startTLS: s.StartTLS}

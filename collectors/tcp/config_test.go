@@ -38,6 +38,8 @@ func TestProblems(t *testing.T) {
 		{"login without a protocol", "{address: 'a:1', username: u, password: p}", "password: password: expected a protocol that uses it\nusername: username: expected a protocol that uses it"},
 		{"login of another protocol", "{address: 'a:1', protocol: etcd, password_file: /p}", `password_file: password_file: expected a protocol that uses it`},
 		{"database of another protocol", "{address: 'a:1', protocol: redis, database: '0'}", `database: database: expected a protocol that uses it`},
+		{"queries of another protocol", "{address: 'a:1', protocol: redis, queries: {a: {sql: x}}}", `queries: queries: expected a protocol that uses it`},
+		{"a query without a statement", "{address: 'a:1', protocol: mysql, queries: {a: {}}}", `queries.a.sql: no statement: expected one`},
 		{"galera of another protocol", "{address: 'a:1', protocol: amqp, galera: true}", `galera: galera: expected a protocol that uses it`},
 		{"two passwords", "{address: 'a:1', protocol: redis, password: p, password_file: /p}", `password_file: password_file beside password: expected one of them`},
 		{"relative password file", "{address: 'a:1', protocol: redis, password_file: p}", `password_file: expected the absolute path of a file`},

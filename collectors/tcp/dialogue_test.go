@@ -72,12 +72,12 @@ func TestDocumentedDialogues(t *testing.T) {
 			switch {
 			case strings.HasPrefix(config.Address, "unix:/"):
 				dir := collectortest.Dir(t)
-				listen(t, "unix", filepath.Join(dir, strings.ReplaceAll(filepath.Base(config.Address), "*", "123")), nil, serve)
+				collectortest.ListenOn(t, "unix", filepath.Join(dir, strings.ReplaceAll(filepath.Base(config.Address), "*", "123")), nil, serve)
 				config.Address = "unix:" + filepath.Join(dir, filepath.Base(config.Address))
 			case strings.HasPrefix(config.Address, "unix:@"):
-				config.Address = listen(t, "unix", "@"+collectortest.Dir(t)+strings.TrimPrefix(config.Address, "unix:@"), nil, serve)
+				config.Address = collectortest.ListenOn(t, "unix", "@"+collectortest.Dir(t)+strings.TrimPrefix(config.Address, "unix:@"), nil, serve)
 			default:
-				config.Address = listen(t, "tcp", "127.0.0.1:0", nil, serve)
+				config.Address = collectortest.Listen(t, serve)
 			}
 			if name == "smtp" {
 				config.TLS = &remote.ClientTLS{CAFile: certFile, ServerName: "mail.example"}
@@ -90,7 +90,7 @@ func TestDocumentedDialogues(t *testing.T) {
 				t.Fatal(err)
 			}
 			samples, err := collectortest.Collect(t, c)
-			if err != nil || reason(samples) != "" {
+			if err != nil || collectortest.Reason(samples) != "" {
 				t.Fatalf("Collect() = %v, want no error", err)
 			}
 			if note := collectortest.Note(c); !strings.HasPrefix(note, "tcp ") || !strings.HasSuffix(note, notes[name]) {
@@ -126,9 +126,9 @@ func TestStartTLS(t *testing.T) {
 	const steps = `[{expect: '^220 .*\r\n', send: "EHLO vitals\r\n"}, {expect: '^250 .*\r\n', send: "STARTTLS\r\n"},
 		{expect: '^220 .*\r\n', starttls: true}, {send: "EHLO vitals\r\n"}, {expect: '^250 ', send: "QUIT\r\n"}]`
 	cert, certFile, _ := collectortest.Certificate(t, "mail.example", time.Now().Add(time.Hour))
-	honest := listen(t, "tcp", "127.0.0.1:0", nil, smtp(cert, ""))
-	injecting := listen(t, "tcp", "127.0.0.1:0", nil, smtp(cert, "250 OK\r\n"))
-	plain := listen(t, "tcp", "127.0.0.1:0", nil, respond("", "220 a\r\n", "EHLO vitals\r\n", "250 b\r\n", "STARTTLS\r\n", "502 no\r\n"))
+	honest := collectortest.Listen(t, smtp(cert, ""))
+	injecting := collectortest.Listen(t, smtp(cert, "250 OK\r\n"))
+	plain := collectortest.Listen(t, respond("", "220 a\r\n", "EHLO vitals\r\n", "250 b\r\n", "STARTTLS\r\n", "502 no\r\n"))
 	for _, c := range []struct{ name, address, tls, reason, phases string }{
 		{"trusted", honest, "{ca_file: " + certFile + ", server_name: mail.example}", "", "connect tls exchange"},
 		{"not trusted", honest, "{server_name: mail.example}", "tls", "connect"},
@@ -137,8 +137,8 @@ func TestStartTLS(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			collector := newCollector(t, "d", "{address: '"+c.address+"', tls: "+c.tls+", query_response: "+steps+"}")
-			samples, err := collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool { return reason(samples) == c.reason })
-			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
+			samples, err := collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool { return collectortest.Reason(samples) == c.reason })
+			if got := collectortest.Reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}
 			if got := phases(samples); got != c.phases {
@@ -185,18 +185,18 @@ func TestDialogues(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			address := listen(t, "tcp", "127.0.0.1:0", nil, c.serve)
+			address := collectortest.Listen(t, c.serve)
 			collector := newCollector(t, "d", "{address: '"+address+"', query_response: "+c.steps+"}")
 			collect := collectortest.Collect
 			if c.waits {
 				collect = func(t testing.TB, collector collectors.Collector) ([]collectors.Sample, error) {
 					return collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool {
-						return reason(samples) == c.reason && strings.Contains(collectortest.Note(collector), c.text)
+						return collectortest.Reason(samples) == c.reason && strings.Contains(collectortest.Note(collector), c.text)
 					})
 				}
 			}
 			samples, err := collect(t, collector)
-			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
+			if got := collectortest.Reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}
 			if note := collectortest.Note(collector); !strings.Contains(note, c.text) || strings.ContainsAny(note, "\x00\x1b\n") {

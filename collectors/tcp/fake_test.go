@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -64,50 +65,38 @@ func reasonOf(err error) remote.Reason {
 }
 
 // hostileServers are servers that no check may accept, hang on, or read without bound.
-func hostileServers() map[string]func(net.Conn) {
-	drain := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
-	forever := func(text string) func(net.Conn) {
-		return func(conn net.Conn) {
-			go drain(conn)
-			for {
-				if _, err := io.WriteString(conn, text); err != nil {
-					return
-				}
+func hostileServers() collectortest.Servers {
+	forever, closing := collectortest.Forever, collectortest.Closing
+	return collectortest.Hostile().With(collectortest.Servers{
+		"endless opening brackets":    forever("["),
+		"endless opening braces":      forever(`{"a":`),
+		"one byte after the other":    oneByOne("x"),
+		"endless HTTP header":         forever("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 500)),
+		"garbage, then closes":        closing("\x16\x03\x01\x02\x00\x01\xff\xfe\r\n"),
+		"huge length prefix":          closing("$2147483647\r\nx"),
+		"huge array":                  closing("*2147483647\r\n"),
+		"huge chunk":                  closing("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffff\r\nx"),
+		"huge body that never comes":  closing("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n{"),
+		"truncated":                   closing("+PON"),
+		"an SSH banner":               closing("SSH-2.0-OpenSSH_9.2\r\n"),
+		"a greeting of a mail server": closing("220 mail ESMTP\r\n"),
+		"a greeting of POP3":          closing("+OK POP3 ready\r\n"),
+		"a memcached":                 closing("ERROR\r\nERROR\r\n"),
+		"a redis":                     closing("-ERR unknown command 'x', with args beginning with: 'hunter2' \r\n"),
+		"an OVSDB server":             closing(`{"error":{"details":"hunter2"},"id":null,"result":null}`),
+		"echoes":                      func(conn net.Conn) { _, _ = io.Copy(conn, conn) },
+	})
+}
+
+// oneByOne sends a text without end, in as many writes as it has bytes.
+func oneByOne(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		go collectortest.Drain(conn)
+		for {
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
 			}
 		}
-	}
-	once := func(text string) func(net.Conn) {
-		return func(conn net.Conn) {
-			go drain(conn)
-			_, _ = io.WriteString(conn, text)
-		}
-	}
-	return map[string]func(net.Conn){
-		"closes at once":              func(net.Conn) {},
-		"endless zeros":               forever(strings.Repeat("\x00", 4096)),
-		"endless line":                forever(strings.Repeat("a", 4096)),
-		"endless lines":               forever("hello\r\n"),
-		"endless line ends":           forever("\r\n"),
-		"endless opening brackets":    forever(strings.Repeat("[", 4096)),
-		"endless opening braces":      forever(strings.Repeat(`{"a":`, 1000)),
-		"one byte at a time":          forever("x"),
-		"endless HTTP header":         forever("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 500)),
-		"garbage":                     once("\x16\x03\x01\x02\x00\x01\xff\xfe\r\n"),
-		"huge length prefix":          once("$2147483647\r\nx"),
-		"huge array":                  once("*2147483647\r\n"),
-		"huge chunk":                  once("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffff\r\nx"),
-		"huge body that never comes":  once("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n{"),
-		"truncated":                   once("+PON"),
-		"an SSH banner":               once("SSH-2.0-OpenSSH_9.2\r\n"),
-		"a greeting of a mail server": once("220 mail ESMTP\r\n"),
-		"a greeting of POP3":          once("+OK POP3 ready\r\n"),
-		"a memcached":                 once("ERROR\r\nERROR\r\n"),
-		"a redis":                     once("-ERR unknown command 'x', with args beginning with: 'hunter2' \r\n"),
-		"an OVSDB server":             once(`{"error":{"details":"hunter2"},"id":null,"result":null}`),
-		"echoes": func(conn net.Conn) {
-			_, _ = io.Copy(conn, conn)
-		},
-		"silent": drain,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestGaleraExposition(t *testing.T) {
-	address := listen(t, "tcp", "127.0.0.1:0", nil, func(conn net.Conn) { tcp.ServeGalera(t, conn) })
+	address := collectortest.Listen(t, func(conn net.Conn) { tcp.ServeGalera(t, conn) })
 	password := filepath.Join(t.TempDir(), "password")
 	collectortest.Write(t, password, "hunter2\n")
 	c := newCollector(t, "mariadb", "{address: '"+address+"', protocol: mysql, username: vitals, password_file: "+password+", galera: true}")

@@ -6,12 +6,13 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/remote/lines"
 )
 
 // checkMemcached queries the version, in the text protocol.
 // Source of the protocol: memcached/doc/protocol.txt
 func checkMemcached(_ context.Context, peer *peer) (string, error) {
-	answer, err := newLines(peer.conn).exchange("version", "version\r\n")
+	answer, err := lines.New(peer.conn).Exchange("version", "version\r\n")
 	if err != nil {
 		return "", err
 	}

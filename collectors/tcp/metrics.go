@@ -2,7 +2,9 @@ package tcp
 
 import (
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/remote/query"
 )
 
 // The metrics of the kind tcp.
@@ -19,21 +21,23 @@ func ownDefs() []*collectors.Def {
 
 // defs are the metrics of the kind tcp.
 func defs() []*collectors.Def {
-	return append(append(remote.DependencyDefs(), ownDefs()...),
-		phaseDurationMetric,
-		remote.CertificateExpiryMetric,
-	)
+	all := append(append(remote.DependencyDefs(), ownDefs()...), query.Defs()...)
+	return append(all, phaseDurationMetric, remote.CertificateExpiryMetric)
 }
 
 // Metrics implements Kind.
 func (c *Config) Metrics(name string) []collectors.Metric {
+	if t := c.targets(); t != nil && name != "" {
+		return t.Metrics(name)
+	}
 	m := collectors.NewCatalog(defs(), "dependency", name)
 	remote.DescribeDependency(m)
 	m.Without(!c.Galera, mysqlWsrepLocalStateMetric, mysqlReadOnlyMetric)
 	m.Without(c.TLS == nil && !c.startsTLS(), remote.CertificateExpiryMetric)
 	m.Closed("phase", phases(), phaseDurationMetric)
+	c.Queries.Describe(m)
 	m.Bools(mysqlReadOnlyMetric)
 	m.Vanishing(mysqlWsrepLocalStateMetric, mysqlReadOnlyMetric,
 		phaseDurationMetric, remote.CertificateExpiryMetric)
-	return m.List()
+	return append(m.List(), discovery.AnyMetrics(name)...)
 }

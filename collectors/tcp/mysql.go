@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 // mysqlSession is a connection after the login.
@@ -44,14 +45,16 @@ func checkMySQL(ctx context.Context, peer *peer) (note string, err error) {
 	if len(row) != 2 || row[0] != "1" {
 		return "", collectors.Errorf(remote.ReasonProtocol, "answer to SELECT 1 is %q: expected 1", strings.Join(row, " "))
 	}
-	if !peer.galera {
-		return row[1], nil
+	note = row[1]
+	if peer.galera {
+		state, err := s.galera(ctx, peer.measured)
+		if err != nil {
+			return "", err
+		}
+		note = strings.TrimSpace(note + " " + state)
 	}
-	state, err := s.galera(ctx, peer.measured)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(row[1] + " " + state), nil
+	s.run(ctx, peer, strings.Contains(row[1], "MariaDB"))
+	return note, nil
 }
 
 // galera measures the node, and returns the name of its state.
@@ -96,7 +99,7 @@ func connectMySQL(ctx context.Context, peer *peer) (*mysqlSession, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.DBName = login.Username, login.Password.Value(), peer.database
 	c.TLS, c.Logger = peer.tls, &mysql.NopLogger{}
-	c.DialFunc = func(context.Context, string, string) (net.Conn, error) { return guard, nil }
+	c.DialFunc = panics.Dial(func(context.Context, string, string) (net.Conn, error) { return guard, nil })
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err

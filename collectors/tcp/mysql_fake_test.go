@@ -33,6 +33,10 @@ type fakeMySQL struct {
 	instead map[string]string
 	// rows are the answers to queries, without the blanks at their ends.
 	rows map[string][]string
+	// tables are the answers to queries of a configuration.
+	tables map[string]fakeTable
+	// statements are the SET statements that the server received.
+	statements []string
 
 	conn     net.Conn
 	sequence byte
@@ -84,9 +88,15 @@ func (m *fakeMySQL) serve(conn net.Conn) {
 			return
 		}
 		query := string(command[1:])
+		table, listed := m.tables[query]
 		switch row, known := m.rows[query]; {
 		case m.instead[query] != "":
 			m.send(m.instead[query])
+		case listed:
+			m.table(table)
+		case strings.HasPrefix(query, "SET SESSION "):
+			m.statements = append(m.statements, query)
+			m.send("\x00\x00\x00\x02\x00\x00\x00")
 		case !known:
 			m.Errorf("the server receives the query %q, want one of %v", query, m.rows)
 			return
@@ -195,6 +205,34 @@ func (m *fakeMySQL) result(row []string) {
 	if row != nil {
 		var packet string
 		for _, value := range row {
+			packet += fakeText(value)
+		}
+		m.send(packet)
+	}
+	m.send(eof)
+}
+
+// fakeTable is the result of a query. A cell with NULL is NULL.
+type fakeTable struct {
+	columns []string
+	rows    [][]string
+}
+
+// table sends a result of any size.
+func (m *fakeMySQL) table(t fakeTable) {
+	const eof = "\xfe\x00\x00\x02\x00"
+	m.send(string([]byte{byte(len(t.columns))}))
+	for _, name := range t.columns {
+		m.send(fakeColumn(name))
+	}
+	m.send(eof)
+	for _, row := range t.rows {
+		var packet string
+		for _, value := range row {
+			if value == "NULL" {
+				packet += "\xfb"
+				continue
+			}
 			packet += fakeText(value)
 		}
 		m.send(packet)

@@ -49,6 +49,7 @@ type mysqlGuard struct {
 	began  bool                       // the greeting was read
 	opaque bool                       // TLS has started
 	plugin string
+	noRows bool   // the next command has no result
 	unread []byte // of a packet that was checked
 	err    error  // the first that Read returned
 }
@@ -77,7 +78,11 @@ func (g *mysqlGuard) Read(b []byte) (n int, err error) {
 func (g *mysqlGuard) Write(b []byte) (int, error) {
 	n, err := g.Conn.Write(b)
 	g.opaque = g.tls
-	if len(b) > 3 && b[3] == 0 {
+	switch {
+	case len(b) < 4 || b[3] != 0:
+	case g.noRows:
+		g.check, g.noRows = g.checkStatement, false
+	default:
 		g.check = g.checkResult
 	}
 	return n, err
@@ -140,7 +145,7 @@ func (g *mysqlGuard) checkGreeting(payload []byte) error {
 
 func (g *mysqlGuard) checkLogin(payload []byte) error {
 	switch kind := payload[0]; {
-	case kind == mysqlOK && len(payload) >= 5 && payload[1] < 0xfb && payload[2] < 0xfb: // no rows, no insert id, two bytes of status
+	case isMySQLOK(payload):
 		return nil
 	case kind == mysqlSwitch:
 		return g.checkSwitch(payload[1:])
@@ -149,6 +154,21 @@ func (g *mysqlGuard) checkLogin(payload []byte) error {
 	default:
 		return collectors.Errorf(remote.ReasonProtocol, "answer to the login begins with %#x", kind)
 	}
+}
+
+// isMySQLOK reports whether a packet is the OK of a command without rows and without an insert id.
+// It has two bytes of status.
+func isMySQLOK(payload []byte) bool {
+	return payload[0] == mysqlOK && len(payload) >= 5 && payload[1] < 0xfb && payload[2] < 0xfb
+}
+
+// checkStatement checks the answer to a command without a result.
+func (g *mysqlGuard) checkStatement(payload []byte) error {
+	g.check = nil
+	if !isMySQLOK(payload) {
+		return collectors.Errorf(remote.ReasonProtocol, "answer of %d bytes to SET, begins with %#x: expected OK", len(payload), payload[0])
+	}
+	return nil
 }
 
 // checkSwitch checks the request for another plugin. Its data is the name and the scramble.

@@ -17,7 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/remote/query"
 )
 
 // The queries of a check.
@@ -227,7 +229,7 @@ func TestMySQLWithoutTLS(t *testing.T) {
 
 // A server that hangs is a timeout, and a check leaves no goroutine behind.
 func TestMySQLConnections(t *testing.T) {
-	hangs := hostileServers()["silent"]
+	hangs := collectortest.Drain
 	greets := func(conn net.Conn) {
 		m := &fakeMySQL{TB: t, plugin: mysqlNative, instead: map[string]string{"login": "\x01"}}
 		m.serve(conn)
@@ -243,15 +245,14 @@ func TestMySQLConnections(t *testing.T) {
 		"closes":                        {func(net.Conn) {}, remote.ReasonProtocol, "login: EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := goleak.IgnoreCurrent()
-			t.Cleanup(func() { goleak.VerifyNone(t, before) })
+			collectortest.NoLeaks(t)
 			timeout := patience
 			if c.reason == remote.ReasonTimeout {
 				timeout = 200 * time.Millisecond
 			}
 			ctx, conn := serveOnce(t, timeout, c.serve)
 			_, err := checkMySQL(ctx, &peer{conn: conn, login: &credentials{"vitals", "hunter2"}})
-			if got := classify(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
+			if got := remote.ReasonUntil(ctx, err); got != c.reason || c.text != "" && err.Error() != c.text {
 				t.Errorf("checkMySQL() = reason %q, %v, want reason %q, %s", got, err, c.reason, c.text)
 			}
 		})
@@ -320,7 +321,8 @@ func FuzzMySQLAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answers []byte) {
 		conn := &playedConn{}
 		conn.answers.Reset(answers)
-		peer := &peer{conn: conn, host: "localhost", login: &credentials{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {}}
+		peer := &peer{conn: conn, host: "localhost", login: &credentials{"vitals", "hunter2"}, galera: true, measured: func(*collectors.Def, float64) {},
+			queries: query.Queries{"a": {SQL: "a", Labels: []string{"c"}}, "b": {SQL: "b"}}, answered: func() {}, ran: func(string, query.Outcome) {}}
 		note, err := checkMySQL(t.Context(), peer)
 		if text := note + errorText(err); strings.Contains(text, "hunter2") && !bytes.Contains(answers, []byte("hunter2")) {
 			t.Fatalf("checkMySQL() shows the password: %q", text)

@@ -7,7 +7,11 @@ import (
 	"slices"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/remote/query"
 )
+
+// maxRead bounds how many bytes, with those of TLS, a collection reads from its server.
+const maxRead = 1 << 20
 
 // protocol is a protocol that the kind tcp implements. To add one, write its check in a
 // file of its own and a line in protocols.
@@ -17,14 +21,14 @@ type protocol struct {
 	// login and database report whether the protocol uses username and password, and
 	// database. A configuration that sets what its protocol does not use is rejected.
 	login, database bool
-	// galera reports whether the protocol uses the key galera.
-	galera bool
+	// galera and queries report whether the protocol uses these keys.
+	galera, queries bool
 	// startsTLS reports whether the protocol begins in the clear and check makes the TLS
 	// handshake, as in MySQL.
 	startsTLS bool
 	// check checks the server once. The note is its answer in a few words, without the
-	// address. An error of collectors.Errorf has its reason; classify returns that of any
-	// other. Nothing that check started may run after it returns.
+	// address. An error of collectors.Errorf has its reason; remote.ReasonUntil returns that of
+	// any other. Nothing that check started may run after it returns.
 	check func(ctx context.Context, peer *peer) (note string, err error)
 }
 
@@ -33,7 +37,7 @@ func protocols() []protocol {
 	return []protocol{
 		{name: "redis", login: true, check: checkRedis},
 		{name: "memcached", check: checkMemcached},
-		{name: "mysql", login: true, database: true, galera: true, startsTLS: true, check: checkMySQL},
+		{name: "mysql", login: true, database: true, galera: true, queries: true, startsTLS: true, check: checkMySQL},
 		{name: "amqp", login: true, database: true, check: checkAMQP},
 		{name: "etcd", check: checkEtcd},
 		{name: "ovsdb", database: true, check: checkOVSDB},
@@ -79,6 +83,12 @@ type peer struct {
 	database string
 	// galera requests the state of the node in its Galera cluster.
 	galera bool
+	// queries run after the server has answered. answered is called before them: they are no
+	// part of the time that the server took.
+	queries  query.Queries
+	answered func()
+	// ran sets the outcome of a query.
+	ran func(name string, outcome query.Outcome)
 	// measured sets a gauge that only this protocol has. The collector adds the label.
 	measured func(metric *collectors.Def, value float64)
 }

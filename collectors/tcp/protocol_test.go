@@ -1,19 +1,14 @@
 package tcp
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -51,7 +46,7 @@ func TestConnEndsWithTheCollection(t *testing.T) {
 		"deadline in an hour":    func(c net.Conn) error { return c.SetReadDeadline(time.Now().Add(time.Hour)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, conn := serveOnce(t, 50*time.Millisecond, hostileServers()["silent"])
+			_, conn := serveOnce(t, 50*time.Millisecond, collectortest.Drain)
 			if err := set(conn); err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +69,7 @@ func TestConnEndsWithTheCollection(t *testing.T) {
 }
 
 func TestConnReadsABoundedAnswer(t *testing.T) {
-	_, conn := serveOnce(t, patience, hostileServers()["endless zeros"])
+	_, conn := serveOnce(t, patience, collectortest.Forever("\x00"))
 	read, buffer := 0, make([]byte, 64<<10)
 	for {
 		n, err := conn.Read(buffer)
@@ -86,28 +81,5 @@ func TestConnReadsABoundedAnswer(t *testing.T) {
 			t.Errorf("Read() = %v after %d bytes, want the end after %d", err, read, maxRead)
 		}
 		return
-	}
-}
-
-func TestClassify(t *testing.T) {
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, c := range []struct {
-		name  string
-		ctx   context.Context
-		given error
-		want  remote.Reason
-	}{
-		{"nothing failed", over, nil, ""},
-		{"the error of a check", over, fmt.Errorf("query: %w", collectors.Errorf(remote.ReasonAuth, "no")), remote.ReasonAuth},
-		{"a library closed the connection when the collection was over", over, net.ErrClosed, remote.ReasonTimeout},
-		{"a Unix socket of another user", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EACCES)}, remote.ReasonForbidden},
-		{"a Unix socket whose queue is full", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EAGAIN)}, remote.ReasonTimeout},
-		{"no listener", t.Context(), &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, remote.ReasonRefused},
-		{"anything else", t.Context(), errors.New("odd"), remote.ReasonProtocol},
-	} {
-		if got := classify(c.ctx, c.given); got != c.want {
-			t.Errorf("%s: classify(%v) = %q, want %q", c.name, c.given, got, c.want)
-		}
 	}
 }

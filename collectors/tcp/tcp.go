@@ -9,11 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/remote/query"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -22,10 +23,12 @@ import (
 type collector struct {
 	name     string
 	config   Config
-	address  address
+	address  remote.Address
 	protocol protocol // without a name where none is configured
 	steps    []step
 	note     string
+	// hide is that of Env.
+	hide func(...string)
 }
 
 // collection is the result of one collection.
@@ -39,6 +42,10 @@ type collection struct {
 	remote string
 	// own are the gauges of one protocol only.
 	own map[*collectors.Def]float64
+	// answered is when the server had answered all but the queries, zero before.
+	answered time.Time
+	// outcomes are those of the queries that ran, by their names.
+	outcomes map[string]query.Outcome
 	// login is redacted in notes and errors.
 	login *credentials
 	note  string
@@ -52,9 +59,9 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	r := collection{remote: c.address.String()}
 	start := time.Now()
 	err := c.check(ctx, &r)
-	took := time.Since(start)
+	took := r.end().Sub(start)
 
-	reason := classify(ctx, err)
+	reason := remote.ReasonUntil(ctx, err)
 	if r.connect == 0 || !answered(reason) {
 		took, r.exchange = 0, 0
 	}
@@ -70,19 +77,49 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 			b.Set(d, value, c.name)
 		}
 	}
+	failed := c.addQueries(&b, &r)
 	if until := remote.ExpiryOfUnverified(err); !until.IsZero() {
 		r.expiry = until
 	}
 	if !r.expiry.IsZero() {
 		b.Set(remote.CertificateExpiryMetric, float64(r.expiry.Unix()), c.name)
 	}
-	if err == nil {
+	if err == nil && failed == nil {
 		c.note = text.Short(c.redacted(&r, c.what(r.remote)+" "+r.note), collectors.MaxNote)
 		return b.Samples, nil
 	}
+	status := string(reason)
+	if err == nil {
+		err, status = failed, "up"
+	}
 	message := c.redacted(&r, err.Error())
-	c.note = text.Short(fmt.Sprintf("%s %s: %s", c.what(r.remote), reason, message), collectors.MaxNote)
+	c.note = text.Short(fmt.Sprintf("%s %s: %s", c.what(r.remote), status, message), collectors.MaxNote)
 	return b.Samples, errors.New(text.Short("check "+c.what(r.remote)+": "+message, collectors.MaxReason))
+}
+
+// addQueries appends the samples of the queries that ran, and returns the error of the first that
+// failed.
+func (c *collector) addQueries(b *collectors.Batch, r *collection) error {
+	var first error
+	for _, name := range c.config.Queries.Names() {
+		outcome, ran := r.outcomes[name]
+		if !ran {
+			continue
+		}
+		c.config.Queries.Add(b, c.name, name, outcome)
+		if outcome.Err != nil && first == nil {
+			first = fmt.Errorf("query %s: %w", name, outcome.Err)
+		}
+	}
+	return first
+}
+
+// end returns when the server had answered, or now.
+func (r *collection) end() time.Time {
+	if r.answered.IsZero() {
+		return time.Now()
+	}
+	return r.answered
 }
 
 // redacted returns text without what was sent: a server may send that back.
@@ -94,7 +131,7 @@ func (c *collector) redacted(r *collection, text string) string {
 }
 
 // Describe lists the metrics that Collect exports.
-func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
+func (c *collector) Describe() []collectors.Desc { return collectors.Describe(discovery.With(defs())) }
 
 // Note returns the answer of the server in the last collection, or the reason of the failure.
 func (c *collector) Note() string { return c.note }
@@ -109,9 +146,12 @@ func (c *collector) what(address string) string {
 
 // check runs the phases of a collection.
 func (c *collector) check(ctx context.Context, r *collection) error {
-	r.own = map[*collectors.Def]float64{}
+	r.own, r.outcomes = map[*collectors.Def]float64{}, map[string]query.Outcome{}
 	peer := peer{
-		host: c.address.name(), database: c.config.Database, galera: c.config.Galera,
+		host: c.address.Name(), database: c.config.Database, galera: c.config.Galera,
+		queries:  c.config.Queries,
+		answered: func() { r.answered = time.Now() },
+		ran:      func(name string, outcome query.Outcome) { r.outcomes[name] = outcome },
 		measured: func(metric *collectors.Def, value float64) { r.own[metric] = value },
 	}
 	var err error
@@ -122,19 +162,19 @@ func (c *collector) check(ctx context.Context, r *collection) error {
 	if peer.tls, err = c.settings(r); err != nil {
 		return collectors.Errorf(remote.ReasonTLS, "prepare tls: %w", err)
 	}
-	address, err := c.address.found()
+	address, err := c.address.Found()
 	if err != nil {
 		return err
 	}
 	var conn net.Conn
-	conn, r.resolve, r.connect, err = address.dial(ctx, c.config.IPFamily)
+	conn, r.resolve, r.connect, err = address.Dial(ctx, c.config.IPFamily)
 	if err != nil {
 		return err
 	}
 	bound, stop := remote.Bound(ctx, conn, maxRead)
 	defer stop()
 	defer bound.Close()
-	if r.remote = conn.RemoteAddr().String(); address.socket != "" {
+	if r.remote = conn.RemoteAddr().String(); address.Socket != "" {
 		r.remote = address.String()
 	}
 	peer.conn = bound
@@ -163,20 +203,16 @@ func (c *collector) talk(ctx context.Context, peer *peer, r *collection) error {
 	default:
 		return nil
 	}
-	r.exchange = time.Since(start) - (r.tls - before)
+	r.exchange = r.end().Sub(start) - (r.tls - before)
 	return err
 }
 
 // secure makes the TLS handshake.
 func (r *collection) secure(ctx context.Context, conn net.Conn, settings *tls.Config) (net.Conn, error) {
 	start := time.Now()
-	secured := tls.Client(conn, settings)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		reason := classify(ctx, err)
-		if reason == remote.ReasonProtocol {
-			reason = remote.ReasonTLS
-		}
-		return nil, collectors.Errorf(reason, "tls handshake: %w", err)
+	secured, err := remote.Secure(ctx, conn, settings)
+	if err != nil {
+		return nil, err
 	}
 	r.tls = time.Since(start)
 	r.note = "connected with " + tls.VersionName(secured.ConnectionState().Version)
@@ -196,6 +232,7 @@ func (c *collector) login() (*credentials, error) {
 			return nil, err
 		}
 		login.Password = collectors.Secret(bytes.TrimSpace(password))
+		c.hide(login.Password.Value())
 	}
 	return login, nil
 }
@@ -205,22 +242,7 @@ func (c *collector) settings(r *collection) (*tls.Config, error) {
 	if c.config.TLS == nil && !c.config.startsTLS() {
 		return nil, nil
 	}
-	ca, err := c.config.TLS.Trusted()
-	if err != nil {
-		return nil, err
-	}
-	settings, err := c.config.TLS.Config(ca)
-	if err != nil {
-		return nil, err
-	}
-	if settings.ServerName == "" {
-		settings.ServerName = c.address.host
-	}
-	settings.VerifyConnection = func(state tls.ConnectionState) error {
-		r.expiry = remote.CertificateExpiry(&state)
-		return nil
-	}
-	return settings, nil
+	return c.config.TLS.Client(c.address.Host, func(expiry time.Time) { r.expiry = expiry })
 }
 
 // redacted returns text without the password.
@@ -229,19 +251,6 @@ func (l *credentials) redacted(text string) string {
 		return text
 	}
 	return redact.Values(text, []string{l.Password.Value()})
-}
-
-// classify returns the reason of the error of a check, and otherwise that of the transport.
-func classify(ctx context.Context, err error) remote.Reason {
-	return collectors.ReasonOf(err, func(err error) remote.Reason {
-		switch {
-		case ctx.Err() != nil:
-			return remote.ReasonTimeout
-		case errors.Is(err, os.ErrPermission): // of a Unix socket
-			return remote.ReasonForbidden
-		}
-		return remote.ReasonOfTransport(err)
-	})
 }
 
 // answered reports whether a collection with this reason, or none, got a complete answer.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,39 +19,6 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/tcp"
 )
-
-// listen runs a server on loopback or on a Unix socket, and returns where it listens.
-func listen(t testing.TB, network, address string, settings *tls.Config, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if settings != nil {
-				conn = tls.Server(conn, settings)
-			}
-			wg.Go(func() {
-				defer conn.Close()
-				serve(conn)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		wg.Wait()
-	})
-	if network == "unix" {
-		return "unix:" + address
-	}
-	return l.Addr().String()
-}
 
 // respond reads and writes in turn: pairs are a text to read and the answer. The first text
 // may be empty.
@@ -83,7 +49,7 @@ func newCollector(t testing.TB, name, block string) collectors.Collector {
 
 func TestExposition(t *testing.T) {
 	cert, certFile, _ := collectortest.Certificate(t, "localhost", time.Now().Add(time.Hour))
-	address := listen(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, redis("+PONG\r\n"))
+	address := collectortest.ListenOn(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, redis("+PONG\r\n"))
 	_, port, _ := net.SplitHostPort(address)
 	c := newCollector(t, "redis", "{address: 'localhost:"+port+"', protocol: redis, tls: {ca_file: "+certFile+"}}")
 	samples, err := collectortest.Collect(t, c)
@@ -132,16 +98,11 @@ func phases(samples []collectors.Sample) string {
 }
 
 func TestFailures(t *testing.T) {
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := gone.Addr().String()
-	_ = gone.Close()
+	refused := collectortest.Refusing(t)
 	dir := collectortest.Dir(t)
-	silent := listen(t, "tcp", "127.0.0.1:0", nil, respond())
-	plain := listen(t, "tcp", "127.0.0.1:0", nil, respond("", "220 hello\r\n"))
-	closes := listen(t, "tcp", "127.0.0.1:0", nil, func(net.Conn) {})
+	silent := collectortest.Listen(t, respond())
+	plain := collectortest.Listen(t, respond("", "220 hello\r\n"))
+	closes := collectortest.Listen(t, func(net.Conn) {})
 	for _, c := range []struct{ name, block, reason, phases, note string }{
 		{"E04 no listener", "{address: '" + refused + "', protocol: redis}", "refused", "", "redis " + refused + " refused: "},
 		{"E04 no socket", "{address: 'unix:" + dir + "/none', protocol: redis}", "refused", "", "redis unix:" + dir + "/none refused: "},
@@ -159,9 +120,9 @@ func TestFailures(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			collector := newCollector(t, "d", c.block)
 			samples, err := collectortest.Outlast(t, collector, func(samples []collectors.Sample, _ error) bool {
-				return reason(samples) == c.reason && phases(samples) == c.phases
+				return collectortest.Reason(samples) == c.reason && phases(samples) == c.phases
 			})
-			if got := reason(samples); got != c.reason || err == nil {
+			if got := collectortest.Reason(samples); got != c.reason || err == nil {
 				t.Errorf("Collect() has reason %q, error %v, want %q and an error", got, err, c.reason)
 			}
 			if up, ok := collectortest.Value(samples, `vitals_dependency_up{dependency="d"}`); !ok || up != 0 {
@@ -183,22 +144,12 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// reason returns the reason whose series is 1, "" for none.
-func reason(samples []collectors.Sample) string {
-	for _, s := range samples {
-		if s.Labels.Get(model.MetricNameLabel) == "vitals_dependency_failure" && s.Value == 1 {
-			return s.Labels.Get("reason")
-		}
-	}
-	return ""
-}
-
 // A refusal is an answer, so it has a latency.
 func TestRefusalHasALatency(t *testing.T) {
-	address := listen(t, "tcp", "127.0.0.1:0", nil, redis("-NOAUTH Authentication required.\r\n"))
+	address := collectortest.Listen(t, redis("-NOAUTH Authentication required.\r\n"))
 	c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
 	samples, err := collectortest.Collect(t, c)
-	if got := reason(samples); got != "auth" || err == nil {
+	if got := collectortest.Reason(samples); got != "auth" || err == nil {
 		t.Errorf("reason = %q, error %v, want auth", got, err)
 	}
 	if _, ok := collectortest.Value(samples, `vitals_dependency_latency_seconds{dependency="d"}`); !ok {
@@ -214,8 +165,8 @@ func TestRefusalHasALatency(t *testing.T) {
 
 func TestConnectsOnly(t *testing.T) {
 	cert, certFile, _ := collectortest.Certificate(t, "localhost", time.Now().Add(time.Hour))
-	plain := listen(t, "tcp", "127.0.0.1:0", nil, respond())
-	secured := listen(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, respond("x", ""))
+	plain := collectortest.Listen(t, respond())
+	secured := collectortest.ListenOn(t, "tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}}, respond("x", ""))
 	for block, want := range map[string]string{
 		"{address: '" + plain + "'}": "tcp " + plain + " connected",
 		"{address: '" + secured + "', tls: {server_name: localhost, ca_file: " + certFile + "}}": "tcp " + secured + " connected with TLS 1.3",
@@ -230,14 +181,14 @@ func TestConnectsOnly(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	dir := collectortest.Dir(t)
 	pong := redis("+PONG\r\n")
-	_, port, _ := net.SplitHostPort(listen(t, "tcp", "127.0.0.1:0", nil, pong))
+	_, port, _ := net.SplitHostPort(collectortest.Listen(t, pong))
 	addresses := map[string]string{
 		"a name":        "localhost:" + port,
-		"E07 IPv6":      listen(t, "tcp", "[::1]:0", nil, pong),
-		"a path":        listen(t, "unix", filepath.Join(dir, "redis.sock"), nil, pong),
+		"E07 IPv6":      collectortest.ListenOn(t, "tcp", "[::1]:0", nil, pong),
+		"a path":        collectortest.ListenOn(t, "unix", filepath.Join(dir, "redis.sock"), nil, pong),
 		"a pattern":     "unix:" + dir + "/redis.[a-z]*",
-		"abstract":      listen(t, "unix", "@"+dir+"/abstract", nil, pong),
-		"abstract star": listen(t, "unix", "@"+dir+"/*", nil, pong),
+		"abstract":      collectortest.ListenOn(t, "unix", "@"+dir+"/abstract", nil, pong),
+		"abstract star": collectortest.ListenOn(t, "unix", "@"+dir+"/*", nil, pong),
 	}
 	for name, address := range addresses {
 		c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
@@ -246,9 +197,9 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	if c := newCollector(t, "d", "{address: '"+addresses["a pattern"]+"', protocol: redis}"); true {
-		listen(t, "unix", filepath.Join(dir, "redis.second"), nil, pong)
+		collectortest.ListenOn(t, "unix", filepath.Join(dir, "redis.second"), nil, pong)
 		samples, err := collectortest.Collect(t, c)
-		if reason(samples) != "missing_endpoint" || err == nil || !strings.Contains(err.Error(), "2 sockets match") {
+		if collectortest.Reason(samples) != "missing_endpoint" || err == nil || !strings.Contains(err.Error(), "2 sockets match") {
 			t.Errorf("Collect() with two sockets = %v, want missing_endpoint and their number", err)
 		}
 	}
@@ -257,11 +208,11 @@ func TestAddresses(t *testing.T) {
 // The password is read in each collection, and is not shown.
 func TestPasswordFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
-	address := listen(t, "tcp", "127.0.0.1:0", nil,
+	address := collectortest.ListenOn(t, "tcp", "127.0.0.1:0", nil,
 		respond("*2\r\n$4\r\nAUTH\r\n$6\r\nsecond\r\n", "+OK\r\n", redisPing, "+PONG\r\n"))
 	c := newCollector(t, "d", "{address: '"+address+"', protocol: redis, password_file: "+file+"}")
 	collectortest.Write(t, file, "wrong!\n")
-	if samples, err := collectortest.Collect(t, c); reason(samples) != "protocol" || err == nil {
+	if samples, err := collectortest.Collect(t, c); collectortest.Reason(samples) != "protocol" || err == nil {
 		t.Errorf("Collect() with the wrong password = %v, want an error", err)
 	}
 	collectortest.Write(t, file, " second\n")
@@ -283,7 +234,7 @@ func TestShowsNoPassword(t *testing.T) {
 		"with a byte before it":     "\xff" + password + "\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			address := listen(t, "tcp", "127.0.0.1:0", nil, func(conn net.Conn) {
+			address := collectortest.Listen(t, func(conn net.Conn) {
 				_, _ = bufio.NewReader(conn).ReadString('s')
 				_, _ = io.WriteString(conn, answer)
 			})
@@ -306,11 +257,11 @@ func TestCollectionEnds(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	var address string
 	t.Run("cancelled", func(t *testing.T) {
-		address = listen(t, "tcp", "127.0.0.1:0", nil, respond())
+		address = collectortest.Listen(t, respond())
 		c := newCollector(t, "d", "{address: '"+address+"', protocol: redis}")
 		start := time.Now()
 		samples, err := collectortest.CollectWithin(t, c, 50*time.Millisecond)
-		if took := time.Since(start); reason(samples) != "timeout" || err == nil || took > collectortest.Patience {
+		if took := time.Since(start); collectortest.Reason(samples) != "timeout" || err == nil || took > collectortest.Patience {
 			t.Errorf("Collect() = %v after %s, want a timeout at the deadline", err, took)
 		}
 	})

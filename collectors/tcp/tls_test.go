@@ -16,7 +16,9 @@ func TestCertificates(t *testing.T) {
 	_, otherFile, _ := collectortest.Certificate(t, "redis.example", soon)
 	pool := pool(t, goodFile)
 	pong := redis("+PONG\r\n")
-	serve := func(settings *tls.Config) string { return listen(t, "tcp", "127.0.0.1:0", settings, pong) }
+	serve := func(settings *tls.Config) string {
+		return collectortest.ListenOn(t, "tcp", "127.0.0.1:0", settings, pong)
+	}
 	plainly := serve(&tls.Config{Certificates: []tls.Certificate{good}})
 	tooLate := serve(&tls.Config{Certificates: []tls.Certificate{expired}})
 	mutual := serve(&tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
@@ -38,7 +40,7 @@ func TestCertificates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			samples, err := collectortest.Collect(t, newCollector(t, "d", "{address: '"+c.address+"', protocol: redis, tls: "+c.tls+"}"))
-			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
+			if got := collectortest.Reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("reason = %q, error %v, want %q", got, err, c.reason)
 			}
 			got, ok := collectortest.Value(samples, `vitals_tls_certificate_expiry_timestamp_seconds{dependency="d"}`)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -122,8 +123,8 @@ func (s *set) equal(causes []*rules.Rule, consequence *rules.Rule) []string {
 // free returns the sorted labels of an alert that can have more than one value.
 func (s *set) free(r *rules.Rule) []string {
 	var names []string
-	for name, is := range resultLabels(r.AST, s.Labels) {
-		if _, own := r.Labels[name]; !own && is == open {
+	for name, is := range promexpr.ResultLabels(r.AST, s.Labels) {
+		if _, own := r.Labels[name]; !own && is == promexpr.Open {
 			names = append(names, name)
 		}
 	}

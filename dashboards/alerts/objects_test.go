@@ -182,14 +182,14 @@ func inspectStrings(t *testing.T, n *yaml.Node) {
 	}
 }
 
-// The monitors scrape the port that the deployments name, often enough for the alerts, and
+// The monitors scrape the port that the guide for Kubernetes names, often enough for the alerts, and
 // set the job that the alerts select.
 func TestMonitors(t *testing.T) {
 	files := alertFiles(t, alerts.Options{Selector: `job="my $vitals"`})
 	job := relabeling{TargetLabel: "job", Replacement: "my $$vitals"}
 	keep := relabeling{Action: "keep", SourceLabels: []string{"__meta_kubernetes_pod_container_name"}, Regex: "vitals"}
 	of := func(relabelings ...relabeling) []endpoint {
-		return []endpoint{{Port: "health", Path: "/metrics", Interval: "15s", ScrapeTimeout: "5s", Relabelings: relabelings}}
+		return []endpoint{{Port: "web", Path: "/metrics", Interval: "15s", ScrapeTimeout: "5s", Relabelings: relabelings}}
 	}
 	for _, tt := range []struct {
 		file, kind       string

@@ -2,6 +2,7 @@
 
 cloud.py provision              makes or repairs users, roles, catalog, network
 cloud.py password USER PASSWORD sets a password, which revokes the user's tokens
+cloud.py publish TYPE URL ROLE  adds a service to the catalog, and gives healthcheck its role
 cloud.py drop-endpoints         removes Neutron from the catalog
 cloud.py port-quota LIMIT|reset exhausts the health project's ports, or undoes it
 
@@ -75,6 +76,17 @@ def provision():
     call("GET", NEUTRON + "/v2.0/networks?limit=1", login("healthcheck", os.environ["HEALTH_PASSWORD"], "health"))
 
 
+def publish(kind, url, role):
+    token = admin()
+    service = ensure(token, KEYSTONE, "services", "type=" + kind, {"type": kind, "name": kind})
+    body = {"service_id": service, "interface": "public", "region_id": "RegionOne", "url": url}
+    ensure(token, KEYSTONE, "endpoints", "service_id=" + service, body)
+    rid = ensure(token, KEYSTONE, "roles", "name=" + role, {"name": role})
+    pid = call("GET", KEYSTONE + "/projects?name=health", token)[1]["projects"][0]["id"]
+    uid = call("GET", KEYSTONE + "/users?name=healthcheck", token)[1]["users"][0]["id"]
+    call("PUT", "%s/projects/%s/users/%s/roles/%s" % (KEYSTONE, pid, uid, rid), token)
+
+
 def set_password(user, password):
     token = admin()
     uid = call("GET", KEYSTONE + "/users?name=" + user, token)[1]["users"][0]["id"]
@@ -104,5 +116,5 @@ def port_quota(limit):
         call("POST", ports, token, {"port": {"name": "filler", "network_id": network, "project_id": project}})
 
 
-COMMANDS = {"provision": provision, "password": set_password, "drop-endpoints": drop_endpoints, "port-quota": port_quota}
+COMMANDS = {"provision": provision, "publish": publish, "password": set_password, "drop-endpoints": drop_endpoints, "port-quota": port_quota}
 COMMANDS[sys.argv[1]](*sys.argv[2:])

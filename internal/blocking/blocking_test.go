@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/blocking"
+	"github.com/vitals-health/vitals/internal/panics"
 )
 
 func TestCall(t *testing.T) {
@@ -34,6 +35,31 @@ func TestCall(t *testing.T) {
 		synctest.Wait()
 		if got, err := do(func() int { return 4 }); got != 4 || err != nil {
 			t.Errorf("Do() = %d, %v, want 4: the late result is dropped", got, err)
+		}
+	})
+}
+
+// A panic reaches the caller: at once, or in the next call if it came after the deadline.
+func TestPanicOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var call blocking.Call[int]
+		panicked := func(f func() int) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			return panics.Try(func() { _, _ = call.Do(ctx, f) })
+		}
+		if err := panicked(func() int { panic("at once") }); err == nil || err.Error() != "panic: at once" {
+			t.Errorf("Do() panics with %v, want what f panicked with", err)
+		}
+		if err := panicked(func() int { time.Sleep(2 * time.Second); panic("late") }); err != nil {
+			t.Errorf("Do() panics with %v before f does", err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := panicked(func() int { return 1 }); err == nil || err.Error() != "panic: late" {
+			t.Errorf("the next Do() panics with %v, want the late panic", err)
+		}
+		if err := panicked(func() int { return 1 }); err != nil {
+			t.Errorf("the call after a panic panics with %v, want a result", err)
 		}
 	})
 }

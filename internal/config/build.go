@@ -12,6 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -21,16 +22,23 @@ import (
 // change.
 type Builder struct {
 	Logger *slog.Logger
-	built  map[string]built
+	// Secrets gets those of a configuration when its collectors are made, and those that
+	// collectors read later; nil hides none.
+	Secrets *redact.List
+	built   map[string]built
 	// Start is the function with which collectors start child processes; nil where nothing
 	// else waits for children.
 	Start func(func() (*os.Process, error)) (*os.Process, func(), error)
+	// Memory and Bodies bound what collectors keep and parse; nil for no bound.
+	Memory *budget.Budget
+	Bodies *budget.Bodies
 }
 
 // built is a collector and the configuration that it was made from.
 type built struct {
 	cfg       kinds.Config
 	collector collectors.Collector
+	memory    *budget.Account
 }
 
 // Collectors returns the collectors of the configuration that was committed last.
@@ -54,11 +62,12 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 		s := l.Config.States[name]
 		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(s.NoData), AtStart: evaluator.AtStart(s.AtStart)})
 	}
+	b.Secrets.Add(append(l.secretsOfFiles(), l.Secrets...)...)
 	var errs []error
 	for _, i := range inOrderOfUse(l.Config.Collectors) {
 		c := l.Config.Collectors[i]
 		if next[c.Name], err = b.collectorOf(c, next); err != nil {
-			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", c.Name, redact.Text(err.Error())))
+			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", c.Name, redact.Text(l.unexpanded(err.Error()))))
 		}
 	}
 	if len(errs) > 0 {
@@ -67,6 +76,7 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 		}
 		return cfg, nil, errors.Join(errs...)
 	}
+	b.Secrets.Use(l.Secrets, l.Names)
 	for _, c := range l.Config.Collectors {
 		kindName, kind := c.Kind()
 		_, forwards := kind.(collectors.Exporter)
@@ -76,7 +86,18 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 			Collector: next[c.Name].collector,
 		})
 	}
-	return cfg, func() { b.built = next }, nil
+	return cfg, func() { b.replace(next) }, nil
+}
+
+// replace takes over the collectors of a build and returns the memory of those that are no
+// longer used.
+func (b *Builder) replace(next map[string]built) {
+	for name, old := range b.built {
+		if next[name].memory != old.memory {
+			old.memory.Close()
+		}
+	}
+	b.built = next
 }
 
 // collectorOf makes a collector, or reuses the one that was made from the same
@@ -85,22 +106,31 @@ func (b *Builder) collectorOf(c kinds.Config, next map[string]built) (built, err
 	_, kind := c.Kind()
 	old, known := b.built[c.Name]
 	same := known && reflect.DeepEqual(old.cfg.Kinds, c.Kinds)
+	if _, several := targetNames(c); several { // the collector times the checks itself
+		same = same && old.cfg.Interval == c.Interval && old.cfg.Timeout == c.Timeout
+	}
 	for _, name := range kind.Uses() {
 		same = same && next[name].collector == b.built[name].collector
 	}
 	if same {
-		return built{c, old.collector}, nil
+		return built{c, old.collector, old.memory}, nil
 	}
+	memory := b.Memory.Account()
 	collector, err := kind.New(collectors.Env{
-		Name:   c.Name,
-		Logger: b.Logger.With("collector", c.Name),
-		Peer:   func(name string) collectors.Collector { return next[name].collector },
-		Start:  b.Start,
+		Name:     c.Name,
+		Logger:   b.Logger.With("collector", c.Name),
+		Interval: time.Duration(c.Interval),
+		Timeout:  time.Duration(c.Timeout),
+		Peer:     func(name string) collectors.Collector { return next[name].collector },
+		Start:    b.Start,
+		Memory:   memory,
+		Bodies:   b.Bodies,
+		Secrets:  b.Secrets.Add,
 	})
 	if err != nil {
 		return built{}, err
 	}
-	return built{c, collector}, nil
+	return built{c, collector, memory}, nil
 }
 
 // inOrderOfUse returns the indexes of all in an order in which collectors that use others

@@ -83,9 +83,17 @@ type Loaded struct {
 	Redacted []byte
 	// Needs describes how to set what a profile requires and does not have; empty for a file.
 	Needs string
+	// Secrets are the values that no output may contain, as far as the configuration has them.
+	Secrets []string
+	// Names are the values of labels that stay as they are in all output.
+	Names []string
 	// Sources are the files that it was read from: a change of one is a change of the
 	// configuration.
 	Sources *Sources
+	// expanded are the references of the configuration, longer values first.
+	expanded []expansion
+	// secretFiles are the files whose content is secret.
+	secretFiles []string
 }
 
 // LoadFile reads the configuration file and all files that it names. It returns all errors
@@ -105,21 +113,24 @@ func LoadFile(path string) (*Loaded, []error) {
 // configuration before it is checked.
 func Load(from *Sources, path string, data []byte, adjust func(*Config) []error) (*Loaded, []error) {
 	l := &Loaded{Sources: from}
-	vars := expander{from}
+	vars := expander{from: from}
 	doc, mistakes := strictyaml.Decode(path, data, &l.Config, strictyaml.WithExpand(vars.expand))
 	l.Document = doc
+	l.expanded = slices.Clone(vars.done)
+	slices.SortStableFunc(l.expanded, func(x, y expansion) int { return cmp.Compare(len(y.value), len(x.value)) })
 	var errs []error
 	if adjust != nil {
 		errs = adjust(&l.Config)
 	}
 	l.Config.shortenTimeouts(doc)
-	mistakes = append(mistakes, l.Config.problems(doc)...)
+	mistakes = append(mistakes, l.problems(doc)...)
 	slices.SortStableFunc(mistakes, func(x, y *strictyaml.Error) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
 	})
 	errs = append(errs, asErrors(mistakes)...)
 	errs = append(errs, l.loadRules(path, doc)...)
 	l.Redacted = doc.Redacted(secretKey, redact.Config)
+	l.findSecrets(l.expanded)
 	return l, errs
 }
 
@@ -165,13 +176,14 @@ func (c *Config) shortenTimeouts(doc *strictyaml.Document) {
 }
 
 // problems returns the errors that the decoder cannot detect.
-func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
+func (l *Loaded) problems(doc *strictyaml.Document) []*strictyaml.Error {
+	c := &l.Config
 	var found []*strictyaml.Error
 	report := func(path, format string, args ...any) {
 		if doc.Broken(path) { // the decoder has reported it
 			return
 		}
-		found = append(found, doc.Errorf(path, format, args...))
+		found = append(found, l.mistake(doc, path, format, args...))
 	}
 	if c.EvaluationInterval < model.Duration(100*time.Millisecond) {
 		report("evaluation_interval", "evaluation_interval %s: expected at least 100ms", c.EvaluationInterval)
@@ -200,19 +212,13 @@ func (c *Config) problems(doc *strictyaml.Document) []*strictyaml.Error {
 	if d, least := time.Duration(c.Server.StalledAliveAfter), evaluator.StalledAfter(interval); d != 0 && d <= least {
 		report("server.stalled_alive_after", "stalled_alive_after %s: expected more than %s, after which ready fails", c.Server.StalledAliveAfter, model.Duration(least))
 	}
-	first := map[string]int{}
 	for i, col := range c.Collectors {
 		path := fmt.Sprintf("collectors[%d]", i)
 		for _, p := range col.Problems() {
 			report(strings.TrimSuffix(path+"."+p.Path, "."), "%s", p.Text)
 		}
-		if j, twice := first[col.Name]; twice && col.Name != "" {
-			line, _ := doc.Position(fmt.Sprintf("collectors[%d].name", j))
-			report(path+".name", "collector %q: the collector in line %d has this name, expected a unique name", col.Name, line)
-		} else {
-			first[col.Name] = i
-		}
 	}
+	c.checkNames(doc, report)
 	for i, col := range c.Collectors {
 		c.checkUses(col, func(text string) { report(fmt.Sprintf("collectors[%d]", i), "%s", text) })
 	}
@@ -303,7 +309,7 @@ func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
 		if name, ok := strings.CutPrefix(pattern, BuiltinPrefix); ok {
 			data, err := fs.ReadFile(rules.Shipped(), name+".yml")
 			if err != nil {
-				errs = append(errs, doc.Errorf(where, "rule file %q: expected one of the shipped files %s", shown, strings.Join(ShippedRules(), ", ")))
+				errs = append(errs, l.mistake(doc, where, "rule file %q: expected one of the shipped files %s", shown, strings.Join(ShippedRules(), ", ")))
 				continue
 			}
 			parse(pattern, data)
@@ -314,7 +320,7 @@ func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
 		}
 		matches, err := l.Sources.glob(pattern)
 		if err != nil || len(matches) == 0 {
-			errs = append(errs, doc.Errorf(where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", shown))
+			errs = append(errs, l.mistake(doc, where, "rule file %q matches no file, expected a path or a glob relative to the configuration file", shown))
 			continue
 		}
 		for _, m := range matches {

@@ -113,6 +113,9 @@ func (r *Reloader) attempt() attempt {
 // refuse records and logs that the configuration is invalid. Without a valid one, the same
 // error once more is no news.
 func (r *Reloader) refuse(err error) error {
+	if shown := r.Builder.Secrets.Text(err.Error()); shown != err.Error() {
+		err = errors.New(shown)
+	}
 	again := err.Error() == r.refused
 	r.refused = err.Error()
 	switch {

@@ -38,7 +38,7 @@ func Query(socket, state string, deadline time.Time) Result {
 func Get(socket, path, accept string, limit int, deadline time.Time) (status int, body []byte, failed *Result) {
 	conn, err := dial(socket, deadline)
 	if err != nil {
-		return 0, nil, new(dialed(socket, err))
+		return 0, nil, new(Unreachable(socket, err))
 	}
 	defer conn.Close()
 	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: vitals\r\nAccept: %s\r\n\r\n", path, accept); err != nil {
@@ -65,8 +65,8 @@ func split(answer []byte, limit int) (status int, body []byte, failed *Result) {
 	return status, body, nil
 }
 
-// dialed returns the result for a socket that cannot be connected to.
-func dialed(socket string, err error) Result {
+// Unreachable returns the result for a socket that cannot be connected to.
+func Unreachable(socket string, err error) Result {
 	r := Result{Outcome: NoDaemon, Text: fmt.Sprintf("no process listens on %s", socket)}
 	switch {
 	case errors.Is(err, fs.ErrPermission):

@@ -211,8 +211,8 @@ func TestDialed(t *testing.T) {
 		{syscall.EACCES, Forbidden}, {syscall.EPERM, Forbidden}, {syscall.ENOENT, NoDaemon}, {syscall.ECONNREFUSED, NoDaemon},
 		{os.ErrDeadlineExceeded, Timeout}, {errors.New("other"), NoDaemon},
 	} {
-		if r := dialed("/s", tt.err); r.Outcome != tt.want {
-			t.Errorf("dialed(%v) = %s %q, want %s", tt.err, r.Outcome, r.Text, tt.want)
+		if r := Unreachable("/s", tt.err); r.Outcome != tt.want {
+			t.Errorf("Unreachable(%v) = %s %q, want %s", tt.err, r.Outcome, r.Text, tt.want)
 		}
 	}
 }

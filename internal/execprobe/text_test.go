@@ -13,7 +13,7 @@ func TestTextHoldsEverything(t *testing.T) {
 	want := &Verdict{
 		State: "ready", Verdict: "fail", Since: time.Date(2026, 11, 21, 12, 0, 0, 5, time.UTC), Stalled: true, AgeSeconds: 61.25, Generation: 7,
 		Reason: "not alive", Rule: "KeystoneDown", Status: "failing", Value: "0", Range: "@0:0", ExitCode: 12, Lines: []string{"KeystoneDown failing: it is down", "b"},
-		Pending: []string{"NeutronDown pending (fails in 7s)"}, Notes: []string{"keystone: 000 refused"}, Rules: 8, Failing: 2, Unknown: 1,
+		Pending: []string{"NeutronDown pending (failing in 7s)"}, Notes: []string{"keystone: 000 refused"}, Rules: 8, Failing: 2, Unknown: 1,
 	}
 	for f, v := range reflect.ValueOf(*want).Fields() {
 		if v.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -59,7 +60,7 @@ type Outcome int
 // The outcomes. Only OK and Warning pass.
 const (
 	OK        Outcome = iota + 1
-	Warning           // the state passes, and a rule warns
+	Warning           // a rule is not ok, and does not make the state fail
 	Failing           // a rule makes the state fail
 	Unknown           // the evidence is missing
 	NoRules           // the state has no rules, so nothing was evaluated
@@ -72,7 +73,7 @@ const (
 )
 
 func (o Outcome) String() string {
-	return [...]string{"none", "ok", "warning", "failing", "unknown", "no rules", "usage error", "no daemon", "forbidden", "timeout", "stale", "not understood"}[o]
+	return [...]string{"none", states.OK, states.Warning, states.Failing, states.Unknown, "no rules", "usage error", "no daemon", "forbidden", "timeout", "stale", "not understood"}[o]
 }
 
 // Result is the result of a probe.
@@ -110,11 +111,11 @@ func ResultOf(v *Verdict) Result {
 		r.Outcome, r.Text = Protocol, fmt.Sprintf("%s: the verdict is %.32q, expected pass, warn or fail", v.State, v.Verdict)
 	case v.Reason == reasonNoRules:
 		r.Outcome, r.Text = NoRules, v.State+": no rules: nothing was judged"
-	case v.Rule != "" && v.Status != "failing", v.Rule == "" && v.Reason == "starting":
+	case v.Rule != "" && v.Status != states.Failing, v.Rule == "" && v.Reason == "starting":
 		r.Outcome = Unknown
 	}
 	if r.Text == "" {
-		r.Text = v.State + ": " + firstOf(v.Reason, v.Verdict) + since(v.Since)
+		r.Text = v.State + ": " + firstOf(v.Reason, r.Outcome.String()) + since(v.Since)
 	}
 	if r.Outcome == OK || r.Outcome == Warning {
 		r.Text = strings.Join(slices.Concat([]string{r.Text}, v.Pending, v.Notes), "; ")

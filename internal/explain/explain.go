@@ -211,7 +211,7 @@ func named(s *evaluator.Snapshot, st evaluator.State, name string) (chosen []int
 // assemble returns the explanation of a state with its explained rules.
 func assemble(s *evaluator.Snapshot, st evaluator.State, chosen []int, rules []*Rule) *Explanation {
 	x := &Explanation{
-		State: st.Name, Verdict: st.Verdict.String(), Since: inUTC(st.Since), Reason: st.Reason,
+		State: st.Name, Verdict: st.Verdict.String(), Status: s.Word(&st), Since: inUTC(st.Since), Reason: st.Reason,
 		Generation: s.Generation, At: inUTC(s.At), RuleCount: len(st.Rules), Deciding: len(st.Deciding),
 		Rules: rules, LeftOut: len(chosen) - len(rules), Collectors: []Collector{},
 	}

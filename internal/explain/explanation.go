@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
 )
 
 // Explanation explains the verdict of a state: the rules that matter, and the value of
@@ -15,6 +17,8 @@ type Explanation struct {
 	State string `json:"state"`
 	// Verdict is pass, warn or fail.
 	Verdict string `json:"verdict"`
+	// Status is the word for people: ok, warning, failing or unknown.
+	Status string `json:"status"`
 	// Since is when the verdict last changed between failing and not failing.
 	Since time.Time `json:"since,omitzero"`
 	// Reason is why the state fails where none of its rules decides it.
@@ -48,6 +52,8 @@ type Rule struct {
 	Decides bool      `json:"decides,omitempty"`
 	Warns   bool      `json:"warns,omitempty"`
 	Observe bool      `json:"observe,omitempty"`
+	// Silence is why Observe is set, if that is not the annotation mode.
+	Silence *evaluator.Override `json:"silence,omitempty"`
 	// Starting is set if the rule decides while it is pending, as it was not ok yet.
 	Starting bool `json:"starting,omitempty"`
 	// NoData is what unknown means for it: fail, pass, hold or hold with a duration.
@@ -57,8 +63,12 @@ type Rule struct {
 	ForSeconds           float64 `json:"for_seconds"`
 	KeepFiringForSeconds float64 `json:"keep_firing_for_seconds,omitempty"`
 	Summary              string  `json:"summary,omitempty"`
-	Reason               string  `json:"reason,omitempty"`
-	Note                 string  `json:"note,omitempty"`
+	// Description and RunbookURL are the annotations of these names, and Labels the rule's own.
+	Description string            `json:"description,omitempty"`
+	RunbookURL  string            `json:"runbook_url,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Reason      string            `json:"reason,omitempty"`
+	Note        string            `json:"note,omitempty"`
 	// Cause is the rule that this one is a consequence of.
 	Cause string `json:"cause,omitempty"`
 	// Alerts are at most 10, the deciding one first, of AlertCount.

@@ -53,10 +53,14 @@ func (x *explainer) rule(ctx context.Context, r *evaluator.Rule, tree bool) *exp
 func (x *explainer) bare(r *evaluator.Rule) *Rule {
 	out := &Rule{
 		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity,
-		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe, Starting: r.Starting,
+		Status: r.Status.String(), Since: inUTC(r.Since), Decides: r.Decides, Warns: r.Warns, Observe: r.Observe, Silence: r.Silence, Starting: r.Starting,
 		NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause,
+		Description: r.Description, RunbookURL: r.RunbookURL, Labels: r.Labels,
 		AlertCount: r.AlertCount, Expr: printed(r.Expr),
+	}
+	if len(r.Labels) == 0 {
+		out.Labels = nil
 	}
 	if !r.Evaluated.Equal(x.view.Snapshot().At) {
 		out.Evaluated = inUTC(r.Evaluated)

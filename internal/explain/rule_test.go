@@ -69,7 +69,7 @@ func TestRulesOfAnExplanation(t *testing.T) {
 	x := sc.explain(t, "ready", Options{})
 	x.Rules = nil
 	want := &Explanation{
-		State: "ready", Verdict: "fail", Since: epoch().UTC(), Generation: 62, At: epoch().Add(time.Minute).UTC(), RuleCount: 4, Deciding: 2,
+		State: "ready", Verdict: "fail", Status: "failing", Since: epoch().UTC(), Generation: 62, At: epoch().Add(time.Minute).UTC(), RuleCount: 4, Deciding: 2,
 		Collectors: []Collector{{
 			Name: "web", Kind: "scrape", Ran: true, Success: true, LastRun: epoch().Add(57 * time.Second).UTC(), LastSuccess: epoch().Add(57 * time.Second).UTC(), IntervalSeconds: 10,
 		}},

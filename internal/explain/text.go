@@ -96,7 +96,7 @@ func (t *textWriter) add(depth int, left, right string) {
 // head returns the line of the state's verdict.
 func (t *textWriter) head() string {
 	x := t.x
-	facts := []string{x.State + ": " + x.Verdict + t.since(x.Since)}
+	facts := []string{x.State + ": " + x.Status + t.since(x.Since)}
 	if x.Reason != "" {
 		facts = append(facts, x.Reason)
 	}
@@ -104,12 +104,8 @@ func (t *textWriter) head() string {
 	switch {
 	case x.RuleCount == 0 && x.Reason == "":
 		facts = append(facts, "it has no rules")
-	case x.Verdict == "fail" && x.Deciding > 0:
+	case x.Verdict != "pass" && x.Deciding > 0:
 		facts = append(facts, "decided by "+of)
-	case x.Verdict == "warn" && x.Deciding == 1:
-		facts = append(facts, of+" warns")
-	case x.Verdict == "warn":
-		facts = append(facts, of+" warn")
 	case x.Verdict == "pass" && x.RuleCount == 1:
 		facts = append(facts, "its only rule does not make it fail")
 	case x.Verdict == "pass":
@@ -128,6 +124,8 @@ func (t *textWriter) ruleHead(r *Rule) string {
 		text += ", a rule of " + r.State
 	}
 	switch {
+	case r.Silence != nil:
+		text += ", silenced " + strings.TrimSpace(r.Silence.UntilText(t.x.At)+" "+r.Silence.Why())
 	case r.Observe:
 		text += ", observed only"
 	case r.Severity == "warning":
@@ -149,6 +147,24 @@ func (t *textWriter) ruleHead(r *Rule) string {
 	return text
 }
 
+// annotations adds what the rule's author wrote for its readers.
+func (t *textWriter) annotations(r *Rule) {
+	if r.Description != "" {
+		t.add(1, "description: "+r.Description, "")
+	}
+	if r.RunbookURL != "" && len(t.x.Rules) == 1 { // several rules must fit on a screen
+		t.add(1, "runbook: "+r.RunbookURL, "")
+	}
+	var own []string
+	for name, value := range r.Labels {
+		own = append(own, name+"="+strconv.Quote(value))
+	}
+	if len(own) > 0 {
+		slices.Sort(own)
+		t.add(1, "labels: "+strings.Join(own, ", "), "")
+	}
+}
+
 // rule adds the lines below a rule's head.
 func (t *textWriter) rule(r *Rule) {
 	if t.follows(r) {
@@ -166,6 +182,7 @@ func (t *textWriter) rule(r *Rule) {
 	if r.Note != "" {
 		t.add(1, "note: "+r.Note, "")
 	}
+	t.annotations(r)
 	if text := t.timing(r); text != "" {
 		t.add(1, text, "")
 	}
@@ -253,19 +270,19 @@ func (t *textWriter) since(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return " since " + t.clock(at) + " (" + span(t.x.At.Sub(at)) + ")"
+	return " since " + t.clock(at) + " (" + text.Span(t.x.At.Sub(at)) + ")"
 }
 
 func (t *textWriter) until(at time.Time) string {
 	if left := at.Sub(t.x.At); left > 0 {
-		return t.clock(at) + " (in " + span(left) + ")"
+		return t.clock(at) + " (in " + text.Span(left) + ")"
 	}
 	return "the next evaluation"
 }
 
 func (t *textWriter) ago(at time.Time) string {
 	if age := t.x.At.Sub(at); age >= time.Second {
-		return span(age) + " ago"
+		return text.Span(age) + " ago"
 	}
 	return "just now"
 }
@@ -277,25 +294,6 @@ func (t *textWriter) clock(at time.Time) string {
 		return at.Format(time.TimeOnly)
 	}
 	return at.Format(time.DateTime)
-}
-
-// span returns a duration in two units: 0s, 12s, 2m10s, 3h5m, 2d4h.
-func span(d time.Duration) string {
-	d = max(d, 0).Truncate(time.Second)
-	units := []struct {
-		name string
-		of   time.Duration
-	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
-	for i, u := range units[:len(units)-1] {
-		if d >= u.of {
-			text := fmt.Sprintf("%d%s", d/u.of, u.name)
-			if rest := d % u.of / units[i+1].of; rest > 0 {
-				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
-			}
-			return text
-		}
-	}
-	return fmt.Sprintf("%ds", d/time.Second)
 }
 
 // spanOf returns a duration of the configuration without rounding.

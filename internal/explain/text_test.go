@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 // noon is the moment of every fabricated explanation.
@@ -58,12 +59,14 @@ func everything() *Explanation {
 	}
 	down := rule("KeystoneDown", comparisonNode(selectorNode(`vitals_dependency_up{dependency="keystone"}`, "keystone", 0), "==", "0", 0, 1, 1))
 	down.Summary, down.Note = "Keystone does not answer or rejects the credentials.", "POST /v3/auth/tokens: no answer for 5 s"
+	down.Description, down.RunbookURL = "Pods get no ports while this lasts.", "https://runbooks.example.org/KeystoneDown"
+	down.Labels = map[string]string{"team": "network", "area": "identity"}
 	follows := rule("NeutronDown", comparisonNode(selectorNode(`vitals_dependency_up{dependency="neutron"}`, "neutron", 0), "==", "0", 0, 1, 1))
 	follows.Summary, follows.Cause = "Neutron does not answer.", "KeystoneDown"
 	unknown := rule("PoolsMissing", comparisonNode(selectorNode("kuryr_pools", "pools"), "<", "1", 1, 0, 0))
 	unknown.Status, unknown.Reason, unknown.Summary, unknown.Alerts, unknown.AlertCount = "unknown", "no data for kuryr_pools", "There are no pools.", nil, 0
 	return &Explanation{
-		State: "ready", Verdict: "fail", Since: before(130 * time.Second), Generation: 4711, At: noon(), RuleCount: 12, Deciding: 3,
+		State: "ready", Verdict: "fail", Status: "failing", Since: before(130 * time.Second), Generation: 4711, At: noon(), RuleCount: 12, Deciding: 3,
 		Rules:   append([]*Rule{down, follows, unknown}, oddRules(at, rule)...),
 		LeftOut: 7,
 		Collectors: []Collector{
@@ -194,15 +197,15 @@ func TestTextOfLongParts(t *testing.T) {
 func TestExplanationHead(t *testing.T) {
 	since := before(50 * time.Hour)
 	for want, x := range map[string]Explanation{
-		"ready: fail since 2025-12-31 10:00:00 (2d2h), decided by 1 of 1 rule":                   {Verdict: "fail", RuleCount: 1, Deciding: 1},
-		"ready: fail since 2025-12-31 10:00:00 (2d2h), shutting down":                            {Verdict: "fail", RuleCount: 9, Reason: "shutting down"},
-		"ready: fail since 2025-12-31 10:00:00 (2d2h), not alive: Dead, decided by 2 of 9 rules": {Verdict: "fail", RuleCount: 9, Deciding: 2, Reason: "not alive: Dead"},
-		"ready: fail since 2025-12-31 10:00:00 (2d2h), no rules":                                 {Verdict: "fail", Reason: "no rules"},
-		"ready: warn since 2025-12-31 10:00:00 (2d2h), 1 of 9 rules warns":                       {Verdict: "warn", RuleCount: 9, Deciding: 1},
-		"ready: warn since 2025-12-31 10:00:00 (2d2h), 2 of 9 rules warn":                        {Verdict: "warn", RuleCount: 9, Deciding: 2},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), none of its 9 rules makes it fail":        {Verdict: "pass", RuleCount: 9},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), its only rule does not make it fail":      {Verdict: "pass", RuleCount: 1},
-		"ready: pass since 2025-12-31 10:00:00 (2d2h), it has no rules":                          {Verdict: "pass"},
+		"ready: failing since 2025-12-31 10:00:00 (2d2h), decided by 1 of 1 rule":                   {Verdict: "fail", Status: "failing", RuleCount: 1, Deciding: 1},
+		"ready: failing since 2025-12-31 10:00:00 (2d2h), shutting down":                            {Verdict: "fail", Status: "failing", RuleCount: 9, Reason: "shutting down"},
+		"ready: failing since 2025-12-31 10:00:00 (2d2h), not alive: Dead, decided by 2 of 9 rules": {Verdict: "fail", Status: "failing", RuleCount: 9, Deciding: 2, Reason: "not alive: Dead"},
+		"ready: failing since 2025-12-31 10:00:00 (2d2h), no rules":                                 {Verdict: "fail", Status: "failing", Reason: "no rules"},
+		"ready: warning since 2025-12-31 10:00:00 (2d2h), decided by 1 of 9 rules":                  {Verdict: "warn", Status: "warning", RuleCount: 9, Deciding: 1},
+		"ready: warning since 2025-12-31 10:00:00 (2d2h), decided by 2 of 9 rules":                  {Verdict: "warn", Status: "warning", RuleCount: 9, Deciding: 2},
+		"ready: ok since 2025-12-31 10:00:00 (2d2h), none of its 9 rules makes it fail":             {Verdict: "pass", Status: "ok", RuleCount: 9},
+		"ready: ok since 2025-12-31 10:00:00 (2d2h), its only rule does not make it fail":           {Verdict: "pass", Status: "ok", RuleCount: 1},
+		"ready: ok since 2025-12-31 10:00:00 (2d2h), it has no rules":                               {Verdict: "pass", Status: "ok"},
 	} {
 		x.State, x.Since, x.At, x.Generation = "ready", since, noon(), 3
 		want += "\n\nas of 2026-01-02 12:00:00 UTC, generation 3\n"
@@ -210,8 +213,8 @@ func TestExplanationHead(t *testing.T) {
 			t.Errorf("Text() = %q, want %q", got, want)
 		}
 	}
-	starting := Explanation{State: "started", Verdict: "fail", Reason: "starting", At: noon(), Collectors: []Collector{{Name: "late", Kind: "http"}}}
-	if got, want := Text(&starting, false, ""), "collectors:\n  late (http)  no collection has finished yet\n"; !strings.Contains(got, want) {
+	starting := Explanation{State: "started", Verdict: "fail", Status: "unknown", Reason: "starting", At: noon(), Collectors: []Collector{{Name: "late", Kind: "http"}}}
+	if got, want := Text(&starting, false, ""), "started: unknown, starting\n\ncollectors:\n  late (http)  no collection has finished yet\n"; !strings.Contains(got, want) {
 		t.Errorf("Text() = %q, want the collector that is waited for", got)
 	}
 }
@@ -255,8 +258,8 @@ func TestSpans(t *testing.T) {
 		-time.Second: "0s", 999 * time.Millisecond: "0s", 12 * time.Second: "12s", time.Minute: "1m", 130 * time.Second: "2m10s",
 		time.Hour + time.Second: "1h", 3*time.Hour + 5*time.Minute: "3h5m", 52 * time.Hour: "2d4h",
 	} {
-		if got := span(d); got != want {
-			t.Errorf("span(%s) = %s, want %s", d, got, want)
+		if got := text.Span(d); got != want {
+			t.Errorf("text.Span(%s) = %s, want %s", d, got, want)
 		}
 	}
 	for seconds, want := range map[float64]string{10: "10s", 60: "1m", 90: "1m30s", 3600: "1h", 5400: "1h30m", 0.5: "500ms"} {

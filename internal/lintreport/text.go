@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules/lint"
 )
 
@@ -69,7 +70,7 @@ func harmless(s string) string {
 		switch {
 		case c == '\t' || c == '\n':
 			return ' '
-		case unicode.Is(unicode.Cc, c) || unicode.Is(unicode.Cf, c):
+		case text.Invisible(c):
 			return unicode.ReplacementChar
 		}
 		return c

@@ -3,6 +3,7 @@ package listen
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,48 +15,67 @@ const (
 	// clients cause them, and need no permission to.
 	firstErrors = 10
 	errorPause  = 10 * time.Second
+	// firstPanics and panicPause are the same for panics of handlers, each a mistake of the
+	// program.
+	firstPanics = 10
+	panicPause  = time.Minute
 	// maxError bounds an error in bytes: the stack of a panic, too, is one.
 	maxError = 8 << 10
 )
 
-// connectionErrors is a slog.Handler for the errors that http.Server logs as free text. It
-// logs them in the format of all other lines, and bounds their rate.
-type connectionErrors struct {
+// serverErrors is a slog.Handler for the errors that http.Server logs as free text. It logs them
+// in the format of all other lines. It bounds the rate of panics of handlers, and that of all
+// others, which are of connections.
+type serverErrors struct {
 	logger *slog.Logger
 
-	mu      sync.Mutex // guards what follows
-	limits  *rate.Limiter
+	mu                  sync.Mutex // guards what follows
+	connections, panics errorLimit
+}
+
+// errorLimit counts what its limit omits.
+type errorLimit struct {
+	limit   *rate.Limiter
 	omitted int
 }
 
-func newConnectionErrors(logger *slog.Logger) *connectionErrors {
-	return &connectionErrors{logger: logger, limits: rate.NewLimiter(rate.Every(errorPause), firstErrors)}
+func newServerErrors(logger *slog.Logger) *serverErrors {
+	return &serverErrors{
+		logger:      logger,
+		connections: errorLimit{limit: rate.NewLimiter(rate.Every(errorPause), firstErrors)},
+		panics:      errorLimit{limit: rate.NewLimiter(rate.Every(panicPause), firstPanics)},
+	}
 }
 
-// Handle logs the record as an error, with the number of those that were omitted before it.
-func (c *connectionErrors) Handle(_ context.Context, r slog.Record) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.limits.AllowN(r.Time, 1) {
-		c.omitted++
+// Handle logs the record, with the number of those of its sort that were omitted before it.
+// net/http begins the message of a panic with these words.
+func (e *serverErrors) Handle(ctx context.Context, r slog.Record) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	sort, level, text := &e.connections, slog.LevelWarn, "connection failed"
+	if strings.HasPrefix(r.Message, "http: panic serving ") {
+		sort, level, text = &e.panics, slog.LevelError, "handler panicked"
+	}
+	if !sort.limit.AllowN(r.Time, 1) {
+		sort.omitted++
 		return nil
 	}
-	logger := c.logger
-	if c.omitted > 0 {
-		logger = logger.With("omitted", c.omitted)
+	logger := e.logger
+	if sort.omitted > 0 {
+		logger = logger.With("omitted", sort.omitted)
 	}
-	c.omitted = 0
-	logger.Warn("connection failed", "err", r.Message[:min(len(r.Message), maxError)])
+	sort.omitted = 0
+	logger.Log(ctx, level, text, "err", r.Message[:min(len(r.Message), maxError)])
 	return nil
 }
 
 // Enabled reports that the logger decides.
-func (c *connectionErrors) Enabled(ctx context.Context, l slog.Level) bool {
-	return c.logger.Enabled(ctx, l)
+func (e *serverErrors) Enabled(ctx context.Context, l slog.Level) bool {
+	return e.logger.Enabled(ctx, l)
 }
 
 // WithAttrs returns the handler itself: http.Server has no attributes.
-func (c *connectionErrors) WithAttrs([]slog.Attr) slog.Handler { return c }
+func (e *serverErrors) WithAttrs([]slog.Attr) slog.Handler { return e }
 
 // WithGroup returns the handler itself.
-func (c *connectionErrors) WithGroup(string) slog.Handler { return c }
+func (e *serverErrors) WithGroup(string) slog.Handler { return e }

@@ -6,8 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,7 +69,7 @@ func TestHandshakeErrorsAreBounded(t *testing.T) {
 func TestConnectionErrorsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		errors := slog.NewLogLogger(newConnectionErrors(slog.New(slog.NewTextHandler(&log, nil))), slog.LevelError)
+		errors := slog.NewLogLogger(newServerErrors(slog.New(slog.NewTextHandler(&log, nil))), slog.LevelError)
 		for range firstErrors + 5 {
 			errors.Print("flood")
 		}
@@ -80,3 +82,62 @@ func TestConnectionErrorsAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// A flood of handshake errors hides no panic of a handler, which is an error of the program, nor
+// the other way round.
+func TestPanicsHaveTheirOwnLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		errors := slog.NewLogLogger(newServerErrors(slog.New(slog.NewTextHandler(&log, nil))), slog.LevelError)
+		for range 2 * firstErrors {
+			errors.Print("http: TLS handshake error from 192.0.2.1:1: EOF")
+		}
+		server := &http.Server{ErrorLog: errors, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a mistake") })}
+		from, to := net.Pipe()
+		listener := &oneConnection{conns: make(chan net.Conn, 1)}
+		listener.conns <- from
+		go func() { _ = server.Serve(listener) }()
+		_, _ = io.WriteString(to, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		synctest.Wait()
+		_ = server.Close()
+		synctest.Wait()
+		if n := strings.Count(log.String(), "level=WARN msg=\"connection failed\""); n != firstErrors {
+			t.Errorf("%d errors of connections are logged, want %d", n, firstErrors)
+		}
+		const want = `level=ERROR msg="handler panicked" err="http: panic serving pipe: a mistake`
+		if n := strings.Count(log.String(), want); n != 1 {
+			t.Errorf("%q is logged %d times, want once; the log is\n%s", want, n, log.String())
+		}
+		for range 2 * firstPanics {
+			errors.Print("http: panic serving x")
+		}
+		if n := strings.Count(log.String(), "handler panicked"); n != firstPanics {
+			t.Errorf("%d panics are logged, want %d", n, firstPanics)
+		}
+		time.Sleep(panicPause)
+		errors.Print("http: panic serving x")
+		if !strings.Contains(log.String(), fmt.Sprintf("omitted=%d", firstPanics+1)) {
+			t.Errorf("the next panic is logged without those in between; the log is\n%s", log.String())
+		}
+	})
+}
+
+// oneConnection is a listener of connections that exist.
+type oneConnection struct {
+	conns chan net.Conn
+	once  sync.Once
+}
+
+func (l *oneConnection) Accept() (net.Conn, error) {
+	if conn, ok := <-l.conns; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *oneConnection) Close() error {
+	l.once.Do(func() { close(l.conns) })
+	return nil
+}
+
+func (l *oneConnection) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }

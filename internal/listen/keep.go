@@ -61,7 +61,7 @@ func (l *Listeners) UnixSocket() (listening, ok bool) {
 
 // serveSocket serves on a socket until it is closed or replaced.
 func (l *Listeners) serveSocket(s *socket, failed chan<- error) {
-	err := l.localServer.Serve(s.ln)
+	err := l.local.server.Serve(l.local.pool.Listen(s.ln))
 	if l.socket.Load() == s && !errors.Is(err, http.ErrServerClosed) {
 		failed <- err
 	}

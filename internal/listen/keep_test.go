@@ -20,8 +20,8 @@ func kept(t *testing.T) (l *Listeners, dir, path string) {
 		t.Fatal(err)
 	}
 	path = filepath.Join(dir, "v.sock")
-	l = newListeners()
-	l.localServer.Handler = http.NotFoundHandler()
+	l = unopened()
+	l.local.server.Handler = http.NotFoundHandler()
 	if err := l.openSocket(Socket{Path: path, Mode: "0666"}); err != nil {
 		t.Fatal(err)
 	}

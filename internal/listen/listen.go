@@ -8,14 +8,13 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/prometheus/exporter-toolkit/web"
 
-	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/grpchealth"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
@@ -24,12 +23,12 @@ const closeTimeout = 2 * time.Second
 
 // Listeners are the open sockets of the process and their servers.
 type Listeners struct {
-	web, probe  []net.Listener
-	webServer   *http.Server
-	probeServer *http.Server
-	localServer *http.Server
-	flags       *web.FlagConfig
-	logger      *slog.Logger
+	web, probe, grpc door
+	// local is that of the Unix socket, whose listener may change.
+	local  door
+	health *grpchealth.Server
+	flags  *web.FlagConfig
+	logger *slog.Logger
 
 	// socket is the Unix socket; nil where none is open.
 	socket atomic.Pointer[socket]
@@ -47,34 +46,44 @@ type Options struct {
 	Web *web.FlagConfig
 	// ProbeAddress is the address of the listener for probes alone; empty for none.
 	ProbeAddress string
-	Socket       Socket
-	Logger       *slog.Logger
+	// GRPCAddress is the address of the listener for health checks over gRPC alone; empty for
+	// none. The other listeners have them as well.
+	GRPCAddress string
+	Socket      Socket
+	Logger      *slog.Logger
 }
 
 // Open opens all listeners of the options, or none: a port in use is an error, because
 // another process would answer the probes. An invalid --web.config.file is an error as
 // well.
 func Open(s *server.Server, o Options) (l *Listeners, err error) {
-	l = &Listeners{
-		flags: o.Web, logger: o.Logger,
-		webServer: server.HTTPServer(s.Handler()), probeServer: server.HTTPServer(s.Probes()),
-	}
-	l.localServer = server.HTTPServer(s.Local(l.mayWrite))
-	l.localServer.ConnContext = withConnection
-	errorLog := slog.NewLogLogger(newConnectionErrors(o.Logger), slog.LevelError)
-	for _, s := range []*http.Server{l.webServer, l.probeServer, l.localServer} {
-		s.ErrorLog = errorLog
+	health := grpchealth.New(s)
+	serve := func(h http.Handler) *http.Server { return server.HTTPServer(health.Handler(h)) }
+	l = newListeners(o.Logger, health)
+	l.flags = o.Web
+	l.web.server, l.probe.server, l.grpc.server = serve(s.Handler()), serve(s.Probes()), serve(http.HandlerFunc(notGRPC))
+	l.local.server = serve(s.Local(l.mayWrite))
+	l.local.server.ConnContext = withConnection
+	errorLog := slog.NewLogLogger(newServerErrors(o.Logger), slog.LevelError)
+	for _, d := range l.doors() {
+		d.server.ErrorLog = errorLog
 	}
 	defer func() {
 		if err != nil {
 			l.Close()
 		}
 	}()
+	if err := l.limit(o); err != nil {
+		return l, err
+	}
 	if err := web.Validate(*o.Web.WebConfigFile); err != nil {
 		return l, fmt.Errorf("--web.config.file=%s: %w", *o.Web.WebConfigFile, err)
 	}
+	if err := l.setProtocols(*o.Web.WebConfigFile); err != nil {
+		return l, err
+	}
 	if o.Web.WebSystemdSocket != nil && *o.Web.WebSystemdSocket {
-		if l.web, err = activation.Listeners(); err == nil && len(l.web) == 0 {
+		if l.web.open, err = activation.Listeners(); err == nil && len(l.web.open) == 0 {
 			err = errors.New("--web.systemd-socket is given, but systemd passed no socket")
 		}
 		if err != nil {
@@ -82,46 +91,41 @@ func Open(s *server.Server, o Options) (l *Listeners, err error) {
 		}
 	} else {
 		for _, address := range *o.Web.WebListenAddresses {
-			if err := l.add(&l.web, "tcp", address); err != nil {
+			if err := l.web.listen(address); err != nil {
 				return l, err
 			}
 		}
 	}
 	if o.ProbeAddress != "" {
-		if err := l.add(&l.probe, "tcp", o.ProbeAddress); err != nil {
+		if err := l.probe.listen(o.ProbeAddress); err != nil {
+			return l, err
+		}
+	}
+	if o.GRPCAddress != "" {
+		if err := l.grpc.listen(o.GRPCAddress); err != nil {
 			return l, err
 		}
 	}
 	return l, l.openSocket(o.Socket)
 }
 
-func (l *Listeners) add(to *[]net.Listener, network, address string) error {
-	ln, err := net.Listen(network, address)
-	switch {
-	case err != nil && !config.IsListenAddress(address):
-		return fmt.Errorf("listen on %s: expected :PORT or HOST:PORT, with a port up to 65535", address)
-	case err != nil:
-		return fmt.Errorf("listen on %s: %w", address, err)
-	}
-	*to = append(*to, ln)
-	return nil
-}
-
 // Serve serves on all listeners. The channel gets an error when one of them ends.
 func (l *Listeners) Serve() <-chan error {
 	failed := make(chan error, 8)
-	serve := func(lns []net.Listener, f func([]net.Listener) error) {
-		if len(lns) == 0 {
+	serve := func(d *door, serve func([]net.Listener) error) {
+		if len(d.open) == 0 {
 			return
 		}
 		go func() {
-			if err := f(lns); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(d.limited()); err != nil && !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
 			}
 		}()
 	}
-	serve(l.web, func(lns []net.Listener) error { return web.ServeMultiple(lns, l.webServer, l.flags, l.logger) })
-	serve(l.probe, func(lns []net.Listener) error { return l.probeServer.Serve(lns[0]) })
+	serve(&l.web, func(lns []net.Listener) error { return web.ServeMultiple(lns, l.web.server, l.flags, l.logger) })
+	for _, d := range []*door{&l.probe, &l.grpc} {
+		serve(d, func(lns []net.Listener) error { return d.server.Serve(lns[0]) })
+	}
 	if s := l.socket.Load(); s != nil {
 		go l.serveSocket(s, failed)
 		l.keep(failed)
@@ -142,6 +146,7 @@ func (l *Listeners) keep(failed chan<- error) {
 // Close stops all servers. Running requests have closeTimeout to finish. A Unix socket is
 // removed when it is closed and not later, because another process may then use the path.
 func (l *Listeners) Close() {
+	l.health.Close() // first: a call of Watch would hold up the servers
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if l.kept != nil {
@@ -151,13 +156,13 @@ func (l *Listeners) Close() {
 		case <-ctx.Done():
 		}
 	}
-	for _, s := range []*http.Server{l.webServer, l.probeServer, l.localServer} {
-		if s.Shutdown(ctx) != nil {
-			_ = s.Close()
+	for _, d := range l.doors() {
+		if d.server.Shutdown(ctx) != nil {
+			_ = d.server.Close()
 		}
-	}
-	for _, ln := range slices.Concat(l.web, l.probe) {
-		_ = ln.Close()
+		for _, ln := range d.open {
+			_ = ln.Close()
+		}
 	}
 	if s := l.socket.Load(); s != nil {
 		_ = s.ln.Close()
@@ -167,8 +172,11 @@ func (l *Listeners) Close() {
 // Log logs the addresses of all listeners but those of the exporter toolkit, which logs
 // its own.
 func (l *Listeners) Log() {
-	for _, ln := range l.probe {
+	for _, ln := range l.probe.open {
 		l.logger.Info("listening for probes", "address", ln.Addr().String())
+	}
+	for _, ln := range l.grpc.open {
+		l.logger.Info("listening for gRPC", "address", ln.Addr().String())
 	}
 	if s := l.socket.Load(); s != nil {
 		l.logger.Info("listening", "socket", filepath.Clean(s.path))
@@ -177,8 +185,8 @@ func (l *Listeners) Log() {
 
 // WebAddress returns the address of the first listener for everything.
 func (l *Listeners) WebAddress() string {
-	if len(l.web) == 0 {
+	if len(l.web.open) == 0 {
 		return ""
 	}
-	return l.web[0].Addr().String()
+	return l.web.open[0].Addr().String()
 }

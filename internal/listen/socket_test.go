@@ -11,11 +11,18 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors/collectortest"
+	"github.com/vitals-health/vitals/internal/connlimit"
+	"github.com/vitals-health/vitals/internal/grpchealth"
 )
 
-// newListeners is what listen begins with.
-func newListeners() *Listeners {
-	return &Listeners{logger: slog.New(slog.DiscardHandler), webServer: &http.Server{}, probeServer: &http.Server{}, localServer: &http.Server{}}
+// unopened is what Open begins with, without handlers.
+func unopened() *Listeners {
+	l := newListeners(slog.New(slog.DiscardHandler), grpchealth.New(nil))
+	for _, d := range l.doors() {
+		d.server = &http.Server{}
+	}
+	l.pool(connlimit.Limits{Served: 4, Waiting: 4})
+	return l
 }
 
 func dial(path string) error {
@@ -69,7 +76,7 @@ func TestSocketThatIsThere(t *testing.T) {
 			path := filepath.Join(collectortest.Dir(t), "v.sock")
 			defer tt.occupy(t, path)()
 			before, _ := os.Lstat(path)
-			l := newListeners()
+			l := unopened()
 			defer l.Close()
 			err := l.openSocket(Socket{Path: path, Mode: "0660"})
 			after, _ := os.Lstat(path)
@@ -116,7 +123,7 @@ func busySocket(t *testing.T, path string) func() {
 // has begun to listen.
 func TestSocketOfASuccessorStays(t *testing.T) {
 	path := filepath.Join(collectortest.Dir(t), "v.sock")
-	old, next := newListeners(), newListeners()
+	old, next := unopened(), unopened()
 	if err := old.openSocket(Socket{Path: path, Mode: "0660"}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,15 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/vitals-health/vitals/internal/connlimit"
+	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/unixsocket"
 )
 
@@ -50,7 +53,26 @@ func newWriters(file fs.FileInfo, r socketRights) (writers, error) {
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, c)
+	below := connlimit.Below(c)
+	return server.WithPeer(context.WithValue(ctx, connectionKey{}, below), func() string { return peerName(below) })
+}
+
+// peerName returns the user at the other end of a connection to the Unix socket, by the name
+// that the system of the daemon has for it.
+func peerName(c net.Conn) string {
+	conn, ok := c.(*net.UnixConn)
+	if !ok {
+		return "an unknown user"
+	}
+	peer, err := unixsocket.PeerOf(conn)
+	if err != nil {
+		return "an unknown user"
+	}
+	uid := strconv.FormatUint(uint64(peer.UID), 10)
+	if known, err := user.LookupId(uid); err == nil {
+		return known.Username + " (uid " + uid + ")"
+	}
+	return "uid " + uid
 }
 
 // mayWrite is that of the Unix socket.

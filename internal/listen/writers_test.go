@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,7 +157,7 @@ func TestWritersWithoutPeerCredentials(t *testing.T) {
 
 func TestWritersReadTheGroupOfTheSocket(t *testing.T) {
 	path := filepath.Join(collectortest.Dir(t), "s")
-	l := newListeners()
+	l := unopened()
 	defer l.Close()
 	if err := l.openSocket(Socket{Path: path, Mode: "0660", Writers: []string{"7"}}); err != nil {
 		t.Fatal(err)
@@ -163,5 +165,41 @@ func TestWritersReadTheGroupOfTheSocket(t *testing.T) {
 	made := l.socket.Load().writers
 	if made.group != uint32(os.Getegid()) || made.own != uint32(os.Geteuid()) || !made.closed || !slices.Equal(made.users, []uint32{7}) {
 		t.Errorf("writers = %+v, want this process' user and group, and 7", made)
+	}
+}
+
+// The user of a client is that of the kernel, by its name if it has one.
+func TestPeerName(t *testing.T) {
+	path := filepath.Join(collectortest.Dir(t), "s")
+	ln, err := unixsocket.Listen(path, 0o600, unixsocket.OwnGroup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	client, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := ln.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	uid := fmt.Sprint(os.Geteuid())
+	want := "uid " + uid
+	if known, err := user.LookupId(uid); err == nil {
+		want = known.Username + " (uid " + uid + ")"
+	}
+	if got := peerName(conn); got != want {
+		t.Errorf("peerName() = %q, want %q", got, want)
+	}
+	if got := peerName(client); got != want { // both ends are this process
+		t.Errorf("peerName() of the other end = %q, want %q", got, want)
+	}
+	left, right := net.Pipe()
+	defer left.Close()
+	defer right.Close()
+	if got := peerName(left); got != "an unknown user" {
+		t.Errorf("peerName() of a pipe = %q, want an unknown user", got)
 	}
 }

@@ -31,12 +31,10 @@ func Start(to io.Writer) *Queue {
 	return q
 }
 
-// Write queues lines, or drops and counts them where the queue is full. It returns no error.
+// Write queues lines, or drops and counts those that do not fit. It returns no error.
 func (q *Queue) Write(lines []byte) (int, error) {
-	if !q.add(lines) {
-		q.drop(lines)
-		return len(lines), nil
-	}
+	n := q.add(lines)
+	q.drop(lines[n:])
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -44,14 +42,17 @@ func (q *Queue) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-func (q *Queue) add(lines []byte) bool {
+// add queues the first lines, as many as fit, and returns their length. A text without an end
+// of line fits as a whole or not at all.
+func (q *Queue) add(lines []byte) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting)+len(lines) > MaxBytes {
-		return false
+	n = len(lines)
+	if room := MaxBytes - len(q.waiting); n > room {
+		n = bytes.LastIndexByte(lines[:room], '\n') + 1
 	}
-	q.waiting = append(q.waiting, lines...)
-	return true
+	q.waiting = append(q.waiting, lines[:n]...)
+	return n
 }
 
 func (q *Queue) drop(lines []byte) { q.dropped.Add(uint64(bytes.Count(lines, []byte("\n")))) }

@@ -78,6 +78,23 @@ func TestReaderThatStops(t *testing.T) {
 	})
 }
 
+// Of a text that is longer than the queue, such as thousands of mistakes in a configuration,
+// the first lines arrive whole.
+func TestTextLongerThanTheQueue(t *testing.T) {
+	var to bytes.Buffer
+	q := logqueue.Start(&to)
+	line := strings.Repeat("x", 999) + "\n"
+	const fit, more = logqueue.MaxBytes / 1000, 7
+	text := []byte(strings.Repeat(line, fit+more))
+	if n, err := q.Write(text); n != len(text) || err != nil {
+		t.Errorf("Write() = %d, %v, want %d and no error", n, err, len(text))
+	}
+	q.Close(time.Minute)
+	if got, want := to.String(), strings.Repeat(line, fit); got != want || q.Dropped() != more {
+		t.Errorf("%d bytes arrived and %d lines were dropped, want %d and %d", len(got), q.Dropped(), len(want), more)
+	}
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

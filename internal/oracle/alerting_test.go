@@ -75,6 +75,7 @@ type alert struct {
 	Firing   bool
 	Value    float64
 	ActiveAt time.Time
+	FiredAt  time.Time
 }
 
 // TestAlertsAgainstPrometheus plays random timelines through the evaluator and through
@@ -186,7 +187,7 @@ func labelOf(ls string) string {
 func ours(s *evaluator.Snapshot) []alert {
 	var all []alert
 	for _, a := range s.Rules[0].Alerts {
-		all = append(all, alert{a.Labels.String(), a.Firing, a.Value, a.ActiveAt.Round(0)})
+		all = append(all, alert{a.Labels.String(), a.Firing, a.Value, a.ActiveAt.Round(0), a.FiredAt.Round(0)})
 	}
 	return sorted(all)
 }
@@ -233,7 +234,7 @@ func (r *reference) eval(ctx context.Context, at time.Time, step map[string]floa
 		if a.State == promrules.StateInactive {
 			continue
 		}
-		all = append(all, alert{a.Labels.String(), a.State == promrules.StateFiring, a.Value, a.ActiveAt})
+		all = append(all, alert{a.Labels.String(), a.State == promrules.StateFiring, a.Value, a.ActiveAt, a.FiredAt})
 	}
 	return sorted(all), nil
 }

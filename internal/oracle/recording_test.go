@@ -165,7 +165,7 @@ func evaluateHere(t *testing.T, file *rules.File, timeline []map[string]float64)
 		var alerts []alert
 		for _, r := range s.Rules {
 			for _, a := range r.Alerts {
-				alerts = append(alerts, alert{a.Labels.String(), a.Firing, a.Value, a.ActiveAt.Round(0)})
+				alerts = append(alerts, alert{a.Labels.String(), a.Firing, a.Value, a.ActiveAt.Round(0), a.FiredAt.Round(0)})
 			}
 		}
 		evaluations = append(evaluations, evaluation{s.At.Round(0), sorted(alerts)})
@@ -209,7 +209,7 @@ func evaluateThere(t *testing.T, file *rules.File, timeline []map[string]float64
 		var alerts []alert
 		for _, r := range group.AlertingRules() {
 			for _, a := range r.ActiveAlerts() {
-				alerts = append(alerts, alert{a.Labels.String(), a.State == promrules.StateFiring, a.Value, a.ActiveAt})
+				alerts = append(alerts, alert{a.Labels.String(), a.State == promrules.StateFiring, a.Value, a.ActiveAt, a.FiredAt})
 			}
 		}
 		results = append(results, sorted(alerts))

@@ -1,11 +1,14 @@
 package promexpr
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/parser/posrange"
 )
 
 // NewParser returns a parser with the options of Prometheus' default configuration. The
@@ -15,8 +18,11 @@ func NewParser() parser.Parser {
 }
 
 // Parse parses an expression and computes its durations, such as [5m * 2], as the engine
-// does for an instant query.
+// does for an instant query. It returns an error for an expression that is nested too deeply.
 func Parse(text string) (parser.Expr, error) {
+	if err := nestingError(text); err != nil {
+		return nil, err
+	}
 	expr, err := NewParser().ParseExpr(text)
 	if err != nil || !slices.ContainsFunc(timed(expr), computed) {
 		return expr, err
@@ -34,6 +40,31 @@ func Parse(text string) (parser.Expr, error) {
 		copyDurations(n, from[i])
 	}
 	return expr, nil
+}
+
+// ParseForeign parses an expression for another server, which decides on the experimental features
+// that it has. Durations are not computed.
+func ParseForeign(text string) (parser.Expr, error) {
+	if err := nestingError(text); err != nil {
+		return nil, err
+	}
+	p := parser.NewParser(parser.Options{
+		EnableExperimentalFunctions: true, ExperimentalDurationExpr: true,
+		EnableExtendedRangeSelectors: true, EnableBinopFillModifiers: true,
+	})
+	return p.ParseExpr(text)
+}
+
+// nestingError returns the error of an expression that is nested too deeply, nil for any other.
+func nestingError(text string) error {
+	at := tooDeep(text)
+	if at < 0 {
+		return nil
+	}
+	return parser.ParseErrors{{
+		PositionRange: posrange.PositionRange{Start: posrange.Pos(at), End: posrange.Pos(at + 1)}, Query: text,
+		Err: fmt.Errorf("nested deeper than %d levels: split it with recording rules", maxNesting),
+	}}
 }
 
 // timed returns the nodes of an expression that have a duration, in a fixed order.
@@ -72,4 +103,36 @@ func copyDurations(to, from parser.Node) {
 		s := from.(*parser.SubqueryExpr)
 		to.Range, to.Step, to.OriginalOffset = s.Range, s.Step, s.OriginalOffset
 	}
+}
+
+// maxNesting bounds the brackets in each other in an expression.
+const maxNesting = 100
+
+// tooDeep returns the offset of the bracket that exceeds maxNesting, or -1. Brackets in strings
+// and comments do not count.
+func tooDeep(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '(', '[', '{':
+			if depth++; depth > maxNesting {
+				return i
+			}
+		case ')', ']', '}':
+			depth--
+		case '"', '\'', '`':
+			for i++; i < len(text) && text[i] != c; i++ {
+				if text[i] == '\\' && c != '`' {
+					i++
+				}
+			}
+		case '#':
+			end := strings.IndexByte(text[i:], '\n')
+			if end < 0 {
+				return -1
+			}
+			i += end
+		}
+	}
+	return -1
 }

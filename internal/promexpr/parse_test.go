@@ -1,6 +1,7 @@
 package promexpr
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -57,6 +58,35 @@ func TestParseRejects(t *testing.T) {
 	for _, given := range []string{"rate(x[5m - 5m])", "x offset (1h / 0)", "rate(x[5m *])", "x =="} {
 		if expr, err := Parse(given); err == nil {
 			t.Errorf("Parse(%s) = %v, want an error", given, expr)
+		}
+	}
+}
+
+func TestNestingIsBounded(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("(", n) + "up" + strings.Repeat(")", n) }
+	for _, tt := range []struct {
+		text string
+		at   int // of the mistake; -1 without one
+	}{
+		{nested(100), -1},
+		{nested(101), 100},
+		{nested(100_000), 100},
+		{"up{a=\"" + strings.Repeat("(", 200) + "\"}", -1},
+		{"up{a='\\'" + strings.Repeat("[", 200) + "'}", -1},
+		{"up{a=`\\`}" + " # " + strings.Repeat("{", 200), -1},
+		{"up # " + strings.Repeat("(", 200) + "\n + " + nested(101), 209 + 100},
+		{strings.Repeat("(up) + ", 500) + "up", -1},
+	} {
+		_, err := Parse(tt.text)
+		if tt.at < 0 {
+			if err != nil {
+				t.Errorf("Parse(%.60s) = %v, want no error", tt.text, err)
+			}
+			continue
+		}
+		errs, ok := errors.AsType[parser.ParseErrors](err)
+		if !ok || int(errs[0].PositionRange.Start) != tt.at || !strings.Contains(errs[0].Err.Error(), "nested deeper than 100 levels: split it with recording rules") {
+			t.Errorf("Parse(%.60s) = %.200v, want an error at %d with the bound", tt.text, err, tt.at)
 		}
 	}
 }

@@ -72,6 +72,9 @@ func Secrets(list ...string) []string {
 			if plain, err := url.QueryUnescape(secret); err == nil {
 				found = append(found, plain)
 			}
+			if _, password, ok := strings.Cut(secret, ":"); ok && strings.HasSuffix(text[:s.from], "://") {
+				found = append(found, password)
+			}
 			for _, word := range strings.FieldsFunc(secret, func(r rune) bool { return r == ' ' || r == ':' }) {
 				if len(word) >= minLine { // the password after a user, the token after Bearer
 					found = append(found, word)
@@ -116,13 +119,8 @@ func distinct(texts []string) []string {
 func Values(text string, secrets []string) string {
 	var forms []string
 	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-		goForm := strconv.Quote(secret)
-		forms = append(forms, secret, goForm[1:len(goForm)-1], url.QueryEscape(secret), url.PathEscape(secret))
-		if jsonForm, err := json.Marshal(secret); err == nil {
-			forms = append(forms, string(jsonForm[1:len(jsonForm)-1]))
+		if secret != "" {
+			forms = append(forms, formsOf(secret)...)
 		}
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) }) // a secret may be a part of another
@@ -130,6 +128,16 @@ func Values(text string, secrets []string) string {
 		text = strings.ReplaceAll(text, form, Hidden)
 	}
 	return text
+}
+
+// formsOf returns a secret in its plain form and as quoted by Go, JSON and URLs.
+func formsOf(secret string) []string {
+	goForm := strconv.Quote(secret)
+	forms := []string{secret, goForm[1 : len(goForm)-1], url.QueryEscape(secret), url.PathEscape(secret)}
+	if jsonForm, err := json.Marshal(secret); err == nil {
+		forms = append(forms, string(jsonForm[1:len(jsonForm)-1]))
+	}
+	return forms
 }
 
 // Setting returns a text of the configuration without the secrets in it.

@@ -64,7 +64,7 @@ func TestConfig(t *testing.T) {
 		{"a user alone", "curl|-u|me", "curl|-u|me", nil},
 		{"a command for a shell", `curl -H 'Cookie: a=b; c=d' --password "a b" -v`, `curl -H 'Cookie: <secret>' --password <secret> -v`, []string{"a=b; c=d", `"a b"`}},
 		{"JSON", `{"auth": {"password": "hunter2", "user": "me"}}`, `{"auth": {"password": "<secret>", "user": "me"}}`, []string{"hunter2"}},
-		{"a URL", "http://u:hunter2@h/?token=a%20bc", "http://<secret>@h/?token=<secret>", []string{"a%20bc", "a bc", "u:hunter2"}},
+		{"a URL", "http://u:hunter2@h/?token=a%20bc", "http://<secret>@h/?token=<secret>", []string{"a%20bc", "a bc", "u:hunter2", "hunter2"}},
 		{"a URL behind a scheme of that name", "token://h", "token://h", nil},
 		{"short ones", "token=abc", "token=<secret>", nil},
 		{"an empty one", "--password||x", "--password||x", nil},

@@ -72,7 +72,7 @@ func addKind(v *lint.Vocabulary, of lint.Metric, kind collectors.Kind, metrics [
 		v.Others = append(v.Others, passed)
 	}
 	for _, m := range metrics {
-		of.Name, of.Type, of.Labels, of.Vanishes, of.Bool = m.Name, m.Type, m.Labels, m.Vanishes, m.Bool
+		of.Name, of.Type, of.Labels, of.AnyLabel, of.Vanishes, of.Bool = m.Name, m.Type, m.Labels, m.AnyLabel, m.Vanishes, m.Bool
 		v.Metrics = append(v.Metrics, of)
 	}
 }
@@ -80,11 +80,12 @@ func addKind(v *lint.Vocabulary, of lint.Metric, kind collectors.Kind, metrics [
 // addOwn adds the metrics about Vitals itself that rules can match: those of the evaluator.
 // values holds label values by the prefix of metric names.
 func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[string][]string) {
-	bools := []string{"vitals_state", "vitals_rule_status", "vitals_rule_info", "vitals_collector_success", "vitals_config_last_reload_successful"}
+	bools := []string{"vitals_state", "vitals_rule_status", "vitals_rule_info", "vitals_rule_silenced", "vitals_state_maintenance", "vitals_collector_success", "vitals_collector_failure", "vitals_config_last_reload_successful"}
+	vanish := []string{"vitals_rule_silenced", "vitals_state_maintenance", "vitals_collector_last_success_timestamp_seconds"} // before the first success
 	for _, d := range evaluator.Descs() {
 		m := lint.Metric{
 			Name: d.Name, Type: d.Type, Labels: map[string][]string{}, Kind: ownKind, Interval: interval,
-			Vanishes: d.Name == "vitals_collector_last_success_timestamp_seconds", // before the first success
+			Vanishes: slices.Contains(vanish, d.Name),
 			Bool:     slices.Contains(bools, d.Name),
 		}
 		for prefix, labels := range values {
@@ -95,6 +96,8 @@ func addOwn(v *lint.Vocabulary, interval time.Duration, values map[string]map[st
 		switch d.Name {
 		case "vitals_rule_status":
 			m.Labels["status"] = statusNames()
+		case "vitals_collector_failure":
+			m.Labels["reason"] = []string{"memory"}
 		case "vitals_rule_info":
 			maps.Copy(m.Labels, map[string][]string{
 				"severity": {rules.SeverityCritical, rules.SeverityWarning}, "mode": {"", "observe"}, // most rules have none

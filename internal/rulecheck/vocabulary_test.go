@@ -164,8 +164,18 @@ func TestVocabularyWithoutAConfiguration(t *testing.T) {
 			"vitals_dependency_up{dependency=*} gauge of kubernetes  0s bool external",
 			"vitals_dependency_up{dependency=*} gauge of keystone  0s bool external",
 			"vitals_dependency_up{dependency=*} gauge of neutron  0s bool external",
+			"vitals_dependency_up{dependency=*} gauge of openstack  0s bool external",
 			"vitals_dependency_up{dependency=*} gauge of http  0s bool external perhaps",
 			"vitals_dependency_up{dependency=*} gauge of tcp  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of postgres  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of redis  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of memcached  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of dns  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of grpc  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of ntp  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of prometheus  0s bool external",
+			"vitals_dependency_up{dependency=*} gauge of icmp  0s bool external perhaps",
+			"vitals_dependency_up{dependency=*} gauge of certificate  0s bool external perhaps",
 		},
 		"vitals_process_listening": {"vitals_process_listening{port=*,process=*,protocol=tcp|udp} gauge of process  0s bool"},
 		"vitals_component_reported": {
@@ -186,7 +196,7 @@ func TestVocabularyWithoutAConfiguration(t *testing.T) {
 		}
 	}
 	for _, m := range v.Metrics {
-		if outside := slices.Contains([]string{"kubernetes", "keystone", "neutron", "http", "tcp"}, m.Kind); m.External != outside {
+		if outside := slices.Contains([]string{"kubernetes", "keystone", "neutron", "openstack", "http", "tcp", "postgres", "redis", "memcached", "dns", "grpc", "ntp", "prometheus", "icmp", "certificate"}, m.Kind); m.External != outside {
 			t.Errorf("%s of %s is external: %t, want %t", m.Name, m.Kind, m.External, outside)
 		}
 		if m.Interval != time.Duration(0) {

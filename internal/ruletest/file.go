@@ -32,6 +32,7 @@ type file struct {
 	order    []string
 	states   []evaluator.StatePolicy
 	rules    []*rules.File
+	alerts   map[string]bool // the names of the alerts among the rules
 	tests    []test
 }
 
@@ -115,9 +116,12 @@ func read(name string, opts Options) (*file, *reader) {
 	}
 	r.statesOf(f, raw)
 	r.rulesOf(f, raw)
+	f.alerts = alertNames(f.rules)
 	r.checkOrder(f)
-	for i, t := range raw.Tests {
-		f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
+	if r.withinBounds(f, raw.Tests) {
+		for i, t := range raw.Tests {
+			f.tests = append(f.tests, r.test(f, strictyaml.PathIndex("tests", i), i, t))
+		}
 	}
 	sort.SliceStable(r.errs, func(i, j int) bool { return r.before(r.errs[i], r.errs[j]) })
 	r.errs = filekind.Instead(name, data, filekind.Tests, r.errs)
@@ -126,20 +130,22 @@ func read(name string, opts Options) (*file, *reader) {
 
 // checkOrder checks the order of the groups.
 func (r *reader) checkOrder(f *file) {
-	var names []string
+	names := map[string]bool{}
 	for _, file := range f.rules {
 		for _, g := range file.Groups {
-			names = append(names, g.Name)
+			names[g.Name] = true
 		}
 	}
+	ordered := map[string]bool{}
 	for i, group := range f.order {
 		path := strictyaml.PathIndex("group_eval_order", i)
 		switch {
-		case slices.Contains(f.order[:i], group):
+		case ordered[group]:
 			r.fail(path, "group %q is named twice, expected it once", group)
-		case !slices.Contains(names, group):
-			r.warn(path, "there is no group %q%s", group, hint(group, names))
+		case !names[group]:
+			r.warn(path, "there is no group %q%s", group, hint(group, sortedKeys(names)))
 		}
+		ordered[group] = true
 	}
 }
 
@@ -246,8 +252,8 @@ func (r *reader) alertTest(f *file, path string, raw rawAlertTest) alertTest {
 	t := alertTest{place: r.place(path), at: time.Duration(raw.EvalTime), name: raw.Alertname}
 	if t.name == "" {
 		r.fail(path, "expected the alertname of the alerts, got none")
-	} else if names := alertNames(f.rules); !slices.Contains(names, t.name) {
-		r.warn(path+".alertname", "no rule has the alert %q%s", t.name, hint(t.name, names))
+	} else if !f.alerts[t.name] {
+		r.warn(path+".alertname", "no rule has the alert %q%s", t.name, hint(t.name, sortedKeys(f.alerts)))
 	}
 	for _, a := range raw.ExpAlerts {
 		want := map[string]string{model.AlertNameLabel: t.name}
@@ -271,7 +277,11 @@ func hint(got string, valid []string) string {
 
 func (r *reader) exprTest(path string, raw rawExprTest) exprTest {
 	t := exprTest{place: r.place(path), at: time.Duration(raw.EvalTime), expr: raw.Expr}
-	switch ast, err := r.promql.ParseExpr(raw.Expr); {
+	if len(raw.Expr) > rules.MaxExpr {
+		r.fail(path+".expr", "expression of %d bytes, expected at most %d", len(raw.Expr), rules.MaxExpr)
+		return t
+	}
+	switch ast, err := promexpr.Parse(raw.Expr); {
 	case raw.Expr == "":
 		r.fail(path, "expected an expression in expr, got none")
 	case err != nil:

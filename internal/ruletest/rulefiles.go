@@ -75,8 +75,8 @@ func (r *reader) glob(path, testFile, pattern string) []string {
 	return matches
 }
 
-// alertNames returns the sorted names of all alerts.
-func alertNames(files []*rules.File) []string {
+// alertNames returns the names of all alerts.
+func alertNames(files []*rules.File) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range files {
 		for _, g := range f.Groups {
@@ -87,7 +87,7 @@ func alertNames(files []*rules.File) []string {
 			}
 		}
 	}
-	return sortedKeys(names)
+	return names
 }
 
 // ordered returns the groups in the order of evaluation, each as a separate file. Groups

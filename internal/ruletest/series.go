@@ -1,7 +1,6 @@
 package ruletest
 
 import (
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -29,13 +28,14 @@ type point struct {
 // series parses the notation of input series, whose values begin at start with an interval.
 func (r *reader) series(path string, raw []rawSeries, start time.Time, interval time.Duration) []series {
 	var all []series
+	given := map[string]int{} // by labels
 	for i, in := range raw {
 		at := strictyaml.PathIndex(path, i)
 		if strings.Contains(strings.TrimSpace(in.Series+" "+in.Values), "\n") {
 			r.fail(at+".values", "line break in a series, expected one line: promtool ignores the rest (long values fold with >-)")
 			continue
 		}
-		ls, values, err := r.promql.ParseSeriesDesc(in.Series + " " + in.Values)
+		ls, points, err := r.promql.ParseSeriesDesc(in.Series + " " + in.Values)
 		if err != nil {
 			border := len(in.Series) + 1
 			r.syntax(err, func(offset int) string {
@@ -52,16 +52,17 @@ func (r *reader) series(path string, raw []rawSeries, start time.Time, interval 
 			continue
 		}
 		s := series{labels: ls}
-		for n, v := range values {
+		for n, v := range points {
 			if !v.Omitted {
 				s.samples = append(s.samples, point{start.Add(time.Duration(n) * interval).UnixMilli(), v.Value, v.Histogram})
 			}
 		}
-		if j := slices.IndexFunc(all, func(o series) bool { return labels.Equal(o.labels, ls) }); j >= 0 {
+		if j, ok := given[ls.String()]; ok {
 			r.warn(at, "series %s is given twice: the last one counts", ls)
 			all[j] = s
 			continue
 		}
+		given[ls.String()] = len(all)
 		all = append(all, s)
 	}
 	return all

@@ -26,6 +26,19 @@ func TestShippedRuleTestsPass(t *testing.T) {
 	}
 }
 
+// Each kind with an example of a unit test passes it without warnings.
+func TestExamplesOfKindsPass(t *testing.T) {
+	files, err := filepath.Glob("../../collectors/*/testdata/rules_test.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("Glob() = %v, %v, want test files", files, err)
+	}
+	for _, file := range files {
+		if r := ruletest.Run(t.Context(), file, ruletest.Options{}); outcome(r) != "pass" || len(r.Warnings) > 0 {
+			t.Error(output(r))
+		}
+	}
+}
+
 // mutants returns copies of a rule file with one rule changed each: it never fires, has no
 // for, or has a longer for.
 func mutants(text string) map[string]string {

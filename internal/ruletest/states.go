@@ -35,11 +35,11 @@ func (r *reader) stateTest(f *file, path string, raw rawStateTest) stateTest {
 	if t.verdict == "" && t.deciding == nil && t.reason == nil && t.unknown == nil && t.rules == nil {
 		r.fail(path, "no expectation for the state: expected a verdict")
 	}
-	alerts := alertNames(f.rules)
+	alerts := f.alerts
 	names := func(path string, names []string) {
 		for i, name := range names {
-			if !slices.Contains(alerts, name) {
-				r.fail(strictyaml.PathIndex(path, i), "no rule has the alert %q%s", name, hint(name, alerts))
+			if !alerts[name] {
+				r.fail(strictyaml.PathIndex(path, i), "no rule has the alert %q%s", name, hint(name, sortedKeys(alerts)))
 			}
 		}
 	}
@@ -47,8 +47,8 @@ func (r *reader) stateTest(f *file, path string, raw rawStateTest) stateTest {
 	names(path+".unknown", t.unknown)
 	for _, name := range sortedKeys(t.rules) {
 		at := strictyaml.PathKey(path+".rules", name)
-		if !slices.Contains(alerts, name) {
-			r.fail(at, "no rule has the alert %q%s", name, hint(name, alerts))
+		if !alerts[name] {
+			r.fail(at, "no rule has the alert %q%s", name, hint(name, sortedKeys(alerts)))
 		}
 		if status := t.rules[name]; !slices.Contains(statuses(), status) {
 			r.fail(at, "expected ok, pending, failing or unknown, got %q", status)

@@ -39,7 +39,7 @@ func (t *timeline) note(s *evaluator.Snapshot) {
 		add(what, r.Status.String(), because(r))
 	}
 	for _, st := range s.States {
-		v := st.Verdict.String()
+		v := s.Word(&st)
 		if d := deciding(s, st); len(d) > 0 {
 			v += ": " + strings.Join(d, ", ")
 		}

@@ -153,7 +153,7 @@ func statusLine(snap *evaluator.Snapshot, now time.Time) string {
 			continue
 		}
 		st, _ := snap.State(st.Name, now)
-		text := st.Name + " " + st.Verdict.String()
+		text := st.Name + " " + snap.Word(&st)
 		var why []string
 		if st.Reason != "" {
 			why = append(why, st.Reason)

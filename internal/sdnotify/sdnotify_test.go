@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/evaluator/evaluatortest"
 	"github.com/vitals-health/vitals/internal/sdnotify/sdnotifytest"
 )
 
@@ -40,37 +40,6 @@ func TestNotifyWithoutAManager(t *testing.T) {
 			t.Errorf("%s: newNotifier() = %+v, want one without heartbeats", name, n)
 		}
 	}
-}
-
-// stageVerdicts are snapshots that a test publishes.
-type stageVerdicts struct {
-	mu      sync.Mutex // guards what follows
-	current *evaluator.Snapshot
-	changed chan struct{}
-}
-
-func newStage(s *evaluator.Snapshot) *stageVerdicts {
-	return &stageVerdicts{current: s, changed: make(chan struct{})}
-}
-
-func (s *stageVerdicts) Snapshot() *evaluator.Snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
-
-func (s *stageVerdicts) Changed() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changed
-}
-
-func (s *stageVerdicts) publish(snap *evaluator.Snapshot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = snap
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // stageSnapshot is a snapshot as it is at the time, whose evaluator may rest for maxAge.
@@ -102,24 +71,24 @@ func runNotifier(t *testing.T, v verdicts) *Notifier {
 // verdicts are old.
 func TestNotifyStalledEvaluator(t *testing.T) {
 	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
-	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	stage := evaluatortest.NewStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
 	runNotifier(t, stage)
-	m.Want("STATUS=ready pass, alive pass\nREADY=1")
+	m.Want("STATUS=ready ok, alive ok\nREADY=1")
 	m.AwaitHeartbeat()
 	stalled := stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass)
 	stalled.AliveMaxAge = time.Hour
-	stage.publish(stalled)
-	m.Want(`STATUS=ready fail \(evaluator stalled\), alive pass`)
+	stage.Publish(stalled)
+	m.Want(`STATUS=ready failing \(evaluator stalled\), alive ok`)
 	if got := m.Next(400 * time.Millisecond); got != "" { // 20 heartbeats
 		t.Errorf("message of a stalled evaluator while alive passes = %q, want none", got)
 	}
-	stage.publish(stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass))
-	m.Want(`STATUS=ready fail \(evaluator stalled\), alive fail \(evaluator stalled\)`)
+	stage.Publish(stageSnapshot(time.Now().Add(-time.Minute), time.Second, evaluator.Pass, evaluator.Pass))
+	m.Want(`STATUS=ready failing \(evaluator stalled\), alive failing \(evaluator stalled\)`)
 	if got := m.Next(400 * time.Millisecond); got != "" { // 20 heartbeats
 		t.Errorf("message of a stalled evaluator = %q, want none", got)
 	}
-	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
-	m.Want("STATUS=ready pass, alive pass")
+	stage.Publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	m.Want("STATUS=ready ok, alive ok")
 	m.AwaitHeartbeat()
 }
 
@@ -128,29 +97,29 @@ func TestNotifyStalledEvaluator(t *testing.T) {
 func TestNotifyLostMessage(t *testing.T) {
 	socket := filepath.Join(collectortest.Dir(t), "notify")
 	t.Setenv("NOTIFY_SOCKET", socket)
-	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	stage := evaluatortest.NewStage(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
 	n := runNotifier(t, stage)
 	collectortest.Wait(t, "a lost message", n.failed.Load)
 	if n.ready.Load() {
 		t.Error("the notifier is ready although the message was lost")
 	}
 	m := sdnotifytest.Listen(t, socket)
-	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
-	m.Want("STATUS=ready pass, alive pass\nREADY=1")
+	stage.Publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Pass))
+	m.Want("STATUS=ready ok, alive ok\nREADY=1")
 }
 
 // A reload before the process is ready is not reported: its end would send READY=1.
 func TestNotifyReadyOnce(t *testing.T) {
 	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
-	stage := newStage(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
+	stage := evaluatortest.NewStage(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
 	n := runNotifier(t, stage)
-	m.Want("STATUS=ready fail, alive pass")
+	m.Want("STATUS=ready failing, alive ok")
 	n.Reloading()()
-	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Fail))
+	stage.Publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Fail))
 	m.Want("READY=1")
-	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
-	stage.publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Warn))
-	m.Want("STATUS=ready warn, alive pass")
+	stage.Publish(stageSnapshot(time.Now(), time.Hour, evaluator.Fail, evaluator.Fail))
+	stage.Publish(stageSnapshot(time.Now(), time.Hour, evaluator.Pass, evaluator.Warn))
+	m.Want("STATUS=ready warning, alive ok")
 }
 
 // The socket may be an abstract one, hang, or be gone: nothing waits for it for long.
@@ -190,9 +159,9 @@ func TestNotifyStatus(t *testing.T) {
 		state evaluator.State
 		want  string
 	}{
-		{"rules", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Fail, Deciding: []int{0, 1}}, "ready fail (RRR, RRRR), alive pass"},
-		{"warning", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Warn, Deciding: []int{1}}, "ready warn (RRRR), alive pass"},
-		{"reason", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Fail, Reason: "no rules"}, "ready fail (no rules), alive pass"},
+		{"rules", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Fail, Deciding: []int{0, 1}}, "ready unknown (RRR, RRRR), alive ok"},
+		{"warning", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Warn, Deciding: []int{1}}, "ready warning (RRRR), alive ok"},
+		{"reason", evaluator.State{Name: evaluator.Ready, Verdict: evaluator.Fail, Reason: "no rules"}, "ready failing (no rules), alive ok"},
 	} {
 		snap.States[0] = tt.state
 		if got := statusLine(snap, time.Now()); got != tt.want {

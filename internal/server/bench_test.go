@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -74,13 +75,14 @@ func BenchmarkProbeHandler(b *testing.B) {
 	}
 }
 
-// BenchmarkProbeAgainstBare alternates short blocks of requests to /ready and to a bare
-// handler, so that both see the same machine. The metric ready/bare is the ratio of
-// their requests a second, ready/unlimited that to a bare handler on a server
-// without any limits: medians over all blocks, which a busy machine disturbs least.
-// One operation is 60 blocks of each.
+// BenchmarkProbeAgainstBare compares /ready with a bare handler on the same server, and with
+// one on a server without any limits. Short blocks of requests take turns, so that all see
+// the same machine. The metrics ready/bare and ready/unlimited are ratios of requests in a
+// second of processor time, that of the clients included, which is the same for all: a busy
+// machine changes the time of the clock by more than is compared. Each is the median of
+// several rounds. One operation is all of them.
 func BenchmarkProbeAgainstBare(b *testing.B) {
-	const budget, noise = 0.9, 0.15
+	const budget, noise = 0.9, 0.06
 	addresses := [3]string{serve(b, server.New(live(healthy())).Handler()), serve(b, bare()), serveWith(b, &http.Server{Handler: bare()})}
 	for i := range addresses {
 		addresses[i] = strings.TrimPrefix(addresses[i], "http://")
@@ -92,15 +94,11 @@ func BenchmarkProbeAgainstBare(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			var perSecond, toBare, toUnlimited []float64
 			for b.Loop() {
-				for i := range blockRounds {
-					var took [3]float64
-					for j := range addresses { // None may always come first.
-						k := (i + j) % len(addresses)
-						took[k] = block(b, addresses[k], bm.query).Seconds()
-					}
-					perSecond = append(perSecond, blockRequests*blockClients/took[0])
-					toBare = append(toBare, took[1]/took[0])
-					toUnlimited = append(toUnlimited, took[2]/took[0])
+				for range rounds {
+					used, took := probeRound(b, addresses, bm.query)
+					perSecond = append(perSecond, roundBlocks*blockRequests*blockClients/took.Seconds())
+					toBare = append(toBare, used[1].Seconds()/used[0].Seconds())
+					toUnlimited = append(toUnlimited, used[2].Seconds()/used[0].Seconds())
 				}
 			}
 			if r := median(toBare); r < budget-noise {
@@ -120,15 +118,35 @@ func median(values []float64) float64 {
 }
 
 const (
-	blockRequests = 100
+	blockRequests = 25
 	blockClients  = 4
-	// blockRounds are enough for a median that differs little from run to run.
-	blockRounds = 60
+	// A round has several collections of garbage, and there are enough rounds for a median
+	// that differs little from run to run.
+	roundBlocks = 16
+	rounds      = 15
 )
 
+// probeRound returns the processor time of blocks of requests to each address, and the time
+// of the clock of those to the first.
+func probeRound(b *testing.B, addresses [3]string, query func(string) error) (used [3]time.Duration, took time.Duration) {
+	b.Helper()
+	for i := range roundBlocks {
+		for j := range addresses { // None may always come first.
+			k := (i + j) % len(addresses)
+			before, begin := collectortest.CPU(b), time.Now()
+			block(b, addresses[k], query)
+			used[k] += collectortest.CPU(b) - before
+			if k == 0 {
+				took += time.Since(begin)
+			}
+		}
+	}
+	return used, took
+}
+
 // block sends the requests of a block from several clients at once.
-func block(b *testing.B, address string, query func(string) error) time.Duration {
-	start := time.Now()
+func block(b *testing.B, address string, query func(string) error) {
+	b.Helper()
 	var wg sync.WaitGroup
 	for range blockClients {
 		wg.Go(func() {
@@ -138,7 +156,6 @@ func block(b *testing.B, address string, query func(string) error) time.Duration
 		})
 	}
 	wg.Wait()
-	return time.Since(start)
 }
 
 func keepAlive(address string) error {
@@ -188,15 +205,21 @@ func exchange(c net.Conn, connection string) error {
 	return nil
 }
 
+// largeSnapshot has n series.
+func largeSnapshot(n int) *evaluator.Snapshot {
+	snap := healthy()
+	batch := evaluator.Batch{Descs: []collectors.Desc{{Name: "x", Help: "Help.", Type: model.MetricTypeGauge}}}
+	for i := range n {
+		batch.Samples = append(batch.Samples, collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "x", "i", fmt.Sprint(i)), Value: 1})
+	}
+	snap.Batches = []evaluator.Batch{batch}
+	return snap
+}
+
 func BenchmarkMetrics(b *testing.B) {
 	for _, n := range []int{500, 10_000} {
 		b.Run(fmt.Sprintf("%d series", n), func(b *testing.B) {
-			snap := healthy()
-			batch := evaluator.Batch{Descs: []collectors.Desc{{Name: "x", Help: "Help.", Type: model.MetricTypeGauge}}}
-			for i := range n {
-				batch.Samples = append(batch.Samples, collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "x", "i", fmt.Sprint(i)), Value: 1})
-			}
-			snap.Batches = []evaluator.Batch{batch}
+			snap := largeSnapshot(n)
 			b.ReportAllocs()
 			for b.Loop() {
 				h := server.New(fixed(snap)).Handler() // A new one each time: nothing is rendered yet.
@@ -204,4 +227,39 @@ func BenchmarkMetrics(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkScrape compares a scrape of a new generation with one that shares its response,
+// packed as Prometheus requests it. The metric rendered/shared is the ratio of their times:
+// many scrapes at a time cost little more than one.
+func BenchmarkScrape(b *testing.B) {
+	const least = 20
+	generations := [2]*evaluator.Snapshot{largeSnapshot(500), largeSnapshot(500)}
+	current := generations[0]
+	o := fixed(current)
+	o.Snapshot = func() *evaluator.Snapshot { return current }
+	h := server.New(o).Handler()
+	r := httptest.NewRequest("GET", "/metrics", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	scrape := func() time.Duration {
+		start := time.Now()
+		h.ServeHTTP(&discard{http.Header{}}, r)
+		return time.Since(start)
+	}
+	var ratios []float64
+	for i := 0; b.Loop(); i++ {
+		current = generations[i%2]
+		rendered := scrape()
+		const shared = 20
+		var took time.Duration
+		for range shared {
+			took += scrape()
+		}
+		ratios = append(ratios, rendered.Seconds()*shared/took.Seconds())
+	}
+	if ratio := median(ratios); ratio < least {
+		b.Errorf("rendered/shared = %.1f, want at least %d", ratio, least)
+	}
+	b.ReportMetric(median(ratios), "rendered/shared")
+	b.ReportMetric(0, "ns/op")
 }

@@ -35,11 +35,7 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 		sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
 		return
 	}
-	if code, text := s.mayReport(r, mayWrite); code != 0 {
-		if code == http.StatusUnauthorized {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
-		}
-		sentence(w, code, text)
+	if !s.mayChange(w, r, mayWrite, "reports") {
 		return
 	}
 	if !validComponent(name) {
@@ -54,8 +50,20 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 	s.takeReport(w, name, rep)
 }
 
-// mayReport returns 0, or the status code and text of the rejection.
-func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) (int, string) {
+// mayChange reports whether a client may send what the noun names. If not, it responds.
+func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, noun string) bool {
+	code, text := s.rejection(r, mayWrite, noun)
+	if code == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
+	}
+	if code != 0 {
+		sentence(w, code, text)
+	}
+	return code == 0
+}
+
+// rejection returns 0, or the status code and text of the rejection.
+func (s *Server) rejection(r *http.Request, mayWrite func(*http.Request) error, noun string) (int, string) {
 	if err := s.origins.Check(r); err != nil {
 		return http.StatusForbidden, "cross-origin requests are not allowed here"
 	}
@@ -67,13 +75,13 @@ func (s *Server) mayReport(r *http.Request, mayWrite func(*http.Request) error) 
 	}
 	configured := s.opts.ReportToken()
 	if configured == "" {
-		return http.StatusForbidden, "reports are accepted on the Unix socket only: no token for reports over the network is configured"
+		return http.StatusForbidden, noun + " are accepted on the Unix socket only: no token for reports over the network is configured"
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	// Digests of equal length: the time of the comparison does not depend on the token's length.
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return http.StatusUnauthorized, "a report over the network needs the header Authorization: Bearer TOKEN with the configured token"
+		return http.StatusUnauthorized, text.Either(noun == "reports", "a report", "this") + " over the network needs the header Authorization: Bearer TOKEN with the configured token"
 	}
 	return 0, ""
 }
@@ -92,33 +100,39 @@ func validComponent(name string) bool {
 	return true
 }
 
-// readReport decodes the body strictly. It does not read the rest of a body that is too
-// long; the connection is closed instead.
+// readReport decodes the body of a report.
 func readReport(w http.ResponseWriter, r *http.Request) (collectors.Report, int, error) {
-	tooLong := fmt.Errorf("the report is longer than %d bytes", maxReport)
+	var in report
+	code, err := readJSON(w, r, &in, "report", `{"alive": true, "ready": false, "reason": "..."}`)
+	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason, Events: in.Events}, code, err
+}
+
+// readJSON decodes a body strictly. It does not read the rest of a body that is too long;
+// the connection is closed instead. The noun and the example are for the error.
+func readJSON(w http.ResponseWriter, r *http.Request, into any, noun, example string) (int, error) {
+	tooLong := fmt.Errorf("the %s is longer than %d bytes", noun, maxReport)
 	if r.ContentLength > maxReport {
 		w.Header().Set("Connection", "close")
-		return collectors.Report{}, http.StatusRequestEntityTooLarge, tooLong
+		return http.StatusRequestEntityTooLarge, tooLong
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxReport+1))
 	if err != nil {
 		w.Header().Set("Connection", "close")
-		return collectors.Report{}, http.StatusBadRequest, fmt.Errorf("read report: %w", err)
+		return http.StatusBadRequest, fmt.Errorf("read %s: %w", noun, err)
 	}
 	if len(body) > maxReport {
 		w.Header().Set("Connection", "close")
-		return collectors.Report{}, http.StatusRequestEntityTooLarge, tooLong
+		return http.StatusRequestEntityTooLarge, tooLong
 	}
-	var in report
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return collectors.Report{}, http.StatusBadRequest, fmt.Errorf(`read report: %w: expected JSON such as {"alive": true, "ready": false, "reason": "..."}`, err)
+	if err := d.Decode(into); err != nil {
+		return http.StatusBadRequest, fmt.Errorf("read %s: %w: expected JSON such as %s", noun, err, example)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return collectors.Report{}, http.StatusBadRequest, errors.New("read report: expected one JSON object and nothing after it")
+		return http.StatusBadRequest, fmt.Errorf("read %s: expected one JSON object and nothing after it", noun)
 	}
-	return collectors.Report{Alive: in.Alive, Ready: in.Ready, Reason: in.Reason, Events: in.Events}, 0, nil
+	return 0, nil
 }
 
 // takeReport passes the report on and responds with the result.

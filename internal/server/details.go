@@ -87,7 +87,7 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 			continue
 		}
 		rules = append(rules, i)
-		lines.WriteString(ruleLine(rule, nil))
+		lines.WriteString(v.ruleLine(rule, nil))
 		if rule.Decides && output == "" {
 			verdict, output = evaluator.Fail, text.Line(RuleText(rule), maxLine)
 		} else if rule.Warns && verdict == evaluator.Pass {
@@ -100,7 +100,7 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 	}
 	if v.stale(st) {
 		verdict, output = evaluator.Fail, st.Reason
-		lines.WriteString(reasonLine(st))
+		lines.WriteString(v.reasonLine(st))
 	}
 	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
 		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, parameters{}, rules, output))
@@ -141,10 +141,10 @@ func detailsText(v *view, st evaluator.State, verdict evaluator.Verdict, ps para
 	switch {
 	case ps.verbose:
 		for _, i := range st.Rules {
-			b.WriteString(ruleLine(&v.snap.Rules[i], ps.excluded))
+			b.WriteString(v.ruleLine(&v.snap.Rules[i], ps.excluded))
 		}
 		if st.Reason != "" {
-			b.WriteString(reasonLine(st))
+			b.WriteString(v.reasonLine(st))
 		}
 	case verdict == evaluator.Fail:
 		b.WriteString(failingText(v, st, ps.excluded))
@@ -174,17 +174,19 @@ func (ps parameters) warnings(st evaluator.State) []string {
 }
 
 // reasonLine returns the line of a state that fails without a rule.
-func reasonLine(st evaluator.State) string {
-	return "[-]" + st.Name + " failing: " + text.Line(st.Reason, maxLine) + "\n"
+func (v *view) reasonLine(st evaluator.State) string {
+	return "[-]" + st.Name + " " + v.snap.Word(&st) + ": " + text.Line(st.Reason, maxLine) + "\n"
 }
 
 // ruleLine returns a rule's line of the text protocol: [-] if it makes its state fail,
-// or else [+], with the reason if the rule is not ok.
-func ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
+// or else [+], with the reason if the rule is not ok. A silenced rule has its end first.
+func (v *view) ruleLine(r *evaluator.Rule, excluded map[string]bool) string {
 	line := "[+]" + r.Name + " " + r.Status.String()
 	switch {
 	case excluded[r.Name]:
 		line = "[+]" + r.Name + " excluded: ok"
+	case r.Silence != nil:
+		line = "[+]" + r.Name + " silenced " + r.Silence.UntilText(v.snap.At) + " (" + r.Status.String() + text.Either(r.Status == evaluator.OK, "", why(r)) + ")"
 	case r.Status == evaluator.OK:
 	case r.Decides:
 		line = "[-]" + r.Name + " " + text.Either(r.Starting, evaluator.ReasonStarting+": ", "") + r.Status.String() + why(r)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/history"
 )
 
 // servedPaths are all paths of a server, patterns in capitals.
@@ -18,9 +19,11 @@ func servedPaths() []string {
 	snap := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: states}
 	s := New(Options{
 		Snapshot:      func() *evaluator.Snapshot { return snap },
+		History:       history.New(time.Now()),
 		ExternalExtra: map[string]http.Handler{pathFaults: http.NotFoundHandler()},
 	})
-	served := []string{"/STATE", "/STATE/RULE", pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE"}
+	served := []string{"/STATE", "/STATE/RULE", pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathBadge + "STATE.svg"}
+	served = append(served, overridePatterns()...)
 	for path := range s.current().probes {
 		served = append(served, "/"+path)
 	}
@@ -60,7 +63,7 @@ func TestEndpointsPageListsThePaths(t *testing.T) {
 
 // A 404 names every path that is served, except the files of the page.
 func TestNotFoundNamesThePaths(t *testing.T) {
-	s := New(Options{ExternalExtra: map[string]http.Handler{pathFaults: http.NotFoundHandler()}})
+	s := New(Options{History: history.New(time.Now()), ExternalExtra: map[string]http.Handler{pathFaults: http.NotFoundHandler()}})
 	named := s.fixedPaths()
 	for path := range s.routes {
 		if !strings.HasPrefix(path, "/assets/") && !slices.Contains(named, path) {

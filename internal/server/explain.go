@@ -74,7 +74,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 	as := explanationKey{name, explain.Options{Rule: query.Get("rule")}}
 	as.options.All = as.options.Rule == "" && query.Has("all")
 	if body, ok := s.explanations.get(v.snap.Generation, as); ok && !v.stalled {
-		send(w, http.StatusOK, "application/json", body)
+		sendJSON(w, r, body)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
@@ -87,7 +87,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 	body := ExplanationJSON(x)
 	s.explanations.put(x.Generation, as, body)
 	w.Header()[generationHeader] = []string{strconv.FormatUint(x.Generation, 10)}
-	send(w, http.StatusOK, "application/json", body)
+	sendJSON(w, r, body)
 }
 
 // refuse responds with an error in place of an explanation.

@@ -36,7 +36,7 @@ func explanation() *explain.Explanation {
 	zero := explain.Number(0)
 	holds := true
 	return &explain.Explanation{
-		State: "ready", Verdict: "fail", Since: since, Generation: 7, At: noon(), RuleCount: 5, Deciding: 1,
+		State: "ready", Verdict: "fail", Status: "failing", Since: since, Generation: 7, At: noon(), RuleCount: 5, Deciding: 1,
 		Rules: []*explain.Rule{{
 			Name: "KeystoneDown", Group: "kuryr-controller", File: "builtin:kuryr-controller", State: "ready", Severity: "critical",
 			Status: "failing", Since: since, Decides: true, NoData: "fail", ForSeconds: 10, Summary: "Keystone does not answer or rejects the credentials.",

@@ -93,8 +93,10 @@ func failing() *evaluator.Snapshot {
 		}
 		return r
 	}
-	set(1, evaluator.Failing, "Keystone does not answer or rejects the credentials.", &zero).Decides = true
-	r := set(2, evaluator.Failing, "Neutron does not answer.", &zero)
+	r := set(1, evaluator.Failing, "Keystone does not answer or rejects the credentials.", &zero)
+	r.Decides, r.Description, r.RunbookURL = true, "Pods get no ports while this lasts.", "https://runbooks.example.org/KeystoneDown"
+	r.Labels = map[string]string{"team": "network"}
+	r = set(2, evaluator.Failing, "Neutron does not answer.", &zero)
 	r.Decides, r.Cause = true, "KeystoneDown"
 	r = set(3, evaluator.Unknown, "", nil)
 	r.Decides, r.Cause, r.Reason = true, "NeutronDown", "no series matches"
@@ -161,6 +163,7 @@ func fixed(s *evaluator.Snapshot) server.Options {
 		Snapshot: func() *evaluator.Snapshot { return s },
 		Now:      func() time.Time { return noon().Add(200 * time.Millisecond) },
 		Version:  "1.2.3",
+		About:    server.About{Host: "controller-0", Namespace: "kube-system", Configuration: "profile kuryr-controller"},
 	}
 }
 

@@ -37,6 +37,7 @@ type healthCheck struct {
 	Severity      string          `json:"severity,omitempty"`
 	CausedBy      string          `json:"causedBy,omitempty"`
 	Observe       bool            `json:"observe,omitempty"`
+	SilencedUntil time.Time       `json:"silencedUntil,omitzero"`
 	Excluded      bool            `json:"excluded,omitempty"`
 }
 
@@ -87,6 +88,9 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		c.Status = evaluator.Fail.String()
 	case r.Warns:
 		c.Status = evaluator.Warn.String()
+	}
+	if r.Silence != nil {
+		c.SilencedUntil = r.Silence.Until
 	}
 	if r.Observed != nil {
 		value := explain.Number(*r.Observed)

@@ -18,14 +18,10 @@ const (
 	idleTimeout = 90 * time.Second
 	// maxHeaderBytes is enough for hundreds of ?exclude= and for usual tokens.
 	maxHeaderBytes = 16 << 10
-	// maxWaiting is the number of idle connections. Each costs about 20 KiB, so that
-	// they stay below 10 MiB; a node has a handful of probers.
-	maxWaiting = 512
 )
 
-// HTTPServer returns a server for h with all limits set. Idle connections are bounded as
-// well: beyond 512 the one that has been idle longest is closed, so that neither memory
-// nor file descriptors run out and a new probe is always accepted.
+// HTTPServer returns a server for h with all limits set but that of its connections, which
+// is connlimit's.
 func HTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -34,7 +30,6 @@ func HTTPServer(h http.Handler) *http.Server {
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
-		ConnState:                    newWaiting().track,
 		DisableGeneralOptionsHandler: true,
 	}
 }

@@ -50,6 +50,30 @@ func TestMetricsAreTheSnapshot(t *testing.T) {
 	}
 }
 
+// A target that exports the metrics of every program, with another type or without one, does
+// not hide those of this process.
+func TestMetricsOfTheProcessStay(t *testing.T) {
+	sample := func(name string) collectors.Sample {
+		return collectors.Sample{Labels: labels.FromStrings("__name__", name, "component", "target"), Value: 7}
+	}
+	snap := healthy()
+	snap.Batches = append(snap.Batches, evaluator.Batch{
+		Descs: []collectors.Desc{{Name: "go_threads", Type: model.MetricTypeCounter}, {Name: "go_goroutines", Type: model.MetricTypeHistogram}},
+		Samples: []collectors.Sample{
+			sample("process_start_time_seconds"), sample("go_threads"), sample("go_goroutines_count"), sample("go_gc_duration_seconds"),
+		},
+	})
+	body := "\n" + text(t, request(t, server.New(fixed(snap)).Handler(), "GET", "/metrics", ""))
+	for _, want := range []string{
+		"process_start_time_seconds ", `process_start_time_seconds{component="target"} 7`, "go_threads ", `go_threads{component="target"} 7`,
+		"# TYPE process_start_time_seconds untyped", "# TYPE go_goroutines gauge", "go_goroutines ", `go_gc_duration_seconds{quantile="1"} `,
+	} {
+		if !strings.Contains(body, "\n"+want) {
+			t.Errorf("/metrics has no line that begins with %s", want)
+		}
+	}
+}
+
 // The series of the states in a snapshot that is too old are outdated. The metrics then
 // report the same verdicts as the probes.
 func TestMetricsOfASnapshotThatStalled(t *testing.T) {
@@ -289,11 +313,15 @@ func TestMetricsPacked(t *testing.T) {
 }
 
 func TestRequestsAreCountedByPattern(t *testing.T) {
-	h := server.New(fixed(failing())).Handler()
+	o := fixed(failing())
+	now := noon()
+	o.Now = func() time.Time { return now }
+	h := server.New(o).Handler()
 	for _, target := range []string{"/ready", "/readyz", "/alive", "/ready?verbose", "/ready/KeystoneDown", "/ready/Nothing", "/x/y/z", "/api/v1/components/a", "/metrics"} {
 		request(t, h, "GET", target, "")
 	}
 	request(t, h, "POST", "/alive", "")
+	now = now.Add(time.Second) // until then, scrapes share the first response
 	got := parse(t, text(t, request(t, h, "GET", "/metrics", "")), "text/plain; version=0.0.4")
 	for labels, want := range map[string]float64{
 		`code="503", path="/ready"`:                  3,

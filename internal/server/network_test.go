@@ -8,21 +8,39 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/connlimit"
 	"github.com/vitals-health/vitals/internal/server"
 )
 
 // serve starts a server with all limits on loopback and returns its URL.
 func serve(t testing.TB, h http.Handler) string {
 	t.Helper()
-	return serveWith(t, server.HTTPServer(h))
+	limits, err := connlimit.LimitsOf(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, srv := connlimit.New(limits), server.HTTPServer(h)
+	srv.ConnState = pool.Track
+	return serveOn(t, pool.Listen(loopback(t)), srv)
 }
 
+// serveWith starts a server without a limit for its connections.
 func serveWith(t testing.TB, srv *http.Server) string {
+	t.Helper()
+	return serveOn(t, loopback(t), srv)
+}
+
+func loopback(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+func serveOn(t testing.TB, l net.Listener, srv *http.Server) string {
+	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

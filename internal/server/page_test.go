@@ -12,15 +12,21 @@ import (
 
 // assetTypes are the files of the page.
 func assetTypes() map[string]string {
-	return map[string]string{
-		"/": "text/html; charset=utf-8", "/assets/page.css": "text/css; charset=utf-8", "/assets/icon.svg": "image/svg+xml",
-		"/assets/page.js": "text/javascript; charset=utf-8", "/assets/view.js": "text/javascript; charset=utf-8", "/assets/dom.js": "text/javascript; charset=utf-8",
-		"/assets/explain.js": "text/javascript; charset=utf-8", "/assets/why.js": "text/javascript; charset=utf-8",
+	types := map[string]string{
+		"/": "text/html; charset=utf-8", "/wall": "text/html; charset=utf-8",
+		"/assets/page.css": "text/css; charset=utf-8", "/assets/wall.css": "text/css; charset=utf-8", "/assets/icon.svg": "image/svg+xml",
 	}
+	for _, name := range []string{"page", "view", "dom", "explain", "why", "rules", "history", "source", "address", "overrides", "theme", "wall"} {
+		types["/assets/"+name+".js"] = "text/javascript; charset=utf-8"
+	}
+	return types
 }
 
+// maxPage is the size of all files of the page, in bytes.
+const maxPage = 100_000
+
 func TestPageIsServed(t *testing.T) {
-	h := server.New(fixed(healthy())).Handler()
+	h, size := server.New(fixed(healthy())).Handler(), 0
 	for path, kind := range assetTypes() {
 		r := request(t, h, "GET", path, "")
 		body := text(t, r)
@@ -28,13 +34,14 @@ func TestPageIsServed(t *testing.T) {
 			t.Errorf("GET %s = %d, %s, %d bytes, want 200, %s", path, r.StatusCode, r.Header.Get("Content-Type"), len(body), kind)
 		}
 		for name, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache", "X-Vitals-Generation": "7",
 		} {
 			if got := r.Header.Get(name); got != want {
 				t.Errorf("GET %s: %s = %q, want %q", path, name, got, want)
 			}
 		}
+		size += len(body)
 		etag := r.Header.Get("ETag")
 		if again := request(t, h, "GET", path, "", "If-None-Match", etag); again.StatusCode != http.StatusNotModified || text(t, again) != "" {
 			t.Errorf("GET %s with its ETag = %d, want 304", path, again.StatusCode)
@@ -43,20 +50,29 @@ func TestPageIsServed(t *testing.T) {
 			t.Errorf("GET %s with another ETag = %d, want 200", path, again.StatusCode)
 		}
 	}
+	for _, verdict := range []string{"pass", "warn", "fail", "unknown"} {
+		if r := request(t, h, "GET", "/assets/icon-"+verdict+".svg", ""); r.StatusCode != 200 || strings.Contains(text(t, r), "#22577a") {
+			t.Errorf("the icon of %s = %d, want 200 and a color of its own", verdict, r.StatusCode)
+		}
+	}
 	served, err := filepath.Glob("assets/*")
 	if err != nil || len(served) != len(assetTypes()) {
 		t.Errorf("assets = %v, %v, want each of them served", served, err)
+	}
+	if size > maxPage {
+		t.Errorf("the page has %d bytes, want at most %d", size, maxPage)
 	}
 }
 
 // What the scripts fill in is in the page, and each of their names for a style exists.
 func TestPageHasTheElementsOfItsScripts(t *testing.T) {
 	h := server.New(fixed(healthy())).Handler()
-	page, style := text(t, request(t, h, "GET", "/", "")), text(t, request(t, h, "GET", "/assets/page.css", ""))
+	style := text(t, request(t, h, "GET", "/assets/page.css", "")) + text(t, request(t, h, "GET", "/assets/wall.css", ""))
 	id, class := regexp.MustCompile(`byId\("([^"]+)"\)`), regexp.MustCompile(`class: "([^"]+)"`)
 	ids := 0
 	for path := range assetTypes() {
 		body := text(t, request(t, h, "GET", path, ""))
+		page := text(t, request(t, h, "GET", map[bool]string{true: "/wall", false: "/"}[path == "/assets/wall.js"], ""))
 		for _, m := range id.FindAllStringSubmatch(body, -1) {
 			if ids++; strings.Count(page, `id="`+m[1]+`"`) != 1 {
 				t.Errorf("%s fills in %q, which is not in the page", path, m[1])
@@ -87,7 +103,7 @@ func TestPageUsesNoExternalFiles(t *testing.T) {
 				t.Errorf("%s contains %q", path, forbidden)
 			}
 		}
-		if n := strings.Count(body, "http:"); n != strings.Count(body, `xmlns="http://www.w3.org/2000/svg"`) {
+		if n := strings.Count(body, "http:"); n != strings.Count(body, `"http://www.w3.org/2000/svg"`) {
 			t.Errorf("%s refers to another site", path)
 		}
 		for _, m := range reference.FindAllStringSubmatch(body, -1) {
@@ -103,5 +119,14 @@ func TestPageUsesNoExternalFiles(t *testing.T) {
 				t.Errorf("%s refers to %s, which answers %d", path, target, r.StatusCode)
 			}
 		}
+	}
+}
+
+func TestPageInAFrame(t *testing.T) {
+	o := fixed(healthy())
+	o.FrameAncestors = []string{"'self'", "https://grafana.example.org"}
+	policy := request(t, server.New(o).Handler(), "GET", "/", "").Header.Get("Content-Security-Policy")
+	if want := "; frame-ancestors 'self' https://grafana.example.org"; !strings.HasSuffix(policy, want) {
+		t.Errorf("policy %q, want it to end in %q", policy, want)
 	}
 }

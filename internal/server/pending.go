@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -41,5 +42,26 @@ func effect(r *evaluator.Rule, now time.Time) string {
 		return ""
 	}
 	in := max(0, r.For-now.Sub(r.Alerts[0].ActiveAt))
-	return " (" + text.Either(r.Severity == "warning", "warns", "fails") + " in " + text.Duration(in) + ")"
+	return " (" + text.Either(r.Severity == "warning", states.Warning, states.Failing) + " in " + text.Duration(in) + ")"
+}
+
+// silenced describes the silenced rules of a state that are not ok, which the verdict does not
+// show, and counts those that do not fit.
+func (v *view) silenced(st evaluator.State) []string {
+	var all []string
+	left := 0
+	for _, i := range st.Rules {
+		r := &v.snap.Rules[i]
+		switch {
+		case r.Silence == nil || r.Status == evaluator.OK:
+		case len(all) == maxPending:
+			left++
+		default:
+			all = append(all, text.Clip(r.Name, maxPendingText)+" silenced "+r.Silence.UntilText(v.snap.At)+" ("+r.Status.String()+")")
+		}
+	}
+	if left > 0 {
+		all = append(all, text.Plural(left, "more rule")+" silenced")
+	}
+	return all
 }

@@ -30,13 +30,13 @@ func TestPendingRulesInTheVerdict(t *testing.T) {
 	snap.Rules[2].Observe = true
 	wait(&snap.Rules[2], time.Second)
 	v, _ := server.StateVerdict(snap, "ready", noon())
-	want := []string{"KeystoneDown pending (fails in 7s)", "PortQuotaLow pending (warns in 8s)"}
+	want := []string{"KeystoneDown pending (failing in 7s)", "PortQuotaLow pending (warning in 8s)"}
 	if diff := cmp.Diff(want, v.Pending); diff != "" {
 		t.Errorf("Pending (-want +got):\n%s", diff)
 	}
 	v.Notes = []string{"keystone: slow"}
 	r := execprobe.ResultOf(&v)
-	const line = "ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; KeystoneDown pending (fails in 7s); PortQuotaLow pending (warns in 8s); keystone: slow\n"
+	const line = "ok 0 ready: 5 rules, since 2026-01-02T11:00:00Z; KeystoneDown pending (failing in 7s); PortQuotaLow pending (warning in 8s); keystone: slow\n"
 	if got := execprobe.Plain.Render(r); got != line || execprobe.Plain.Code(r) != 0 {
 		t.Errorf("the probe prints %q and exits with %d, want %q and 0", got, execprobe.Plain.Code(r), line)
 	}
@@ -46,7 +46,7 @@ func TestPendingRulesInTheVerdict(t *testing.T) {
 		t.Errorf("the verdict as text (-want +got):\n%s", diff)
 	}
 	// It may be about to fail, or another part of the state fails already.
-	if v, _ := server.StateVerdict(snap, "ready", noon().Add(4*time.Second)); v.Pending[0] != "KeystoneDown pending (fails in 3s)" {
+	if v, _ := server.StateVerdict(snap, "ready", noon().Add(4*time.Second)); v.Pending[0] != "KeystoneDown pending (failing in 3s)" {
 		t.Errorf("4 s later: %q, want 3s left", v.Pending)
 	}
 	snap.States[0].Verdict, snap.States[0].Reason = evaluator.Fail, "shutting down"

@@ -17,11 +17,15 @@ const (
 )
 
 // status serves the snapshot as JSON. With ?wait=GENERATION it first waits for a
-// different generation, at most maxWait.
-func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
+// different generation, at most maxWait. With &changes=STARTED, the start of the process that
+// the page has a status of, the answer has only what changed since.
+func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view, mayWrite func(*http.Request) error) {
+	query := r.URL.Query()
+	var generation uint64
 	if r.URL.RawQuery != "" {
-		if wait := r.URL.Query().Get("wait"); wait != "" {
-			generation, err := strconv.ParseUint(wait, 10, 64)
+		if wait := query.Get("wait"); wait != "" {
+			var err error
+			generation, err = strconv.ParseUint(wait, 10, 64)
 			if err != nil {
 				sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
 				return
@@ -30,7 +34,11 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view) {
 			w.Header()[generationHeader] = v.generation
 		}
 	}
-	send(w, http.StatusOK, "application/json", v.statusJSON())
+	if query.Has("changes") {
+		sendJSON(w, r, s.renderChanges(v, query.Get("changes"), generation, s.mayOverride(r, mayWrite)))
+		return
+	}
+	v.status.sendAs(w, r, "application/json", "no-store")
 }
 
 // wait returns the first view of another generation. It returns the current view after

@@ -98,7 +98,8 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 	o := fixed(snap)
 	now := noon()
 	o.Now = func() time.Time { return now }
-	h := server.New(o).Handler()
+	s := server.New(o)
+	h := s.Handler()
 	tests := []struct {
 		name, target string
 		age          time.Duration
@@ -129,6 +130,11 @@ func TestProbeOfASnapshotThatStalled(t *testing.T) {
 		}
 	}
 	now = noon().Add(time.Hour)
+	for _, path := range []string{"/-/healthy", "/-/ready"} {
+		if r := request(t, s.Probes(), "GET", path, ""); r.StatusCode != 503 {
+			t.Errorf("probes: GET %s = %d, want 503 as elsewhere", path, r.StatusCode)
+		}
+	}
 	r := request(t, h, "GET", "/ready", "", "Accept", "application/json")
 	if body := text(t, r); r.StatusCode != 503 || !strings.Contains(body, `"output": "evaluator stalled"`) || strings.Contains(body, `"status": "pass"`) {
 		t.Errorf("JSON of a stalled snapshot = %d %s", r.StatusCode, body)
@@ -222,7 +228,7 @@ func TestWrongMethods(t *testing.T) {
 func TestPathsThatDoNotExist(t *testing.T) {
 	s := server.New(fixed(healthy()))
 	const states = "there is nothing at this path: there are /ready, /alive, /started, /STATE/RULE"
-	const all = states + ", /, /-/healthy, /-/ready, /-/reload, /api/v1/components/NAME, /api/v1/explain/STATE, /api/v1/status, /api/v1/verdict/STATE, /config, /metrics, /metrics/slis\n"
+	const all = states + ", /, /-/healthy, /-/ready, /-/reload, /api/v1/alerts, /api/v1/components/NAME, /api/v1/explain/STATE, /api/v1/maintenance, /api/v1/maintenance/STATE, /api/v1/openapi.json, /api/v1/rules, /api/v1/silences, /api/v1/silences/RULE, /api/v1/status, /api/v1/verdict/STATE, /badge/STATE.svg, /config, /metrics, /metrics/slis, /plain, /wall\n"
 	for _, path := range []string{"//ready", "/./ready", "/Ready", "/nothing", "//", "/metrics/", "/api", "/assets/", "/assets/../ready", "/-/", "*", ""} {
 		r := request(t, s.Handler(), "GET", path, "")
 		if body := text(t, r); r.StatusCode != 404 || body != all {
@@ -230,10 +236,11 @@ func TestPathsThatDoNotExist(t *testing.T) {
 		}
 		checkHeaders(t, r, "text/plain; charset=utf-8", len(all))
 	}
-	for _, path := range []string{"/", "/metrics", "/api/v1/status", "/config", "/-/healthy", "/api/v1/components/x"} {
+	const probes = states + ", /-/healthy, /-/ready\n"
+	for _, path := range []string{"/", "/metrics", "/api/v1/status", "/config", "/-/reload", "/-/", "/api/v1/components/x"} {
 		r := request(t, s.Probes(), "GET", path, "")
-		if body := text(t, r); r.StatusCode != 404 || body != states+"\n" {
-			t.Errorf("probes: GET %q = %d %q, want 404 %q", path, r.StatusCode, body, states)
+		if body := text(t, r); r.StatusCode != 404 || body != probes {
+			t.Errorf("probes: GET %q = %d %q, want 404 %q", path, r.StatusCode, body, probes)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// reboundText is the answer to such a request.
+const reboundText = "requests from a page under this name are not allowed here: use an address, localhost or HTTPS"
+
 // rebound reports whether a request may be of a page whose name was made to resolve to
 // this server after it was loaded (DNS rebinding). For the browser its origin is the same,
 // so http.CrossOriginProtection lets it pass. It has an Origin, and as Host a name that is

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/server"
@@ -72,5 +73,30 @@ func TestRebindingOverTheUnixSocket(t *testing.T) {
 	r := request(t, server.New(o).Local(allowAll), "POST", "/-/reload", "", "Origin", "http://vitals.test")
 	if r.StatusCode != 200 {
 		t.Errorf("over the Unix socket = %d, want 200", r.StatusCode)
+	}
+}
+
+// The page begins silences over a Unix socket that ssh forwards to a browser.
+func TestRebindingOfOverridesOverTheUnixSocket(t *testing.T) {
+	for _, tt := range []struct {
+		host, origin string
+		code         int
+	}{
+		{"localhost:8080", "http://localhost:8080", 200},
+		{"localhost:8080", "http://evil.example", 403},
+		{"evil.example:8080", "http://evil.example:8080", 403},
+		{"vitals", "", 200},
+	} {
+		s, taken := operating("")
+		r := httptest.NewRequest(http.MethodPut, "http://x/api/v1/silences/KeystoneDown", strings.NewReader(`{"for": "2h"}`))
+		r.Host = tt.host
+		if tt.origin != "" {
+			r.Header.Set("Origin", tt.origin)
+		}
+		w := httptest.NewRecorder()
+		s.Local(allowAll).ServeHTTP(w, r)
+		if w.Code != tt.code || len(taken.calls) > 0 != (tt.code == 200) {
+			t.Errorf("Host %s, Origin %q = %d with %d silences, want %d", tt.host, tt.origin, w.Code, len(taken.calls), tt.code)
+		}
 	}
 }

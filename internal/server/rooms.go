@@ -12,6 +12,9 @@ const (
 	// maxLarge is for what each request renders, up to a few MiB. Two Prometheus servers,
 	// and some people, need fewer.
 	maxLarge = 8
+	// maxReloads is for requests that wait for a reload, which follow one another and take up
+	// to 30 s each.
+	maxReloads = 4
 	// maxReports is for reports of 4 KiB: more than the components of a workload.
 	maxReports = 32
 	// maxStatuses is for responses that share their body. Most of them wait.
@@ -28,11 +31,22 @@ func newRooms() rooms {
 		pathMetrics:             maxLarge,
 		pathSLIs:                maxLarge,
 		pathConfig:              maxLarge,
+		pathRules:               maxLarge,
+		pathAlerts:              maxLarge,
+		pathReload:              maxReloads,
 		pathExplain + "STATE":   maxLarge,
 		pathComponents + "NAME": maxReports,
 		pathStatus:              maxStatuses,
+		pathEvents:              maxStreams,
+		pathHistory:             maxLarge,
+		pathPlain:               maxLarge,
+		pathSilences:            maxLarge,
+		pathMaintenance:         maxLarge,
 	} {
 		all[pattern] = make(chan struct{}, limit)
+	}
+	for _, pattern := range overridePatterns() {
+		all[pattern] = make(chan struct{}, maxReports)
 	}
 	return all
 }
@@ -44,6 +58,9 @@ func roomOf(path string) string {
 		return pathExplain + "STATE"
 	case strings.HasPrefix(path, pathComponents):
 		return pathComponents + "NAME"
+	}
+	if p, _, ok := overridePathOf(path); ok {
+		return p.pattern
 	}
 	return path
 }

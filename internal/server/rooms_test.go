@@ -50,7 +50,9 @@ func hold(h http.Handler, method, target string, n int) (release func()) {
 // Clients that do not read, however many, hold a bounded number of responses in memory.
 // They never keep probes away, nor the clients of the Unix socket.
 func TestRequestsInFlightAreBounded(t *testing.T) {
-	o := fixed(healthy())
+	o, now := fixed(healthy()), noon()
+	o.Now = func() time.Time { return now }
+	o.Reload = func() error { return nil }
 	o.Config = func() []byte { return []byte("a: b\n") }
 	o.Explain = func(context.Context, string, explain.Options, time.Time) (*explain.Explanation, error) {
 		return &explain.Explanation{Generation: 7}, nil
@@ -62,10 +64,14 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 		{"GET", "/metrics", "/metrics", 8, 200},
 		{"GET", "/metrics/slis", "/metrics/slis", 8, 200},
 		{"GET", "/config", "/config", 8, 200},
+		{"GET", "/api/v1/rules", "/api/v1/rules", 8, 200},
+		{"GET", "/api/v1/alerts", "/api/v1/alerts", 8, 200},
 		{"GET", "/api/v1/explain/ready", "/api/v1/explain/STATE", 8, 200},
+		{"POST", "/-/reload", "/-/reload", 4, 200},
 		{"PUT", "/api/v1/components/watcher", "/api/v1/components/NAME", 32, 404},
 		{"GET", "/api/v1/status", "/api/v1/status", 80, 200},
 	} {
+		now = noon()
 		s := server.New(o)
 		h, local := s.Handler(), s.Local(allowAll)
 		release := hold(h, tt.method, tt.target, tt.limit)
@@ -86,6 +92,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 		if r := request(t, h, tt.method, tt.target, ""); r.StatusCode != tt.code {
 			t.Errorf("%s after the others ended = %d, want %d", tt.target, r.StatusCode, tt.code)
 		}
+		now = now.Add(time.Second) // until then, scrapes share a response
 		line := fmt.Sprintf("vitals_http_requests_total{code=\"503\",path=%q} 1\n", tt.pattern)
 		if body := text(t, request(t, h, "GET", "/metrics", "")); !strings.Contains(body, line) {
 			t.Errorf("/metrics does not have %s", line)

@@ -13,17 +13,27 @@ import (
 
 // The paths that do not belong to a state.
 const (
-	pathMetrics    = "/metrics"
-	pathSLIs       = "/metrics/slis"
-	pathStatus     = "/api/v1/status"
-	pathComponents = "/api/v1/components/"
-	pathVerdict    = "/api/v1/verdict/"
-	pathExplain    = "/api/v1/explain/"
-	pathHealthy    = "/-/healthy"
-	pathReady      = "/-/ready"
-	pathReload     = "/-/reload"
-	pathConfig     = "/config"
-	pathFaults     = "/demo/faults"
+	pathMetrics     = "/metrics"
+	pathSLIs        = "/metrics/slis"
+	pathStatus      = "/api/v1/status"
+	pathComponents  = "/api/v1/components/"
+	pathVerdict     = "/api/v1/verdict/"
+	pathExplain     = "/api/v1/explain/"
+	pathEvents      = "/api/v1/events"
+	pathHistory     = "/api/v1/history"
+	pathSilences    = "/api/v1/silences"
+	pathMaintenance = "/api/v1/maintenance"
+	pathHealthy     = "/-/healthy"
+	pathReady       = "/-/ready"
+	pathReload      = "/-/reload"
+	pathConfig      = "/config"
+	pathFaults      = "/demo/faults"
+	pathRules       = "/api/v1/rules"
+	pathAlerts      = "/api/v1/alerts"
+	pathOpenAPI     = "/api/v1/openapi.json"
+	pathPlain       = "/plain"
+	pathWall        = "/wall"
+	pathBadge       = "/badge/"
 )
 
 // generationHeader names the snapshot that a response was rendered from.
@@ -41,13 +51,23 @@ func read() []string { return []string{http.MethodGet, http.MethodHead} }
 
 func (s *Server) fixedRoutes() map[string]route {
 	routes := map[string]route{
-		pathMetrics: {read(), s.metrics},
-		pathSLIs:    {read(), s.slis},
-		pathStatus:  {read(), s.status},
-		pathHealthy: {read(), s.healthy},
-		pathReady:   {read(), s.processReady},
-		pathReload:  {[]string{http.MethodPost, http.MethodPut}, s.reload},
-		pathConfig:  {read(), s.config},
+		pathMetrics:     {read(), s.metrics},
+		pathSLIs:        {read(), s.slis},
+		pathStatus:      {read(), nil}, // status, which depends on who may write
+		pathHealthy:     {read(), s.healthy},
+		pathReady:       {read(), s.processReady},
+		pathReload:      {[]string{http.MethodPost, http.MethodPut}, s.reload},
+		pathConfig:      {read(), s.config},
+		pathSilences:    {read(), s.listOverrides(false)},
+		pathMaintenance: {read(), s.listOverrides(true)},
+		pathRules:       {read(), s.rules},
+		pathAlerts:      {read(), s.alerts},
+		pathOpenAPI:     {read(), s.asset(readAsset(description, "openapi.json"))},
+		pathPlain:       {read(), s.plainPage},
+	}
+	if s.opts.History != nil {
+		routes[pathEvents] = route{read(), s.events}
+		routes[pathHistory] = route{read(), s.strips}
 	}
 	for path, a := range pageAssets() {
 		routes[path] = route{read(), s.asset(a)}
@@ -66,7 +86,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	switch {
 	case s.serveState(w, r, v):
 	case mayWrite == nil && s.rebound(r):
-		sentence(s.counted(w, v, "other"), http.StatusForbidden, "requests from a page under this name are not allowed here: use an address, localhost or HTTPS")
+		sentence(s.counted(w, v, "other"), http.StatusForbidden, reboundText)
 	default:
 		s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
 	}
@@ -86,6 +106,14 @@ func (s *Server) servePath(w http.ResponseWriter, r *http.Request, v *view, mayW
 		s.explainState(w, r, v, name)
 		return
 	}
+	if name, ok := strings.CutPrefix(r.URL.Path, pathBadge); ok {
+		s.badge(w, r, v, name)
+		return
+	}
+	if p, name, ok := overridePathOf(r.URL.Path); ok {
+		s.override(s.counted(w, v, p.pattern), r, p, name, mayWrite)
+		return
+	}
 	rt, ok := s.routes[r.URL.Path]
 	switch {
 	case !ok:
@@ -96,6 +124,10 @@ func (s *Server) servePath(w http.ResponseWriter, r *http.Request, v *view, mayW
 		w = s.counted(w, v, r.URL.Path)
 		if err := refusal(r, mayWrite); err != nil {
 			sentence(w, http.StatusForbidden, text.Line(err.Error(), maxLine))
+			return
+		}
+		if r.URL.Path == pathStatus {
+			s.status(w, r, v, mayWrite)
 			return
 		}
 		rt.handle(w, r, v)
@@ -113,7 +145,11 @@ func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
 
 // fixedPaths returns the paths that a 404 lists in addition to those of the states.
 func (s *Server) fixedPaths() []string {
-	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathHealthy, pathReady, pathReload, pathConfig}
+	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathRules, pathAlerts, pathOpenAPI, pathHealthy, pathReady, pathReload, pathConfig, pathPlain, pathWall, pathBadge + "STATE.svg", pathSilences, pathMaintenance}
+	paths = append(paths, overridePatterns()...)
+	if s.opts.History != nil {
+		paths = append(paths, pathEvents, pathHistory)
+	}
 	for path := range s.opts.ExternalExtra {
 		paths = append(paths, path)
 	}

@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/exposition"
+	"github.com/vitals-health/vitals/internal/history"
 )
 
 // Options configure a Server. Every field except Snapshot is optional.
@@ -27,6 +30,8 @@ type Options struct {
 	// Explain explains the verdict that a state has at now, as explain.Explainer does.
 	// Without it /api/v1/explain/STATE is 404.
 	Explain func(ctx context.Context, state string, o explain.Options, now time.Time) (*explain.Explanation, error)
+	// History is what happened. Without it, /api/v1/events and /api/v1/history are 404.
+	History *history.History
 	// Now is the clock that the snapshot's age is measured with; time.Now where it is nil.
 	Now func() time.Time
 	// FailingStatus returns the status code of a failing probe; 503 if it is nil or returns 0.
@@ -37,6 +42,9 @@ type Options struct {
 	// ReportToken returns the bearer token that reports outside Local need. If it is nil or
 	// returns an empty string, such reports are rejected.
 	ReportToken func() string
+	// Overrides begins and ends silences and maintenance, with the permission of reports.
+	// Without it their paths are 404.
+	Overrides Overrides
 	// Reload loads the configuration again. Without it /-/reload is 403.
 	Reload func() error
 	// Config returns the configuration as YAML without secrets. Without it /config is 404.
@@ -51,6 +59,20 @@ type Options struct {
 	// UnixSocket reports whether clients reach the Unix socket. ok is false without one, and
 	// nil is as if there were none.
 	UnixSocket func() (listening, ok bool)
+	// About is whose health this is, for the page and the API.
+	About About
+	// FrameAncestors are the sources, as in a content security policy, whose pages may show
+	// those of this server in a frame; none without any.
+	FrameAncestors []string
+	// Storage reports whether events are stored. ok is false if they are not to be, and nil
+	// is as if they were not.
+	Storage func() (writable, ok bool)
+	// Connections returns the numbers of connections by listener; nil is without any.
+	Connections func() []Connections
+	// KubernetesReports returns what became of the reports to Kubernetes; nil is without any.
+	KubernetesReports func() KubernetesReports
+	// Notifications returns what each Alertmanager was sent; nil is without any.
+	Notifications func() []Notifications
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -67,12 +89,16 @@ type Server struct {
 	routes   map[string]route
 	requests *prometheus.CounterVec
 	own      *prometheus.Registry
+	scrapes  [exposition.Formats]scrape
 	// waiters holds one token per request that waits for a generation.
 	waiters      chan struct{}
 	explanations explanations
-	origins      *http.CrossOriginProtection
-	nosniff      []string
-	noStore      []string
+	changes      changes
+	// plainTemplate is the page without scripts.
+	plainTemplate *template.Template
+	origins       *http.CrossOriginProtection
+	nosniff       []string
+	noStore       []string
 }
 
 // New returns a Server.
@@ -92,15 +118,28 @@ func New(o Options) *Server {
 	if o.UnixSocket == nil {
 		o.UnixSocket = func() (listening, ok bool) { return false, false }
 	}
+	if o.Storage == nil {
+		o.Storage = func() (writable, ok bool) { return false, false }
+	}
+	if o.Connections == nil {
+		o.Connections = func() []Connections { return nil }
+	}
+	if o.KubernetesReports == nil {
+		o.KubernetesReports = func() KubernetesReports { return KubernetesReports{} }
+	}
+	if o.Notifications == nil {
+		o.Notifications = func() []Notifications { return nil }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts:    o,
-		waiters: make(chan struct{}, maxWaiters),
-		origins: http.NewCrossOriginProtection(),
-		nosniff: []string{"nosniff"},
-		noStore: []string{"no-store"},
+		opts:          o,
+		waiters:       make(chan struct{}, maxWaiters),
+		plainTemplate: parsePlain(),
+		origins:       http.NewCrossOriginProtection(),
+		nosniff:       []string{"nosniff"},
+		noStore:       []string{"no-store"},
 	}
 	s.own, s.requests = ownMetrics(o)
 	s.routes = s.fixedRoutes()
@@ -121,12 +160,17 @@ func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite, in) })
 }
 
-// Probes serves the states and nothing else, for a listener without authentication.
+// Probes serves the states and the process's own probes, and nothing else, for a listener
+// without authentication.
 func (s *Server) Probes() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := s.current()
-		if !s.serveState(w, r, v) {
-			s.notFound(w, v)
+		switch {
+		case s.serveState(w, r, v):
+		case r.URL.Path == pathHealthy, r.URL.Path == pathReady:
+			s.servePath(w, r, v, nil)
+		default:
+			s.notFound(w, v, pathHealthy, pathReady)
 		}
 	})
 }

@@ -27,7 +27,9 @@ type Status struct {
 	Stalled      bool `json:"stalled"`
 	ShuttingDown bool `json:"shutting_down"`
 	// Demo is set if /demo/faults exists.
-	Demo       bool              `json:"demo"`
+	Demo bool `json:"demo"`
+	// About is whose health this is.
+	About      About             `json:"about"`
 	States     []StateStatus     `json:"states"`
 	Rules      []RuleStatus      `json:"rules"`
 	Collectors []CollectorStatus `json:"collectors"`
@@ -35,17 +37,35 @@ type Status struct {
 	Reload     ReloadStatus      `json:"reload"`
 }
 
+// About names what a process checks. Fields that are not known are empty.
+type About struct {
+	// Title is that of the page.
+	Title string `json:"title,omitempty"`
+	// Host is the name of the host or pod, and Namespace that of the pod's.
+	Host      string `json:"host,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	// Configuration is the file or the profile.
+	Configuration string `json:"configuration,omitempty"`
+}
+
 // StateStatus is a state's verdict.
 type StateStatus struct {
 	Name string `json:"name"`
 	// Verdict is pass, warn or fail.
-	Verdict     string    `json:"verdict"`
+	Verdict string `json:"verdict"`
+	// Status is the word for people: ok, warning, failing or unknown.
+	Status string `json:"status"`
+	// Since is when the verdict last changed between failing and not failing, and WarnsSince
+	// when the oldest of the warnings began.
 	Since       time.Time `json:"since,omitzero"`
+	WarnsSince  time.Time `json:"warns_since,omitzero"`
 	Transitions uint64    `json:"transitions"`
 	// Reason is why the state fails if no rule decided it.
 	Reason string `json:"reason,omitempty"`
 	// Deciding are the names of the rules that make it fail, or warn, causes first.
 	Deciding []string `json:"deciding"`
+	// Maintenance makes the state fail until its end.
+	Maintenance *evaluator.Override `json:"maintenance,omitempty"`
 }
 
 // RuleStatus is one alerting rule.
@@ -59,8 +79,10 @@ type RuleStatus struct {
 	Expr                 string  `json:"expr"`
 	ForSeconds           float64 `json:"for_seconds"`
 	KeepFiringForSeconds float64 `json:"keep_firing_for_seconds"`
-	Observe              bool    `json:"observe"`
-	NoData               string  `json:"no_data,omitempty"`
+	// Observe is set if the state does not obey the rule: by its annotation, or by a silence.
+	Observe bool                `json:"observe"`
+	Silence *evaluator.Override `json:"silence,omitempty"`
+	NoData  string              `json:"no_data,omitempty"`
 	// HeldForSeconds is how long the last status of an unknown rule still counts.
 	HeldForSeconds float64  `json:"held_for_seconds,omitempty"`
 	ExitCode       int      `json:"exit_code,omitempty"`
@@ -70,8 +92,14 @@ type RuleStatus struct {
 	Since   time.Time `json:"since,omitzero"`
 	Decides bool      `json:"decides"`
 	Warns   bool      `json:"warns"`
+	// FiresAt is when a rule that is pending begins to fail.
+	FiresAt time.Time `json:"fires_at,omitzero"`
 	Summary string    `json:"summary,omitempty"`
-	Reason  string    `json:"reason,omitempty"`
+	// Description and RunbookURL are the annotations of these names, and Labels the rule's own.
+	Description string            `json:"description,omitempty"`
+	RunbookURL  string            `json:"runbook_url,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Reason      string            `json:"reason,omitempty"`
 	// Note joins the notes of the collectors that the rule uses.
 	Note string `json:"note,omitempty"`
 	// Cause names the failing rule that this one is a consequence of.
@@ -142,6 +170,18 @@ type ReloadStatus struct {
 }
 
 func (s *Server) renderStatus(v *view) []byte {
+	out := s.statusOf(v)
+	for i := range v.snap.Rules {
+		out.Rules = append(out.Rules, ruleStatus(&v.snap.Rules[i]))
+	}
+	for _, c := range v.snap.Collectors {
+		out.Collectors = append(out.Collectors, collectorStatus(c))
+	}
+	return encode(out)
+}
+
+// statusOf returns the status without the rules and the collectors.
+func (s *Server) statusOf(v *view) Status {
 	snap := v.snap
 	_, demo := s.opts.ExternalExtra[pathFaults]
 	out := Status{
@@ -155,6 +195,7 @@ func (s *Server) renderStatus(v *view) []byte {
 		AliveMaxAgeSeconds: max(snap.MaxAge, snap.AliveMaxAge).Seconds(),
 		ShuttingDown:       snap.ShuttingDown,
 		Demo:               demo,
+		About:              s.opts.About,
 		States:             []StateStatus{},
 		Rules:              []RuleStatus{},
 		Collectors:         []CollectorStatus{},
@@ -167,37 +208,48 @@ func (s *Server) renderStatus(v *view) []byte {
 	for _, st := range v.states {
 		out.States = append(out.States, v.stateStatus(st))
 	}
-	for i := range snap.Rules {
-		out.Rules = append(out.Rules, ruleStatus(&snap.Rules[i]))
-	}
-	for _, c := range snap.Collectors {
-		out.Collectors = append(out.Collectors, collectorStatus(c))
-	}
 	if s.opts.Components != nil {
 		out.Components = append(out.Components, s.opts.Components()...)
 	}
-	return encode(out)
+	return out
 }
 
 func (v *view) stateStatus(st evaluator.State) StateStatus {
 	out := StateStatus{
-		Name: st.Name, Verdict: st.Verdict.String(), Since: utc(st.Since),
-		Transitions: st.Transitions, Reason: st.Reason, Deciding: []string{},
+		Name: st.Name, Verdict: st.Verdict.String(), Status: v.snap.Word(&st), Since: utc(st.Since),
+		Transitions: st.Transitions, Reason: st.Reason, Deciding: []string{}, Maintenance: st.Maintenance,
 	}
 	for _, i := range st.Deciding {
 		out.Deciding = append(out.Deciding, v.snap.Rules[i].Name)
 	}
+	if st.Verdict == evaluator.Warn {
+		out.WarnsSince = utc(v.warnsSince(st))
+	}
 	return out
+}
+
+// warnsSince returns when the oldest warning of a state began.
+func (v *view) warnsSince(st evaluator.State) (first time.Time) {
+	for _, i := range st.Deciding {
+		if since := v.snap.Rules[i].Since; first.IsZero() || since.Before(first) {
+			first = since
+		}
+	}
+	return first
 }
 
 func ruleStatus(r *evaluator.Rule) RuleStatus {
 	out := RuleStatus{
 		Name: r.Name, Group: r.Group, File: r.File, State: r.State, Severity: r.Severity, Expr: r.Expr,
 		ForSeconds: r.For.Seconds(), KeepFiringForSeconds: r.KeepFiringFor.Seconds(),
-		Observe: r.Observe, NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
+		Observe: r.Observe, Silence: r.Silence, NoData: r.NoData, HeldForSeconds: r.HeldFor.Seconds(), ExitCode: r.ExitCode, DependsOn: r.DependsOn,
 		Status: r.Status.String(), Since: utc(r.Since), Decides: r.Decides, Warns: r.Warns,
 		Summary: r.Summary, Reason: r.Reason, Note: r.Note, Cause: r.Cause, Starting: r.Starting,
+		Description: r.Description, RunbookURL: r.RunbookURL, Labels: r.Labels,
 		Alerts: []AlertStatus{}, AlertCount: r.AlertCount,
+	}
+	if r.Status == evaluator.Pending && len(r.Alerts) > 0 {
+		out.FiresAt = utc(r.Alerts[0].ActiveAt.Add(r.For))
 	}
 	if r.Observed != nil {
 		value := explain.Number(*r.Observed)

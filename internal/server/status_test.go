@@ -105,3 +105,19 @@ func TestStatusWithAWaitThatIsNoGeneration(t *testing.T) {
 		t.Errorf("= %d %q, want 400 %q", r.StatusCode, body, want)
 	}
 }
+
+// The state has passed for an hour, and warns since its oldest warning.
+func TestStatusOfAWarning(t *testing.T) {
+	s := healthy()
+	for i, ago := range map[int]time.Duration{3: time.Minute, 4: 5 * time.Minute} {
+		s.Rules[i].Status, s.Rules[i].Warns, s.Rules[i].Since = evaluator.Failing, true, noon().Add(-ago)
+	}
+	s.States[0].Verdict, s.States[0].Deciding = evaluator.Warn, []int{3, 4}
+	var got server.Status
+	if err := json.Unmarshal([]byte(text(t, request(t, server.New(fixed(s)).Handler(), "GET", "/api/v1/status", ""))), &got); err != nil {
+		t.Fatal(err)
+	}
+	if ready, alive := got.States[0], got.States[1]; !ready.WarnsSince.Equal(noon().Add(-5*time.Minute)) || !ready.Since.Equal(noon().Add(-time.Hour)) || !alive.WarnsSince.IsZero() {
+		t.Errorf("ready since %v, warns since %v; alive warns since %v; want 11:00, 11:55 and none", ready.Since, ready.WarnsSince, alive.WarnsSince)
+	}
+}

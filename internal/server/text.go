@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func failingLines(v *view, st evaluator.State, excluded map[string]bool) []strin
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{st.Name + " is failing"}
+		lines = []string{st.Name + " " + v.snap.Word(&st)}
 	}
 	return lines
 }
@@ -148,3 +149,6 @@ func boundedLines(lines []string, limit int) []string {
 	}
 	return lines
 }
+
+// formatValue writes a float as /metrics does: NaN, +Inf and -Inf included.
+func formatValue(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -86,7 +86,7 @@ func (v *view) verdictAt(st evaluator.State, now time.Time) execprobe.Verdict {
 	out.Lines = boundedLines(out.Lines, maxVerdictText)
 	if st.Verdict != evaluator.Fail {
 		out.Pending = v.pending(st, now)
-		out.Notes = v.notes(out.Lines)
+		out.Notes = append(v.silenced(st), v.notes(out.Lines)...)
 		if v.stalled {
 			out.Notes = slices.Insert(out.Notes, 0, fmt.Sprintf("%s: the verdict is %.0f s old", evaluator.ReasonStalled, out.AgeSeconds))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/exposition"
 	"github.com/vitals-health/vitals/internal/states"
 )
 
@@ -30,8 +31,11 @@ type view struct {
 	// probes are the states by path without the slash, aliases included.
 	probes map[string]*probe
 	// exposition has one function per format, which renders once.
-	exposition [formats]func() *exposition
-	statusJSON func() []byte
+	exposition [exposition.Formats]func() *exposition.Exposition
+	// slis is the body of /metrics/slis, status that of /api/v1/status, and plain the page
+	// without scripts.
+	slis          [exposition.Formats]*body
+	status, plain *body
 }
 
 // probe is a state with its prerendered response.
@@ -58,9 +62,34 @@ func (s *Server) current() *view {
 	if v != nil && v.snap == snap && v.stalled == snap.Stalled(now) && v.stalledAlive == snap.StalledAlive(now) {
 		return v
 	}
+	if snap.Stalled(now) {
+		snap, now = s.awaitNext(snap)
+	}
 	v = s.render(snap, now)
 	s.view.Store(v)
 	return v
+}
+
+// resumeWait is how long requests wait for a new generation when a snapshot is found stalled. A
+// process that was stopped and continues then needs a moment to evaluate, and the old verdict
+// would have a probe fail without a cause.
+const resumeWait = 200 * time.Millisecond
+
+// awaitNext returns the snapshot that replaces a stalled one, or the same after resumeWait. The
+// view of that one is kept, so that later requests do not wait.
+func (s *Server) awaitNext(stalled *evaluator.Snapshot) (*evaluator.Snapshot, time.Time) {
+	if s.opts.Changed != nil {
+		changed := s.opts.Changed() // Before the snapshot is read, so that no change is missed.
+		if s.opts.Snapshot() == stalled {
+			timer := time.NewTimer(resumeWait)
+			defer timer.Stop()
+			select {
+			case <-changed:
+			case <-timer.C:
+			}
+		}
+	}
+	return s.opts.Snapshot(), s.opts.Now()
 }
 
 // render renders a snapshot as it stands at now.
@@ -87,9 +116,11 @@ func (s *Server) render(snap *evaluator.Snapshot, now time.Time) *view {
 		batches = append(slices.Clip(batches), v.verdicts())
 	}
 	for f := range v.exposition {
-		v.exposition[f] = sync.OnceValue(func() *exposition { return expose(batches, format(f)) })
+		v.exposition[f] = sync.OnceValue(func() *exposition.Exposition { return exposition.Render(batches, exposition.Format(f)) })
+		v.slis[f] = newBody(func() []byte { return v.renderSLIs(exposition.Format(f)) })
 	}
-	v.statusJSON = sync.OnceValue(func() []byte { return s.renderStatus(v) })
+	v.status = newBody(func() []byte { return s.renderStatus(v) })
+	v.plain = newBody(func() []byte { return s.renderPlain(v) })
 	return v
 }
 

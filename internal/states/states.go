@@ -44,5 +44,5 @@ func Reserved(name string) bool {
 
 // Path reports whether name is the first part of another path of the server.
 func Path(name string) bool {
-	return slices.Contains([]string{"", "-", "metrics", "api", "assets", "config", "demo"}, name)
+	return slices.Contains([]string{"", "-", "metrics", "api", "assets", "config", "demo", "badge", "plain", "wall"}, name)
 }

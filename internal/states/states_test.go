@@ -28,7 +28,7 @@ func TestKubernetes(t *testing.T) {
 func TestReserved(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ready": false, "alive": false, "started": false, "leading": false,
-		"readyz": true, "healthz": true, "livez": true, "startupz": true, "metrics": true, "api": true, "assets": true, "config": true, "demo": true,
+		"readyz": true, "healthz": true, "livez": true, "startupz": true, "metrics": true, "api": true, "assets": true, "config": true, "demo": true, "badge": true, "plain": true, "wall": true,
 	} {
 		if got := states.Reserved(name); got != want {
 			t.Errorf("Reserved(%q) = %t, want %t", name, got, want)

@@ -55,6 +55,16 @@ func (d *Document) Has(path string) bool {
 	return ok
 }
 
+// Scalar returns the text of the scalar at path as it is in the file, without expansion. It returns
+// false if there is none.
+func (d *Document) Scalar(path string) (string, bool) {
+	_, n, ok := d.find(path)
+	if !ok || n.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	return n.Value, true
+}
+
 // Errorf returns an error with path and its position.
 func (d *Document) Errorf(path, format string, args ...any) *Error {
 	line, col := d.Position(path)

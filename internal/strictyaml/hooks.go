@@ -16,6 +16,22 @@ import (
 // messages, such as "a size such as 512MiB".
 type Expecter interface{ Expected() string }
 
+// Redirecter is a struct with keys that people expect under another name. Instead returns what to
+// write for an unknown key, as in "tcp with protocol: mysql", or "". The message about any other key
+// lists all keys, because one of them is what was meant.
+type Redirecter interface{ Instead(key string) string }
+
+// expected returns a suggestion for an unknown key of a struct.
+func expected(v reflect.Value, key string, fields []field) string {
+	if r, ok := v.Addr().Interface().(Redirecter); ok {
+		if instead := r.Instead(key); instead != "" {
+			return "expected " + instead
+		}
+		return suggestion(key, keys(fields), len(fields))
+	}
+	return Expected(key, keys(fields))
+}
+
 // unmarshaler is the older interface of the YAML libraries. It keeps decoding strict:
 // unmarshal reports mistakes like Decode.
 type unmarshaler interface {

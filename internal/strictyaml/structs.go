@@ -23,7 +23,7 @@ func (d *decoder) structure(at *yaml.Node, v reflect.Value, path string) {
 	for _, e := range d.entries(at, path) {
 		f, ok := find(fields, e.key.Value)
 		if !ok {
-			d.fail(e.key, path, "unknown key %s, %s", quote(e.key.Value), Expected(e.key.Value, keys(fields)))
+			d.fail(e.key, path, "unknown key %s, %s", quote(e.key.Value), expected(v, e.key.Value, fields))
 			continue
 		}
 		d.value(e.value, v.FieldByIndex(f.index), PathKey(path, f.key))

@@ -24,15 +24,18 @@ func Nearest(got string, valid []string) string {
 }
 
 // Expected returns a suggestion for an unvalid name: a similar valid name or a list of them.
-func Expected(got string, valid []string) string {
+func Expected(got string, valid []string) string { return suggestion(got, valid, maxListed) }
+
+// suggestion lists at most limit names.
+func suggestion(got string, valid []string, limit int) string {
 	best := Nearest(got, valid)
 	switch {
 	case best != "":
 		return "did you mean " + quote(best) + "?"
 	case len(valid) == 0:
 		return "expected no keys here"
-	case len(valid) <= maxListed:
+	case len(valid) <= limit:
 		return "expected one of " + strings.Join(valid, ", ")
 	}
-	return "expected one of " + strings.Join(valid[:maxListed], ", ") + ", ..."
+	return "expected one of " + strings.Join(valid[:limit], ", ") + ", ..."
 }

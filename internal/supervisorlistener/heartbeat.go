@@ -94,12 +94,12 @@ func (l *Listener) count(r execprobe.Result) {
 	switch {
 	case l.failed%l.Patience != 0:
 	case l.OnFailing == Terminate:
-		l.Logger.Error("alive fails: terminating supervisord", "queries", l.failed, "text", r.Text)
+		l.Logger.Error("alive "+r.Outcome.String()+": terminating supervisord", "queries", l.failed, "text", r.Text)
 		if err := l.terminate(); err != nil {
 			l.Logger.Error("terminate supervisord", "err", err)
 		}
 	case l.failed == l.Patience:
-		l.Logger.Error("alive fails", "queries", l.failed, "text", r.Text)
+		l.Logger.Error("alive "+r.Outcome.String(), "queries", l.failed, "text", r.Text)
 	}
 }
 

@@ -211,7 +211,7 @@ func TestListenerLimitsQueries(t *testing.T) {
 // neither shortens the patience.
 func TestListenerPatienceIsTime(t *testing.T) {
 	for name, v := range map[string]execprobe.Verdict{
-		"alive fails":           {State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing"},
+		"alive failing":         {State: "alive", Verdict: "fail", Rule: "Dead", Status: "failing"},
 		"evaluator has stalled": {State: "alive", Verdict: "fail", Stalled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestListenerOnlyLogs(t *testing.T) {
 		l.verdict = v
 		l.send(t, "TICK_5 when:1")
 	}
-	want := `msg="alive fails" queries=2 text="Dead failing"
+	want := `msg="alive failing" queries=2 text="Dead failing"
 msg="alive is ok again" text="alive: 1 rule"
 `
 	if got := l.log.String(); got != want || l.ended != 0 {

@@ -18,15 +18,50 @@ func Clip(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit-len(dots)], "") + dots
 }
 
-// OneLine returns s as valid UTF-8 on one line. Control characters become
-// spaces.
+// OneLine returns s as valid UTF-8 on one line. Invisible characters become spaces.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if Invisible(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// Visible returns s as OneLine does, and keeps its line feeds and tabs.
+func Visible(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && Invisible(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// Invisible reports whether a character changes how the text around it is shown, or hides in
+// it: control characters, those that set the direction of the text, line and paragraph
+// separators, and characters without a width. Source: Unicode 15, table 4-4 and PropList.txt.
+func Invisible(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' '
+	case r < 0xa0:
+		return true
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// plain reports whether s consists of visible ASCII characters, line feeds and tabs.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // Line returns s on one line of at most limit bytes: OneLine, then Clip.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/internal/text"
@@ -65,7 +64,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		limit = max(3, limit)
 		got := text.Line(s, limit)
-		if len(got) > limit || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
+		if len(got) > limit || !utf8.ValidString(got) || strings.ContainsFunc(got, text.Invisible) {
 			t.Errorf("Line(%q, %d) = %q, want valid UTF-8 on one line of at most %d bytes", s, limit, got, limit)
 		}
 	})
@@ -109,6 +108,31 @@ func TestDistance(t *testing.T) {
 	} {
 		if got := text.Distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestInvisible(t *testing.T) {
+	for _, tt := range []struct{ name, given, line, visible string }{
+		{"plain text", "a ~ b", "a ~ b", "a ~ b"},
+		{"other scripts", "déjà 健康 é̂", "déjà 健康 é̂", "déjà 健康 é̂"},
+		{"line feed and tab", "a\nb\tc", "a b c", "a\nb\tc"},
+		{"a carriage return and an escape sequence", "a\rb\x1b[31m", "a b [31m", "a b [31m"},
+		{"DEL and C1", "a\x7fb\u0085c\u009bd", "a b c d", "a b c d"},
+		{"separators of lines and paragraphs", "a\u2028b\u2029c", "a b c", "a b c"},
+		{"overrides and embeddings of direction", "a\u202eb\u202ac\u202cd", "a b c d", "a b c d"},
+		{"isolates and marks of direction", "a\u2066b\u2069c\u200fd\u061ce", "a b c d e", "a b c d e"},
+		{"no width", "a\u200bb\u200dc\u2060d\ufeffe\u00adf", "a b c d e f", "a b c d e f"},
+		{"fillers", "a\u3164b\u115fc\uffa0d", "a b c d", "a b c d"},
+		{"tags and annotations", "a\U000e0041b\ufff9c", "a b c", "a b c"},
+		{"invalid bytes", "a\xffb\xc2", "a\ufffdb\ufffd", "a\ufffdb\ufffd"},
+		{"empty", "", "", ""},
+	} {
+		if got := text.OneLine(tt.given); got != tt.line {
+			t.Errorf("%s: OneLine(%q) = %q, want %q", tt.name, tt.given, got, tt.line)
+		}
+		if got := text.Visible(tt.given); got != tt.visible {
+			t.Errorf("%s: Visible(%q) = %q, want %q", tt.name, tt.given, got, tt.visible)
 		}
 	}
 }

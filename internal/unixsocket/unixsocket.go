@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"slices"
+
+	"github.com/vitals-health/vitals/internal/files"
 )
 
 // OwnGroup keeps the socket's default group: that of the process, or that of a directory
@@ -45,7 +47,7 @@ func open(path string, mode fs.FileMode, group int) error {
 			return err
 		}
 	}
-	return os.Chmod(path, mode)
+	return files.SetSocketMode(path, mode)
 }
 
 // Peer is the process at the other end of a connection at the time of connect(2): its

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
+
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 // family is all series of one metric name.
@@ -67,11 +69,49 @@ type series struct {
 	// owner is the source of Window.Owner that exports the series. It is nil if a source
 	// that shares its series wrote last.
 	owner *Source
+	// account is that of the last source that wrote the series, which holds its bytes.
+	account *budget.Account
+	// slots is for how many samples memory is allocated, beyond one.
+	slots int32
 	// explicit is set if the last sample had an explicit timestamp.
 	explicit bool
 	// gone is set once the series was removed from the window.
 	gone bool
 }
+
+const (
+	// seriesBytes is what a series takes without its labels and history: the struct, and
+	// its places in the maps, the family and two batches. BenchmarkSeries measures it.
+	seriesBytes = 256
+	// sampleBytes is what a sample of the history takes.
+	sampleBytes = 16
+)
+
+// bytes returns an estimate of the memory that the series takes.
+func (s *series) bytes() int64 { return bytesOf(s.labels) + sampleBytes*int64(s.slots) }
+
+// bytesOf returns an estimate for a series without history.
+func bytesOf(l labels.Labels) int64 { return seriesBytes + int64(l.ByteSize()) }
+
+// need returns the bytes that another sample takes beyond those that are allocated.
+func (s *series) need() int64 {
+	if s.family.retention == 0 || len(s.points) < cap(s.points) {
+		return 0
+	}
+	return sampleBytes * int64(slotsFor(len(s.points))-s.slots)
+}
+
+// firstBytes returns the bytes of the history of a series with one sample.
+func firstBytes(retention int64) int64 {
+	if retention == 0 {
+		return 0
+	}
+	return sampleBytes * int64(slotsFor(0))
+}
+
+// slotsFor returns for how many samples memory is allocated when n are there: a quarter
+// more than needed. An append then copies four samples on average.
+func slotsFor(n int) int32 { return int32(n + n/4 + 4) }
 
 func (s *series) last() promql.FPoint { return s.points[len(s.points)-1] }
 
@@ -99,8 +139,7 @@ func (s *series) append(p promql.FPoint, now int64, explicit bool) (changed bool
 		return changed
 	}
 	if n := len(s.points); n == cap(s.points) {
-		// A quarter more than needed: an append then copies four samples on average.
-		s.points = append(make([]promql.FPoint, 0, n+n/4+4), s.points...)
+		s.allocate(slotsFor(n))
 	}
 	s.points = append(s.points, p)
 	s.prune(now)
@@ -112,6 +151,8 @@ func (s *series) prune(now int64) {
 	if s.family.retention == 0 {
 		s.one[0] = s.last()
 		s.points = s.one[:]
+		s.account.Add(-sampleBytes * int64(s.slots))
+		s.slots = 0
 		return
 	}
 	cutoff := now - s.family.retention
@@ -119,11 +160,17 @@ func (s *series) prune(now int64) {
 		return
 	}
 	drop := min(after(s.points, cutoff), len(s.points)-1)
-	kept := s.points[drop:]
-	if drop > len(kept) {
-		kept = slices.Clone(kept) // This releases the memory as well.
+	s.points = s.points[drop:]
+	if n := len(s.points); drop > n {
+		s.allocate(int32(n)) // This releases the memory of the others.
 	}
-	s.points = kept
+}
+
+// allocate moves the history to new memory for as many samples.
+func (s *series) allocate(slots int32) {
+	s.points = append(make([]promql.FPoint, 0, slots), s.points...)
+	s.account.Add(sampleBytes * int64(slots-s.slots))
+	s.slots = slots
 }
 
 // expired reports whether no source exports the series and no query can find a sample of

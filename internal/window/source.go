@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
+
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 // Source is one producer of samples: a collector, or a recording rule. It writes
@@ -25,18 +27,44 @@ type Source struct {
 	// may take over in its first batch, or nil.
 	owns   bool
 	before *Source
+	// memory is what the source's series hold, also those that have ended. essential is that of
+	// the series that are the first samples of a batch, as many as firsts.
+	memory, essential *budget.Account
+	firsts            int
 }
 
 // Source returns a new source that exports nothing yet.
-func (w *Window) Source() *Source { return &Source{w: w} }
+func (w *Window) Source() *Source {
+	return &Source{w: w, memory: w.memory.Account(), essential: w.memory.Account()}
+}
 
 // Owner returns a new source that shares no series. It gets those that no other source
 // exports. A source that shares may take a series from it.
-func (w *Window) Owner() *Source { return &Source{w: w, owns: true} }
+func (w *Window) Owner() *Source {
+	return &Source{w: w, owns: true, memory: w.memory.Account(), essential: w.memory.Account()}
+}
 
 // Successor returns a new source that takes over series of s, which must write no more
 // batches. Close s after the first batch of the successor.
-func (s *Source) Successor() *Source { return &Source{w: s.w, owns: s.owns, before: s} }
+func (s *Source) Successor() *Source {
+	return &Source{w: s.w, owns: s.owns, before: s, memory: s.memory, essential: s.essential, firsts: s.firsts}
+}
+
+// Bytes returns an estimate of the memory that the source's series take, with their
+// history and with those that have ended.
+func (s *Source) Bytes() int64 { return s.memory.Used() + s.essential.Used() }
+
+// Protect gives the first n samples of each later batch an account of their own: there is room
+// for them although all others take what one account may.
+func (s *Source) Protect(n int) { s.firsts = n }
+
+// account returns the account of the next sample of the batch.
+func (s *Source) account() *budget.Account {
+	if len(s.current) < s.firsts {
+		return s.essential
+	}
+	return s.memory
+}
 
 // Begin begins a batch at t. A batch that is not ended only adds samples.
 func (s *Source) Begin(t int64) {
@@ -49,8 +77,8 @@ func (s *Source) Begin(t int64) {
 // the sample's own timestamp. Then, as in Prometheus, a sample that is not later than
 // the series' last one is dropped without an error, and the series will not be marked
 // stale. Without, a sample replaces one of the same time. Add returns an error that
-// wraps ErrLimit if the series is new and the window is full, and ErrOwned if the source
-// shares no series and another one exports this series.
+// wraps budget.ErrExceeded if there is no memory for a new series or for more history, and
+// ErrOwned if the source shares no series and another one exports this series.
 func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 	p := promql.FPoint{T: s.t, F: v}
 	if explicitT != 0 {
@@ -60,17 +88,24 @@ func (s *Source) Add(l labels.Labels, v float64, explicitT int64) error {
 	if found == nil {
 		hash := l.Hash()
 		if found = s.w.find(hash, l); found == nil {
-			if p.T <= s.w.now-max(s.w.retention(l.Get(model.MetricNameLabel)), s.w.lookback) {
+			retention := s.w.retention(l.Get(model.MetricNameLabel))
+			if p.T <= s.w.now-max(retention, s.w.lookback) {
 				return nil // No query could find it.
 			}
-			var err error
-			if found, err = s.w.create(hash, l); err != nil {
+			if err := s.grow(bytesOf(l), firstBytes(retention)); err != nil {
 				return err
 			}
+			found = s.w.create(hash, l, s.account())
 		}
 	}
 	if !s.own(found) {
 		return ErrOwned
+	}
+	if err := s.room(found); err != nil {
+		return err
+	}
+	if found.gone { // it had ended, and room removed it
+		return s.Add(l, v, explicitT)
 	}
 	if found.append(p, s.w.now, explicitT != 0) {
 		s.w.change(found.family)
@@ -91,6 +126,47 @@ func (s *Source) own(x *series) bool {
 	}
 	x.owner = s
 	return true
+}
+
+// room returns an error if there is no memory for another sample of x. The source then
+// charges its own account for x.
+func (s *Source) room(x *series) error {
+	if len(x.points) == 0 {
+		return nil // it is new
+	}
+	if account := s.account(); x.account != account {
+		before := x.bytes()
+		if err := s.grow(before, 0); err != nil {
+			return err
+		}
+		if x.gone { // a sweep removed it
+			account.Add(-before)
+			return nil
+		}
+		after := x.bytes() // a sweep may have pruned it
+		account.Add(after - before)
+		x.account.Add(-after)
+		x.account = account
+	}
+	if need := x.need(); need > 0 {
+		return s.grow(0, need)
+	}
+	return nil
+}
+
+// grow charges the source's account for the bytes of a series if there is room for its
+// history as well, which append counts. If need be, it sweeps.
+func (s *Source) grow(series, history int64) error {
+	account := s.account()
+	err := account.Grow(series + history)
+	if err != nil && s.w.now > s.w.swept {
+		s.w.sweep()
+		err = account.Grow(series + history)
+	}
+	if err == nil {
+		account.Add(-history)
+	}
+	return err
 }
 
 // guess finds the series without hashing: sources tend to export the same series in
@@ -132,6 +208,22 @@ func (s *Source) End() {
 	clear(s.previous)
 	s.previous, s.current, s.before = kept, s.previous[:0], nil
 	s.w.sweepIfDue(sweepInterval)
+}
+
+// Abort takes back the batch in place of End: series that only this batch had are removed,
+// and all others of the source are marked stale.
+func (s *Source) Abort() {
+	for _, c := range s.current {
+		if !c.gone && c.sources == 0 && len(c.points) == 1 {
+			s.w.remove(c)
+		}
+	}
+	for _, c := range s.current {
+		if !c.gone && c.sources == 0 && !c.explicit {
+			s.w.markStale(c, s.t)
+		}
+	}
+	s.Stale(s.t)
 }
 
 // Stale marks all series of the source stale at t: there is no batch for t. Series with

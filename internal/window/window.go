@@ -8,7 +8,6 @@ package window
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"time"
@@ -17,21 +16,17 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
+
+	"github.com/vitals-health/vitals/internal/budget"
 )
 
 const (
-	// DefaultLimit is how many series a window holds without SetLimit.
-	// With five labels and no history they take about 300 MB.
-	DefaultLimit = 1_000_000
 	// Lookback is how far instant selectors look back without SetLookback: Prometheus'
 	// default.
 	Lookback = 5 * time.Minute
 	// sweepInterval is the time between two sweeps, in milliseconds of the batches' time.
 	sweepInterval = 30_000
 )
-
-// ErrLimit is the error of Add when the window is full.
-var ErrLimit = errors.New("too many series")
 
 // ErrOwned is the error of Add for a series that another source exports.
 var ErrOwned = errors.New("another source exports the series")
@@ -46,7 +41,8 @@ type Window struct {
 	families map[string]*family
 	byHash   map[uint64]*series
 	count    int
-	limit    int
+	// memory bounds what sources hold; nil for no bound.
+	memory *budget.Budget
 
 	perName map[string]time.Duration
 	rest    time.Duration
@@ -62,21 +58,21 @@ type Window struct {
 	changes, forgotten uint64
 }
 
-// New returns an empty window that keeps last values only.
-func New() *Window {
+// New returns an empty window that keeps last values only, without a bound of its memory.
+func New() *Window { return NewWithin(nil) }
+
+// NewWithin returns an empty window that keeps last values only. Each source has an account
+// of the memory, which bounds its series.
+func NewWithin(memory *budget.Budget) *Window {
 	return &Window{
 		families: map[string]*family{},
 		byHash:   map[uint64]*series{},
-		limit:    DefaultLimit,
+		memory:   memory,
 		lookback: Lookback.Milliseconds(),
 		now:      math.MinInt64,
 		swept:    math.MinInt64,
 	}
 }
-
-// SetLimit sets the number of series beyond which Add returns an error. Existing series
-// stay.
-func (w *Window) SetLimit(series int) { w.limit = series }
 
 // SetLookback sets how far the engine's instant selectors look back. A series with
 // explicit timestamps, which is not marked stale, is kept for as long after its last
@@ -162,30 +158,25 @@ func (w *Window) find(hash uint64, l labels.Labels) *series {
 	return nil
 }
 
-// create makes a series without samples.
-func (w *Window) create(hash uint64, l labels.Labels) (*series, error) {
-	if w.count >= w.limit {
-		w.sweepIfDue(1)
-	}
-	if w.count >= w.limit {
-		return nil, fmt.Errorf("%w: the limit is %d", ErrLimit, w.limit)
-	}
+// create makes a series without samples, for which the account has been charged.
+func (w *Window) create(hash uint64, l labels.Labels, account *budget.Account) *series {
 	name := l.Get(model.MetricNameLabel)
 	f := w.families[name]
 	if f == nil {
 		f = &family{name: name, retention: w.retention(name)}
 		w.families[name] = f
 	}
-	s := &series{labels: l, hash: hash, family: f, next: w.byHash[hash]}
+	s := &series{labels: l, hash: hash, family: f, next: w.byHash[hash], account: account}
 	w.byHash[hash] = s
 	f.add(s)
 	w.count++
-	return s, nil
+	return s
 }
 
 // remove removes a series and its samples.
 func (w *Window) remove(s *series) {
 	s.gone = true
+	s.account.Add(-s.bytes())
 	s.family.remove(s)
 	w.change(s.family)
 	if len(s.family.series) == 0 {

@@ -2,7 +2,6 @@ package window_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -235,26 +234,6 @@ func TestSeriesWithoutASourceExpire(t *testing.T) {
 				t.Errorf("Len() = %d after the series expired, want 0", got)
 			}
 		})
-	}
-}
-
-func TestLimit(t *testing.T) {
-	w := window.New()
-	w.SetLimit(2)
-	s := w.Source()
-	write(t, s, 10, 1, "x", "y")
-	s.Begin(20)
-	err := s.Add(up("z"), 1, 0)
-	if !errors.Is(err, window.ErrLimit) || !strings.Contains(err.Error(), "2") {
-		t.Errorf("Add() beyond the limit = %v, want ErrLimit with the limit", err)
-	}
-	if err := s.Add(up("y"), 2, 0); err != nil {
-		t.Errorf("Add() of a series that is there = %v, want nil", err)
-	}
-	s.End()
-	write(t, s, 30, 3, "z", "y")
-	if got, want := dump(t, w), "y 30:3\nz 30:3"; got != want {
-		t.Errorf("samples = %q, want %q", got, want)
 	}
 }
 

@@ -68,6 +68,7 @@ func checks() []check {
 		{About: About{"V034", "probe-vacuous", Error, "A probe passes whatever the verdict is."}, run: probeCheck},
 		{About: About{"V035", "probe-wrong-state", Error, "A probe requests the wrong state."}, run: probeCheck},
 		{About: About{"V036", "probe-missing", Info, "A probe is missing."}, run: probeCheck},
+		{About: About{"V037", "probe-fallback-port", Warning, "Probes use a port that Vitals does not listen on while its configuration is invalid."}, run: probeCheck},
 		{About: About{"V038", "probe-absence", Warning, "A restart of the workload depends on the presence of Vitals."}, run: probeCheck},
 		{About: About{"V040", "template-fails", Warning, "A template fails with any data, or its query is invalid."}, rule: templateFails},
 		{About: About{"V041", "sum-of-ratios", Warning, "Ratios are summed: the ratio of the whole is that of two sums."}, rule: sumOfRatios},

@@ -86,6 +86,9 @@ func (p *pass) ofName(name string) shape {
 func exportedBy(metrics []Metric) shape {
 	all := shape{some: len(metrics) > 0, rest: addedOnly, labels: map[string]domain{}}
 	for i := range metrics {
+		if metrics[i].AnyLabel {
+			all.rest = anyOther
+		}
 		for label := range metrics[i].Labels {
 			if _, ok := all.labels[label]; !ok {
 				all.labels[label] = valuesOf(metrics, label)

@@ -31,6 +31,8 @@ type Metric struct {
 	// Labels holds the labels of its series with their possible values: "" if a series may
 	// lack the label; nil for any value.
 	Labels map[string][]string
+	// AnyLabel is set if its series may have labels that Labels does not have.
+	AnyLabel bool
 	// Collector is the name of the collector, and Kind its kind. The collector is empty for
 	// metrics about Vitals itself, and without a configuration.
 	Collector, Kind string
@@ -58,7 +60,7 @@ func (m *Metric) matches(matchers []*labels.Matcher) bool {
 		}
 		values, known := m.Labels[want.Name]
 		switch {
-		case m.Name == "" && !known: // a label of another program
+		case !known && (m.Name == "" || m.AnyLabel): // a label of another program or of a configuration
 		case !known:
 			if !want.Matches("") {
 				return false

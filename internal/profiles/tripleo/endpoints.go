@@ -44,7 +44,7 @@ func Endpoints(format string, text []byte) ([]Endpoint, error) {
 		"mysql":     one(mysql),
 	}[format]
 	if !ok {
-		return nil, fmt.Errorf("format %q: expected one of redis, memcached, etcd, qdrouterd, rabbitmq, mysql", format)
+		return nil, fmt.Errorf("format %.32q: expected one of redis, memcached, etcd, qdrouterd, rabbitmq, mysql", format)
 	}
 	return parse(string(text))
 }
@@ -74,7 +74,7 @@ func reach(host, port string) (string, error) {
 	}
 	_, err := netip.ParseAddr(host)
 	if err != nil && strings.ContainsAny(host, ":/@ \t'\"") {
-		return "", fmt.Errorf("%.64q is no host: expected a name or an address", host)
+		return "", fmt.Errorf("%.32q is no host: expected a name or an address", host)
 	}
 	return net.JoinHostPort(host, port), nil
 }

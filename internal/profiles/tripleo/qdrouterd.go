@@ -48,7 +48,7 @@ func routerTLS(blocks []routerBlock, name string) (*TLS, error) {
 		setDefault(&t.KeyFile, b.get("keyFile"))
 		return t, nil
 	}
-	return nil, fmt.Errorf("the listener's sslProfile %.64q: expected a block sslProfile of that name", name)
+	return nil, fmt.Errorf("the listener's sslProfile %.32q: expected a block sslProfile of that name", name)
 }
 
 // routerBlock is a block such as "listener { host: 0.0.0.0 }".

@@ -1,12 +1,20 @@
 // Building and updating the page. All text goes through text nodes and attributes
 // of a fixed list of names: no text of the server is parsed as HTML.
 
-/** Makes an element. Children are nodes, strings, arrays, or null for nothing. */
+/** Makes an element. Children are nodes, strings, arrays, or null for nothing. An element with a key stays the same one when its position changes. */
 export function el(tag, attributes, ...children) {
-  const node = document.createElement(tag);
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Makes an element of a drawing. */
+export function draw(tag, attributes, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === false || value == null) continue;
-    if (name === "onclick") node.onclick = value;
+    if (["onclick", "onsubmit", "key"].includes(name)) node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(Infinity).filter((c) => c != null && c !== "" && c !== false));
@@ -15,23 +23,32 @@ export function el(tag, attributes, ...children) {
 
 /** Replaces the children of an element, changing only what differs: focus, selection and scrolling stay. */
 export function update(parent, children) {
-  const next = children.flat(Infinity).filter((c) => c != null && c !== "").map((c) => (typeof c === "string" ? document.createTextNode(c) : c));
-  while (parent.childNodes.length > next.length) parent.lastChild.remove();
+  const next = children.flat(Infinity).filter((c) => c != null && c !== "" && c !== false).map((c) => (typeof c === "string" ? document.createTextNode(c) : c));
+  const keyed = new Map([...parent.childNodes].filter((c) => c.key != null).map((c) => [c.key, c]));
   next.forEach((node, i) => {
-    const old = parent.childNodes[i];
-    if (!old) parent.append(node);
-    else if (old.nodeName !== node.nodeName) old.replaceWith(node);
-    else if (old.nodeType === Node.TEXT_NODE) {
-      if (old.data !== node.data) old.data = node.data;
-    } else morph(old, node);
+    const at = parent.childNodes[i] ?? null;
+    const old = node.key == null ? at : keyed.get(node.key);
+    if (old?.nodeName === node.nodeName && old.key === node.key) {
+      if (old !== at) parent.insertBefore(old, at);
+      if (old.nodeType !== Node.TEXT_NODE) morph(old, node);
+      else if (old.data !== node.data) old.data = node.data;
+    } else if (at && at.key == null && node.key == null) at.replaceWith(node);
+    else parent.insertBefore(node, at);
   });
+  while (parent.childNodes.length > next.length) parent.lastChild.remove();
 }
 
 function morph(old, node) {
   for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   old.onclick = node.onclick;
+  old.onsubmit = node.onsubmit;
   update(old, [...node.childNodes]);
+}
+
+/** Sets the text of an element if it differs. */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 /** A span of time in seconds, for people: "0.3 s", "90 s", "5 min", "3 h", "2 d". */

@@ -1,167 +1,169 @@
-// The status page: requests the next generation of /api/v1/status, renders it, and
-// shows a notice if the data is outdated.
-import { update } from "./dom.js";
+// The status page: renders the status, and what the address chooses, when either changes
+// and each second.
+import { choose, chosen, filter } from "./address.js";
+import { update, write } from "./dom.js";
+import * as past from "./history.js";
+import * as overrides from "./overrides.js";
+import { rules } from "./rules.js";
+import { ageOfStatus, doubt, follow, mark, reasonOf, request, source } from "./source.js";
 import * as view from "./view.js";
 import { answer } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// The pauses between two requests, in milliseconds: after a change, and without one.
-const gapChanged = 250, gapSame = 1000, requestTimeout = 8000;
-
-let status = null; // the last response
-let changedAt = 0; // when its generation arrived, by performance.now()
-let answeredAt = performance.now(); // when the last response arrived
-let failure = ""; // why the last request failed
-let faults = [];
-const opened = new Map(); // by key: the open rules, with their explanations
+let faults = [], refused = "";
 let selected = { state: "" }; // the state of #why=STATE, with its explanation
+const opened = new Map(); // by key: the open rules, with their explanations
+const folds = Object.assign(new Set(), { toggle(key) { if (!this.delete(key)) this.add(key); show(); } });
 
-async function poll() {
-  const known = status?.generation;
-  try {
-    const answer = await fetch(known == null ? "api/v1/status" : `api/v1/status?wait=${known}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
-    const next = await answer.json();
-    answeredAt = performance.now();
-    failure = "";
-    if (next.generation !== known || next.started !== status.started) {
-      // Both by the server's clock; the header has whole seconds.
-      const lag = Date.parse(answer.headers.get("Date")) - Date.parse(next.at);
-      changedAt = answeredAt - Math.max(0, lag || 0);
-    }
-    status = next;
-    await loadFaults();
-  } catch (err) {
-    failure = err.name === "TimeoutError" ? "timeout" : err.message;
-  }
-  show();
+function toggle(key) {
+  if (!opened.delete(key)) opened.set(key, {});
   loadOpened();
-  return status?.generation !== known;
+  show();
 }
 
-const sameRule = (a) => (b) => ["file", "group", "state", "name"].every((k) => (a[k] ?? "") === (b[k] ?? ""));
-/** The position among the rules of the same name. */
-const ordinal = (r) => status.rules.filter(sameRule(r)).indexOf(r);
-const key = (r) => JSON.stringify([r.file, r.group, r.state, r.name, ordinal(r)]);
-
-const why = {
-  key,
-  id: (r) => `why-${status.rules.indexOf(r)}`,
-  opened: (k) => opened.get(k),
-  toggle(k) {
-    if (!opened.delete(k)) opened.set(k, {});
-    loadOpened();
-    show();
-  },
-};
-
-/** Reads the state to explain from the address. */
+/** Reads what the address chooses. */
 function readAddress() {
-  const state = new URLSearchParams(location.hash.slice(1)).get("why") ?? "";
+  const { why: state, q } = chosen();
   if (state !== selected.state) selected = { state };
+  if (byId("filter").value.trim() !== q) byId("filter").value = q;
 }
+
+const configuration = () => `${source.status?.started} ${source.status?.reload.at}`;
 
 /** Requests the explanations of the selected state and the open rules that are of another generation. */
 function loadOpened() {
-  const stale = (known) => !known.loading && (known.generation !== status?.generation || known.failure);
+  const { status } = source;
+  if (!status) return;
+  // What does not exist in this configuration is not requested again.
+  const stale = (known) => !known.loading && known.missing !== configuration() && (known.generation !== status.generation || known.failure);
   if (selected.state && stale(selected)) load(selected, encodeURIComponent(selected.state), (explanation) => ({ explanation }));
-  const rules = new Map(status?.rules.map((r) => [key(r), r]));
-  for (const [k, known] of opened) {
-    if (!rules.has(k)) opened.delete(k);
-    else if (stale(known)) loadRule(rules.get(k), known);
+  for (const [key, known] of opened) {
+    const r = status.rules.find((one) => one.key === key);
+    if (!r) opened.delete(key);
+    else if (stale(known)) loadRule(r, known);
   }
 }
+
+const sameRule = (a) => (b) => ["file", "group", "state", "name"].every((k) => (a[k] ?? "") === (b[k] ?? ""));
+
+/** The position among the rules of the same name. */
+const ordinal = (r) => source.status.rules.filter(sameRule(r)).indexOf(r);
 
 function loadRule(r, known) {
   const at = ordinal(r);
   return load(known, `${encodeURIComponent(r.state || "ready")}?rule=${encodeURIComponent(r.name)}`,
-    ({ rules, collectors }) => ({ rule: rules.filter(sameRule(r))[at], collectors }));
+    ({ rules: all, collectors }) => ({ rule: all.filter(sameRule(r))[at], collectors }));
 }
 
 /** Requests an explanation, and stores the result of take in known. */
 async function load(known, path, take) {
-  const generation = status?.generation;
-  known.loading = true;
+  const { generation } = source.status, from = configuration();
+  Object.assign(known, { loading: true, missing: null });
   try {
-    const answer = await fetch(`api/v1/explain/${path}`, { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-    if (!answer.ok) throw new Error(answer.status === 404 ? await answer.text() : `the server returned ${answer.status}`);
-    Object.assign(known, take(await answer.json()), { failure: "" });
+    Object.assign(known, take(await (await request(`api/v1/explain/${path}`)).json()), { failure: "" });
   } catch (err) {
-    known.failure = err.name === "TimeoutError" ? "timeout" : err.message;
+    Object.assign(known, { failure: reasonOf(err), missing: err.missing ? from : null });
   }
   Object.assign(known, { generation, loading: false });
   show();
 }
 
 async function loadFaults() {
-  if (!status.demo) return;
-  const answer = await fetch("demo/faults", { cache: "no-store", signal: AbortSignal.timeout(requestTimeout) });
-  if (answer.ok) faults = await answer.json();
-}
-
-async function press(dependency, fault) {
+  if (!source.status?.demo || source.failure) return;
   try {
-    const answer = await fetch("demo/faults", {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ dependency, fault }), signal: AbortSignal.timeout(requestTimeout),
-    });
-    if (!answer.ok) throw new Error(`the server returned ${answer.status}`);
-    await loadFaults();
+    faults = await (await request("demo/faults")).json();
+    refused = "";
   } catch (err) {
-    failure = err.message;
+    refused = reasonOf(err);
   }
   show();
 }
 
-/** Why the shown data may be outdated, or "". The text stays the same while that lasts. */
-function doubt() {
-  const clock = (at) => new Date(Date.now() - (performance.now() - at)).toLocaleTimeString();
-  if (failure || performance.now() - answeredAt > requestTimeout + gapSame) {
-    return `No contact with Vitals${failure ? ` (${failure})` : ""}.${status ? ` The page shows the status of ${clock(answeredAt)}.` : ""}`;
+async function press(dependency, fault) {
+  try {
+    await request("demo/faults", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ dependency, fault }) });
+    await loadFaults();
+  } catch (err) {
+    refused = reasonOf(err);
   }
-  if (status && (status.stalled || performance.now() - changedAt > status.max_age_seconds * 1000)) {
-    return `The evaluator stalled: the last evaluation was at ${clock(changedAt)}. The page may be out of date.`;
-  }
-  if (status?.shutting_down) return "Vitals is shutting down.";
-  return "";
+  show();
 }
 
 function show() {
-  const text = doubt();
-  const notice = text || (status ? view.reloadProblem(status) : "");
-  if (byId("banner").textContent !== notice) byId("banner").textContent = notice;
-  document.body.classList.toggle("stale", text !== "" && !status?.shutting_down);
+  const { status } = source, text = doubt();
+  const stopping = status?.shutting_down && "Vitals is shutting down.";
+  write(byId("banner"), text || stopping || (status && view.reloadProblem(status)) || refused || "");
+  document.body.classList.toggle("stale", text !== "");
   if (!status) return;
-  const old = (performance.now() - changedAt) / 1000;
-  const now = Date.parse(status.at) + old * 1000;
-  update(byId("pulse"), view.pulse(status, old));
-  update(byId("states"), view.states(status, now, selected, document.body.classList.contains("stale")));
-  update(byId("why"), answer(selected, now));
+  const old = ageOfStatus(), now = Date.parse(status.at) + old * 1000;
+  const query = chosen().q, how = { matches: filter(query), query, filtered: query !== "", folds };
+  write(byId("title"), view.title(status));
+  write(byId("where"), view.where(status));
+  update(byId("pulse"), view.pulse(status, old, text !== ""));
+  update(byId("states"), view.states(status, now, { selected, doubtful: text !== "", strip: (s) => past.strip("state", s) }));
+  update(byId("why"), answer(selected, now, overrides.ofState(status, selected.state, show)));
   update(byId("demo"), view.faults(faults, press));
-  update(byId("rules"), view.rules(status, now, why));
-  update(byId("collectors"), view.collectors(status, now));
+  update(byId("history"), past.render(now, show));
+  update(byId("rules"), rules(status, now, { ...how, opened: (key) => opened.get(key), toggle, silence: (r) => overrides.ofRule(status, r, show), strip: (r) => [past.strip("rule", r, r.number), past.curve("rule", r, r.number)] }));
+  update(byId("collectors"), view.collectors(status, now, { ...how, strip: (c) => [past.strip("collector", c), past.curve("collector", c)] }));
   update(byId("components"), view.components(status, now));
   update(byId("config"), view.config(status, now));
-  const sentence = view.sentence(status);
-  if (byId("announce").textContent !== sentence) byId("announce").textContent = sentence;
-  const bad = status.states.filter((s) => s.verdict === "fail").map((s) => `not ${s.name}`);
-  document.title = `${text ? "? " : bad.length > 0 ? `✕ ${bad.join(", ")} – ` : "✓ "}Vitals`;
+  announce(status, text !== "");
+  mark(text, view.title(status));
 }
 
-async function run() {
-  readAddress();
-  window.addEventListener("hashchange", () => {
-    readAddress();
-    loadOpened();
-    show();
+const announced = new Map(); // by state: the last verdict, or "" while it is in doubt
+
+/** Announces to screen readers the states whose verdict changed. Doubt is announced by the banner. */
+function announce(status, doubtful) {
+  const changed = status.states.filter((s) => {
+    const verdict = doubtful ? "" : s.verdict, before = announced.get(s.name) ?? verdict;
+    announced.set(s.name, verdict);
+    return verdict !== before;
   });
-  setInterval(show, 1000);
-  for (;;) {
-    const changed = await poll();
-    await pause(changed && !failure ? gapChanged : gapSame);
-    if (document.hidden) await new Promise((shown) => document.addEventListener("visibilitychange", shown, { once: true }));
-  }
+  if (doubtful) write(byId("announce"), "");
+  else if (changed.length > 0) write(byId("announce"), changed.map((s) => `${view.sentence(status, s).replace(/\.$/, "")}.`).join(" "));
 }
 
-run();
+/** Moves the focus by rows: step is 1 or -1. */
+function move(step) {
+  const rows = [...document.querySelectorAll("[data-row]")], at = rows.indexOf(document.activeElement);
+  const first = rows.findIndex((row) => byId("filter").compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);
+  rows[at < 0 ? first : at + step]?.focus();
+}
+
+/** Closes what is open. */
+function closeAll() {
+  opened.clear();
+  choose({ why: "", event: "" });
+}
+
+function key(event) {
+  const inFilter = event.target === byId("filter");
+  if (event.ctrlKey || event.altKey || event.metaKey || (!inFilter && event.target.matches("input, select"))) return;
+  if (event.key === "/" && !inFilter) byId("filter").focus();
+  else if (event.key === "Escape" && inFilter) choose({ q: "" });
+  else if (event.key === "Escape") closeAll();
+  else if (event.key === "ArrowDown" && (inFilter || document.activeElement.hasAttribute("data-row"))) move(1);
+  else if (event.key === "ArrowUp" && document.activeElement.hasAttribute("data-row")) move(-1);
+  else return;
+  event.preventDefault();
+}
+
+function arrived() {
+  loadOpened();
+  loadFaults();
+  past.load(show);
+}
+
+readAddress();
+window.addEventListener("hashchange", () => {
+  readAddress();
+  arrived();
+  show();
+});
+document.addEventListener("keydown", key);
+document.addEventListener("visibilitychange", () => past.load(show));
+byId("filter").addEventListener("input", () => choose({ q: byId("filter").value.trim() }));
+follow(arrived, show);

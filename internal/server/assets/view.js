@@ -1,111 +1,86 @@
 // Renders the status. Every function takes a part of /api/v1/status and returns nodes; `now` is the server's time, in milliseconds.
+import { link } from "./address.js";
 import { age, el, moment, span, whole } from "./dom.js";
-import { explanation } from "./explain.js";
 
-const answers = {
-  pass: ["✓", "yes", "passes"],
-  warn: ["!", "yes", "passes with warnings"],
-  fail: ["✕", "no", "fails"],
-};
-const icons = { ok: "✓", failing: "✕", pending: "…", unknown: "?", warn: "!" };
-const icon = (text) => el("span", { class: "icon", "aria-hidden": "true" }, text);
-const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
+// By the words of states and rules, and by the classes of the style sheet.
+export const icons = { ok: "✓", warning: "!", failing: "✕", unknown: "?", pending: "…", warn: "!" };
+export const icon = (text) => el("span", { class: "icon", "aria-hidden": "true" }, text);
+export const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+export const seconds = (now, iso) => (now - Date.parse(iso)) / 1000;
 
-/** One sentence about all states, for the window's title and for screen readers. */
-export function sentence(status) {
-  return status.states.map((s) => `${s.name} ${answers[s.verdict][2]}${why(status, s) ? `: ${why(status, s)}` : ""}`).join(". ");
+/** One sentence about a state, for screen readers. */
+export function sentence(status, s, doubtful) {
+  if (doubtful) return `${s.name} is unknown: the last answer was ${s.status}`;
+  return `${s.name} ${s.status}${why(status, s) ? `: ${why(status, s)}` : ""}`;
 }
 
-/** Why a state does not pass, or "". */
-function why(status, state) {
+/** Why a state is not ok, or "". */
+export function why(status, state) {
   if (state.verdict === "pass") return "";
-  const deciding = status.rules.filter((r) => r.state === state.name && state.deciding.includes(r.name));
-  const first = deciding.find((r) => !r.cause) ?? deciding[0];
+  const first = deciding(status, state);
   const rule = first ? `${first.name}${reason(first) ? `: ${reason(first)}` : ""}` : "";
   return [state.reason, rule].filter(Boolean).join(" · ");
 }
 
+/** The rule that decides a state, a cause before its consequences. */
+function deciding(status, state) {
+  const names = new Set(state.deciding);
+  const all = names.size > 0 ? status.restless.filter((r) => r.state === state.name && names.has(r.name)) : [];
+  return all.find((r) => !r.cause) ?? all[0];
+}
+
 // JSON has NaN and the infinities as strings.
-const number = (v) => (typeof v === "number" ? String(Number(v.toPrecision(6))) : v);
+export const number = (v) => (typeof v === "number" ? String(Number(v.toPrecision(6))) : v);
 
-const reason = (rule) => (rule.status === "unknown" ? rule.reason : rule.summary) ?? "";
+export const reason = (rule) => (rule.status === "unknown" ? rule.reason : rule.summary) ?? "";
 
-/** The large cards: selected is the state whose explanation is open, doubtful is set if the data may be outdated. */
-export function states(status, now, selected, doubtful) {
+/** The large cards. how: selected is the state whose explanation is open, doubtful is set if the data may be outdated, strip(state) draws its past. */
+export function states(status, now, { selected, doubtful, strip }) {
   return status.states.map((s) => {
-    const [sign, word, meaning] = answers[s.verdict];
     const open = s.name === selected.state, below = open && selected.explanation && !selected.failure;
     const text = below ? "" : why(status, s);
-    return el("article", { class: `state ${doubtful ? "unknown" : s.verdict}` },
-      el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name), " ",
-        el("a", { class: "link", href: open ? "#" : `#why=${encodeURIComponent(s.name)}`, "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
-      el("p", { class: "answer" }, icon(doubtful ? "?" : sign), doubtful ? `was ${word}` : word, !doubtful && el("span", { class: "unseen" }, ` (${meaning})`)),
-      text && el("p", { class: "why" }, text),
-      s.since && el("p", { class: "since" }, "since ", moment(s.since), !doubtful && `, for ${whole(seconds(now, s.since))}`));
+    return el("article", { key: s.name, class: `state ${doubtful ? "unknown" : s.verdict}`, "aria-label": sentence(status, s, doubtful) },
+      el("div", { class: "head" }, el("h2", null, el("a", { href: `${encodeURIComponent(s.name)}?verbose` }, s.name)), " ",
+        s.maintenance && el("span", { class: "tag" }, "maintenance"),
+        el("a", { class: "link", href: link({ why: open ? "" : s.name }), "aria-current": open && "true" }, "why?", el("span", { class: "unseen" }, ` ${s.name}`))),
+      el("p", { class: "answer" }, icon(doubtful ? "?" : icons[s.status]), doubtful ? `was ${s.status}` : s.status),
+      text && el("p", { class: "why" }, text, " ", !doubtful && runbook(deciding(status, s))),
+      !doubtful && soon(status, s, now).map((line) => el("p", { class: "soon" }, icon("…"), line)),
+      silenced(status, s),
+      since(s) && el("p", { class: "since" }, "since ", moment(since(s)), !doubtful && `, for ${whole(seconds(now, since(s)))}`),
+      strip(s));
   });
 }
 
-/** All rules by state, failing ones first, consequences under their causes. why: opened(key) returns the explanation of an open rule, toggle(key) opens or closes it. */
-export function rules(status, now, why) {
-  const groups = status.states.map((s) => [`Rules of ${s.name}`, status.rules.filter((r) => r.state === s.name)]);
-  groups.push(["Alerts without a state", status.rules.filter((r) => !r.state)]);
-  return groups.filter(([, all]) => all.length > 0).map(([title, all]) => [
-    el("h2", null, title, el("span", { class: "soft" }, ` · ${counts(all)}`)),
-    el("div", { class: "card" }, list(roots(all), all, now, why, new Set())),
-  ]);
+/** The link to the runbook of a rule. */
+export const runbook = (r) => r?.runbook_url && /^https?:/.test(r.runbook_url) && el("a", { class: "link", href: r.runbook_url, rel: "noreferrer" }, "runbook", el("span", { class: "unseen" }, ` of ${r.name}`));
+
+const maxSoon = 2;
+
+/** What is about to make a state failing or warning, the first ones first. */
+export function soon(status, s, now) {
+  const waiting = [];
+  for (const r of status.restless) {
+    if (r.state !== s.name || r.decides || r.observe) continue;
+    if (r.status === "pending" && r.fires_at) waiting.push([r, -seconds(now, r.fires_at)]);
+    else if (r.status === "unknown" && r.held_for_seconds && !r.warns) waiting.push([r, r.held_for_seconds - seconds(now, status.at)]);
+  }
+  waiting.sort(([, a], [, b]) => a - b);
+  const lines = waiting.slice(0, maxSoon).map(([r, left]) => `${r.name} ${r.status}, ${r.severity === "warning" ? "warning" : "failing"} ${left > 0 ? `in ${whole(Math.ceil(left))}` : "now"}`);
+  return waiting.length > maxSoon ? [...lines, `and ${waiting.length - maxSoon} more`] : lines;
 }
 
-function counts(all) {
-  const n = (status) => all.filter((r) => r.status === status).length;
-  return ["failing", "unknown", "pending", "ok"].filter((s) => n(s) > 0).map((s) => `${n(s)} ${s}`).join(", ");
+/** The silenced rules of a state. */
+export function silenced(status, s) {
+  const all = status.silenced.filter((r) => r.state === s.name);
+  return [
+    all.slice(0, maxSoon).map((r) => el("p", { class: "silenced" }, `${r.name} silenced until `, moment(r.silence.until))),
+    all.length > maxSoon && el("p", { class: "silenced" }, `and ${all.length - maxSoon} more silenced`),
+  ];
 }
 
-const rank = (r) => (r.decides ? 0 : r.warns ? 1 : r.status === "failing" ? 2 : r.status === "pending" ? 3 : r.status === "unknown" ? 4 : 5);
-const sorted = (all) => [...all].sort((a, b) => rank(a) - rank(b)); // A stable sort: otherwise the files' order.
-const roots = (all) => all.filter((r) => !r.cause || !all.some((c) => c.name === r.cause));
-
-function list(some, all, now, why, above) {
-  if (some.length === 0) return null;
-  return el("ul", { class: "rules" }, sorted(some).map((r) => {
-    const seen = new Set(above).add(r.name);
-    const below = r.cause === r.name ? [] : all.filter((c) => c.cause === r.name && !seen.has(c.name));
-    const first = all.find((c) => c.name === r.name) === r; // Consequences stand once, under the first of the name.
-    return el("li", null, rule(r, now, why), first && list(below, all, now, why, seen));
-  }));
-}
-
-function rule(r, now, why) {
-  const key = why.key(r), open = why.opened(key);
-  const tone = r.status === "failing" && !r.decides ? "warn" : r.status;
-  const tags = [
-    r.severity === "warning" && "warning only", r.observe && "observed only",
-    r.starting && "not ok since the start",
-    r.status === "unknown" && !r.decides && r.no_data && `no data: ${r.no_data}`,
-    r.cause && `because of ${r.cause}`,
-  ].filter(Boolean);
-  return el("div", { class: "rule rule-line" },
-    el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), r.status)),
-    el("div", { class: "rule-text" },
-      el("h3", null, r.name), tags.map((t) => el("span", { class: "tag" }, t)),
-      el("button", { type: "button", class: "link", "aria-expanded": String(open != null), "aria-controls": why.id(r), onclick: () => why.toggle(key) }, "why?", el("span", { class: "unseen" }, ` ${r.name}`)),
-      r.status !== "ok" && reason(r) && el("p", null, reason(r)),
-      r.note && el("p", { class: "soft" }, r.note),
-      el("p", null, el("code", null, r.expr), r.observed != null && r.status !== "ok" && el("span", { class: "number" }, ` → ${number(r.observed)}`)),
-      alerts(r)),
-    el("span", { class: "since" }, r.since && `for ${whole(seconds(now, r.since))}`, r.status === "pending" && ` of ${span(r.for_seconds)}`),
-    el("div", { class: "explained", id: why.id(r) }, open && explanation(open, now)));
-}
-
-const maxAlerts = 5;
-
-function alerts(r) {
-  const own = ({ labels }) => Object.entries(labels).filter(([k]) => !["alertname", "state", "severity"].includes(k));
-  const shown = r.alerts.slice(0, maxAlerts).map((a) => own(a).map(([k, v]) => `${k}=${v}`).join(" ")).filter(Boolean);
-  const more = r.alert_count - Math.min(r.alerts.length, maxAlerts);
-  if (shown.length === 0) return null;
-  return el("ul", { class: "labels", "aria-label": "Labels" }, shown.map((s) => el("li", null, el("code", null, s))), more > 0 && el("li", null, `and ${more} more`));
-}
+/** When the verdict began. That of a warning is apart: since is when it stopped failing. */
+export const since = (s) => (s.verdict === "warn" ? s.warns_since : s.since);
 
 function table(title, columns, rows) {
   if (rows.length === 0) return [];
@@ -113,28 +88,47 @@ function table(title, columns, rows) {
     el("h2", null, title),
     el("div", { class: "card" }, el("table", null,
       el("thead", null, el("tr", null, columns.map((c) => el("th", { scope: "col" }, c)))),
-      el("tbody", null, rows.map(([head, ...cells]) => el("tr", null, el("th", { scope: "row" }, head),
+      el("tbody", null, rows.map(([head, ...cells]) => el("tr", { key: head }, el("th", { scope: "row" }, head),
         cells.map((c, i) => el("td", { "data-label": columns[i + 1], class: c?.error ? "error" : null }, c?.error ?? c ?? "")))))))];
 }
 
 /** A status. */
 export const badge = (tone, word) => el("span", null, el("span", { class: `badge ${tone}` }, icon(icons[tone]), word));
 
-/** The status of the collectors. */
-export function collectors(status, now) {
-  return table("Collectors", ["name", "kind", "last collection", "took", "last success", "error or note"], status.collectors.map((c) => [
-    c.name,
-    el("span", null, c.kind, c.external && el("span", { class: "tag" }, "external")),
-    !c.ran ? badge("unknown", "none yet") : c.success ? badge("ok", "succeeded") : badge("failing", "failed"),
-    c.ran && el("span", { class: "number" }, span(c.duration_seconds)),
-    c.last_success ? age(seconds(now, c.last_success)) : c.ran && "never",
-    c.error ? { error: [c.error, c.note].filter(Boolean).join(" · ") } : c.note,
-  ]));
+// Of more collectors than few, those that succeed are folded.
+const few = 25, most = 200;
+
+/** The status of the collectors that match. how: matches, filtered is set if there is a filter, folds has the keys of what is unfolded, strip(collector) draws its past. */
+export function collectors(status, now, { matches, filtered, folds, strip }) {
+  const all = status.collectors.filter((c) => matches({ ...c, status: c.ran ? (c.success ? "ok" : "failing") : "unknown" }));
+  const fold = all.length > few && !filtered, fine = all.filter((c) => c.success);
+  const shown = (fold && !folds.has("collectors") ? all.filter((c) => !c.success) : all).slice(0, most);
+  const columns = ["name", "kind", "last collection", "took", "last success", "error or note", "past"];
+  return [
+    table("Collectors", columns, shown.map((c) => [
+      c.name,
+      el("span", null, c.kind, c.external && el("span", { class: "tag" }, "external")),
+      !c.ran ? badge("unknown", "none yet") : c.success ? badge("ok", "succeeded") : badge("failing", "failed"),
+      c.ran && el("span", { class: "number" }, span(c.duration_seconds)),
+      c.last_success ? age(seconds(now, c.last_success)) : c.ran && "never",
+      c.error ? { error: [c.error, c.note].filter(Boolean).join(" · ") } : c.note,
+      el("div", null, strip(c)),
+    ])),
+    shown.length === 0 && fine.length > 0 && el("h2", null, "Collectors"),
+    fold && folding("collectors", `${plural(fine.length, "collector")} succeeded`, folds),
+  ];
+}
+
+/** A line that stands for what is ok; folds has its key while it is open. */
+export function folding(key, text, folds) {
+  const open = folds.has(key);
+  return el("button", { key: `fold ${key}`, type: "button", class: "fold", "aria-expanded": String(open), "data-row": true, onclick: () => folds.toggle(key) }, icon(open ? "▾" : "▸"), text);
 }
 
 /** What the components reported. */
 export function components(status, now) {
-  const reported = (yes) => (yes == null ? badge("unknown", "not reported") : yes ? badge("ok", "yes") : badge("failing", "no"));
+  const word = (good) => (good == null ? "unknown" : good ? "ok" : "failing");
+  const reported = (good) => badge(word(good), word(good));
   return table("Components", ["name", "alive", "ready", "last report", "details"], status.components.map((c) => [
     c.name, reported(c.alive), reported(c.ready), c.last_report ? age(seconds(now, c.last_report)) : "never",
     (c.reason || c.events) && el("div", null, c.reason, c.events && el("ul", null, c.events.map((e) => el("li", null, tally(e))))),
@@ -171,7 +165,12 @@ export function faults(all, press) {
         }, f === "none" ? "healthy" : f))))))];
 }
 
+/** Whose health it is. */
+export const title = ({ about }) => about.title || about.host || "Vitals";
+export const where = ({ about }) => [about.title && about.host, about.namespace, about.configuration].filter(Boolean).join(" · ");
+
 /** The line at the top right. */
-export function pulse(status, ageSeconds) {
-  return [`generation ${status.generation} · evaluated ${age(ageSeconds)} · ${plural(status.rules.length, "rule")} in ${span(status.evaluation_seconds)}`];
+export function pulse(status, ageSeconds, doubtful) {
+  const evaluated = doubtful ? ["evaluated at ", moment(status.at)] : `evaluated ${age(ageSeconds)}`;
+  return [`generation ${status.generation} · `, evaluated, ` · ${plural(status.rules.length, "rule")} in ${span(status.evaluation_seconds)}`];
 }

@@ -176,9 +176,8 @@ func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
 			all = append(all, listener{port: port.Number})
 		}
 	}
-	const byDefault = 8080
-	if len(all) == 0 && opened(pod, byDefault, c) == nil {
-		all = append(all, listener{port: byDefault})
+	if len(all) == 0 && opened(pod, defaultPort, c) == nil {
+		all = append(all, listener{port: defaultPort})
 	}
 	return all
 }

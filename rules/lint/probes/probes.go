@@ -57,7 +57,7 @@ func Check(in Input) []Finding {
 	}{
 		{"V030", probePatience}, {"V031", probeTimeout}, {"V032", probePath}, {"V033", probePort},
 		{"V034", probeVacuous}, {"V035", probeWrongState}, {"V036", probeMissing},
-		{"V038", probeAbsence},
+		{"V037", probeFallback}, {"V038", probeAbsence},
 	} {
 		c.code = check.code
 		check.run(c)

@@ -111,9 +111,13 @@ func probeMissing(p *checker) {
 		}
 	}
 	if len(p.all) == 0 && len(p.in.Manifests) > 0 && !p.runsSomewhere() {
-		f := p.in.Manifests[0]
+		at := Finding{File: p.in.Manifests[0].Name, Line: 1, Col: 1}
+		if i := slices.IndexFunc(p.in.Manifests, func(f *manifest.File) bool { return len(f.Pods) > 0 }); i >= 0 {
+			pod := p.in.Manifests[i].Pods[0]
+			at = Finding{File: p.in.Manifests[i].Name, Line: pod.Line, Col: pod.Col, Where: pod.Where}
+		}
 		p.report(Finding{
-			File: f.Name, Line: f.Pods[0].Line, Col: f.Pods[0].Col, Where: f.Pods[0].Where,
+			File: at.File, Line: at.Line, Col: at.Col, Where: at.Where,
 			Text: "no container is known to run Vitals, and no probe uses it: no probe was checked",
 			Cure: "pass the manifest in which Vitals runs, or the configuration with its listen address (--config.file)",
 		})

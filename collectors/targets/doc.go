@@ -1,0 +1,2 @@
+// Package targets has one collector check several targets with the same options.
+package targets

@@ -1,0 +1,266 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
+)
+
+const (
+	// attackFor is how long an attack lasts, after which the daemon was killed without bounds.
+	attackFor = 15 * time.Second
+	// attackPatience is how long the connection of a probe is kept at least, although strangers
+	// have its address: until its first byte, which a busy client may send later.
+	attackPatience = 50 * time.Millisecond
+	// attackProbe is the longest that a probe may take: clients and server share few cores.
+	attackProbe = 10 * time.Second
+	// shippedLimit is the memory limit of the manifests, in MiB.
+	shippedLimit = 128
+)
+
+// attackVariable makes the test binary attack: the name of an attack and an address.
+const attackVariable = "VITALS_E2E_ATTACK"
+
+// attacks are what strangers do, by name.
+func attacks() map[string]func(a *attack) {
+	return map[string]func(a *attack){
+		"rapid reset of HTTP2 streams":             func(a *attack) { a.clients(10, rapidReset) },
+		"800 pipelines that are not read":          func(a *attack) { a.clients(800, pipeline) },
+		"200 idle connections with 64 descriptors": func(a *attack) { a.idle(200) },
+		"3000 clients that reconnect with TLS":     func(a *attack) { a.clients(3000, reconnect) },
+		"5000 idle connections":                    func(a *attack) { a.idle(5000) },
+	}
+}
+
+// attack is a daemon under the shipped memory limit, or, in another process, the strangers.
+type attack struct {
+	ctx context.Context
+	// web is the address with TLS, probes the one for probes.
+	web, probes string
+}
+
+// attackFrom runs an attack until it is killed. It prints a line once it has begun.
+func attackFrom(job string) int {
+	name, web, _ := strings.Cut(job, "@")
+	attacks()[name](&attack{ctx: context.Background(), web: web})
+	return 1
+}
+
+// begin starts an attack in a process of its own, which leaves the processors to the daemon
+// and the probes where they need them, as one on another machine does.
+func (a *attack) begin(t *testing.T, name string) {
+	t.Helper()
+	cmd := exec.CommandContext(a.ctx, "nice", "-n", "19", os.Args[0])
+	cmd.Env = append(os.Environ(), attackVariable+"="+name+"@"+a.web)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // its context may have ended it
+		_ = cmd.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "begun\n" {
+		t.Fatalf("the attack prints %q, %v, want begun", line, err)
+	}
+}
+
+// startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit.
+func startAttacked(t *testing.T, files int) (*program, *attack) {
+	t.Helper()
+	dir := shortDirectory(t, "")
+	_, cert, key := collectortest.Certificate(t, "127.0.0.1", time.Now().Add(time.Hour))
+	var series strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&series, "load{part=\"%d\"} %d\n", i, i)
+	}
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, series.String()) }))
+	t.Cleanup(target.Close)
+	write(t, filepath.Join(dir, "web.yml"), fmt.Sprintf("tls_server_config: {cert_file: %q, key_file: %q}\nhttp_server_config: {http2: true}\n", cert, key))
+	write(t, filepath.Join(dir, "vitals.yml"), fmt.Sprintf("collectors:\n  - {name: load, interval: 1s, timeout: 1s, scrape: {url: %q}}\n", target.URL))
+	c := newMemoryCgroup(t)
+	c.limit(t, shippedLimit)
+	a := &attack{web: address(t), probes: address(t)}
+	limited := []string{"sh", "-e", "-c", `ulimit -n "$0"; exec "$@"`, fmt.Sprint(files)}
+	p := launch(t, a.probes, slices.Concat(c.inside(), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
+		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"})...)
+	await(t, "vitals listens", time.Minute, func() error { return daemon{p}.want("/alive", http.StatusOK) })
+	return p, a
+}
+
+// dial connects with TLS, and offers HTTP/2.
+func (a *attack) dial() (net.Conn, error) {
+	d := &net.Dialer{Timeout: attackProbe}
+	return tls.DialWithDialer(d, "tcp", a.web, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}})
+}
+
+// clients runs n clients until the attack ends. Each repeats what it does.
+func (a *attack) clients(n int, do func(c net.Conn)) {
+	fmt.Println("begun")
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for a.ctx.Err() == nil {
+				c, err := a.dial()
+				if err != nil {
+					continue // it was closed for another one
+				}
+				end := context.AfterFunc(a.ctx, func() { _ = c.Close() })
+				do(c)
+				end()
+				_ = c.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// rapidReset opens streams of HTTP/2 for /metrics and resets each at once (CVE-2023-44487),
+// whatever the server has agreed to.
+func rapidReset(c net.Conn) {
+	frame := func(kind, flags byte, stream uint32, payload ...byte) []byte {
+		n := len(payload)
+		head := []byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, byte(stream >> 24), byte(stream >> 16), byte(stream >> 8), byte(stream)}
+		return append(head, payload...)
+	}
+	go func() { _, _ = io.Copy(io.Discard, c) }() // until c is closed
+	if _, err := c.Write(append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)...)); err != nil {
+		return
+	}
+	get := append([]byte{0x82, 0x87, 0x04, 8}, "/metrics\x01\x01x"...) // RFC 7541
+	for stream := uint32(1); ; stream += 2 {
+		if _, err := c.Write(append(frame(1, 5, stream, get...), frame(3, 0, stream, 0, 0, 0, 8)...)); err != nil {
+			return
+		}
+	}
+}
+
+// pipeline requests /metrics again and again and never reads.
+func pipeline(c net.Conn) {
+	requests := []byte(strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 100))
+	for {
+		if _, err := c.Write(requests); err != nil {
+			return
+		}
+	}
+}
+
+// reconnect sends one request on a connection.
+func reconnect(c net.Conn) {
+	if _, err := io.WriteString(c, "GET /alive HTTP/1.1\r\nHost: x\r\n\r\n"); err == nil {
+		_, _ = bufio.NewReader(c).ReadString('\n')
+	}
+}
+
+// idle opens n connections that send the beginning of nothing, and holds them.
+func (a *attack) idle(n int) {
+	for range n {
+		c, err := net.DialTimeout("tcp", a.web, attackProbe)
+		if err != nil {
+			fmt.Printf("connection refused: %v\n", err)
+			return
+		}
+		defer c.Close()
+	}
+	fmt.Println("begun")
+	<-a.ctx.Done()
+}
+
+// probe probes on new connections, as a kubelet does, until the attack ends. It returns how
+// long the probes took. The strangers have the address of some probes. On the attacked
+// listener, the connections of that address are kept for 50 ms without a byte and for a second
+// with one, which on a busy machine is too short for a few.
+func (a *attack) probe(t *testing.T, from, url string) []time.Duration {
+	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	client := &http.Client{Timeout: attackProbe, Transport: &http.Transport{DisableKeepAlives: true, DialContext: d.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	shared := from == strangers && url == "https://"+a.web+"/alive"
+	var took []time.Duration
+	late := 0
+	defer func() {
+		if late > len(took)/10 {
+			t.Errorf("%d of %d probes of %s from %s lost their connection, want at most one in 10", late, len(took)+late, url, from)
+		}
+	}()
+	for a.ctx.Err() == nil {
+		start := time.Now()
+		r, err := client.Get(url)
+		if shared && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) && time.Since(start) > attackPatience {
+			late++
+			continue
+		}
+		if err != nil {
+			t.Errorf("probe %d of %s from %s: %v after %s", len(took), url, from, err, time.Since(start))
+			return took
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusOK || r.ProtoMajor != 1 {
+			t.Errorf("GET %s = %s with %s, want 200 with HTTP/1.1", url, r.Status, r.Proto)
+		}
+		took = append(took, time.Since(start))
+	}
+	return took
+}
+
+// strangers is the address of those who attack.
+const strangers = "127.0.0.1"
+
+// Strangers who reach the port do not end Vitals, and keep no probe from its answer: neither
+// those of other addresses, nor of their own.
+func TestAttack(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files int
+	}{
+		{"rapid reset of HTTP2 streams", 4096},
+		{"800 pipelines that are not read", 20_000},
+		{"200 idle connections with 64 descriptors", 64},
+		{"3000 clients that reconnect with TLS", 20_000},
+		{"5000 idle connections", 20_000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, a := startAttacked(t, tt.files)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			a.ctx = ctx
+			a.begin(t, tt.name) // which may take a while
+			defer time.AfterFunc(attackFor, cancel).Stop()
+			var all sync.WaitGroup
+			for _, probe := range [][2]string{{"127.0.0.1", "https://" + a.web}, {"127.0.0.2", "https://" + a.web}, {"127.0.0.1", "http://" + a.probes}} {
+				all.Go(func() {
+					took := a.probe(t, probe[0], probe[1]+"/alive")
+					if len(took) == 0 {
+						return // an error of probe
+					}
+					slices.Sort(took)
+					t.Logf("%d probes of %s from %s: median %s, p99 %s", len(took), probe[1], probe[0], took[len(took)/2], took[len(took)*99/100])
+				})
+			}
+			all.Wait()
+			if err := (daemon{p}).want("/alive", http.StatusOK); err != nil {
+				t.Errorf("after the attack: %v\n%s", err, p.tail())
+			}
+		})
+	}
+}

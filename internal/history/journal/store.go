@@ -1,0 +1,275 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/history"
+)
+
+const (
+	// parts is how many segments the bounds are divided by: so exact is the retention.
+	parts = 8
+	// maxSegment bounds a segment in bytes, as it is read into memory.
+	maxSegment = 1 << 20
+	// maxRead bounds what is read at the start, in bytes: more than a history holds.
+	maxRead = 4 << 20
+	// lockName is the file that is locked. It has the time at which the process was last seen.
+	lockName = "lock"
+	// segmentName is the format of the name of a segment.
+	segmentName = "events-%08d.log"
+)
+
+// store is the directory of a journal: segments of events, of which the last one grows.
+type store struct {
+	options Options
+	lock    *os.File
+	// current is the segment that grows; nil if the next event begins one.
+	current *os.File
+	dirty   bool
+	// begun is when the current segment was begun, or opened.
+	begun time.Time
+	// segments are all, the oldest first. The current one is the last.
+	segments []segment
+	// damaged is how many records were left out when it was opened, and cut how many bytes
+	// behind the last whole one were removed.
+	damaged int
+	cut     int64
+	// overrides are those that the file of overrides has.
+	overrides []evaluator.Override
+	// append writes to a file: its Write, except in tests.
+	append func(*os.File, []byte) (int, error)
+}
+
+type segment struct {
+	number int
+	bytes  int64
+	// newest is the time of the last write.
+	newest time.Time
+}
+
+// openStore locks the directory, cuts its last segment behind the last whole record, and
+// returns the last events.
+func openStore(o Options, now time.Time) (s *store, past history.Past, err error) {
+	s = &store{options: o, begun: now, append: (*os.File).Write}
+	defer func() {
+		if err != nil {
+			_ = s.close()
+			s = nil
+		}
+	}()
+	if err := os.Mkdir(o.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return s, past, err
+	}
+	if err := checkOwner(o.Dir, os.Geteuid()); err != nil {
+		return s, past, err
+	}
+	if s.lock, err = s.file(lockName, os.O_RDWR|os.O_CREATE); err != nil {
+		return s, past, err
+	}
+	if err := unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return s, past, fmt.Errorf("another process uses the directory: %w", err)
+	}
+	if err := s.list(); err != nil {
+		return s, past, err
+	}
+	if err := s.retain(now); err != nil {
+		return s, past, err
+	}
+	if past, err = s.read(); err != nil {
+		return s, past, err
+	}
+	past.Overrides, err = s.readOverrides()
+	return s, past, err
+}
+
+// checkOwner returns an error if the directory belongs to neither the user nor root, whose
+// volumes in a pod are open to all.
+func checkOwner(dir string, user int) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return checkFileOwner(int(stat.Uid), user)
+	}
+	return nil
+}
+
+func checkFileOwner(owner, user int) error {
+	if owner != 0 && owner != user {
+		return fmt.Errorf("the directory belongs to user %d: expected %d or root", owner, user)
+	}
+	return nil
+}
+
+// file opens a regular file in the directory. It follows no link and does not wait.
+func (s *store) file(name string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(s.options.Dir, name), flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no regular file", f.Name()), f.Close())
+	}
+	return f, nil
+}
+
+// list finds the segments.
+func (s *store) list() error {
+	entries, err := os.ReadDir(s.options.Dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		var number int
+		if _, err := fmt.Sscanf(entry.Name(), segmentName, &number); err != nil || entry.Name() != fmt.Sprintf(segmentName, number) {
+			continue
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		s.segments = append(s.segments, segment{number, info.Size(), info.ModTime()})
+	}
+	slices.SortFunc(s.segments, func(a, b segment) int { return a.number - b.number })
+	return nil
+}
+
+// read returns the last events, and opens the last segment to go on with it.
+func (s *store) read() (past history.Past, err error) {
+	seen := make([]byte, len(time.RFC3339))
+	n, _ := s.lock.ReadAt(seen, 0)
+	past.Seen, _ = time.Parse(time.RFC3339, string(seen[:n])) // zero at the first start
+	total := int64(0)
+	for i := len(s.segments) - 1; i >= 0 && len(past.Events) < history.MaxEvents && total < maxRead; i-- {
+		events, err := s.readSegment(i)
+		if err != nil {
+			return past, err
+		}
+		past.Events = append(events, past.Events...)
+		total += s.segments[i].bytes
+	}
+	past.Events = past.Events[max(0, len(past.Events)-history.MaxEvents):]
+	return past, nil
+}
+
+// readSegment returns the events of a segment. It cuts the last one, and keeps it open.
+func (s *store) readSegment(i int) (events []*history.Event, err error) {
+	last := i == len(s.segments)-1
+	flags := os.O_RDONLY
+	if last {
+		flags = os.O_RDWR | os.O_APPEND
+	}
+	f, err := s.file(s.segments[i].name(), flags)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSegment+maxRecord))
+	events, whole, damaged := decode(data)
+	s.damaged += damaged
+	if !last || err != nil {
+		return events, errors.Join(err, f.Close())
+	}
+	s.current, s.cut = f, s.segments[i].bytes-int64(whole)
+	if s.cut > 0 {
+		s.segments[i].bytes = int64(whole)
+		err = f.Truncate(int64(whole))
+	}
+	return events, err
+}
+
+// write appends a record.
+func (s *store) write(record []byte, now time.Time) (err error) {
+	limit := min(s.options.MaxBytes/parts, maxSegment)
+	if s.current != nil && (s.last().bytes+int64(len(record)) > limit || now.Sub(s.begun) > s.options.MaxAge/parts) {
+		err := errors.Join(s.current.Sync(), s.current.Close())
+		if s.current = nil; err != nil {
+			return err
+		}
+	}
+	if s.current == nil {
+		next := segment{number: 1}
+		if len(s.segments) > 0 {
+			next.number = s.last().number + 1
+		}
+		if s.current, err = s.file(next.name(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL); err != nil {
+			return err
+		}
+		s.segments, s.begun = append(s.segments, next), now
+	}
+	n, err := s.append(s.current, record)
+	s.last().bytes += int64(n)
+	s.last().newest, s.dirty = now, true
+	if err != nil {
+		return err
+	}
+	return s.retain(now)
+}
+
+func (s *store) last() *segment { return &s.segments[len(s.segments)-1] }
+
+func (g segment) name() string { return fmt.Sprintf(segmentName, g.number) }
+
+// retain removes the oldest segments, until the rest is within the bounds. It never removes
+// the current one.
+func (s *store) retain(now time.Time) error {
+	var total int64
+	for _, g := range s.segments {
+		total += g.bytes
+	}
+	for len(s.segments) > 0 && (len(s.segments) > 1 || s.current == nil) {
+		oldest := s.segments[0]
+		if total <= s.options.MaxBytes && now.Sub(oldest.newest) <= s.options.MaxAge {
+			break
+		}
+		if err := os.Remove(filepath.Join(s.options.Dir, oldest.name())); err != nil {
+			return err
+		}
+		total -= oldest.bytes
+		s.segments = s.segments[1:]
+	}
+	return nil
+}
+
+// beat records that the process runs, writes events through to the disk, and removes what is
+// too old.
+func (s *store) beat(now time.Time) error {
+	if _, err := s.lock.WriteAt([]byte(now.UTC().Format(time.RFC3339)), 0); err != nil {
+		return err
+	}
+	if s.dirty && s.current != nil {
+		if err := s.current.Sync(); err != nil {
+			return err
+		}
+		s.dirty = false
+	}
+	return s.retain(now)
+}
+
+// end is beat, before the process ends.
+func (s *store) end(now time.Time) error { return errors.Join(s.beat(now), s.close()) }
+
+func (*store) nothing(time.Time) error { return nil }
+
+// close closes the files, and so unlocks the directory.
+func (s *store) close() error {
+	var errs []error
+	for _, f := range []*os.File{s.current, s.lock} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	s.current, s.lock = nil, nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,96 @@
+package history
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vitals-health/vitals/evaluator"
+)
+
+// Query chooses events. The zero value chooses all.
+type Query struct {
+	// After is the ID that the events are newer than.
+	After uint64
+	// Since and Until bound the time of the events; zero for no bound.
+	Since, Until time.Time
+	// State names the state that the events are about, or which their rules feed, and Rule
+	// the rule; empty for all.
+	State, Rule string
+	// Limit is the number of events, the newest; all if zero.
+	Limit int
+}
+
+func (q Query) chooses(e *Event) bool {
+	return e.ID > q.After &&
+		!e.At.Before(q.Since) && (q.Until.IsZero() || !e.At.After(q.Until)) &&
+		(q.State == "" || e.Subject.State == q.State || e.Kind == State && e.Name == q.State) &&
+		(q.Rule == "" || e.Kind == Rule && e.Name == q.Rule)
+}
+
+// Events returns the events that a query chooses, the oldest first. complete is false if
+// events newer than After have been dropped.
+func (h *History) Events(q Query) (events []*Event, complete bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range slices.Backward(h.events) {
+		if q.Limit > 0 && len(events) == q.Limit {
+			break
+		}
+		if q.chooses(e) {
+			events = append(events, e)
+		}
+	}
+	slices.Reverse(events)
+	return events, q.After >= h.dropped
+}
+
+// Overrides returns the silences and the maintenance of the last snapshot, or before it those
+// of the process before. They must not be changed.
+func (h *History) Overrides() []evaluator.Override {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.overrides
+}
+
+// Changed returns a channel that is closed at the next event.
+func (h *History) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
+// Close ends the streams of events: the process ends. It must be called once.
+func (h *History) Close() { close(h.closed) }
+
+// Closed returns a channel that Close closes.
+func (h *History) Closed() <-chan struct{} { return h.closed }
+
+// Strips returns the strips of all subjects up to now: in steps of 10 s for a span of an
+// hour or less, and else in steps of a minute for 24 hours.
+func (h *History) Strips(span time.Duration, now time.Time) Strips {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := Strips{End: inUTC(now), StepSeconds: coarseStep.Seconds(), Strips: []Strip{}}
+	fine := span <= time.Hour
+	if fine {
+		out.StepSeconds = fineStep.Seconds()
+	}
+	for _, t := range h.tracks {
+		if t == nil {
+			continue
+		}
+		s := &t.coarse
+		if fine {
+			s = &t.fine
+		}
+		out.Strips = append(out.Strips, Strip{t.key.Subject, t.status, inUTC(t.since), s.letters(now.Sub(h.began)), t.curve.shown(fine, now.Sub(h.began))})
+	}
+	slices.SortStableFunc(out.Strips, func(a, b Strip) int { return strings.Compare(order(a.Kind), order(b.Kind)) })
+	return out
+}
+
+// order sorts states before rules before collectors.
+func order(k Kind) string {
+	return map[Kind]string{State: "1", Rule: "2", Collector: "3"}[k]
+}

@@ -1,0 +1,196 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/text"
+)
+
+// Overrides begins and ends silences and maintenance, as evaluator.Evaluator does.
+type Overrides interface {
+	BeginOverride(o evaluator.Override, d time.Duration) (evaluator.Override, error)
+	EndOverride(rule, state, by string) error
+}
+
+// OverrideRequest is the body of PUT /api/v1/silences/RULE and PUT /api/v1/maintenance/STATE.
+type OverrideRequest struct {
+	// For is how long it lasts, such as 2h or 1d; empty for maintenance without an end.
+	For string `json:"for,omitempty"`
+	// State limits a silence to the rules of a state.
+	State  string `json:"state,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// SilenceList is the body of GET /api/v1/silences.
+type SilenceList struct {
+	Silences []evaluator.Override `json:"silences"`
+}
+
+// MaintenanceList is the body of GET /api/v1/maintenance.
+type MaintenanceList struct {
+	Maintenance []evaluator.Override `json:"maintenance"`
+}
+
+// overridePath is a path of silences or of maintenance.
+type overridePath struct {
+	// prefix is the path of all, and pattern names one.
+	prefix, pattern string
+	// of makes the override of a name below the prefix.
+	of func(name string) evaluator.Override
+	// noun is what the texts call them.
+	noun string
+}
+
+func overridePaths() []overridePath {
+	return []overridePath{
+		{pathSilences, pathSilences + "/RULE", func(name string) evaluator.Override { return evaluator.Override{Rule: name} }, "silences"},
+		{pathMaintenance, pathMaintenance + "/STATE", func(name string) evaluator.Override { return evaluator.Override{State: name} }, "maintenance requests"},
+	}
+}
+
+// overridePathOf returns the path that a request is below, and the name that follows.
+func overridePathOf(path string) (p overridePath, name string, ok bool) {
+	for _, p := range overridePaths() {
+		if name, ok := strings.CutPrefix(path, p.prefix+"/"); ok {
+			return p, name, true
+		}
+	}
+	return overridePath{}, "", false
+}
+
+// listOverrides serves the silences or the maintenance that last.
+func (s *Server) listOverrides(maintenance bool) func(http.ResponseWriter, *http.Request, *view) {
+	return func(w http.ResponseWriter, r *http.Request, v *view) {
+		list := []evaluator.Override{}
+		for _, o := range v.snap.Overrides {
+			if o.Maintains() == maintenance {
+				list = append(list, o)
+			}
+		}
+		if maintenance {
+			sendJSON(w, r, encode(MaintenanceList{list}))
+			return
+		}
+		sendJSON(w, r, encode(SilenceList{list}))
+	}
+}
+
+// override serves PUT and DELETE of a silence or of maintenance.
+func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath, name string, mayWrite func(*http.Request) error) {
+	if r.Method != http.MethodPut && r.Method != http.MethodDelete {
+		notAllowed(w, r, http.MethodPut, http.MethodDelete)
+		return
+	}
+	if s.opts.Overrides == nil || name == "" {
+		sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
+		return
+	}
+	if s.rebound(r) { // also over the Unix socket, which ssh forwards to browsers
+		sentence(w, http.StatusForbidden, reboundText)
+		return
+	}
+	if !s.mayChange(w, r, mayWrite, p.noun) {
+		return
+	}
+	o := p.of(name)
+	o.By = client(r)
+	var err error
+	if r.Method == http.MethodDelete {
+		if !o.Maintains() {
+			o.State = r.URL.Query().Get("state")
+		}
+		err = s.opts.Overrides.EndOverride(o.Rule, o.State, o.By)
+	} else {
+		var d time.Duration
+		var code int
+		if d, code, err = readOverride(w, r, &o); err != nil {
+			sentence(w, code, text.Line(err.Error(), maxLine))
+			return
+		}
+		o, err = s.opts.Overrides.BeginOverride(o, d)
+	}
+	switch refused := (*evaluator.OverrideError)(nil); {
+	case errors.As(err, &refused):
+		sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxFailingText))
+	case err != nil:
+		sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
+	case r.Method == http.MethodDelete:
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		send(w, http.StatusOK, "application/json", encode(o))
+	}
+}
+
+// mayOverride returns how a client may begin and end overrides, as Changes.Overrides has it.
+func (s *Server) mayOverride(r *http.Request, mayWrite func(*http.Request) error) string {
+	switch {
+	case s.opts.Overrides == nil:
+		return "denied"
+	case mayWrite != nil:
+		return text.Either(mayWrite(r) == nil, "allowed", "denied")
+	}
+	return text.Either(s.opts.ReportToken() != "", "token", "denied")
+}
+
+// readOverride reads the body of a request into an override, and its duration.
+func readOverride(w http.ResponseWriter, r *http.Request, o *evaluator.Override) (d time.Duration, code int, err error) {
+	var in OverrideRequest
+	if code, err := readJSON(w, r, &in, "request", `{"for": "2h", "reason": "..."}`); err != nil {
+		return 0, code, err
+	}
+	if in.For != "" {
+		given, err := model.ParseDuration(in.For)
+		if err != nil || given == 0 {
+			return 0, http.StatusBadRequest, fmt.Errorf("for %.64q: expected a duration such as 30m, 2h or 1d, at most 30d", in.For)
+		}
+		d = time.Duration(given)
+	}
+	if in.State != "" {
+		if o.Maintains() {
+			return 0, http.StatusBadRequest, errors.New("the state of maintenance is in the path")
+		}
+		o.State = in.State
+	}
+	o.Reason = in.Reason
+	return d, 0, nil
+}
+
+// peerKey is the key of a connection's peer in its context.
+type peerKey struct{}
+
+// WithPeer adds to the context of a connection a function that returns who is at its other
+// end.
+func WithPeer(ctx context.Context, peer func() string) context.Context {
+	return context.WithValue(ctx, peerKey{}, peer)
+}
+
+// client returns who sends a request: the user of a Unix socket, or an address.
+func client(r *http.Request) string {
+	if peer, ok := r.Context().Value(peerKey{}).(func() string); ok {
+		return peer()
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return "a client at " + host
+}
+
+// overridePatterns are the patterns of paths with a name.
+func overridePatterns() []string {
+	var all []string
+	for _, p := range overridePaths() {
+		all = append(all, p.pattern)
+	}
+	return all
+}
