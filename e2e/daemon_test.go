@@ -258,10 +258,16 @@ func stack(t *testing.T, name string, args ...string) {
 }
 
 // broken makes a fault and returns what heals it. The fault is healed at the end of the
-// test at the latest.
+// test at the latest, also after an attempt that failed.
 func broken(t *testing.T, name, fault string) (heal func()) {
 	t.Helper()
-	heal = sync.OnceFunc(func() { stack(t, name, "heal", fault) })
+	healed := false
+	heal = func() {
+		if !healed {
+			stack(t, name, "heal", fault)
+			healed = true
+		}
+	}
 	t.Cleanup(heal)
 	stack(t, name, "fault", fault)
 	return heal

@@ -8,9 +8,11 @@ cloud.py port-quota LIMIT|reset exhausts the health project's ports, or undoes i
 
 Addresses and passwords come from the environment; see openstack.sh.
 """
+import http.client
 import json
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -21,18 +23,30 @@ OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
 def call(method, url, token=None, body=None):
-    """Returns the headers and the decoded body of the answer; an error ends the program."""
+    """Returns the headers and the decoded body of the answer; an error ends the program.
+
+    With sqlite, a transaction that first reads and then writes fails at once while another one
+    writes ("database is locked"), and uwsgi closes the connection without an answer. Nothing
+    was written then, so the request is sent again, up to ten times in 5 s.
+    """
     headers = {"Content-Type": "application/json"}
     if token:
         headers["X-Auth-Token"] = token
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, headers, method=method)
-    try:
-        with OPEN(request, timeout=60) as answer:
-            text = answer.read()
-            return answer.headers, json.loads(text) if text else None
-    except urllib.error.HTTPError as error:
-        sys.exit("%s %s: %s %s" % (method, url, error.code, error.read()[:400]))
+    for attempt in range(10):
+        time.sleep(0.5 if attempt else 0)
+        request = urllib.request.Request(url, data, headers, method=method)
+        try:
+            with OPEN(request, timeout=60) as answer:
+                text = answer.read()
+                return answer.headers, json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            problem = "%s %s: %s %s" % (method, url, error.code, error.read()[:400])
+            if error.code < 500:
+                break
+        except (http.client.RemoteDisconnected, ConnectionResetError) as error:
+            problem = "%s %s: %s" % (method, url, error)
+    sys.exit(problem)
 
 
 def login(user, password, project):
