@@ -3,6 +3,9 @@ package collectors
 import (
 	"fmt"
 	"regexp"
+	"strings"
+
+	"github.com/prometheus/common/model"
 )
 
 // Kind is the configuration of one kind of collector. A kind with defaults also has a method
@@ -45,6 +48,30 @@ func NameProblem(path, name string) []Problem {
 }
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?$`)
+
+// EntryProblems returns every mistake in an entry of the list of collectors: in the keys that all
+// kinds share, in the keys of kinds that are set out of all of them, and in the kind. The kind is
+// nil unless one key is set.
+func EntryProblems(name string, interval, timeout model.Duration, set, all []string, kind Kind) []Problem {
+	problems := NameProblem("name", name)
+	if interval <= 0 {
+		problems = append(problems, Problem{"interval", fmt.Sprintf("interval %s: expected more than 0s", interval)})
+	}
+	if timeout <= 0 || timeout > interval {
+		problems = append(problems, Problem{"timeout", fmt.Sprintf("timeout %s: expected more than 0s and at most the interval, %s", timeout, interval)})
+	}
+	if len(set) != 1 {
+		what := "no kind"
+		if len(set) > 1 {
+			what = "more than one kind (" + strings.Join(set, ", ") + ")"
+		}
+		return append(problems, Problem{"", fmt.Sprintf("collector %q has %s: expected exactly one of %s", name, what, strings.Join(all, ", "))})
+	}
+	for _, p := range kind.Problems() {
+		problems = append(problems, Problem{strings.TrimSuffix(set[0]+"."+p.Path, "."), p.Text})
+	}
+	return problems
+}
 
 // SecretFinder is a Kind with secret values that the names of their keys do not reveal.
 type SecretFinder interface {

@@ -222,15 +222,7 @@ func (d *daemon) reports(secrets *redact.List) []server.ComponentStatus {
 	if c == nil {
 		return nil
 	}
-	var all []server.ComponentStatus
-	for _, s := range c.Status() {
-		shown := server.ComponentStatus{Name: s.Name, Alive: s.Alive, Ready: s.Ready, Reason: secrets.Text(s.Reason), LastReport: s.LastReport}
-		for _, e := range s.Events {
-			shown.Events = append(shown.Events, server.EventStatus(e))
-		}
-		all = append(all, shown)
-	}
-	return all
+	return server.ComponentsOf(c.Status(), secrets.Text)
 }
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {

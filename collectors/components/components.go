@@ -25,23 +25,7 @@ const maxComponents = 1000
 const forgetAfter = 24 * time.Hour
 
 // Status is the state of one component.
-type Status struct {
-	Name string
-	// Expected is whether the configuration names the component.
-	Expected bool
-	// Reported is whether the component has ever reported.
-	Reported bool
-	// Alive and Ready are nil while unknown.
-	Alive, Ready *bool
-	// Reason is that of the report or of Vitals: one line of at most 512 bytes.
-	Reason string
-	// LastReport is the zero time before the first report.
-	LastReport time.Time
-	// Via is the source of the last report: call, notify or shared_boolean; empty before the first.
-	Via string
-	// Events are the counts of its events by name. An event that is not counted yet is missing.
-	Events []EventStatus
-}
+type Status = collectors.ComponentStatus
 
 // Collector is the collector of the kind components. Its methods are safe for
 // concurrent use.
@@ -190,7 +174,7 @@ func (c *Collector) update(at time.Time, name string, change func(*component)) e
 		default:
 		}
 	}
-	if changed != nil && (streakChanged || before.differs(after)) {
+	if changed != nil && (streakChanged || differs(before, after)) {
 		changed()
 	}
 	return nil

@@ -33,15 +33,7 @@ const (
 )
 
 // EventStatus has the counts of the events of one name of a component.
-type EventStatus struct {
-	Event string
-	// Success, Failure and Excused count the events by result.
-	Success, Failure, Excused uint64
-	// ConsecutiveFailures are the failures since the last success, without excused ones.
-	ConsecutiveFailures uint64
-	// Limit is the allowed number of consecutive failures; nil is no limit.
-	Limit *int
-}
+type EventStatus = collectors.EventStatus
 
 // eventKind is the configuration of the events of one name.
 type eventKind struct {

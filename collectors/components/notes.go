@@ -6,7 +6,7 @@ import "time"
 // known to be alive and ready.
 func (c *Collector) PartNotes() (label string, notes map[string]string) {
 	for _, s := range c.status(time.Now()) {
-		if s.Reason == "" || s.well() {
+		if s.Reason == "" || well(&s) {
 			continue
 		}
 		if notes == nil {
@@ -18,18 +18,18 @@ func (c *Collector) PartNotes() (label string, notes map[string]string) {
 }
 
 // well reports whether the component is known to be alive and ready.
-func (s *Status) well() bool {
+func well(s *Status) bool {
 	return s.Alive != nil && *s.Alive && s.Ready != nil && *s.Ready
 }
 
-// differs reports whether a verdict can depend on the change to after, or the note of one
+// differs reports whether a verdict can depend on the change of s to after, or the note of one
 // that fails.
-func (s *Status) differs(after Status) bool {
+func differs(s, after Status) bool {
 	return s.Reported != after.Reported || !equal(s.Alive, after.Alive) || !equal(s.Ready, after.Ready) ||
-		s.Reason != after.Reason && after.fails()
+		s.Reason != after.Reason && fails(&after)
 }
 
 // fails reports whether the component is known not to be alive or not to be ready.
-func (s *Status) fails() bool {
+func fails(s *Status) bool {
 	return s.Alive != nil && !*s.Alive || s.Ready != nil && !*s.Ready
 }

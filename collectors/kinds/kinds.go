@@ -2,7 +2,6 @@
 package kinds
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -88,14 +87,25 @@ func (c *Config) SetDefaults() {
 	c.Timeout = model.Duration(5 * time.Second)
 }
 
+// Common returns the keys that all kinds share.
+func (c Config) Common() (name string, interval, timeout model.Duration) {
+	return c.Name, c.Interval, c.Timeout
+}
+
+// WithTimeout returns the entry with another timeout.
+func (c Config) WithTimeout(d model.Duration) Config {
+	c.Timeout = d
+	return c
+}
+
 // Kind returns the kind of the entry and its key. It returns nil unless exactly one field is
 // set.
-func (k *Kinds) Kind() (string, collectors.Kind) {
+func (k Kinds) Kind() (string, collectors.Kind) {
 	set := k.set()
 	if len(set) != 1 {
 		return "", nil
 	}
-	kind, _ := reflect.ValueOf(k).Elem().FieldByIndex(set[0].Index).Interface().(collectors.Kind)
+	kind, _ := reflect.ValueOf(k).FieldByIndex(set[0].Index).Interface().(collectors.Kind)
 	return key(set[0]), kind
 }
 
@@ -125,9 +135,9 @@ func New(name string) collectors.Kind {
 }
 
 // set returns the fields that are set.
-func (k *Kinds) set() []reflect.StructField {
+func (k Kinds) set() []reflect.StructField {
 	var set []reflect.StructField
-	v := reflect.ValueOf(k).Elem()
+	v := reflect.ValueOf(k)
 	for f := range v.Type().Fields() {
 		if !v.FieldByIndex(f.Index).IsNil() {
 			set = append(set, f)
@@ -143,29 +153,11 @@ func key(f reflect.StructField) string {
 }
 
 // Problems returns every mistake in the entry, with those of its kind.
-func (c *Config) Problems() []collectors.Problem {
-	problems := collectors.NameProblem("name", c.Name)
-	if c.Interval <= 0 {
-		problems = append(problems, collectors.Problem{Path: "interval", Text: fmt.Sprintf("interval %s: expected more than 0s", c.Interval)})
+func (c Config) Problems() []collectors.Problem {
+	var set []string
+	for _, f := range c.set() {
+		set = append(set, key(f))
 	}
-	if c.Timeout <= 0 || c.Timeout > c.Interval {
-		problems = append(problems, collectors.Problem{Path: "timeout", Text: fmt.Sprintf("timeout %s: expected more than 0s and at most the interval, %s", c.Timeout, c.Interval)})
-	}
-	set := c.set()
-	if len(set) != 1 {
-		var names []string
-		for _, f := range set {
-			names = append(names, key(f))
-		}
-		what := "no kind"
-		if len(set) > 1 {
-			what = "more than one kind (" + strings.Join(names, ", ") + ")"
-		}
-		return append(problems, collectors.Problem{Path: "", Text: fmt.Sprintf("collector %q has %s: expected exactly one of %s", c.Name, what, strings.Join(Names(), ", "))})
-	}
-	name, kind := c.Kind()
-	for _, p := range kind.Problems() {
-		problems = append(problems, collectors.Problem{Path: strings.TrimSuffix(name+"."+p.Path, "."), Text: p.Text})
-	}
-	return problems
+	_, kind := c.Kind()
+	return collectors.EntryProblems(c.Name, c.Interval, c.Timeout, set, Names(), kind)
 }

@@ -32,6 +32,10 @@ func layers() map[string]neighbours {
 			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
+		".": {
+			[]string{"collectors", "collectors/remote", "evaluator", "internal/budget", "internal/configfile", "internal/explain", "internal/history", "internal/panics", "internal/redact", "internal/server", "rules"},
+			"a program that embeds Vitals contains only the kinds that it names",
+		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
 
 		"collectors":              {[]string{"internal/budget"}, "the contract: the evaluator compiles against it without any kind or client library"},
@@ -71,7 +75,8 @@ func layers() map[string]neighbours {
 		"dashboards/alerts": {[]string{"dashboards", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
 		"evaluator":         {[]string{"collectors", "internal/budget", "internal/expand", "internal/panics", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
 
-		"internal/config":          {[]string{"collectors", "collectors/kinds", "evaluator", "internal/blocking", "internal/budget", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
+		"internal/configfile":      {[]string{"collectors", "evaluator", "internal/blocking", "internal/budget", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules, and its callers name the kinds"},
+		"internal/config":          {[]string{"collectors/kinds", "internal/configfile", "rules"}, "it names all kinds for configfile"},
 		"internal/profiles":        {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/profiles/tripleo", "internal/redact", "internal/strictyaml", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
 		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
@@ -170,7 +175,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/gophercloud/", "collectors/openstack", "one package queries OpenStack"},
 		{"k8s.io/", "collectors/kubernetes", "one package queries Kubernetes"},
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/promexpr internal/window", "one engine evaluates everything, over points of its own type"},
-		{"github.com/prometheus/client_golang/", "internal/server collectors/collectortest", "samples are data; a registry is for the process' own metrics"},
+		{"github.com/prometheus/client_golang/", ". internal/server collectors/collectortest", "samples are data; a registry is for the metrics of a process, also of one that embeds Vitals"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
 		{"golang.org/x/net/dns/", "collectors/dns", "one package queries DNS servers; the others use the resolver of the standard library"},
 		{"golang.org/x/net/icmp$", "collectors/icmp", "one package sends echo requests"},

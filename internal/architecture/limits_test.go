@@ -73,7 +73,7 @@ func TestLimitsOfThePages(t *testing.T) {
 		{"lifecycle.md", "up to %s of lines wait", "internal/logqueue/logqueue.go", "MaxBytes"},
 		{"lifecycle.md", "what waits for at most %s.", "cmd/vitals/log.go", "flushTimeout"},
 		{"lifecycle.md", "and then one each %s.", "internal/listen/errorlog.go", "errorPause"},
-		{"../guides/reload.md", "cannot be read within %s are", "internal/config/reload.go", "reloadTimeout"},
+		{"../guides/reload.md", "cannot be read within %s are", "internal/configfile/reload.go", "reloadTimeout"},
 	} {
 		want := fmt.Sprintf(limit.text, shownLimit(constants(t, limit.file)[limit.constant]))
 		page, err := os.ReadFile(filepath.Join(root, "docs/reference", limit.page))

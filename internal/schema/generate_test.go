@@ -43,12 +43,20 @@ func generated(t *testing.T) []byte {
 		Mapper:                     mapped,
 	}
 	t.Chdir("../..")
-	for _, dir := range []string{"collectors", "internal/config"} {
+	for _, dir := range []string{"collectors", "internal/configfile"} {
 		if err := r.AddGoComments(module, dir); err != nil {
 			t.Fatal(err)
 		}
 	}
+	root := reflect.TypeFor[config.Config]()
+	generic, _, _ := strings.Cut(root.Name(), "[")
+	for name, text := range r.CommentMap { // comments have the name of the generic type
+		if rest, ok := strings.CutPrefix(name, root.PkgPath()+"."+generic); ok && (rest == "" || rest[0] == '.') {
+			r.CommentMap[root.PkgPath()+"."+root.Name()+rest] = text
+		}
+	}
 	s := r.Reflect(&config.Config{})
+	s.ID = jsonschema.ID("https://" + module + "/internal/config/config.-config")
 	s.Comments = schema.Mark
 	s.Title, s.Description = "Configuration of Vitals", "vitals.yml: see docs/reference/config.md"
 	for name, d := range s.Definitions {
@@ -67,12 +75,14 @@ func generated(t *testing.T) []byte {
 	return append(data, '\n')
 }
 
-// named returns the name of a type with its package: each kind has a type Config.
+// named returns the name of a type with its package: each kind has a type Config. The types of
+// configfile have the name config, of which they are a part.
 func named(t reflect.Type) string {
 	if t.Name() == "" {
 		return ""
 	}
-	return path.Base(t.PkgPath()) + "." + t.Name()
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return strings.Replace(path.Base(t.PkgPath()), "configfile", "config", 1) + "." + name
 }
 
 // mapped returns the schemas of types with their own decoding.

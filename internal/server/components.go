@@ -25,6 +25,20 @@ type report struct {
 	Events []collectors.Event `json:"events"`
 }
 
+// ComponentsOf returns the states of components for Options.Components. clean removes the secrets
+// of a text.
+func ComponentsOf(all []collectors.ComponentStatus, clean func(string) string) []ComponentStatus {
+	var shown []ComponentStatus
+	for _, c := range all {
+		s := ComponentStatus{Name: c.Name, Alive: c.Alive, Ready: c.Ready, Reason: clean(c.Reason), LastReport: c.LastReport}
+		for _, e := range c.Events {
+			s.Events = append(s.Events, EventStatus(e))
+		}
+		shown = append(shown, s)
+	}
+	return shown
+}
+
 // component serves PUT /api/v1/components/NAME.
 func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut {

@@ -21,6 +21,10 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	s.scrapes[f].current(v, s.opts.Now(), func() []byte { return s.renderMetrics(v, f) }).send(w, r, f)
 }
 
+// SnapshotMetrics returns the current snapshot's samples in the text format, without the metrics of
+// the process. It must not be changed.
+func (s *Server) SnapshotMetrics() []byte { return s.current().exposition[exposition.Text]().Text() }
+
 func (s *Server) renderMetrics(v *view, f exposition.Format) []byte {
 	// After an error of one collector, the samples of the others are served.
 	gathered, err := s.own.Gather()

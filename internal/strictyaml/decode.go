@@ -18,6 +18,21 @@ func WithExpand(expand func(string) (string, error)) Option {
 	return func(d *decoder) { d.expand = expand }
 }
 
+// WithType makes Decode get the values of the type T from decode, which calls unmarshal to decode
+// them into another type. The mistakes in unmarshal are reported as those of Decode.
+func WithType[T any](decode func(unmarshal func(any) error) (T, error)) Option {
+	return func(d *decoder) {
+		if d.types == nil {
+			d.types = map[reflect.Type]func(func(any) error, reflect.Value) error{}
+		}
+		d.types[reflect.TypeFor[T]()] = func(unmarshal func(any) error, v reflect.Value) error {
+			found, err := decode(unmarshal)
+			v.Set(reflect.ValueOf(&found).Elem())
+			return err
+		}
+	}
+}
+
 // Defaulter is a struct with defaults. SetDefaults is called once, before the
 // struct's block is decoded into it, and also if the block is missing, for all
 // structs that are not behind a pointer. An outer struct's defaults are set after,
@@ -73,7 +88,9 @@ type decoder struct {
 	file   string
 	expand func(string) (string, error)
 	fields map[reflect.Type][]field
-	errs   []*Error
+	// types are the functions of WithType.
+	types map[reflect.Type]func(unmarshal func(any) error, v reflect.Value) error
+	errs  []*Error
 	// expanded counts the values that expand has changed.
 	expanded int
 }

@@ -357,3 +357,23 @@ func TestDecodePanics(t *testing.T) {
 		})
 	}
 }
+
+// A value of a type of WithType is decoded strictly, with the position of each mistake.
+func TestWithType(t *testing.T) {
+	type pair struct{ first, second string }
+	var got struct {
+		Pairs []pair `yaml:"pairs"`
+	}
+	decode := func(unmarshal func(any) error) (pair, error) {
+		var keys struct{ A, B string }
+		err := unmarshal(&keys)
+		return pair{keys.A, keys.B}, err
+	}
+	_, mistakes := strictyaml.Decode("f.yml", []byte("pairs:\n  - {a: x, b: y}\n  - {a: z, c: 1}\n"), &got, strictyaml.WithType(decode))
+	if len(got.Pairs) != 2 || got.Pairs[0] != (pair{"x", "y"}) || got.Pairs[1] != (pair{"z", ""}) {
+		t.Errorf("Decode() = %v, want both pairs", got.Pairs)
+	}
+	if len(mistakes) != 1 || mistakes[0].Error() != `f.yml:3:12: pairs[1]: unknown key "c", expected one of a, b` {
+		t.Errorf("Decode() reports %v, want the unknown key with its position", mistakes)
+	}
+}

@@ -58,6 +58,10 @@ func (d *decoder) custom(at *yaml.Node, v reflect.Value, path string) bool {
 		v = v.Addr().Convert(reflect.TypeFor[*model.Duration]()).Elem()
 	}
 	expanded := d.expanded
+	if decode := d.types[v.Type()]; decode != nil {
+		d.refused(at, v, path, decode(d.unmarshal(at, path), v), d.expanded > expanded)
+		return true
+	}
 	switch u := v.Addr().Interface().(type) {
 	case unmarshaler:
 		err := u.UnmarshalYAML(d.unmarshal(at, path))
@@ -81,7 +85,7 @@ func (d *decoder) custom(at *yaml.Node, v reflect.Value, path string) bool {
 // unmarshal returns the function for a type's own decoding method.
 func (d *decoder) unmarshal(at *yaml.Node, path string) func(any) error {
 	return func(into any) error {
-		inner := &decoder{file: d.file, expand: d.expand, fields: d.fields}
+		inner := &decoder{file: d.file, expand: d.expand, fields: d.fields, types: d.types}
 		inner.value(at, reflect.ValueOf(into).Elem(), path)
 		d.expanded += inner.expanded
 		if len(inner.errs) > 0 {

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
 // Kinds decide which of their values are secret; elsewhere the name of the key decides.
@@ -30,7 +32,7 @@ func TestSecretKey(t *testing.T) {
 		{"server.component_token", "component_token", true},
 		{"rule_files[0]", "rule_files", false},
 	} {
-		if got := secretKey(tt.path, tt.key); got != tt.want {
+		if got := allKinds().secretKey(tt.path, tt.key); got != tt.want {
 			t.Errorf("secretKey(%s, %s) = %t, want %t", tt.path, tt.key, got, tt.want)
 		}
 	}
@@ -44,7 +46,7 @@ func TestMistakesContainNoSecrets(t *testing.T) {
 		`script: {command: "mysql --password hunter2"}`,
 		`http: {url: "http://a", headers: ["X-Auth-Token: hunter2"]}`,
 	} {
-		_, errs := Load(NewSources(), "vitals.yml", []byte("collectors: [{name: a, "+value+"}]\n"), nil)
+		_, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte("collectors: [{name: a, "+value+"}]\n"), nil)
 		if text := errors.Join(errs...).Error(); !strings.Contains(text, "expected a ") || strings.Contains(text, "hunter2") {
 			t.Errorf("%s: mistakes = %s, want the mistake without hunter2", value, text)
 		}
@@ -107,14 +109,14 @@ func TestStalledAliveAfter(t *testing.T) {
 		{"evaluation_interval: 30s\nserver: {stalled_alive_after: 91s}", 91 * time.Second, 0},
 		{"evaluation_interval: 30s", 0, 0},
 	} {
-		l, errs := Load(NewSources(), "vitals.yml", []byte(tt.text), nil)
+		l, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte(tt.text), nil)
 		if len(errs) != tt.errs {
 			t.Errorf("%q: errors = %v, want %d", tt.text, errs, tt.errs)
 		}
 		if len(errs) > 0 {
 			continue
 		}
-		cfg, _, err := (&Builder{Logger: slog.New(slog.DiscardHandler)}).Build(l)
+		cfg, _, err := (&Builder[kinds.Config]{Logger: slog.New(slog.DiscardHandler)}).Build(l)
 		if err != nil || cfg.StalledAliveAfter != tt.want {
 			t.Errorf("%q: StalledAliveAfter = %s, %v, want %s", tt.text, cfg.StalledAliveAfter, err, tt.want)
 		}

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ var plainPath = regexp.MustCompile(`^(/[\w.-]+)+/?$`)
 var ofFiles = regexp.MustCompile(`_files(\.|\[|$)`)
 
 // findSecrets sets Secrets and Names.
-func (l *Loaded) findSecrets(expanded []expansion) {
+func (l *Loaded[E]) findSecrets(expanded []expansion) {
 	l.Names = l.Config.names()
-	f := secretFinder{}
+	f := secretFinder{secretKey: l.kinds.secretKey}
 	f.walk(reflect.ValueOf(&l.Config), "", "", false)
 	for _, e := range expanded {
 		if redact.Name(e.reference) || slices.ContainsFunc(f.places, func(place string) bool { return strings.Contains(place, e.value) }) {
@@ -37,15 +37,16 @@ func (l *Loaded) findSecrets(expanded []expansion) {
 }
 
 // names returns the values of labels that the configuration and its kinds decide.
-func (c *Config) names() []string {
+func (c *Config[E]) names() []string {
 	names := c.StateNames()
 	for _, col := range c.Collectors {
-		name, kind := col.Kind()
-		names = append(names, col.Name, name)
+		name, _, _ := col.Common()
+		key, kind := col.Kind()
+		names = append(names, name, key)
 		if kind == nil || len(col.Problems()) > 0 {
 			continue
 		}
-		for _, metric := range kind.Metrics(col.Name) {
+		for _, metric := range kind.Metrics(name) {
 			for _, values := range metric.Labels {
 				names = append(names, values...)
 			}
@@ -56,7 +57,9 @@ func (c *Config) names() []string {
 
 // secretFinder finds the secrets in the values of a configuration.
 type secretFinder struct {
-	found []string
+	// secretKey reports whether the value at a path is secret.
+	secretKey func(path, key string) bool
+	found     []string
 	// places are the values that are hidden as a whole, and may be more than a secret.
 	places []string
 	// files are the places of secrets that collectors will read.
@@ -66,7 +69,7 @@ type secretFinder struct {
 // walk finds the secrets below a value at a path. key is the nearest key, and hide is set below a
 // value that is secret as a whole.
 func (f *secretFinder) walk(v reflect.Value, path, key string, hide bool) {
-	hide = hide || path != "" && secretKey(path, key)
+	hide = hide || path != "" && f.secretKey(path, key)
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -126,7 +129,7 @@ func (f *secretFinder) text(text, path, key string, hide, typed bool) {
 
 // secretsOfFiles returns the secrets in the files that collectors will read. One that cannot be
 // read has none yet: its collector hides it when it reads it.
-func (l *Loaded) secretsOfFiles() []string {
+func (l *Loaded[E]) secretsOfFiles() []string {
 	var found []string
 	for _, path := range l.secretFiles {
 		if data, err := readRegular(path); err == nil {
@@ -137,7 +140,7 @@ func (l *Loaded) secretsOfFiles() []string {
 }
 
 // unexpanded returns a text with references in place of the values that they were replaced by.
-func (l *Loaded) unexpanded(text string) string {
+func (l *Loaded[E]) unexpanded(text string) string {
 	for _, e := range l.expanded {
 		for _, form := range e.forms() {
 			text = strings.ReplaceAll(text, form[0], form[1])
@@ -148,7 +151,7 @@ func (l *Loaded) unexpanded(text string) string {
 
 // mistake returns an error about the value at a path, without its expanded text: one of a parser
 // may quote any part of that.
-func (l *Loaded) mistake(doc *strictyaml.Document, path, format string, args ...any) *strictyaml.Error {
+func (l *Loaded[E]) mistake(doc *strictyaml.Document, path, format string, args ...any) *strictyaml.Error {
 	e := doc.Errorf(path, format, args...)
 	raw, ok := doc.Scalar(path)
 	if !ok || !strings.Contains(strings.ReplaceAll(raw, "$${", ""), "${") {

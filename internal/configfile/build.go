@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/redact"
@@ -20,12 +19,12 @@ import (
 // Builder makes the collectors of a configuration and the configuration of the evaluator.
 // It keeps the collectors of the last build, so that a reload reuses those that did not
 // change.
-type Builder struct {
+type Builder[E Entry[E]] struct {
 	Logger *slog.Logger
 	// Secrets gets those of a configuration when its collectors are made, and those that
 	// collectors read later; nil hides none.
 	Secrets *redact.List
-	built   map[string]built
+	built   map[string]built[E]
 	// Start is the function with which collectors start child processes; nil where nothing
 	// else waits for children.
 	Start func(func() (*os.Process, error)) (*os.Process, func(), error)
@@ -35,14 +34,14 @@ type Builder struct {
 }
 
 // built is a collector and the configuration that it was made from.
-type built struct {
-	cfg       kinds.Config
+type built[E Entry[E]] struct {
+	cfg       E
 	collector collectors.Collector
 	memory    *budget.Account
 }
 
 // Collectors returns the collectors of the configuration that was committed last.
-func (b *Builder) Collectors() []collectors.Collector {
+func (b *Builder[E]) Collectors() []collectors.Collector {
 	var all []collectors.Collector
 	for _, made := range b.built {
 		all = append(all, made.collector)
@@ -52,8 +51,8 @@ func (b *Builder) Collectors() []collectors.Collector {
 
 // Build makes the collectors of l. The builder changes only when commit is called, which
 // is nil with an error. The error lists every collector that could not be made.
-func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err error) {
-	next := map[string]built{}
+func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), err error) {
+	next := map[string]built[E]{}
 	cfg = evaluator.Config{
 		Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules,
 		StalledAliveAfter: time.Duration(l.Config.Server.StalledAliveAfter),
@@ -66,8 +65,9 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 	var errs []error
 	for _, i := range inOrderOfUse(l.Config.Collectors) {
 		c := l.Config.Collectors[i]
-		if next[c.Name], err = b.collectorOf(c, next); err != nil {
-			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", c.Name, redact.Text(l.unexpanded(err.Error()))))
+		name, _, _ := c.Common()
+		if next[name], err = b.collectorOf(c, next); err != nil {
+			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", name, redact.Text(l.unexpanded(err.Error()))))
 		}
 	}
 	if len(errs) > 0 {
@@ -78,12 +78,13 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 	}
 	b.Secrets.Use(l.Secrets, l.Names)
 	for _, c := range l.Config.Collectors {
+		name, interval, timeout := c.Common()
 		kindName, kind := c.Kind()
 		_, forwards := kind.(collectors.Exporter)
 		cfg.Sources = append(cfg.Sources, evaluator.Source{
-			Name: c.Name, Kind: kindName, External: kind.External(), Forwards: forwards,
-			Interval: time.Duration(c.Interval), Timeout: time.Duration(c.Timeout),
-			Collector: next[c.Name].collector,
+			Name: name, Kind: kindName, External: kind.External(), Forwards: forwards,
+			Interval: time.Duration(interval), Timeout: time.Duration(timeout),
+			Collector: next[name].collector,
 		})
 	}
 	return cfg, func() { b.replace(next) }, nil
@@ -91,7 +92,7 @@ func (b *Builder) Build(l *Loaded) (cfg evaluator.Config, commit func(), err err
 
 // replace takes over the collectors of a build and returns the memory of those that are no
 // longer used.
-func (b *Builder) replace(next map[string]built) {
+func (b *Builder[E]) replace(next map[string]built[E]) {
 	for name, old := range b.built {
 		if next[name].memory != old.memory {
 			old.memory.Close()
@@ -102,25 +103,27 @@ func (b *Builder) replace(next map[string]built) {
 
 // collectorOf makes a collector, or reuses the one that was made from the same
 // configuration and uses the same other collectors.
-func (b *Builder) collectorOf(c kinds.Config, next map[string]built) (built, error) {
+func (b *Builder[E]) collectorOf(c E, next map[string]built[E]) (built[E], error) {
+	name, interval, timeout := c.Common()
 	_, kind := c.Kind()
-	old, known := b.built[c.Name]
-	same := known && reflect.DeepEqual(old.cfg.Kinds, c.Kinds)
+	old, known := b.built[name]
+	same := known && sameKind(old.cfg, c)
 	if _, several := targetNames(c); several { // the collector times the checks itself
-		same = same && old.cfg.Interval == c.Interval && old.cfg.Timeout == c.Timeout
+		_, oldInterval, oldTimeout := old.cfg.Common()
+		same = same && oldInterval == interval && oldTimeout == timeout
 	}
-	for _, name := range kind.Uses() {
-		same = same && next[name].collector == b.built[name].collector
+	for _, used := range kind.Uses() {
+		same = same && next[used].collector == b.built[used].collector
 	}
 	if same {
-		return built{c, old.collector, old.memory}, nil
+		return built[E]{c, old.collector, old.memory}, nil
 	}
 	memory := b.Memory.Account()
 	collector, err := kind.New(collectors.Env{
-		Name:     c.Name,
-		Logger:   b.Logger.With("collector", c.Name),
-		Interval: time.Duration(c.Interval),
-		Timeout:  time.Duration(c.Timeout),
+		Name:     name,
+		Logger:   b.Logger.With("collector", name),
+		Interval: time.Duration(interval),
+		Timeout:  time.Duration(timeout),
 		Peer:     func(name string) collectors.Collector { return next[name].collector },
 		Start:    b.Start,
 		Memory:   memory,
@@ -128,14 +131,21 @@ func (b *Builder) collectorOf(c kinds.Config, next map[string]built) (built, err
 		Secrets:  b.Secrets.Add,
 	})
 	if err != nil {
-		return built{}, err
+		return built[E]{}, err
 	}
-	return built{c, collector, memory}, nil
+	return built[E]{c, collector, memory}, nil
+}
+
+// sameKind reports whether two entries have the same kind with the same configuration.
+func sameKind[E Entry[E]](a, b E) bool {
+	aName, aKind := a.Kind()
+	bName, bKind := b.Kind()
+	return aName == bName && reflect.DeepEqual(aKind, bKind)
 }
 
 // inOrderOfUse returns the indexes of all in an order in which collectors that use others
 // come after them.
-func inOrderOfUse(all []kinds.Config) []int {
+func inOrderOfUse[E Entry[E]](all []E) []int {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -144,7 +154,7 @@ func inOrderOfUse(all []kinds.Config) []int {
 	return order
 }
 
-func uses(c kinds.Config) []string {
+func uses[E Entry[E]](c E) []string {
 	_, kind := c.Kind()
 	return kind.Uses()
 }

@@ -1,4 +1,4 @@
-package config_test
+package configfile_test
 
 import (
 	"bytes"
@@ -10,8 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/internal/configfile"
 )
+
+func allKinds() configfile.Kinds[kinds.Config] { return configfile.Kinds[kinds.Config]{New: kinds.New} }
 
 // A rule file may be larger than the configuration.
 func TestSizeOfFiles(t *testing.T) {
@@ -25,16 +28,16 @@ func TestSizeOfFiles(t *testing.T) {
 	}
 	put("rules.yml", 7<<20, "groups: []\n")
 	path := put("vitals.yml", 0, "rule_files: [rules.yml]\n")
-	l, errs := config.LoadFile(path)
+	l, errs := configfile.LoadFile(allKinds(), path)
 	if len(errs) > 0 || l.Sources.Changed() {
 		t.Errorf("LoadFile() = %v, changed %t, want neither", errs, l.Sources.Changed())
 	}
 	put("rules.yml", 9<<20, "groups: []\n")
-	if _, errs := config.LoadFile(path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 8388608 bytes, expected at most that") {
+	if _, errs := configfile.LoadFile(allKinds(), path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 8388608 bytes, expected at most that") {
 		t.Errorf("LoadFile() = %v, want an error about the size of the rule file", errs)
 	}
 	path = put("vitals.yml", 2<<20, "rule_files: []\n")
-	if _, errs := config.LoadFile(path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 1048576 bytes, expected at most that") {
+	if _, errs := configfile.LoadFile(allKinds(), path); len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), "has more than 1048576 bytes, expected at most that") {
 		t.Errorf("LoadFile() = %v, want an error about the size of the configuration", errs)
 	}
 }
@@ -45,7 +48,7 @@ func TestReadFileOfAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := config.ReadFile(path); err == nil || !strings.HasPrefix(err.Error(), "is a pipe whose writer sends nothing") {
+	if _, err := configfile.ReadFile(path); err == nil || !strings.HasPrefix(err.Error(), "is a pipe whose writer sends nothing") {
 		t.Errorf("ReadFile() of a pipe without a writer = %v, want an error", err)
 	}
 	reader, writer, err := os.Pipe() // open for reading throughout, so that nothing gets lost
@@ -58,7 +61,7 @@ func TestReadFileOfAPipe(t *testing.T) {
 		_, err := writer.WriteString("groups: []\n")
 		written <- errors.Join(err, writer.Close())
 	}()
-	data, err := config.ReadFile(fmt.Sprintf("/dev/fd/%d", reader.Fd()))
+	data, err := configfile.ReadFile(fmt.Sprintf("/dev/fd/%d", reader.Fd()))
 	if late := <-written; err != nil || late != nil || string(data) != "groups: []\n" {
 		t.Errorf("ReadFile() of a pipe = %q, %v, %v, want what was written", data, err, late)
 	}

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"cmp"
@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/filekind"
 	"github.com/vitals-health/vitals/internal/redact"
@@ -27,7 +26,7 @@ import (
 
 // Config is the configuration file. The types of its parts are in the packages that they
 // configure.
-type Config struct {
+type Config[E Entry[E]] struct {
 	// EvaluationInterval is the time between two evaluations of the rules; 1 s by default.
 	EvaluationInterval model.Duration `yaml:"evaluation_interval,omitempty"`
 	// RuleFiles are globs relative to this file, or builtin:NAME for a shipped file.
@@ -36,7 +35,7 @@ type Config struct {
 	StateLabel string `yaml:"state_label,omitempty"`
 	// States are added to ready, alive and started, or set the no_data policy of those.
 	States     map[string]StateConfig `yaml:"states,omitempty"`
-	Collectors []kinds.Config         `yaml:"collectors,omitempty"`
+	Collectors []E                    `yaml:"collectors,omitempty"`
 	Server     ServerConfig           `yaml:"server,omitempty"`
 }
 
@@ -63,19 +62,15 @@ type ServerConfig struct {
 	ComponentToken collectors.Secret `yaml:"component_token,omitempty"`
 }
 
-// DefaultListen is the address that run listens on unless a flag or the configuration sets
-// another.
-const DefaultListen = ":8080"
-
 // SetDefaults sets what the file may leave out.
-func (c *Config) SetDefaults() { c.EvaluationInterval = model.Duration(time.Second) }
+func (c *Config[E]) SetDefaults() { c.EvaluationInterval = model.Duration(time.Second) }
 
 // SetDefaults sets what the file may leave out.
 func (c *ServerConfig) SetDefaults() { c.FailingStatus = 503 }
 
 // Loaded is a configuration that has been read and checked, with all its rules.
-type Loaded struct {
-	Config Config
+type Loaded[E Entry[E]] struct {
+	Config Config[E]
 	// Document is the configuration file with the position of each of its values.
 	Document *strictyaml.Document
 	Rules    []*rules.File
@@ -90,6 +85,7 @@ type Loaded struct {
 	// Sources are the files that it was read from: a change of one is a change of the
 	// configuration.
 	Sources *Sources
+	kinds   Kinds[E]
 	// expanded are the references of the configuration, longer values first.
 	expanded []expansion
 	// secretFiles are the files whose content is secret.
@@ -99,22 +95,22 @@ type Loaded struct {
 // LoadFile reads the configuration file and all files that it names. It returns all errors
 // at once, in the order of the file. The first result is never nil: with errors it still
 // has its sources.
-func LoadFile(path string) (*Loaded, []error) {
+func LoadFile[E Entry[E]](kinds Kinds[E], path string) (*Loaded[E], []error) {
 	from := NewSources()
 	data, err := from.Read(path)
 	if data, err = atMost(data, err, maxConfig); err != nil {
-		return &Loaded{Sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
+		return &Loaded[E]{Sources: from}, []error{fmt.Errorf("%s: %w", path, err)}
 	}
-	l, mistakes := Load(from, path, data, nil)
+	l, mistakes := Load(kinds, from, path, data, nil)
 	return l, filekind.Instead(path, data, filekind.Config, mistakes)
 }
 
 // Load reads and checks a configuration. adjust, unless it is nil, changes the
 // configuration before it is checked.
-func Load(from *Sources, path string, data []byte, adjust func(*Config) []error) (*Loaded, []error) {
-	l := &Loaded{Sources: from}
+func Load[E Entry[E]](kinds Kinds[E], from *Sources, path string, data []byte, adjust func(*Config[E]) []error) (*Loaded[E], []error) {
+	l := &Loaded[E]{Sources: from, kinds: kinds}
 	vars := expander{from: from}
-	doc, mistakes := strictyaml.Decode(path, data, &l.Config, strictyaml.WithExpand(vars.expand))
+	doc, mistakes := strictyaml.Decode(path, data, &l.Config, kinds.options(vars.expand)...)
 	l.Document = doc
 	l.expanded = slices.Clone(vars.done)
 	slices.SortStableFunc(l.expanded, func(x, y expansion) int { return cmp.Compare(len(y.value), len(x.value)) })
@@ -129,25 +125,9 @@ func Load(from *Sources, path string, data []byte, adjust func(*Config) []error)
 	})
 	errs = append(errs, asErrors(mistakes)...)
 	errs = append(errs, l.loadRules(path, doc)...)
-	l.Redacted = doc.Redacted(secretKey, redact.Config)
+	l.Redacted = doc.Redacted(kinds.secretKey, redact.Config)
 	l.findSecrets(l.expanded)
 	return l, errs
-}
-
-// kindValue is the path of a value in a collector's block: the kind, and the path below it.
-var kindValue = regexp.MustCompile(`^collectors\[\d+\]\.(\w+)(?:\.?)(.*)$`)
-
-// secretKey reports whether the value at a path is secret: by its kind or, where that does
-// not decide, by the name of its key.
-func secretKey(path, key string) bool {
-	if m := kindValue.FindStringSubmatch(path); m != nil {
-		if kind, ok := kinds.New(m[1]).(collectors.SecretFinder); ok {
-			if secret, decided := kind.SecretValue(m[2]); decided {
-				return secret
-			}
-		}
-	}
-	return redact.Name(key)
 }
 
 // quoted is a value in the text of a mistake.
@@ -166,17 +146,17 @@ func asErrors(mistakes []*strictyaml.Error) []error {
 
 // shortenTimeouts makes the timeout of a collector that sets none no longer than its
 // interval.
-func (c *Config) shortenTimeouts(doc *strictyaml.Document) {
+func (c *Config[E]) shortenTimeouts(doc *strictyaml.Document) {
 	for i := range c.Collectors {
-		col := &c.Collectors[i]
-		if col.Interval > 0 && !doc.Has(fmt.Sprintf("collectors[%d].timeout", i)) {
-			col.Timeout = min(col.Timeout, col.Interval)
+		_, interval, timeout := c.Collectors[i].Common()
+		if interval > 0 && !doc.Has(fmt.Sprintf("collectors[%d].timeout", i)) {
+			c.Collectors[i] = c.Collectors[i].WithTimeout(min(timeout, interval))
 		}
 	}
 }
 
 // problems returns the errors that the decoder cannot detect.
-func (l *Loaded) problems(doc *strictyaml.Document) []*strictyaml.Error {
+func (l *Loaded[E]) problems(doc *strictyaml.Document) []*strictyaml.Error {
 	c := &l.Config
 	var found []*strictyaml.Error
 	report := func(path, format string, args ...any) {
@@ -240,15 +220,16 @@ func IsListenAddress(a string) bool {
 }
 
 // checkUses checks that the collectors that a collector uses exist.
-func (c *Config) checkUses(col kinds.Config, report func(string)) {
+func (c *Config[E]) checkUses(col E, report func(string)) {
+	own, _, _ := col.Common()
 	_, kind := col.Kind()
 	if kind == nil {
 		return
 	}
-	for _, name := range kind.Uses() {
-		known := slices.ContainsFunc(c.Collectors, func(o kinds.Config) bool { return o.Name == name && o.Name != col.Name })
+	for _, used := range kind.Uses() {
+		known := slices.ContainsFunc(c.Collectors, func(o E) bool { name, _, _ := o.Common(); return name == used && name != own })
 		if !known {
-			report(fmt.Sprintf("collector %q uses %q: expected the name of another collector", col.Name, name))
+			report(fmt.Sprintf("collector %q uses %q: expected the name of another collector", own, used))
 		}
 	}
 }
@@ -267,7 +248,7 @@ func stateProblem(name string) string {
 }
 
 // StateNames returns all states: those that always exist and those of the file.
-func (c *Config) StateNames() []string {
+func (c *Config[E]) StateNames() []string {
 	names := []string{evaluator.Ready, evaluator.Alive, evaluator.Started}
 	for _, n := range slices.Sorted(maps.Keys(c.States)) {
 		if !slices.Contains(names, n) {
@@ -278,7 +259,7 @@ func (c *Config) StateNames() []string {
 }
 
 // RuleOptions returns what the configuration defines for its rule files.
-func (c *Config) RuleOptions() rules.Options {
+func (c *Config[E]) RuleOptions() rules.Options {
 	return rules.Options{States: c.StateNames(), StateLabel: c.StateLabel, Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
 }
 
@@ -295,7 +276,7 @@ func ForFile(opts rules.Options, name string) rules.Options {
 const BuiltinPrefix = "builtin:"
 
 // loadRules reads the rule files of a configuration at path.
-func (l *Loaded) loadRules(path string, doc *strictyaml.Document) []error {
+func (l *Loaded[E]) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
 	opts := l.Config.RuleOptions()
 	parse := func(name string, data []byte) {

@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
@@ -23,11 +24,11 @@ func TestReloadThatHangs(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); eval.Run(ctx) }()
 		hang := make(chan struct{})
-		load := func() (*Loaded, []error) {
+		load := func() (*Loaded[kinds.Config], []error) {
 			<-hang
-			return &Loaded{Sources: NewSources()}, nil
+			return &Loaded[kinds.Config]{Sources: NewSources()}, nil
 		}
-		r := &Reloader{Load: load, Builder: &Builder{Logger: logger}, Eval: eval, Logger: logger, Begin: func() func() { return func() {} }, Apply: func(*Loaded) {}}
+		r := &Reloader[kinds.Config]{Load: load, Builder: &Builder[kinds.Config]{Logger: logger}, Eval: eval, Logger: logger, Begin: func() func() { return func() {} }, Apply: func(*Loaded[kinds.Config]) {}}
 		r.tried = NewSources()
 		for range 2 {
 			if err := r.Reload(); err == nil || !strings.Contains(err.Error(), "were not read within 30s") {

@@ -1,15 +1,14 @@
-package config
+package configfile
 
 import (
 	"fmt"
 
 	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
 // checkNames reports each name of a collector or a target that an earlier one has.
-func (c *Config) checkNames(doc *strictyaml.Document, report func(path, format string, args ...any)) {
+func (c *Config[E]) checkNames(doc *strictyaml.Document, report func(path, format string, args ...any)) {
 	type named struct{ what, path string }
 	first := map[string]named{}
 	check := func(what, path, name string) {
@@ -24,7 +23,8 @@ func (c *Config) checkNames(doc *strictyaml.Document, report func(path, format s
 		}
 	}
 	for i, col := range c.Collectors {
-		check("collector", fmt.Sprintf("collectors[%d].name", i), col.Name)
+		name, _, _ := col.Common()
+		check("collector", fmt.Sprintf("collectors[%d].name", i), name)
 	}
 	for i, col := range c.Collectors {
 		names, _ := targetNames(col)
@@ -36,10 +36,11 @@ func (c *Config) checkNames(doc *strictyaml.Document, report func(path, format s
 
 // targetNames returns the names of the targets of a collector, as collectors.Several does with the
 // paths from the entry of the collector on.
-func targetNames(c kinds.Config) (names []collectors.TargetName, several bool) {
+func targetNames[E Entry[E]](c E) (names []collectors.TargetName, several bool) {
+	name, _, _ := c.Common()
 	key, kind := c.Kind()
 	if s, ok := kind.(collectors.Several); ok {
-		names, several = s.TargetNames(c.Name)
+		names, several = s.TargetNames(name)
 	}
 	for i := range names {
 		names[i].Path = key + "." + names[i].Path

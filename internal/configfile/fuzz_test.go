@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func FuzzLoad(f *testing.F) {
 		if bytes.Contains(data, []byte("builtin:")) { // the shipped rules take most of the time
 			return
 		}
-		l, errs := Load(NewSources(), "testdata/f.yml", data, nil)
+		l, errs := Load(allKinds(), NewSources(), "testdata/f.yml", data, nil)
 		if l == nil || l.Document == nil {
 			t.Fatalf("Load() = %v, %v, want a document", l, errs)
 		}

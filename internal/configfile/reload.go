@@ -1,4 +1,4 @@
-package config
+package configfile
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 )
 
 // Reloader loads the configuration again on request or when a file has changed.
-type Reloader struct {
-	Load    func() (*Loaded, []error)
-	Builder *Builder
+type Reloader[E Entry[E]] struct {
+	Load    func() (*Loaded[E], []error)
+	Builder *Builder[E]
 	Eval    *evaluator.Evaluator
 	Logger  *slog.Logger
 	// Begin announces a reload and returns the function that announces its end.
 	Begin func() (end func())
 	// Apply is called with the configuration that is now running.
-	Apply func(*Loaded)
+	Apply func(*Loaded[E])
 
 	mu sync.Mutex // guards what follows, and makes reloads follow one another
 	// tried are the sources of the last configuration, valid or not: an invalid one is
@@ -34,7 +34,7 @@ type Reloader struct {
 	unmade bool
 	// refused is the text of the last error.
 	refused string
-	loads   blocking.Call[attempt]
+	loads   blocking.Call[attempt[E]]
 	looks   blocking.Call[bool]
 }
 
@@ -43,8 +43,8 @@ type Reloader struct {
 const reloadTimeout = 30 * time.Second
 
 // attempt is the result of loading a configuration and making its collectors.
-type attempt struct {
-	loaded *Loaded
+type attempt[E Entry[E]] struct {
+	loaded *Loaded[E]
 	cfg    evaluator.Config
 	commit func()
 	err    error
@@ -54,27 +54,27 @@ type attempt struct {
 
 // UseInvalid records a configuration that is invalid at the start. The evaluator was made
 // with its mistakes: see evaluator.Config.
-func (r *Reloader) UseInvalid(l *Loaded, err error) {
+func (r *Reloader[E]) UseInvalid(l *Loaded[E], err error) {
 	r.tried, r.invalid, r.unmade, r.refused = l.Sources, true, true, err.Error()
 	r.Logger.Error("configuration is invalid; ready fails until it is corrected", "err", err)
 }
 
 // Use records the configuration that is running.
-func (r *Reloader) Use(l *Loaded) {
+func (r *Reloader[E]) Use(l *Loaded[E]) {
 	r.tried = l.Sources
 	r.Apply(l)
 }
 
 // Reload loads the configuration and replaces the running one. An invalid configuration
 // changes only the reload status in the snapshots.
-func (r *Reloader) Reload() error {
+func (r *Reloader[E]) Reload() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refused = "" // a request is answered in the log
 	return r.reloadLocked()
 }
 
-func (r *Reloader) reloadLocked() error {
+func (r *Reloader[E]) reloadLocked() error {
 	defer r.Begin()()
 	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)
 	defer cancel()
@@ -99,12 +99,12 @@ func (r *Reloader) reloadLocked() error {
 
 // attempt loads the configuration and makes its collectors. It changes nothing, because its
 // result is dropped if it comes too late.
-func (r *Reloader) attempt() attempt {
+func (r *Reloader[E]) attempt() attempt[E] {
 	l, errs := r.Load()
 	if len(errs) > 0 {
-		return attempt{loaded: l, err: errors.Join(errs...)}
+		return attempt[E]{loaded: l, err: errors.Join(errs...)}
 	}
-	a := attempt{loaded: l}
+	a := attempt[E]{loaded: l}
 	a.cfg, a.commit, a.err = r.Builder.Build(l)
 	a.unmade = a.err != nil
 	return a
@@ -112,7 +112,7 @@ func (r *Reloader) attempt() attempt {
 
 // refuse records and logs that the configuration is invalid. Without a valid one, the same
 // error once more is no news.
-func (r *Reloader) refuse(err error) error {
+func (r *Reloader[E]) refuse(err error) error {
 	if shown := r.Builder.Secrets.Text(err.Error()); shown != err.Error() {
 		err = errors.New(shown)
 	}
@@ -132,7 +132,7 @@ func (r *Reloader) refuse(err error) error {
 
 // Watch checks the sources for changes until ctx ends. It returns at once where every is
 // not positive.
-func (r *Reloader) Watch(ctx context.Context, every time.Duration) {
+func (r *Reloader[E]) Watch(ctx context.Context, every time.Duration) {
 	if every <= 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func (r *Reloader) Watch(ctx context.Context, every time.Duration) {
 	}
 }
 
-func (r *Reloader) reloadIfChanged() {
+func (r *Reloader[E]) reloadIfChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), reloadTimeout)

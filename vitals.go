@@ -1,0 +1,196 @@
+// Package vitals evaluates the health of the program that it is part of: it runs collectors, decides
+// by rules in Prometheus' format, and serves the verdicts as probes, metrics, an API and a page.
+// A program contains only the kinds of collectors that it names.
+//
+// The guide docs/guides/embedding.md begins with a whole program.
+package vitals
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/budget"
+	"github.com/vitals-health/vitals/internal/configfile"
+	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/panics"
+	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/server"
+)
+
+// Options configure an Evaluator. The zero value has no collectors and no rules: alive is then ok,
+// and ready fails with "no rules".
+type Options struct {
+	// ConfigFile is the path of a vitals.yml; empty for none. Of its keys, server.listen_address
+	// has no effect.
+	ConfigFile string
+	// Config is the text of a vitals.yml, without ConfigFile. Its paths are relative to the
+	// working directory.
+	Config []byte
+	// RuleFiles are paths or globs of further rule files, relative to the working directory.
+	RuleFiles []string
+	// Rules is the text of one further rule file; empty for none.
+	Rules []byte
+	// Kinds are the kinds of collectors that the configuration may name, by key, such as
+	// {"http": new(http.Config)}. A value is a pointer to a struct. New uses its type only.
+	Kinds map[string]collectors.Kind
+	// Collectors are further collectors.
+	Collectors []Collector
+	// Interval is the time between two evaluations when nothing else causes one. Zero is that of
+	// the configuration, which is 1 s by default.
+	Interval time.Duration
+	// MaxMemory bounds the memory of series and alerts, and that of answers while they are
+	// parsed, in bytes each; 64 MiB if zero.
+	MaxMemory int64
+	// Title is that of the page; the name of the host if empty.
+	Title string
+	// Logger logs every change once; nil logs nothing.
+	Logger *slog.Logger
+}
+
+const (
+	// defaultMemory is a quarter of the memory that small containers have, 256 MiB.
+	defaultMemory = 64 << 20
+	// bytesPerSample is the size of a sample in a query: a time and a value.
+	bytesPerSample = 16
+	// pollInterval is how often Run checks the files for changes, as vitals run does by default.
+	pollInterval = 5 * time.Second
+)
+
+// Evaluator runs collectors and rules. Its methods are safe for concurrent use. It implements
+// prometheus.Collector over the metrics of its snapshot.
+type Evaluator struct {
+	eval     *evaluator.Evaluator
+	server   *server.Server
+	history  *history.History
+	reloader *configfile.Reloader[entry]
+	secrets  *redact.List
+	logger   *slog.Logger
+	current  atomic.Pointer[running]
+}
+
+// running is the configuration in use.
+type running struct {
+	loaded *configfile.Loaded[entry]
+	// components accepts reports; nil where no collector does.
+	components collectors.Reporter
+}
+
+// New makes an Evaluator and starts nothing; Run does. The error lists every mistake in the
+// options and in the files, each with its place.
+func New(o Options) (*Evaluator, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	v := &Evaluator{history: history.New(time.Now()), secrets: &redact.List{}, logger: o.Logger}
+	if v.logger == nil {
+		v.logger = slog.New(slog.DiscardHandler)
+	}
+	memory := cmp.Or(o.MaxMemory, defaultMemory)
+	b := &configfile.Builder[entry]{Logger: v.logger, Secrets: v.secrets, Memory: budget.New(memory), Bodies: budget.NewBodies(memory)}
+	load := func() (*configfile.Loaded[entry], []error) {
+		l, errs := o.load()
+		v.secrets.Add(l.Secrets...)
+		return l, errs
+	}
+	l, errs := load()
+	if len(errs) > 0 {
+		return nil, v.clean(errors.Join(errs...))
+	}
+	cfg, commit, err := b.Build(l)
+	if err != nil {
+		return nil, v.clean(err)
+	}
+	v.eval, err = evaluator.New(cfg, evaluator.Options{
+		Logger: v.logger, Secrets: v.secrets, Observe: v.history.Observe, Memory: b.Memory, MaxSamples: int(memory / bytesPerSample),
+	})
+	if err != nil {
+		return nil, v.clean(err)
+	}
+	commit()
+	v.reloader = &configfile.Reloader[entry]{
+		Load: load, Builder: b, Eval: v.eval, Logger: v.logger,
+		Begin: func() func() { return func() {} },
+		Apply: func(l *configfile.Loaded[entry]) { v.current.Store(&running{l, reporter(b.Collectors())}) },
+	}
+	v.reloader.Use(l)
+	v.server = v.newServer(o.Title)
+	return v, nil
+}
+
+// clean returns an error without secrets.
+func (v *Evaluator) clean(err error) error {
+	if shown := v.secrets.Text(err.Error()); shown != err.Error() {
+		return errors.New(shown)
+	}
+	return err
+}
+
+// reporter returns the collector that accepts reports, or nil.
+func reporter(all []collectors.Collector) collectors.Reporter {
+	for _, c := range all {
+		if r, ok := c.(collectors.Reporter); ok {
+			return r
+		}
+	}
+	return nil
+}
+
+// Run collects and evaluates until ctx ends, and loads the configuration again when one of its files
+// changes: an invalid one leaves the last valid one in use. Run must be called once.
+func (v *Evaluator) Run(ctx context.Context) {
+	defer v.history.Close()
+	var others sync.WaitGroup
+	defer others.Wait()
+	start := func(name string, run func()) {
+		others.Go(func() {
+			if err := panics.Try(run); err != nil {
+				v.logger.Error("task ended", "task", name, "err", err)
+			}
+		})
+	}
+	start("watch of the configuration", func() { v.reloader.Watch(ctx, pollInterval) })
+	start("compared values", func() { explain.NewComparer(v.eval).Run(ctx, v.history.Compare) })
+	v.eval.Run(ctx)
+}
+
+// Shutdown makes ready fail with the reason "shutting down". A program calls it before it stops
+// serving, and goes on with Run until its clients have left. It returns once that is published.
+func (v *Evaluator) Shutdown() { v.eval.Shutdown() }
+
+// Reload loads the configuration again. An invalid one leaves the last valid one in use, and its
+// mistakes are the error.
+func (v *Evaluator) Reload() error { return v.reloader.Reload() }
+
+// Report records the report of a component of this program, which takes effect at once. It needs a
+// collector of the kind components. It returns collectors.ErrUnknownComponent or
+// collectors.ErrInvalidReport for a report that is rejected.
+func (v *Evaluator) Report(component string, r collectors.Report) error {
+	if c := v.current.Load().components; c != nil {
+		return c.Report(component, r)
+	}
+	return collectors.ErrUnknownComponent
+}
+
+// Snapshot returns the newest snapshot, which is immutable and never nil.
+func (v *Evaluator) Snapshot() *evaluator.Snapshot { return v.eval.Snapshot() }
+
+// Changed returns a channel that is closed when a snapshot newer than the one that Snapshot
+// returned before the call has been published.
+func (v *Evaluator) Changed() <-chan struct{} { return v.eval.Changed() }
+
+// Handler serves probes, metrics, the API and the page: the paths of docs/reference/endpoints.md.
+// Reports, silences and maintenance need the token server.component_token of the configuration,
+// and are rejected without one.
+func (v *Evaluator) Handler() http.Handler { return v.server.Handler() }
+
+// Probes serves the states and nothing else, for a listener without authentication.
+func (v *Evaluator) Probes() http.Handler { return v.server.Probes() }
