@@ -56,6 +56,7 @@ func layers() map[string]neighbours {
 		"collectors/scrape":      kind("collectors/textformat"),
 		"collectors/redis":       kind("collectors/remote/lines", "collectors/remote/resp"),
 		"collectors/prometheus":  kind("collectors/remote/query", "internal/promexpr"),
+		"collectors/textfile":    kind("collectors/textformat"),
 		"collectors/supervisor":  kind("collectors/file"),
 		"collectors/tcp":         kind("collectors/remote/lines", "collectors/remote/query", "collectors/remote/resp"),
 
