@@ -54,6 +54,7 @@ func collectors(labels []string) dashboard {
 			}},
 		}, false},
 		section{"Scraped components", scrapes(), true},
+		section{"Files with metrics", textfiles(), true},
 		section{"Discovered targets", discovered(), true})
 }
 
@@ -97,6 +98,32 @@ func scrapes() []line {
 			graph("Size of scrapes",
 				"Decompressed size of the last answer of each component.",
 				numbers("bytes"), over(`max by (component) (vitals_scrape_body_bytes{$vitals})`, "{{component}}")),
+		}},
+	}
+}
+
+// textfiles returns the panels of the files with metrics that Vitals reads.
+func textfiles() []line {
+	return []line{
+		{8, []panel{
+			timeline("Files with metrics",
+				"Whether each file could be read, on all chosen instances. The reasons are in the table above.",
+				switches("FAIL", "OK"),
+				over(`min by (component, path) (`+least(`vitals_textfile_success{$vitals}`)+`)`, "{{component}} {{path}}"),
+				over(`min by (component) (`+least(`vitals_textfile_up{$vitals}`)+`)`, "all of {{component}}")),
+			graph("Age of files with metrics",
+				"Time since the content of each file changed, which is when its job last ended.",
+				numbers("dtdhms"), over(`max by (component, path) (time() - vitals_textfile_mtime_timestamp_seconds{$vitals})`, "{{component}} {{path}}")),
+		}},
+		{8, []panel{
+			graph("Number of files with metrics",
+				"How many files each collector found.",
+				numbers("short"), over(`min by (component) (vitals_textfile_files{$vitals})`, "{{component}}")),
+			graph("Samples of files with metrics",
+				"How many samples all files of a collector have, and how many are dropped because their names begin with vitals_.",
+				numbers("short"),
+				over(`min by (component) (vitals_textfile_samples{$vitals})`, "{{component}}"),
+				over(`max by (component) (vitals_textfile_reserved_samples{$vitals})`, "{{component}} vitals_")),
 		}},
 	}
 }

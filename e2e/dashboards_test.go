@@ -76,6 +76,7 @@ func notHere() map[string]string {
 		"vitals_openstack_":             "Keystone and Neutron are the only services",
 		"vitals_discovery_":             "no targets are discovered",
 		"vitals_netlink_write_":         "links are not created unless configured",
+		"vitals_textfile_":              "no files with metrics are read",
 		"vitals_file_active_lines":      "no file is a crontab",
 		"vitals_file_uncommented_lines": "no file is a crontab",
 		"vitals_script_object_ok":       "the script's convention has no objects",

@@ -133,6 +133,13 @@ func recipeCases() map[string][]recipeCase {
 			{"critical", plugin("echo 'BACKUP CRITICAL - 30h old'; exit 2"), "fail BackupCritical", ""},
 			{"the server does not answer", plugin("echo 'BACKUP UNKNOWN - no route to host'; exit 3"), "fail BackupCritical", ""},
 		},
+		"nightly": {
+			{"healthy", job("backup_success 1\n", time.Hour), "pass", ""},
+			{"failed", job("backup_success 0\n", time.Hour), "fail JobFailed", ""},
+			{"did not run", job("backup_success 1\n", 30*time.Hour), "fail JobNotRun", ""},
+			{"never ran", job("", 0), "fail JobFailed JobNotRun", ""},
+			{"was cut", job("backup_success 1", time.Hour), "fail JobFailed JobNotRun", ""},
+		},
 		"worker": {
 			{"healthy", heartbeat(time.Second), "pass", ""},
 			{"hangs", heartbeat(10 * time.Minute), "fail", "fail WorkerHangs"},
@@ -349,5 +356,18 @@ func heartbeat(ago time.Duration) func(*testing.T, string) []string {
 			t.Fatal(err)
 		}
 		return []string{"/run/orders", dir}
+	}
+}
+
+// job leaves a file with metrics behind, written so long ago. Without a content it never ran.
+func job(content string, ago time.Duration) func(*testing.T, string) []string {
+	return func(t *testing.T, dir string) []string {
+		file, at := filepath.Join(dir, "backup.prom"), time.Now().Add(-ago)
+		if content != "" {
+			if err := errors.Join(os.WriteFile(file, []byte(content), 0o600), os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return []string{"/run/vitals", dir}
 	}
 }

@@ -48,6 +48,7 @@ func failingKinds() map[string]failingKind {
 		"certificate": {"{files: [/nonexistent]}", "vitals_dependency_up == 0", "certificate not_found: open /nonexistent: no such file or directory"},
 		"components":  {"{expect: [watcher], notify_directory: /dev/null/notify}", "vitals_component_alive == 0", "collector c fails: listen for notifications of "},
 		"scrape":      {"{url: 'http://127.0.0.1:1'}", "app_up == 0", "collector c fails: scrape: dial tcp 127.0.0.1:1: connect: connection refused"},
+		"textfile":    {"{path: /nonexistent/*.prom}", "app_up == 0", "collector c fails: open /nonexistent: no such file or directory"},
 		"file":        {"{path: WORK/bad.json, format: json}", "vitals_file_valid == 0", "collector c fails: read file WORK/bad.json"},
 		"disk":        {"{paths: [/nonexistent]}", "vitals_disk_writable == 0", "collector c fails: stat file system of /nonexistent: no such file or directory"},
 		"systemd":     {"{units: [a.service], bus: /nonexistent}", "vitals_systemd_up == 0", "collector c fails: query systemd at /nonexistent: "},

@@ -50,6 +50,7 @@ func otherNames() map[string][]string {
 		"disk":                                                       {"filesystem", "mount", "storage", "df"},
 		"netlink":                                                    {"interface", "interfaces", "link", "route", "routes", "ethernet"},
 		"scrape":                                                     {"exporter", "metrics", "openmetrics"},
+		"textfile":                                                   {"prom", "node_textfile", "cron", "cronjob"},
 		"components":                                                 {"heartbeat", "watchdog", "notify", "sd_notify"},
 	}
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/supervisor"
 	"github.com/vitals-health/vitals/collectors/systemd"
 	"github.com/vitals-health/vitals/collectors/tcp"
+	"github.com/vitals-health/vitals/collectors/textfile"
 )
 
 // Config is one entry of the configuration's list of collectors: the keys that all kinds share,
@@ -70,6 +71,7 @@ type Kinds struct {
 	Certificate *certificate.Config       `yaml:"certificate,omitempty"`
 	Components  *components.Config        `yaml:"components,omitempty"`
 	Scrape      *scrape.Config            `yaml:"scrape,omitempty"`
+	Textfile    *textfile.Config          `yaml:"textfile,omitempty"`
 	File        *file.Config              `yaml:"file,omitempty"`
 	Disk        *disk.Config              `yaml:"disk,omitempty"`
 	Systemd     *systemd.Config           `yaml:"systemd,omitempty"`

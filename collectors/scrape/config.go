@@ -9,6 +9,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/textformat"
 )
 
 // Config configures the kind scrape: the metrics that a component exposes in the Prometheus text
@@ -152,8 +153,8 @@ func (c *Config) PassedOn(name string) map[string][]string {
 // Forwards implements Exporter.
 func (c *Config) Forwards(metric string) bool {
 	keep, err := c.compileKeep()
-	p := parser{keep: keep, honorVitals: c.HonorVitalsMetrics}
-	return err == nil && p.useOf([]byte(metric)) == kept && (c.HonorLabels || !strings.HasPrefix(metric, ownPrefix))
+	o := textformat.Options{Keep: keep, HonorVitals: c.HonorVitalsMetrics}
+	return err == nil && o.Keeps(metric) && (c.HonorLabels || !strings.HasPrefix(metric, ownPrefix))
 }
 
 // New implements Kind.
@@ -161,18 +162,17 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	if t := c.targets(); t != nil {
 		return t.New(env)
 	}
-	s := &collector{name: env.Name, client: client{config: *c, hide: env.Hide}, limit: c.BodySizeLimit, bodies: env.Bodies}
-	s.parser = parser{
-		component: env.Name, honorTimestamps: c.HonorTimestamps, honorLabels: c.HonorLabels, honorVitals: c.HonorVitalsMetrics,
-		sampleLimit: c.SampleLimit, labelLimit: c.LabelLimit, lengthLimit: c.LabelValueLengthLimit,
-		memory: env.Memory, byText: make(map[string]*seriesText), byHash: make(map[uint64]*series),
-	}
 	keep, err := c.compileKeep()
 	if err != nil {
 		return nil, fmt.Errorf("compile keep: %w", err)
 	}
-	s.parser.keep = keep
-	return s, nil
+	parser := textformat.New(textformat.Options{
+		Component: env.Name, Own: ownPrefix, Keep: keep,
+		HonorTimestamps: c.HonorTimestamps, HonorLabels: c.HonorLabels, HonorVitals: c.HonorVitalsMetrics,
+		SampleLimit: c.SampleLimit, LabelLimit: c.LabelLimit, LengthLimit: c.LabelValueLengthLimit,
+		Memory: env.Memory,
+	})
+	return &collector{name: env.Name, client: client{config: *c, hide: env.Hide}, parser: parser, limit: c.BodySizeLimit, bodies: env.Bodies}, nil
 }
 
 // compileKeep returns the expression for the names to keep, or nil for all.

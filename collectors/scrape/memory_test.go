@@ -1,66 +1,30 @@
-package scrape
+package scrape_test
 
 import (
-	"errors"
-	"runtime"
+	"fmt"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/collectors/collectortest"
+	"github.com/vitals-health/vitals/collectors/scrape"
 	"github.com/vitals-health/vitals/internal/budget"
 )
 
-// The page of the kind has the memory of a series: here its text, its labels and its sample.
-func TestMemoryOfASeries(t *testing.T) {
-	const series, limit = 2000, 512
-	body := []byte(bodyOf(series))
-	p := newParser(t)
-	p.sampleLimit, p.memory = series, budget.New(64<<20).Account()
-	before := heap()
-	got, err := p.parse(t.Context(), body, textType, time.Now())
-	if err != nil || len(got.samples) != series {
-		t.Fatalf("parse() = %d samples, %v, want %d", len(got.samples), err, series)
-	}
-	each := (heap() - before) / series
-	counted := p.memory.Used() / series
-	t.Logf("%d bytes a series, counted as %d", each, counted)
-	if counted < each*3/4 || counted > 2*each {
-		t.Errorf("%d bytes a series are counted as %d, want about as many", each, counted)
-	}
-	if each > limit {
-		t.Errorf("%d bytes a series, want at most %d", each, limit)
-	}
-	runtime.KeepAlive(p)
-	runtime.KeepAlive(got)
-}
-
-// A target whose series do not fit fails with the reason memory, and what its parser holds is
-// the sum of what it caches. Without the series, the memory is free again.
+// A target whose series do not fit into the memory fails with that reason.
 func TestSeriesBeyondTheMemory(t *testing.T) {
-	memory := budget.New(1 << 20)
-	p := newParser(t)
-	p.sampleLimit, p.memory = 100_000, memory.Account()
-	if _, err := p.parse(t.Context(), []byte(bodyOf(10_000)), textType, time.Now()); !errors.Is(err, budget.ErrExceeded) || remote.ReasonOf(memoryReason(err)) != reasonMemory {
-		t.Errorf("parse() = %v, want the reason memory", err)
+	var body strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&body, "a{b=\"%d\"} 1\n", i)
 	}
-	if used := memory.Used(); used > 1<<19 {
-		t.Errorf("%d bytes are held, want at most half of 1 MiB", used)
+	config := &scrape.Config{URL: newTarget(t, textFormat, body.String()).URL}
+	config.SetDefaults()
+	c, err := config.New(collectors.Env{Name: "target", Memory: budget.New(64 << 10).Account()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range cacheScrapes + 1 {
-		if _, err := p.parse(t.Context(), []byte("a 1\n"), textType, time.Now()); err != nil {
-			t.Errorf("parse() of a small answer = %v", err)
-		}
+	samples, err := collectortest.Collect(t, c)
+	if got := reason(t, samples); got != "memory" || err == nil {
+		t.Errorf("reason = %q, error %v, want memory", got, err)
 	}
-	if used := memory.Used(); used > 8<<10 {
-		t.Errorf("%d bytes are held for one series, want at most 8 KiB", used)
-	}
-}
-
-// heap returns the size of all live objects in bytes.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/textformat"
 	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/text"
@@ -20,12 +21,14 @@ import (
 // The reasons of vitals_scrape_failure beyond those of a dependency.
 const (
 	reasonTooLarge       remote.Reason = "too_large"
-	reasonTooManySamples remote.Reason = "too_many_samples"
-	reasonLabelLimit     remote.Reason = "label_limit"
+	reasonTooManySamples               = remote.Reason(textformat.ReasonTooManySamples)
+	reasonLabelLimit                   = remote.Reason(textformat.ReasonLabelLimit)
 	reasonMemory         remote.Reason = "memory"
 )
 
 const (
+	// ownPrefix is that of the metrics of the kind.
+	ownPrefix = "vitals_scrape_"
 	// bodyFactor is what an answer takes for each of its bytes: the buffer doubles as it grows.
 	bodyFactor = 2
 	// maxReused is the largest buffer that is kept for the next answer, in bytes.
@@ -42,7 +45,7 @@ type collector struct {
 	name   string
 	limit  collectors.Size
 	client client
-	parser parser
+	parser *textformat.Parser
 	// body is the last answer, decompressed. Its memory is reused unless it is large.
 	body   bytes.Buffer
 	bodies *budget.Bodies
@@ -59,18 +62,18 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	parsed, err := c.scrape(ctx)
 	took := time.Since(start)
 
-	b := collectors.Batch{Samples: parsed.samples}
+	b := collectors.Batch{Samples: parsed.Samples}
 	reason := remote.ReasonOf(err)
 	b.Set(upMetric, collectors.Number(err == nil), c.name)
 	b.Set(durationMetric, took.Seconds(), c.name)
-	b.Set(samplesMetric, float64(len(parsed.samples)), c.name)
-	b.Set(droppedSamplesMetric, float64(parsed.dropped), c.name)
-	b.Set(reservedMetric, float64(parsed.reserved), c.name)
+	b.Set(samplesMetric, float64(len(parsed.Samples)), c.name)
+	b.Set(droppedSamplesMetric, float64(parsed.Dropped), c.name)
+	b.Set(reservedMetric, float64(parsed.Reserved), c.name)
 	b.Set(bodyMetric, float64(c.size), c.name)
 	for _, r := range reasons() {
 		b.Set(failureMetric, collectors.Number(r == reason), c.name, string(r))
 	}
-	c.families = parsed.families
+	c.families = parsed.Families
 	if err != nil {
 		return b.Samples, errors.New(text.Short("scrape: "+redact.Values(remote.WithoutURL(err).Error(), c.client.secrets), collectors.MaxReason))
 	}
@@ -82,12 +85,12 @@ func (c *collector) Describe() []collectors.Desc {
 	return append(collectors.Describe(discovery.With(defs())), c.families...)
 }
 
-func (c *collector) scrape(ctx context.Context) (exposition, error) {
+func (c *collector) scrape(ctx context.Context) (textformat.Exposition, error) {
 	defer c.reuse()
 	c.size = 0
 	answer, err := c.client.fetch(ctx)
 	if err != nil {
-		return exposition{}, err
+		return textformat.Exposition{}, err
 	}
 	defer answer.Close()
 	plain := c.bodies.Reader(ctx, answer.plain, bodyFactor)
@@ -95,13 +98,13 @@ func (c *collector) scrape(ctx context.Context) (exposition, error) {
 	n, err := c.body.ReadFrom(io.LimitReader(plain, int64(c.limit)+1))
 	c.size = int(n)
 	if err != nil {
-		return exposition{}, memoryReason(fmt.Errorf("read answer: %w", err))
+		return textformat.Exposition{}, withReason(fmt.Errorf("read answer: %w", err))
 	}
 	if n > int64(c.limit) {
-		return exposition{}, collectors.Errorf(reasonTooLarge, "answer is larger than body_size_limit, %s", c.limit)
+		return textformat.Exposition{}, collectors.Errorf(reasonTooLarge, "answer is larger than body_size_limit, %s", c.limit)
 	}
-	parsed, err := c.parser.parse(ctx, c.body.Bytes(), answer.contentType, time.Now())
-	return parsed, memoryReason(err)
+	parsed, err := c.parser.Parse(ctx, c.body.Bytes(), answer.contentType, time.Now())
+	return parsed, withReason(err)
 }
 
 // reuse keeps the memory of the body for the next answer, unless it is large.
@@ -112,10 +115,13 @@ func (c *collector) reuse() {
 	c.body.Reset()
 }
 
-// memoryReason gives an error for lack of memory its reason.
-func memoryReason(err error) error {
+// withReason gives an error of the parser, or for lack of memory, its reason.
+func withReason(err error) error {
 	if errors.Is(err, budget.ErrExceeded) {
 		return &collectors.Error[remote.Reason]{Reason: reasonMemory, Err: err}
+	}
+	if e, ok := errors.AsType[*collectors.Error[textformat.Reason]](err); ok {
+		return &collectors.Error[remote.Reason]{Reason: remote.Reason(e.Reason), Err: err}
 	}
 	return err
 }

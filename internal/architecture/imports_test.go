@@ -44,6 +44,7 @@ func layers() map[string]neighbours {
 		"collectors/remote/query": {[]string{"collectors", "collectors/remote"}, "it serves the kinds with queries and connects to nothing"},
 		"collectors/remote/resp":  {[]string{"collectors", "collectors/remote", "collectors/remote/lines"}, "it has the protocol that tcp and redis share"},
 		"collectors/targets":      {[]string{"collectors", "internal/panics", "internal/text"}, "it checks the targets of any kind"},
+		"collectors/textformat":   {[]string{"collectors", "internal/budget", "internal/text"}, "it converts the texts of scrape and textfile and reads none itself"},
 		"collectors/discovery":    {[]string{"collectors", "collectors/kubernetes", "collectors/remote", "collectors/targets", "internal/blocking", "internal/strictyaml"}, "it finds the targets of any kind"},
 		"collectors/kinds":        {[]string{"collectors", "collectors/*"}, "the list of kinds: only this package imports all of them"},
 
@@ -56,8 +57,10 @@ func layers() map[string]neighbours {
 		"collectors/memcached":   kind("collectors/remote/lines"),
 		"collectors/kubernetes":  kind("collectors/targets"),
 		"collectors/postgres":    kind("collectors/remote/query"),
+		"collectors/scrape":      kind("collectors/textformat"),
 		"collectors/redis":       kind("collectors/remote/lines", "collectors/remote/resp"),
 		"collectors/prometheus":  kind("collectors/remote/query", "internal/promexpr"),
+		"collectors/textfile":    kind("collectors/textformat"),
 		"collectors/supervisor":  kind("collectors/file"),
 		"collectors/tcp":         kind("collectors/remote/lines", "collectors/remote/query", "collectors/remote/resp"),
 

@@ -18,3 +18,9 @@ func Missing(err error) bool {
 func Open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 }
+
+// OpenItself is Open for the file at path itself: it returns syscall.ELOOP for a symbolic link
+// there. Links in the directories above are followed.
+func OpenItself(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_NOFOLLOW, 0)
+}

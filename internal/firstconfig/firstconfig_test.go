@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 		{"a pod", token, firstconfig.Requests{Watch: []string{"pods"}}, []string{"KUBERNETES_SERVICE_HOST=10.0.0.1"}, []string{"kubernetes kubernetes watch: [pods]"}},
 		{"a pod without a service account", nil, firstconfig.Requests{}, []string{"KUBERNETES_SERVICE_HOST=10.0.0.1"}, nil},
 		{"a login of OpenStack", nil, firstconfig.Requests{}, []string{"OS_AUTH_URL=http://k/v3", "OS_PASSWORD=s3cret"}, []string{"keystone keystone "}},
-		{"one server in two variables", nil, firstconfig.Requests{}, []string{"A_URL=redis://h:1/0", "B_URL=redis://h:1/1"}, []string{`a tcp address: "h:1", protocol: redis`}},
+		{"one server in two variables", nil, firstconfig.Requests{}, []string{"A_URL=redis://h:1/0", "B_URL=redis://h:1/1"}, []string{`a redis address: "h:1"`}},
 		{"a flag and a variable", nil, firstconfig.Requests{TCP: []string{"h:1"}}, []string{"A_URL=redis://h:1/0"}, []string{`h tcp address: "h:1"`}},
 		{"the first of several endpoints", nil, firstconfig.Requests{}, []string{"ETCD_ENDPOINTS=http://a:2379,http://b:2379"}, []string{`etcd http url: "http://a:2379"`}},
 		{"an empty value", nil, firstconfig.Requests{}, []string{"A_URL=", "_URL=http://h/"}, nil},
@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 		{"an address of IPv6", nil, firstconfig.Requests{}, []string{"A_URL=postgres://[2001:db8::1]/x"}, []string{`a postgres address: "[2001:db8::1]:5432", database: x`}},
 		{"a Unix socket of PostgreSQL", nil, firstconfig.Requests{}, []string{"PGHOST=/run/postgresql"}, []string{"postgres postgres address: \"unix:/run/postgresql/.s.PGSQL.5432\""}},
 		{"a file with a password", nil, firstconfig.Requests{}, []string{"A_URL=mysql://u:s3cret@h/d", "A_PASSWORD_FILE=/run/p"}, []string{`a tcp address: "h:3306", protocol: mysql, username: u, database: d, password_file: /run/p`}},
-		{"a port of a link", nil, firstconfig.Requests{}, []string{"REDIS_HOST=h", "REDIS_PORT=tcp://10.0.0.1:6379"}, []string{`redis tcp address: "h:6379", protocol: redis`}},
+		{"a port of a link", nil, firstconfig.Requests{}, []string{"REDIS_HOST=h", "REDIS_PORT=tcp://10.0.0.1:6379"}, []string{`redis redis address: "h:6379"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := shown(t, test.root, test.requests, test.environment...)

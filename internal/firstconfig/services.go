@@ -22,25 +22,25 @@ type service struct {
 // services are the known services. The first that matches counts.
 func services() []service {
 	return []service{
-		{"redis", 6379, []string{"redis-server", "valkey-server"}, []string{"*redis*.sock"}, tcp("protocol: redis", "protocol: redis, password_file: /run/secrets/redis")},
-		{"memcached", 11211, []string{"memcached"}, nil, tcp("protocol: memcached", "")},
-		{"postgres", 5432, []string{"postgres", "postmaster"}, []string{".s.PGSQL.*"}, withLogin("postgres: {address: %s, username: vitals, password_file: /run/secrets/postgres}")},
-		{"mysql", 3306, []string{"mysqld", "mariadbd"}, []string{"mysqld.sock", "mysql.sock"}, withLogin("tcp: {address: %s, protocol: mysql, username: vitals, password_file: /run/secrets/mysql}")},
-		{"rabbitmq", 5672, nil, nil, withLogin("tcp: {address: %s, protocol: amqp, username: vitals, password_file: /run/secrets/rabbitmq}")},
-		{"etcd", 2379, nil, nil, withLogin("tcp: {address: %s, protocol: etcd, tls: {ca_file: FILE, cert_file: FILE, key_file: FILE}}")},
-		{"mongodb", 27017, []string{"mongod"}, nil, tcp("", "")},
-		{"kube-apiserver", 6443, nil, nil, tcp("", "")},
+		{"redis", 6379, []string{"redis-server", "valkey-server"}, []string{"*redis*.sock"}, redisAt},
+		{"memcached", 11211, []string{"memcached"}, nil, memcached},
+		{"postgres", 5432, []string{"postgres", "postmaster"}, []string{".s.PGSQL.*"}, connecting(noLogin, "postgres: {address: %s, username: vitals, password_file: /run/secrets/postgres}")},
+		{"mysql", 3306, []string{"mysqld", "mariadbd"}, []string{"mysqld.sock", "mysql.sock"}, connecting(noLogin, "tcp: {address: %s, protocol: mysql, username: vitals, password_file: /run/secrets/mysql}")},
+		{"rabbitmq", 5672, nil, nil, connecting(noLogin, "tcp: {address: %s, protocol: amqp, username: vitals, password_file: /run/secrets/rabbitmq}")},
+		{"etcd", 2379, nil, nil, connecting(noLogin, "tcp: {address: %s, protocol: etcd, tls: {ca_file: FILE, cert_file: FILE, key_file: FILE}}")},
+		{"mongodb", 27017, []string{"mongod"}, nil, tcp("")},
+		{"kube-apiserver", 6443, nil, nil, tcp("")},
 		{"kubelet", 10248, nil, nil, web("/healthz")},
 		{"prometheus", 9090, nil, nil, web("/-/healthy")},
 		{"alertmanager", 9093, nil, nil, web("/-/healthy")},
 		{"grafana", 3000, nil, nil, web("/api/health")},
 		{"node-exporter", 9100, nil, nil, scrape("/metrics")},
-		{"ovn-northbound", 6641, nil, []string{"ovnnb_db.sock"}, tcp("protocol: ovsdb, database: OVN_Northbound", "")},
-		{"ovn-southbound", 6642, nil, []string{"ovnsb_db.sock"}, tcp("protocol: ovsdb, database: OVN_Southbound", "")},
-		{"openvswitch", 6640, nil, []string{"openvswitch/db.sock"}, tcp("protocol: ovsdb", "")},
+		{"ovn-northbound", 6641, nil, []string{"ovnnb_db.sock"}, tcp("protocol: ovsdb, database: OVN_Northbound")},
+		{"ovn-southbound", 6642, nil, []string{"ovnsb_db.sock"}, tcp("protocol: ovsdb, database: OVN_Southbound")},
+		{"openvswitch", 6640, nil, []string{"openvswitch/db.sock"}, tcp("protocol: ovsdb")},
 		{"supervisor", 0, nil, []string{"supervisor.sock", "supervisord.sock"}, supervisor},
-		{"web", 80, []string{"nginx", "apache2", "httpd", "haproxy", "caddy"}, nil, withLogin("http: {url: http://%s/}")},
-		{"web-tls", 443, nil, nil, withLogin("http: {url: https://NAME/}")},
+		{"web", 80, []string{"nginx", "apache2", "httpd", "haproxy", "caddy"}, nil, connecting(noPath, "http: {url: http://%s/}")},
+		{"web-tls", 443, nil, nil, connecting(noPath, "http: {url: https://NAME/}")},
 	}
 }
 
@@ -71,22 +71,37 @@ func byPath(file string) (service, bool) {
 	return service{}, false
 }
 
-// tcp returns a collector of the kind tcp with more keys, and with those of a better one.
-func tcp(keys, better string) func(string) Collector {
+// redisAt returns a collector of the kind redis, and one with a password.
+func redisAt(address string) Collector {
+	return Collector{
+		Kind: "redis", Keys: flow("address", address), target: address,
+		Better: []string{"If it requires a password:", "  redis: {" + flow("address", address) + ", password_file: /run/secrets/redis}"},
+	}
+}
+
+func memcached(address string) Collector {
+	return Collector{Kind: "memcached", Keys: flow("address", address), target: address}
+}
+
+// tcp returns a collector of the kind tcp with more keys.
+func tcp(keys string) func(string) Collector {
 	return func(address string) Collector {
 		c := Collector{Kind: "tcp", Keys: flow("address", address), target: address}
 		if keys != "" {
 			c.Keys += ", " + keys
 		}
-		if better != "" {
-			c.Better = []string{"If it requires a password:", "  tcp: {" + flow("address", address) + ", " + better + "}"}
-		}
 		return c
 	}
 }
 
-// withLogin returns a collector that only connects, and another block for more.
-func withLogin(better string) func(string) Collector {
+// The reasons why a collector only connects.
+const (
+	noLogin = "No login is known, so this only connects. With one:"
+	noPath  = "This only connects. This also checks what it answers:"
+)
+
+// connecting returns a collector that only connects, why, and another block for more.
+func connecting(why, better string) func(string) Collector {
 	return func(address string) Collector {
 		shown := quoted(address)
 		if strings.Contains(better, "http") {
@@ -97,7 +112,7 @@ func withLogin(better string) func(string) Collector {
 		}
 		return Collector{
 			Kind: "tcp", Keys: flow("address", address), target: address,
-			Better: []string{"This only connects. This also checks what it answers:", "  " + better},
+			Better: []string{why, "  " + better},
 		}
 	}
 }

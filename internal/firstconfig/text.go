@@ -74,9 +74,11 @@ const minimal = `  # Nothing else was found: this measures the space that is lef
   # - name: database
   #   postgres: {address: "database.example:5432", username: app, password_file: /run/secrets/database}
   # - name: redis
-  #   tcp: {address: "127.0.0.1:6379", protocol: redis}
+  #   redis: {address: "127.0.0.1:6379"}
   # - name: server
   #   process: {name: server}
+  # - name: nightly
+  #   textfile: {path: "/run/vitals/*.prom"}
   # - name: metrics
   #   scrape: {url: "http://127.0.0.1:9100/metrics"}
 `

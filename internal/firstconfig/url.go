@@ -44,16 +44,16 @@ func ofURL(text string, password secret) (Collector, bool) {
 	case "amqp", "rabbit":
 		return loggedIn(at("5672"), "amqp", l, password), true
 	case "memcached", "memcache":
-		return tcp("protocol: memcached", "")(at("11211")), true
+		return memcached(at("11211")), true
 	case "mongodb":
-		return tcp("", "")(at("27017")), true
+		return tcp("")(at("27017")), true
 	case "grpc", "dns":
 		if u.Port() == "" {
 			return Collector{}, false
 		}
 		return Collector{Kind: "grpc", Keys: flow("address", at("")), target: at("")}, scheme == "grpc"
 	case "tcp":
-		return tcp("", "")(at("")), u.Port() != ""
+		return tcp("")(at("")), u.Port() != ""
 	}
 	return Collector{}, false
 }
@@ -78,11 +78,11 @@ func endpoint(host, port string) string { return net.JoinHostPort(host, port) }
 
 // redis returns a collector for a redis. One that requires an unknown password is only connected to.
 func redis(address string, l login, password secret, tls bool) Collector {
-	keys := []string{flow("address", address), "protocol: redis"}
+	keys := []string{flow("address", address)}
 	if l.user != "" {
 		keys = append(keys, flow("username", l.user))
 	}
-	return finished("tcp", address, keys, tls, l, password)
+	return finished("redis", address, keys, tls, l, password)
 }
 
 // loggedIn returns a collector of the kind tcp for a protocol with a login.

@@ -189,7 +189,7 @@ func TestVocabularyWithoutAConfiguration(t *testing.T) {
 			"vitals_rule_info{mode=|observe,no_data=|fail|pass|hold,rule=*,severity=critical|warning,state=*} gauge of vitals  0s bool",
 		},
 		"vitals_state_transitions_total": {"vitals_state_transitions_total{state=*} counter of vitals  0s"},
-		"":                               {"{component=*}  of scrape  0s"},
+		"":                               {"{component=*}  of scrape  0s", "{component=*}  of textfile  0s"},
 	} {
 		if diff := cmp.Diff(want, entries(v, name)); diff != "" {
 			t.Errorf("metrics named %q differ (-want +got):\n%s", name, diff)

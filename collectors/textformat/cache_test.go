@@ -1,40 +1,27 @@
-package scrape
+package textformat
 
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"pgregory.net/rapid"
-
-	"github.com/vitals-health/vitals/collectors"
 )
 
-const textType = "text/plain; version=0.0.4"
-
-func newParser(t testing.TB) *parser {
-	t.Helper()
-	config := &Config{}
-	config.SetDefaults()
-	c, err := config.New(collectors.Env{Name: "target"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &c.(*collector).parser
+func newParser(testing.TB) *Parser {
+	return New(Options{Component: "target", Own: "vitals_scrape_", HonorTimestamps: true, SampleLimit: 2000, LabelLimit: 64, LengthLimit: 2048})
 }
 
-func parseText(p *parser, body string) (exposition, error) {
-	return p.parse(context.Background(), []byte(body), textType, time.Now())
+func parseText(p *Parser, body string) (Exposition, error) {
+	return p.Parse(context.Background(), []byte(body), ContentType, time.Now())
 }
 
 func TestCacheEvicts(t *testing.T) {
 	p := newParser(t)
-	scrapes := []struct {
+	texts := []struct {
 		body string
 		want int
 	}{
@@ -45,27 +32,27 @@ func TestCacheEvicts(t *testing.T) {
 		{"broken\n", 2},
 		{"broken\n", 0},
 	}
-	for i, r := range scrapes {
+	for i, r := range texts {
 		_, _ = parseText(p, r.body)
 		if len(p.byText) != r.want || len(p.byHash) != r.want {
-			t.Errorf("scrape %d: %d texts and %d series are cached, want %d", i, len(p.byText), len(p.byHash), r.want)
+			t.Errorf("text %d: %d texts and %d series are cached, want %d", i, len(p.byText), len(p.byHash), r.want)
 		}
 	}
 }
 
 func TestCacheIsBoundedByTheLimits(t *testing.T) {
 	p := newParser(t)
-	p.sampleLimit = 10
-	for scrape := range 100 {
+	p.SampleLimit = 10
+	for n := range 100 {
 		var body strings.Builder
 		for i := range 1000 {
-			fmt.Fprintf(&body, "a{b=\"%d-%d\"} 1\n", scrape, i)
+			fmt.Fprintf(&body, "a{b=\"%d-%d\"} 1\n", n, i)
 		}
 		if _, err := parseText(p, body.String()); err == nil {
-			t.Fatal("parse() = no error, want one about sample_limit")
+			t.Fatal("Parse() = no error, want one about sample_limit")
 		}
-		if len(p.byText) > 2*p.sampleLimit || len(p.byHash) > 2*p.sampleLimit {
-			t.Fatalf("scrape %d: %d texts and %d series are cached, want at most %d", scrape, len(p.byText), len(p.byHash), 2*p.sampleLimit)
+		if len(p.byText) > 2*p.SampleLimit || len(p.byHash) > 2*p.SampleLimit {
+			t.Fatalf("text %d: %d texts and %d series are cached, want at most %d", n, len(p.byText), len(p.byHash), 2*p.SampleLimit)
 		}
 	}
 }
@@ -93,12 +80,12 @@ func TestCacheChangesNothing(t *testing.T) {
 			return text + rapid.SampledFrom([]string{" 1", " 2 1000", " 3 2000", "", " NaN"}).Draw(rt, "rest") + "\n"
 		})
 		warm := newParser(t)
-		for _, lines := range rapid.SliceOfN(rapid.SliceOfN(line, 0, 6), 1, 6).Draw(rt, "scrapes") {
+		for _, lines := range rapid.SliceOfN(rapid.SliceOfN(line, 0, 6), 1, 6).Draw(rt, "texts") {
 			body := strings.Join(lines, "")
 			got, gotErr := parseText(warm, body)
 			want, wantErr := parseText(newParser(t), body)
 			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
-				rt.Fatalf("parse(%q) = %v, %v, want %v, %v", body, got, gotErr, want, wantErr)
+				rt.Fatalf("Parse(%q) = %v, %v, want %v, %v", body, got, gotErr, want, wantErr)
 			}
 		}
 	})
@@ -113,14 +100,14 @@ func TestParseOfAnyText(t *testing.T) {
 			rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) }),
 		)
 		body := strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(rt, "body"), "")
-		for _, contentType := range []string{textType, openMetrics + "; version=1.0.0"} {
-			got, err := p.parse(context.Background(), []byte(body), contentType, time.Now())
-			if err != nil && len(got.samples) > 0 {
-				rt.Fatalf("parse() = %d samples and %v, want none with an error", len(got.samples), err)
+		for _, contentType := range []string{ContentType, openMetrics + "; version=1.0.0"} {
+			got, err := p.Parse(context.Background(), []byte(body), contentType, time.Now())
+			if err != nil && len(got.Samples) > 0 {
+				rt.Fatalf("Parse() = %d samples and %v, want none with an error", len(got.Samples), err)
 			}
-			for _, s := range got.samples {
+			for _, s := range got.Samples {
 				if s.Labels.Get(model.MetricNameLabel) == "" || s.Labels.Get("component") == "" {
-					rt.Fatalf("parse() = %s, want a name and a component", s.Labels)
+					rt.Fatalf("Parse() = %s, want a name and a component", s.Labels)
 				}
 			}
 		}
@@ -130,8 +117,8 @@ func TestParseOfAnyText(t *testing.T) {
 func TestParseStopsAtTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newParser(t).parse(ctx, []byte("a 1\n"), textType, time.Now()); err == nil {
-		t.Error("parse() = no error, want one about the context")
+	if _, err := newParser(t).Parse(ctx, []byte("a 1\n"), ContentType, time.Now()); err == nil {
+		t.Error("Parse() = no error, want one about the context")
 	}
 }
 
@@ -144,12 +131,12 @@ func bodyOf(series int) string {
 	return body.String()
 }
 
-func BenchmarkCollector(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	for _, series := range []int{1000, 10000} {
 		body := bodyOf(series)
 		b.Run(fmt.Sprint("known/", series), func(b *testing.B) {
 			p := newParser(b)
-			p.sampleLimit = series
+			p.SampleLimit = series
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = parseText(p, body)
@@ -159,27 +146,8 @@ func BenchmarkCollector(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p := newParser(b)
-				p.sampleLimit = series
+				p.SampleLimit = series
 				_, _ = parseText(p, body)
-			}
-		})
-		b.Run(fmt.Sprint("http/", series), func(b *testing.B) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", textType)
-				_, _ = w.Write([]byte(body))
-			}))
-			defer server.Close()
-			config := &Config{URL: server.URL}
-			config.SetDefaults()
-			config.SampleLimit = series
-			c, err := config.New(collectors.Env{Name: "target"})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if _, err := c.Collect(b.Context()); err != nil {
-					b.Fatal(err)
-				}
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package scrape
+package textformat
 
 import (
 	"bytes"
@@ -8,11 +8,10 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-const (
-	componentLabel = "component"
-	// ownPrefix is that of the metrics of the kind scrape.
-	ownPrefix = "vitals_scrape_"
-)
+const componentLabel = "component"
+
+// Keeps reports whether samples of a metric are kept.
+func (o *Options) Keeps(metric string) bool { return o.useOf([]byte(metric)) == kept }
 
 // use is what becomes of the samples of a metric.
 type use int
@@ -26,11 +25,11 @@ const (
 )
 
 // useOf returns what becomes of a metric.
-func (p *parser) useOf(name []byte) use {
+func (o *Options) useOf(name []byte) use {
 	switch {
-	case p.keep != nil && !p.keep.Match(name):
+	case o.Keep != nil && !o.Keep.Match(name):
 		return ignored
-	case !p.honorVitals && isOfVitals(name):
+	case !o.HonorVitals && isOfVitals(name):
 		return reserved
 	}
 	return kept
@@ -50,7 +49,7 @@ func isOfVitals(name []byte) bool {
 // useOfSeries returns what becomes of a series. The samples of a metric follow each other,
 // so the last result is cached.
 func (r *reading) useOfSeries(text []byte) use {
-	if r.keep == nil && r.honorVitals {
+	if r.Keep == nil && r.HonorVitals {
 		return kept
 	}
 	if name := r.metricName(text); r.name == nil || !bytes.Equal(name, r.name) {
@@ -74,10 +73,10 @@ func (r *reading) metricName(text []byte) []byte {
 	return []byte(written.Get(model.MetricNameLabel))
 }
 
-// isReserved reports whether a scraped series has a name and component of this collector's
+// isReserved reports whether a series has a name and component of this collector's
 // metrics.
 func (r *reading) isReserved(set labels.Labels) bool {
-	return strings.HasPrefix(set.Get(model.MetricNameLabel), ownPrefix) && set.Get(componentLabel) == r.component
+	return r.Own != "" && strings.HasPrefix(set.Get(model.MetricNameLabel), r.Own) && set.Get(componentLabel) == r.Component
 }
 
 // exportedLabel returns the name to which Prometheus renames a target's label component.

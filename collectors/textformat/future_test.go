@@ -1,4 +1,4 @@
-package scrape
+package textformat
 
 import (
 	"context"
@@ -35,16 +35,16 @@ func TestFutureTimestamps(t *testing.T) {
 			for i, timestamp := range tt.given {
 				body += fmt.Sprintf("a %d %d\n", i, timestamp)
 			}
-			got, err := newParser(t).parse(context.Background(), []byte(body), textType, at)
+			got, err := newParser(t).Parse(context.Background(), []byte(body), ContentType, at)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var times []int64
-			for _, s := range got.samples {
+			for _, s := range got.Samples {
 				times = append(times, s.T)
 			}
-			if fmt.Sprint(times) != fmt.Sprint(tt.want) || got.dropped != tt.dropped {
-				t.Errorf("timestamps = %v with %d dropped, want %v with %d", times, got.dropped, tt.want, tt.dropped)
+			if fmt.Sprint(times) != fmt.Sprint(tt.want) || got.Dropped != tt.dropped {
+				t.Errorf("timestamps = %v with %d dropped, want %v with %d", times, got.Dropped, tt.want, tt.dropped)
 			}
 		})
 	}
@@ -54,8 +54,8 @@ func TestFutureTimestamps(t *testing.T) {
 func TestTimestampsThatOverflow(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_000)
 	const body = "a 1 1e300\n# EOF\n"
-	got, err := newParser(t).parse(context.Background(), []byte(body), openMetrics+"; version=1.0.0", at)
-	if err != nil || len(got.samples) != 1 || got.samples[0].T != at.UnixMilli() {
-		t.Errorf("samples = %+v, %v, want one at %d", got.samples, err, at.UnixMilli())
+	got, err := newParser(t).Parse(context.Background(), []byte(body), openMetrics+"; version=1.0.0", at)
+	if err != nil || len(got.Samples) != 1 || got.Samples[0].T != at.UnixMilli() {
+		t.Errorf("samples = %+v, %v, want one at %d", got.Samples, err, at.UnixMilli())
 	}
 }

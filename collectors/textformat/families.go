@@ -1,4 +1,4 @@
-package scrape
+package textformat
 
 import (
 	"strings"
@@ -78,7 +78,7 @@ func (f *families) used(set labels.Labels) {
 
 // collect adds the families to e. In OpenMetrics, the name of the family of a counter or an info
 // has no suffix; in the text format, and in a Desc, it has.
-func (f *families) collect(e *exposition) {
+func (f *families) collect(e *Exposition) {
 	for _, fam := range f.order {
 		if !fam.used {
 			continue
@@ -90,6 +90,6 @@ func (f *families) collect(e *exposition) {
 		if f.openMetrics && d.Type == model.MetricTypeInfo {
 			d.Name += "_info"
 		}
-		e.families = append(e.families, d)
+		e.Families = append(e.Families, d)
 	}
 }

@@ -1,6 +1,6 @@
-package scrape
+package textformat
 
-// Estimates of the memory that a scraped target takes. TestMemoryOfASeries compares them with
+// Estimates of the memory that the series of a target take. TestMemoryOfASeries compares them with
 // the heap.
 const (
 	// textOverhead and seriesOverhead are what a cached text and series take in their maps.
@@ -20,9 +20,9 @@ func textBytes(length int) int64 { return textOverhead + int64(length) }
 // bytes returns what a cached series takes.
 func (s *series) bytes() int64 { return seriesOverhead + int64(s.labels.ByteSize()) }
 
-// charge charges for what is kept until the next scrape.
-func (p *parser) charge(bytes int64) error {
-	if err := p.memory.Grow(bytes); err != nil {
+// charge charges for what is kept until the next text.
+func (p *Parser) charge(bytes int64) error {
+	if err := p.Memory.Grow(bytes); err != nil {
 		return err
 	}
 	p.held += bytes
