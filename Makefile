@@ -25,8 +25,8 @@ SOAK_TIME ?= 30m
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
 
-run: build ## build, and run the demo: fakes of the Kubernetes API, Keystone and Neutron with buttons to break them
-	./bin/vitals demo
+run: build ## build, and run the demo: fakes of the Kubernetes API, Keystone and Neutron with buttons to break them; ARGS has its flags
+	./bin/vitals demo $(ARGS)
 
 build: ## build bin/vitals and bin/healthcheck, static and stripped, with their licences
 	@mkdir -p bin

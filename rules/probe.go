@@ -89,20 +89,22 @@ func (p *fileParser) misplaced(at probePaths, r *Rule) {
 func (p *fileParser) state(at probePaths, r *Rule) {
 	label := p.opts.stateLabel()
 	state := r.Labels[label]
-	if !alertName.MatchString(r.Alert) {
+	if !alertName.MatchString(r.Alert) && !p.doc.Broken(at.rule+".alert") {
 		p.fail(at.rule+".alert", "invalid name %q of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown", clip(r.Alert))
 	}
-	if !slices.Contains(p.opts.States, state) {
+	if slices.Contains(p.opts.States, state) {
+		r.State = state
+	} else {
 		p.fail(at.label(label), "state %q is not configured, expected one of %s, or a state_label that names another label", clip(state), strings.Join(p.opts.States, ", "))
-		return
 	}
-	r.State = state
 	switch r.Severity {
 	case "":
 		r.Severity = SeverityCritical
 	case SeverityCritical, SeverityWarning:
 	default:
-		p.fail(at.label("severity"), "severity %q of a rule with a state, expected critical or warning", clip(r.Severity))
+		if !p.doc.Broken(at.label("severity")) {
+			p.fail(at.label("severity"), "severity %q of a rule with a state, expected critical or warning", clip(r.Severity))
+		}
 	}
 }
 

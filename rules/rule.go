@@ -29,17 +29,18 @@ func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabel
 	if !p.doc.Broken(path + ".expr") {
 		r.AST = p.expr(path, raw.Expr)
 	}
-	if p.doc.Broken(path) {
-		return r
+	// A value that the decoder refused is empty here. The other ones are checked, so that one
+	// run reports all mistakes of a rule.
+	if !p.doc.Broken(path+".alert") && !p.doc.Broken(path+".record") {
+		p.names(path, raw)
 	}
-	p.names(path, raw)
 	p.labelNames(path+".labels", raw.Labels)
 	for _, name := range slices.Sorted(maps.Keys(raw.Annotations)) {
 		if !model.UTF8Validation.IsValidLabelName(name) {
 			p.fail(strictyaml.PathKey(path+".annotations", name), "invalid annotation name %q", clip(name))
 		}
 	}
-	if raw.Alert == "" {
+	if raw.Alert == "" && !p.doc.Broken(path+".alert") {
 		p.recording(path, raw)
 		return r
 	}

@@ -333,3 +333,15 @@ func TestDemoProcess(t *testing.T) {
 		t.Errorf("left behind %v, %v, want nothing: there is a token in the kubeconfig", left, err)
 	}
 }
+
+// "make run" passes its ARGS to the demo, and the first page shows it with a flag of the demo.
+func TestMakeRunPassesArguments(t *testing.T) {
+	if makefile := readDoc(t, "Makefile"); !strings.Contains(makefile, "\n\t./bin/vitals demo $(ARGS)\n") {
+		t.Error("the target run of the Makefile does not pass $(ARGS)")
+	}
+	_, after, ok := strings.Cut(readDoc(t, "README.md"), "`make run ARGS=")
+	flag, _, _ := strings.Cut(after, "`")
+	if err := parseOnly([]string{"demo", flag}); !ok || err != nil {
+		t.Errorf("README.md shows make run ARGS=%s: %v, want a flag of the demo", flag, err)
+	}
+}

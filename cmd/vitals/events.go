@@ -14,7 +14,6 @@ import (
 	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/history"
-	"github.com/vitals-health/vitals/internal/listen"
 )
 
 // eventing is the command events.
@@ -41,8 +40,7 @@ func (p *program) eventsCommand(app *kingpin.Application, do func(func() int) ki
 	cmd.Flag("verbose", "Print what explained each event at its moment.").BoolVar(&e.verbose)
 	cmd.Flag("format", "text for people, or json: one event a line.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon.").Default("5s").DurationVar(&e.timeout)
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).StringVar(&e.daemon.Socket)
-	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").StringVar(&e.daemon.Address)
+	p.daemonFlags(cmd, &e.daemon)
 	cmd.Action(do(func() int { return p.runEvents(e) }))
 }
 

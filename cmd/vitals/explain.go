@@ -15,7 +15,6 @@ import (
 	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
-	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -38,9 +37,8 @@ type explaining struct {
 	format  string
 	timeout time.Duration
 	// timeoutGiven is set where it is not the default.
-	timeoutGiven bool
-	// socket or address is the daemon's.
-	socket, address           string
+	timeoutGiven              bool
+	daemon                    client.Daemon
 	socketGiven, addressGiven bool
 	// fileGiven, profileGiven and changeGiven are set where a flag names a configuration
 	// to evaluate, or changes one.
@@ -62,8 +60,9 @@ func (p *program) explainCommand(app *kingpin.Application, do func(func() int) k
 	cmd.Flag("since", "Print every change since this time, explained: of the state and of its rules.").PlaceHolder("TIME").StringVar(&e.past.since)
 	cmd.Flag("format", "text for people, or json: the body of /api/v1/explain/STATE.").Default("text").EnumVar(&e.format, "text", "json")
 	cmd.Flag("timeout", "How long to wait for the daemon. With a configuration, for collectors: then 15s when not given.").Default("5s").IsSetByUser(&e.timeoutGiven).DurationVar(&e.timeout)
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).IsSetByUser(&e.socketGiven).StringVar(&e.socket)
-	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").IsSetByUser(&e.addressGiven).StringVar(&e.address)
+	p.daemonFlags(cmd, &e.daemon)
+	cmd.GetFlag("socket").IsSetByUser(&e.socketGiven)
+	cmd.GetFlag("url").IsSetByUser(&e.addressGiven)
 	p.configFlags(cmd)
 	cmd.GetFlag("config.file").Help("Collect and evaluate this configuration once instead of querying the daemon.").IsSetByUser(&e.fileGiven)
 	cmd.GetFlag("profile").Help("Collect and evaluate this shipped configuration once instead of querying the daemon: one of those that \"vitals profiles\" lists.").IsSetByUser(&e.profileGiven)
@@ -163,18 +162,7 @@ func (e *explaining) query() ([]byte, *execprobe.Result) {
 	if e.options.All {
 		args.Set("all", "1")
 	}
-	deadline := time.Now().Add(e.timeout)
-	const path, accept = "/api/v1/explain/", "application/json"
-	if e.address == "" {
-		return e.read(execprobe.Get(e.socket, path+e.state+"?"+args.Encode(), accept, maxExplanation, deadline))
-	}
-	daemon, err := client.ParseURL(e.address)
-	if err != nil {
-		return nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
-	}
-	address := daemon.JoinPath(path, e.state)
-	address.RawQuery = args.Encode()
-	return e.read(client.Get(daemon, address, accept, maxExplanation, deadline))
+	return e.read(e.daemon.Get("api/v1/explain/"+e.state, args, "application/json", maxExplanation, time.Now().Add(e.timeout)))
 }
 
 // read checks the daemon's answer: an explanation, or an error of one line.

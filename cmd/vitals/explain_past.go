@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/history"
 	"github.com/vitals-health/vitals/internal/text"
@@ -52,8 +51,7 @@ func (p *program) runExplainPast(e *explaining) int {
 	if e.timeout <= 0 {
 		return usage("--timeout=%s: expected a duration above 0", e.timeout)
 	}
-	socket := client.Daemon{Socket: e.socket, Address: e.address}
-	events, failed := socket.Events(parameters, e.timeout)
+	events, failed := e.daemon.Events(parameters, e.timeout)
 	if failed != nil {
 		return p.failed(failed)
 	}

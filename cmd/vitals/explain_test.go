@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/promslog"
 
 	"github.com/vitals-health/vitals/collectors/collectortest"
+	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
 )
@@ -132,7 +133,7 @@ func TestExplainEvaluatesWhereNoDaemonAnswers(t *testing.T) {
 		{"as JSON", explaining{profileFromEnv: true, format: "json"}, 0, `"state": "ready"`},
 		{"no profile", explaining{}, 4, "--config.file=FILE or --profile=NAME evaluate without a daemon"},
 		{"a socket that a flag names", explaining{profileFromEnv: true, socketGiven: true}, 4, "gone.sock"},
-		{"an address", explaining{profileFromEnv: true, address: "http://127.0.0.1:1", addressGiven: true}, 4, "no daemon answers at 127.0.0.1:1"},
+		{"an address", explaining{profileFromEnv: true, daemon: client.Daemon{Address: "http://127.0.0.1:1"}, addressGiven: true}, 4, "no daemon answers at 127.0.0.1:1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -140,7 +141,7 @@ func TestExplainEvaluatesWhereNoDaemonAnswers(t *testing.T) {
 			if tt.e.profileFromEnv {
 				p.profile = "sonic"
 			}
-			tt.e.state, tt.e.socket, tt.e.timeout = "ready", socket, 5*time.Second
+			tt.e.state, tt.e.daemon.Socket, tt.e.timeout = "ready", socket, 5*time.Second
 			tt.e.format = cmp.Or(tt.e.format, "text")
 			if code := p.runExplain(&tt.e); code != tt.code || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("explain = %d, want %d:\n%s\nwant %s", code, tt.code, &out, tt.want)

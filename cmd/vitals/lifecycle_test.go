@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,6 +126,7 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 	}
 }
 
+// A port in use is an error, with the process that has it and the flag that changes it.
 func TestTakenPort(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -131,17 +134,31 @@ func TestTakenPort(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := taken.Addr().(*net.TCPAddr).Port + 1
+	if other > 65535 {
+		other = 65534
+	}
 	_, config := markerConfig(t)
-	for _, flag := range []string{"--web.listen-address=", "--web.listen-address=127.0.0.1:0 --probe.listen-address="} {
-		socket := filepath.Join(collectortest.Dir(t), "v.sock")
-		args := append([]string{"run", "--config.file=" + config, "--web.unix-socket=" + socket}, strings.Fields(flag+address)...)
-		p := launch(t, args...)
-		if code := p.exit(); code != 3 {
-			t.Errorf("%s: exit code = %d, want 3", flag, code)
-		}
-		want := "listen on " + address + ": listen tcp " + address + ": bind: address already in use\n"
-		if log := p.log.String(); !strings.HasSuffix(log, want) || strings.Contains(log, "Listening on") {
-			t.Errorf("%s: the log is %q, want it to end with %q and nothing to listen", flag, log, want)
+	for _, command := range [][]string{{"run", "--config.file=" + config}, {"demo"}} {
+		for _, flag := range []string{"web.listen-address", "probe.listen-address", "grpc.listen-address"} {
+			socket := filepath.Join(collectortest.Dir(t), "v.sock")
+			args := append(slices.Clone(command), "--web.unix-socket="+socket, "--"+flag+"="+address)
+			if flag != "web.listen-address" {
+				args = append(args, "--web.listen-address=127.0.0.1:0")
+			}
+			p := launch(t, args...)
+			if code := p.exit(); code != 3 {
+				t.Errorf("%s: exit code = %d, want 3", flag, code)
+			}
+			want := fmt.Sprintf("listen on %s: address already in use by the process %d (%s): stop that, or choose another port, such as --%s=127.0.0.1:%d",
+				address, os.Getpid(), strings.TrimSpace(string(name)), flag, other)
+			if log := p.log.String(); !strings.Contains(log, want) || strings.Contains(log, "Listening on") {
+				t.Errorf("%s: the log is %q, want %q in it and nothing to listen", flag, log, want)
+			}
 		}
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/vitals-health/vitals/internal/explain"
@@ -20,6 +22,9 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	defer signals.end()
 	memlimit.Apply(d.logger)
 	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, GRPCAddress: p.grpcAddress, Socket: p.socket, Logger: d.logger})
+	if errors.Is(err, syscall.EADDRINUSE) && os.Getenv("MAKELEVEL") != "" {
+		err = fmt.Errorf("%w, with make: make run ARGS=FLAG", err)
+	}
 	if err != nil {
 		return p.fail(err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/vitals-health/vitals/internal/client"
 	"github.com/vitals-health/vitals/internal/execprobe"
-	"github.com/vitals-health/vitals/internal/listen"
 )
 
 // silenceCommands declares the commands silence and maintenance.
@@ -49,8 +48,7 @@ func (p *program) silenceCommands(app *kingpin.Application, do func(func() int) 
 func (p *program) overridingFlags(cmd *kingpin.CmdClause, o *client.Overriding) {
 	cmd.Flag("reason", "Why: one line of at most 200 bytes, for whoever looks next.").PlaceHolder("TEXT").StringVar(&o.Reason)
 	cmd.Flag("timeout", "How long to wait for the daemon.").Default("5s").DurationVar(&o.Timeout)
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).StringVar(&o.Socket)
-	cmd.Flag("url", "Use the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").StringVar(&o.Address)
+	p.daemonFlags(cmd, &o.Daemon)
 	cmd.Flag("token-file", "With --url: the file with the token for reports over the network.").PlaceHolder("FILE").StringVar(&o.TokenFile)
 	var format string
 	cmd.Flag("format", "text for people, or json: the daemon's answer.").Default("text").EnumVar(&format, "text", "json")

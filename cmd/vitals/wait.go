@@ -12,19 +12,27 @@ import (
 func (p *program) waitCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
 	cmd := app.Command("wait", "Query the daemon for STATE until the state is ok or warning, or the timeout expires. After the timeout, print the last reason and exit with its code. A daemon that is unreachable counts as a state that is not ok yet. Changes in between are printed to stderr.")
 	w := &client.Wait{Progress: p.stderr}
-	var style, socket, address string
+	var style string
+	var daemon client.Daemon
 	cmd.Arg("state", "The state to wait for; ready when none is given.").Default("ready").StringVar(&w.State)
 	cmd.Flag("timeout", "How long to wait in total.").Default("5m").DurationVar(&w.Timeout)
 	cmd.Flag("interval", "How long to wait between two queries.").Default("1s").DurationVar(&w.Interval)
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).StringVar(&socket)
-	cmd.Flag("url", "Query this address instead, such as http://host:8080.").PlaceHolder("URL").StringVar(&address)
+	p.daemonFlags(cmd, &daemon)
 	cmd.Flag("style", "Exit codes and output of the exec probe: plain, docker, sonic or nagios.").Default(string(execprobe.Plain)).EnumVar(&style, styles()...)
 	cmd.Action(do(func() int {
 		w.Style = execprobe.Style(style)
-		result, err := w.Run(socket, address)
+		result, err := w.Run(&daemon)
 		if err != nil {
 			result = execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 		}
 		return p.print(w.Style, result)
 	}))
+}
+
+// daemonFlags declares the flags that select the daemon to query.
+func (p *program) daemonFlags(cmd *kingpin.CmdClause, d *client.Daemon) {
+	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).StringVar(&d.Socket)
+	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").StringVar(&d.Address)
+	cmd.Flag("http.config.file", "With --url: credentials and TLS for the daemon's --web.config.file, in the format of http_config of Prometheus.").PlaceHolder("FILE").StringVar(&d.HTTPConfigFile)
+	cmd.PreAction(func(*kingpin.ParseContext) error { return d.Configure(p.secrets.Add) })
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/httpconfig"
 	"github.com/vitals-health/vitals/internal/panics"
 )
 
@@ -62,15 +63,15 @@ func New(o Options, env Env) (*Notifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := readHTTPConfig(o.HTTPConfigFile, env.Hide)
+	config, err := httpconfig.Load(o.HTTPConfigFile, env.Hide)
 	if err != nil {
-		return nil, err
+		return nil, httpConfigError(err)
 	}
 	n := &Notifier{logger: env.Logger}
 	for _, to := range targets {
 		client, err := newClient(config, "vitals/"+env.Version)
 		if err != nil {
-			return nil, httpConfigError(o.HTTPConfigFile, err)
+			return nil, httpConfigError(httpconfig.Mistake(o.HTTPConfigFile, err))
 		}
 		n.senders = append(n.senders, newSender(to, client, newBook(o.TargetLabels, o.ExternalLabels, link), env))
 	}

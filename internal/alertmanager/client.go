@@ -9,97 +9,20 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/config"
 
-	"github.com/vitals-health/vitals/internal/files"
 	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-const (
-	// maxFile bounds the file of --alertmanager.http.config.file, and those with its secrets.
-	maxFile = 1 << 20
-	// maxAnswer bounds what is read of an answer, and maxReason what is logged of it.
-	maxAnswer, maxReason = 4 << 10, 300
-)
+// maxAnswer bounds what is read of an answer, and maxReason what is logged of it.
+const maxAnswer, maxReason = 4 << 10, 300
 
-// readHTTPConfig reads credentials and TLS. It hides the secrets, also those that further files
-// have now.
-func readHTTPConfig(path string, hide func(...string)) (config.HTTPClientConfig, error) {
-	if path == "" {
-		return config.DefaultHTTPClientConfig, nil
-	}
-	content, err := readFile(path)
-	if err != nil {
-		return config.HTTPClientConfig{}, httpConfigError(path, err)
-	}
-	if strings.TrimSpace(content) == "" {
-		return config.DefaultHTTPClientConfig, nil
-	}
-	c, err := config.LoadHTTPConfig(content)
-	if err != nil {
-		return config.HTTPClientConfig{}, httpConfigError(path, err)
-	}
-	c.SetDirectory(filepath.Dir(path))
-	hide(string(c.BearerToken), string(c.TLSConfig.Key))
-	secretFiles := []string{c.BearerTokenFile}
-	if a := c.Authorization; a != nil {
-		hide(string(a.Credentials))
-		secretFiles = append(secretFiles, a.CredentialsFile)
-	}
-	if b := c.BasicAuth; b != nil {
-		hide(string(b.Password))
-		secretFiles = append(secretFiles, b.PasswordFile)
-	}
-	if o := c.OAuth2; o != nil {
-		hide(string(o.ClientSecret), string(o.ClientCertificateKey))
-		secretFiles = append(secretFiles, o.ClientSecretFile)
-	}
-	if c.HTTPHeaders != nil {
-		for _, h := range c.HTTPHeaders.Headers {
-			for _, s := range h.Secrets {
-				hide(string(s))
-			}
-			secretFiles = append(secretFiles, h.Files...)
-		}
-	}
-	for _, name := range secretFiles {
-		if name == "" {
-			continue
-		}
-		secret, err := readFile(name)
-		if err != nil {
-			return config.HTTPClientConfig{}, httpConfigError(path, err)
-		}
-		hide(strings.TrimSpace(secret))
-	}
-	return *c, nil
-}
-
-// readFile reads a file that is not too long. It does not wait.
-func readFile(path string) (string, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("%s has more than 1 MiB", path)
-	}
-	return string(content), err
-}
-
-// httpConfigError returns an error of the file without the values in it, which the YAML parser
-// quotes.
-func httpConfigError(path string, err error) error {
-	quoted := regexp.MustCompile("`[^`]*`")
-	return fmt.Errorf("--alertmanager.http.config.file=%s: %s", path, quoted.ReplaceAllString(err.Error(), "`...`"))
+// httpConfigError names the flag of an error of its file.
+func httpConfigError(err error) error {
+	return fmt.Errorf("--alertmanager.http.config.file: %w", err)
 }
 
 // newClient returns a client whose connections outlast the pause between two requests.

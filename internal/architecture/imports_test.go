@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -82,7 +82,7 @@ func layers() map[string]neighbours {
 		"internal/config":          {[]string{"collectors/kinds", "internal/configfile", "rules"}, "it names all kinds for configfile"},
 		"internal/profiles":        {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/profiles/tripleo", "internal/redact", "internal/strictyaml", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
-		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
+		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
 		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text"}, "it reads one snapshot"},
 		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},
@@ -96,10 +96,11 @@ func layers() map[string]neighbours {
 		"internal/demo":            {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
 		"internal/ruletest":        {[]string{"evaluator", "internal/filekind", "internal/promexpr", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
 		"internal/history/journal": {[]string{"evaluator", "internal/history"}, "it stores events and overrides, whose type is the evaluator's, and reads no snapshot"},
-		"internal/alertmanager":    {[]string{"evaluator", "internal/files", "internal/panics", "internal/promexpr", "internal/redact", "internal/text"}, "it follows the verdicts and sends their alerts"},
+		"internal/alertmanager":    {[]string{"evaluator", "internal/httpconfig", "internal/panics", "internal/promexpr", "internal/redact", "internal/text"}, "it follows the verdicts and sends their alerts"},
 		"internal/kubereport":      {[]string{"collectors/kubernetes", "collectors/remote", "evaluator", "internal/history", "internal/panics", "internal/text"}, "it follows the verdicts and sends them with the connection of the kind kubernetes"},
 
-		"internal/client":             {[]string{"evaluator", "internal/execprobe", "internal/history", "internal/text"}, "it queries a daemon over HTTP"},
+		"internal/client":             {[]string{"evaluator", "internal/execprobe", "internal/history", "internal/httpconfig", "internal/text"}, "it queries a daemon over HTTP"},
+		"internal/httpconfig":         {[]string{"internal/files"}, "it reads the file of a client, for any server"},
 		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint"}, "it formats findings and finds none"},
 		"internal/sdnotify":           {[]string{"evaluator", "internal/text"}, "it reports the daemon's state to systemd"},
 		"internal/supervisorlistener": {[]string{"internal/execprobe", "internal/supervisorevents"}, "it restarts programs by the verdict of a daemon"},
@@ -119,6 +120,7 @@ func layers() map[string]neighbours {
 		"internal/memlimit":           leaf(),
 		"internal/oslo":               leaf(),
 		"internal/panics":             leaf(),
+		"internal/probes":             leaf(),
 		"internal/promexpr":           leaf(),
 		"internal/reaper":             leaf(),
 		"internal/redact":             leaf(),

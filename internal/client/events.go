@@ -25,12 +25,9 @@ const (
 	followPause = time.Second
 )
 
-// Daemon is where a daemon answers: at an address or, if that is empty, on a Unix socket.
-type Daemon struct{ Socket, Address string }
-
 // Events returns the events that the parameters of /api/v1/events choose.
-func (d Daemon) Events(parameters url.Values, timeout time.Duration) ([]*history.Event, *execprobe.Result) {
-	status, body, failed := d.get(pathEvents, parameters, time.Now().Add(timeout))
+func (d *Daemon) Events(parameters url.Values, timeout time.Duration) ([]*history.Event, *execprobe.Result) {
+	status, body, failed := d.Get(pathEvents, parameters, "application/json", maxEvents, time.Now().Add(timeout))
 	if failed != nil {
 		return nil, failed
 	}
@@ -60,25 +57,10 @@ func (d Daemon) Events(parameters url.Values, timeout time.Duration) ([]*history
 	return answer.Events, nil
 }
 
-// get requests a path of the daemon.
-func (d Daemon) get(path string, parameters url.Values, deadline time.Time) (status int, body []byte, failed *execprobe.Result) {
-	const accept = "application/json"
-	if d.Address == "" {
-		return execprobe.Get(d.Socket, "/"+path+"?"+parameters.Encode(), accept, maxEvents, deadline)
-	}
-	daemon, err := ParseURL(d.Address)
-	if err != nil {
-		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
-	}
-	address := daemon.JoinPath(path)
-	address.RawQuery = parameters.Encode()
-	return Get(daemon, address, accept, maxEvents, deadline)
-}
-
 // Follow passes the chosen events and then each new one to show, until show returns an
 // error or the first query fails. A daemon that is away later is queried again; progress gets
 // a line for each such change.
-func (d Daemon) Follow(parameters url.Values, timeout time.Duration, progress io.Writer, show func([]*history.Event) error) *execprobe.Result {
+func (d *Daemon) Follow(parameters url.Values, timeout time.Duration, progress io.Writer, show func([]*history.Event) error) *execprobe.Result {
 	var away string
 	for connected := false; ; <-time.After(followPause) {
 		events, failed := d.Events(parameters, timeout)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -85,12 +84,7 @@ func (o *Overriding) send(ctx context.Context) (status int, body []byte, failed 
 		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 	}
 	daemon := &url.URL{Scheme: "http", Host: "vitals"}
-	transport := &http.Transport{DisableKeepAlives: true}
-	if o.Address == "" {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", o.Socket)
-		}
-	} else {
+	if o.Address != "" {
 		var err error
 		if daemon, err = ParseURL(o.Address); err != nil {
 			return usage(err)
@@ -100,8 +94,7 @@ func (o *Overriding) send(ctx context.Context) (status int, body []byte, failed 
 	if err != nil {
 		return usage(err)
 	}
-	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(r)
+	answer, err := o.client().Do(r)
 	if err != nil {
 		return 0, nil, new(o.unanswered(daemon, err))
 	}
@@ -179,6 +172,8 @@ func refused(status int, body []byte) *execprobe.Result {
 		return &execprobe.Result{Outcome: execprobe.Protocol, Text: "the daemon has no silences: it may be older than this program"}
 	case status == http.StatusBadRequest || status == http.StatusNotFound:
 		return &execprobe.Result{Outcome: execprobe.Usage, Text: message}
+	case status == http.StatusUnauthorized && message == http.StatusText(status): // that of --web.config.file
+		return &execprobe.Result{Outcome: execprobe.Forbidden, Text: fmt.Sprintf("the daemon requires authentication: status %d", status)}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return &execprobe.Result{Outcome: execprobe.Forbidden, Text: cmp.Or(message, fmt.Sprintf("the daemon requires authentication: status %d", status))}
 	case status == http.StatusServiceUnavailable:

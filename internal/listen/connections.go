@@ -31,14 +31,14 @@ func newListeners(logger *slog.Logger, health *grpchealth.Server) *Listeners {
 
 func (l *Listeners) doors() []*door { return []*door{&l.web, &l.probe, &l.grpc, &l.local} }
 
-// listen opens a listener.
-func (d *door) listen(address string) error {
+// listen opens a listener at the address of a flag.
+func (d *door) listen(address, flag string) error {
 	ln, err := net.Listen("tcp", address)
 	switch {
 	case err != nil && !config.IsListenAddress(address):
 		return fmt.Errorf("listen on %s: expected :PORT or HOST:PORT, with a port up to 65535", address)
 	case err != nil:
-		return fmt.Errorf("listen on %s: %w", address, err)
+		return inUse(address, flag, err)
 	}
 	d.open = append(d.open, ln)
 	return nil

@@ -91,18 +91,18 @@ func Open(s *server.Server, o Options) (l *Listeners, err error) {
 		}
 	} else {
 		for _, address := range *o.Web.WebListenAddresses {
-			if err := l.web.listen(address); err != nil {
+			if err := l.web.listen(address, "web.listen-address"); err != nil {
 				return l, err
 			}
 		}
 	}
 	if o.ProbeAddress != "" {
-		if err := l.probe.listen(o.ProbeAddress); err != nil {
+		if err := l.probe.listen(o.ProbeAddress, "probe.listen-address"); err != nil {
 			return l, err
 		}
 	}
 	if o.GRPCAddress != "" {
-		if err := l.grpc.listen(o.GRPCAddress); err != nil {
+		if err := l.grpc.listen(o.GRPCAddress, "grpc.listen-address"); err != nil {
 			return l, err
 		}
 	}

@@ -1,0 +1,143 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/common/config"
+
+	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/httpconfig"
+)
+
+// Daemon is where a daemon answers: at an address or, if that is empty, on a Unix socket.
+type Daemon struct {
+	Socket, Address string
+	// HTTPConfigFile has credentials and TLS for the address; empty for neither. It has no
+	// effect before Configure.
+	HTTPConfigFile string
+
+	configured *http.Client
+}
+
+// Configure reads HTTPConfigFile, if there is one, for later queries. It passes the secrets to
+// hide. No error has a secret.
+func (d *Daemon) Configure(hide func(...string)) error {
+	if d.HTTPConfigFile == "" {
+		return nil
+	}
+	if d.Address == "" {
+		return errors.New("--http.config.file is for a daemon at an address: expected --url with it")
+	}
+	c, err := httpconfig.Load(d.HTTPConfigFile, hide)
+	if err == nil {
+		d.configured, err = config.NewClientFromConfig(c, "vitals", config.WithKeepAlivesDisabled())
+		if err != nil {
+			err = httpconfig.Mistake(d.HTTPConfigFile, err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--http.config.file: %w", err)
+	}
+	d.configured.CheckRedirect = noRedirect
+	return nil
+}
+
+// noRedirect returns the redirect itself: a daemon sends none, and credentials stay here.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// client returns the client for requests to the daemon. Without a configuration it uses no
+// proxies.
+func (d *Daemon) client() *http.Client {
+	if d.configured != nil {
+		return d.configured
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	if d.Address == "" {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", d.Socket)
+		}
+	}
+	return &http.Client{Transport: transport, CheckRedirect: noRedirect}
+}
+
+// ParseURL reads the address of a daemon.
+func ParseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("--url: expected an address such as http://host:8080") // without the text, which may hold a password
+	}
+	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
+		return nil, fmt.Errorf("--url: port %s: expected one up to 65535", u.Port())
+	}
+	return u, nil
+}
+
+// Get sends a GET request for an escaped path, without a slash in front, to the daemon. It
+// follows no redirects. A user and a password in the address are those of --web.config.file,
+// and replace those of the configuration. It returns at most limit+1 bytes of the body.
+func (d *Daemon) Get(path string, parameters url.Values, accept string, limit int, deadline time.Time) (status int, body []byte, failed *execprobe.Result) {
+	if d.Address == "" {
+		return execprobe.Get(d.Socket, "/"+path+"?"+parameters.Encode(), accept, limit, deadline)
+	}
+	usage := func(err error) (int, []byte, *execprobe.Result) {
+		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
+	}
+	daemon, err := ParseURL(d.Address)
+	if err != nil {
+		return usage(err)
+	}
+	address := daemon.JoinPath(path)
+	address.RawQuery = parameters.Encode()
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return usage(errors.New("--url: expected an address such as http://host:8080"))
+	}
+	r.Header.Set("Accept", accept)
+	answer, err := d.client().Do(r)
+	if err != nil {
+		return 0, nil, new(unanswered(daemon, err))
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(io.LimitReader(answer.Body, int64(limit)+1)); err != nil {
+		return 0, nil, new(unanswered(daemon, err))
+	}
+	return answer.StatusCode, body, nil
+}
+
+// verdict queries the daemon for a state's verdict.
+func (d *Daemon) verdict(state string, deadline time.Time) execprobe.Result {
+	if d.Address == "" {
+		return execprobe.Query(d.Socket, state, deadline)
+	}
+	status, body, failed := d.Get("api/v1/verdict/"+state, nil, execprobe.ContentType, execprobe.MaxAnswer, deadline)
+	if failed != nil {
+		return *failed
+	}
+	return execprobe.Read(status, body, state)
+}
+
+// unanswered returns the result of a request without a response.
+func unanswered(daemon *url.URL, err error) execprobe.Result {
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = failed.Err
+	}
+	if network := net.Error(nil); errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &network) && network.Timeout() {
+		return execprobe.Result{Outcome: execprobe.Timeout, Text: fmt.Sprintf("the daemon at %s does not answer in time", daemon.Host)}
+	}
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err // without the local port, which differs each time
+	}
+	return execprobe.Result{Outcome: execprobe.NoDaemon, Text: fmt.Sprintf("no daemon answers at %s: %v", daemon.Host, err)}
+}
