@@ -74,7 +74,7 @@ func layers() map[string]neighbours {
 		"internal/config":          {[]string{"collectors", "collectors/kinds", "evaluator", "internal/blocking", "internal/budget", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules"},
 		"internal/profiles":        {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/profiles/tripleo", "internal/redact", "internal/strictyaml", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
-		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
+		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/strictyaml", "rules", "rules/lint", "rules/lint/probes"}, "it gives lint the metrics of a configuration"},
 		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text"}, "it reads one snapshot"},
 		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},
@@ -92,7 +92,7 @@ func layers() map[string]neighbours {
 		"internal/kubereport":      {[]string{"collectors/kubernetes", "collectors/remote", "evaluator", "internal/history", "internal/panics", "internal/text"}, "it follows the verdicts and sends them with the connection of the kind kubernetes"},
 
 		"internal/client":             {[]string{"evaluator", "internal/execprobe", "internal/history", "internal/text"}, "it queries a daemon over HTTP"},
-		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint"}, "it formats findings and finds none"},
+		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint", "rules/lint/probes"}, "it formats findings and finds none"},
 		"internal/sdnotify":           {[]string{"evaluator", "internal/text"}, "it reports the daemon's state to systemd"},
 		"internal/supervisorlistener": {[]string{"internal/execprobe", "internal/supervisorevents"}, "it restarts programs by the verdict of a daemon"},
 		"internal/profiles/kuryrconf": {[]string{"collectors", "internal/oslo"}, "it reads the file of another project"},
