@@ -15,7 +15,6 @@ import (
 	"github.com/vitals-health/vitals/internal/collectorcheck"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/lintreport"
-	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
@@ -47,7 +46,7 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 	p.configFlags(cmd)
 	cmd.Flag("state", "A further state that the rules may name, in addition to ready, alive and started. Repeatable.").StringsVar(&opts.States)
 	stateLabelFlag(cmd, &opts.StateLabel)
-	cmd.Flag("manifest", "A Kubernetes manifest whose probes query Vitals: check their timeouts, paths, and that they can fail. Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
+	cmd.Flag("manifest", "A Kubernetes manifest whose probes query Vitals: check their timeouts, paths, and that they can fail, and print how many were judged. Repeatable.").PlaceHolder("FILE").StringsVar(&manifests)
 	rulesReport := p.reportFlags(cmd)
 	cmd.Action(do(func() int { return p.checkRules(files, manifests, opts, rulesReport) }))
 
@@ -156,24 +155,12 @@ func (p *program) checkRules(paths, manifests []string, opts rules.Options, to *
 			}
 			fmt.Fprintf(p.stdout, "%s: ok: %s%s%s\n", f[0].Name, text.Plural(config.CountRules(f), "rule"), in, to.Accepted(f[0].Name))
 		}
-		for _, m := range run.Manifests {
-			fmt.Fprintf(p.stdout, "%s: ok: %s%s\n", m.Name, text.Plural(countProbes(m), "probe"), to.Accepted(m.Name))
-		}
 	}
+	to.Coverage(run.Covered())
 	if failed {
 		return exitFailing
 	}
 	return exitOK
-}
-
-func countProbes(m *manifest.File) int {
-	n := 0
-	for _, pod := range m.Pods {
-		for _, c := range pod.Containers {
-			n += len(c.Probes)
-		}
-	}
-	return n
 }
 
 // reporter returns a printer of findings as text that fails for warnings.

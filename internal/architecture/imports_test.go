@@ -82,7 +82,7 @@ func layers() map[string]neighbours {
 		"internal/config":          {[]string{"collectors/kinds", "internal/configfile", "rules"}, "it names all kinds for configfile"},
 		"internal/profiles":        {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/profiles/tripleo", "internal/redact", "internal/strictyaml", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
-		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint"}, "it gives lint the metrics of a configuration"},
+		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint", "rules/lint/probes"}, "it gives lint the metrics of a configuration"},
 		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text"}, "it reads one snapshot"},
 		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},
@@ -101,7 +101,7 @@ func layers() map[string]neighbours {
 
 		"internal/client":             {[]string{"evaluator", "internal/execprobe", "internal/history", "internal/httpconfig", "internal/text"}, "it queries a daemon over HTTP"},
 		"internal/httpconfig":         {[]string{"internal/files"}, "it reads the file of a client, for any server"},
-		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint"}, "it formats findings and finds none"},
+		"internal/lintreport":         {[]string{"internal/strictyaml", "internal/text", "rules/lint", "rules/lint/probes"}, "it formats findings and finds none"},
 		"internal/sdnotify":           {[]string{"evaluator", "internal/text"}, "it reports the daemon's state to systemd"},
 		"internal/supervisorlistener": {[]string{"internal/execprobe", "internal/supervisorevents"}, "it restarts programs by the verdict of a daemon"},
 		"internal/profiles/kuryrconf": {[]string{"collectors", "internal/oslo"}, "it reads the file of another project"},

@@ -9,6 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules/lint"
+	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
 // The values of Printer.FailOn.
@@ -80,6 +81,21 @@ func (r *Printer) Accepted(file string) string {
 		return ""
 	}
 	return ", " + text.Plural(n, "finding") + " accepted"
+}
+
+// Coverage prints how many probes of each manifest were checked, and why others were not. The
+// formats that people do not read have no room for it: it is on Stderr there.
+func (r *Printer) Coverage(all []probes.Coverage) {
+	w := r.Stderr
+	if r.Format == string(Text) {
+		w = r.Stdout
+	}
+	for _, c := range all {
+		fmt.Fprintf(w, "%s: %sjudged %d of %s%s\n", c.File, text.Either(r.Shown, "", "ok: "), c.Judged, text.Plural(c.All, "probe"), r.Accepted(c.File))
+		for _, s := range c.Skipped {
+			fmt.Fprintf(w, "%s:%d:%d: not judged: %s: %s\n", c.File, s.Line, s.Col, harmless(s.Where), harmless(s.Reason))
+		}
+	}
 }
 
 // Mistakes prints errors in files, and the findings in rules without errors unless they are

@@ -74,6 +74,8 @@ type Probe struct {
 	Exec []string
 	TCP  *Target
 	GRPC *Target
+	// Service is that of GRPC. Empty is the service of the server itself.
+	Service string
 
 	InitialDelay, Period, Timeout      time.Duration
 	FailureThreshold, SuccessThreshold int

@@ -144,6 +144,8 @@ func TestKinds(t *testing.T) {
 		"Pod":         "{kind: Pod, spec: " + pod + "}",
 		"Deployment":  "{kind: Deployment, spec: {template: {spec: " + pod + "}}}",
 		"DaemonSet":   "{kind: DaemonSet, spec: {template: {spec: " + pod + "}}}",
+		"StatefulSet": "{kind: StatefulSet, spec: {template: {spec: " + pod + "}}}",
+		"ReplicaSet":  "{kind: ReplicaSet, spec: {template: {spec: " + pod + "}}}",
 		"Job":         "{kind: Job, spec: {template: {spec: " + pod + "}}}",
 		"CronJob":     "{kind: CronJob, spec: {jobTemplate: {spec: {template: {spec: " + pod + "}}}}}",
 		"PodTemplate": "{kind: PodTemplate, template: {spec: " + pod + "}}",
@@ -156,6 +158,22 @@ func TestKinds(t *testing.T) {
 		if len(errs) > 0 || len(f.Pods) != 1 || len(f.Pods[0].Containers) != 1 || f.Pods[0].Containers[0].Name != "c" {
 			t.Errorf("%s: Read() = %+v, %v, want one container", name, f.Pods, errs)
 		}
+	}
+}
+
+// A probe by gRPC has a service, or none for that of the server itself.
+func TestGRPC(t *testing.T) {
+	f, errs := manifest.Read("x.yaml", []byte("kind: Pod\nspec: {containers: [{readinessProbe: {grpc: {port: 8080, service: ready}}, livenessProbe: {grpc: {port: 8081}}}]}\n"))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var got []manifest.Probe
+	for _, p := range f.Pods[0].Containers[0].Probes {
+		got = append(got, manifest.Probe{GRPC: p.GRPC, Service: p.Service})
+	}
+	want := []manifest.Probe{{GRPC: &manifest.Target{Port: 8081}}, {GRPC: &manifest.Target{Port: 8080}, Service: "ready"}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(manifest.Probe{})); diff != "" {
+		t.Errorf("probes differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -26,7 +26,7 @@ func (r *reader) probe(kind string, key, n *yaml.Node) Probe {
 	}
 	if grpc := get(n, "grpc"); grpc != nil {
 		t := r.target(grpc)
-		p.GRPC = &t
+		p.GRPC, p.Service = &t, text(get(grpc, "service"))
 	}
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint"
+	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
 // Set is a set of rule files that are loaded together.
@@ -144,7 +145,7 @@ func (r *Set) Findings() []lint.Finding {
 	if r.loaded != nil {
 		opts.Config = r.loaded.Document.File()
 		opts.AliveNoData = rules.NoData(r.loaded.Config.States["alive"].NoData)
-		opts.ListenAddress = cmp.Or(r.loaded.Config.Server.ListenAddress, config.DefaultListen)
+		opts.ListenAddress = listenAddress(r.loaded)
 	}
 	all := r.found(opts)
 	for i, f := range all {
@@ -159,6 +160,20 @@ func (r *Set) Findings() []lint.Finding {
 	return slices.DeleteFunc(all, func(f lint.Finding) bool {
 		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File }) && !r.inManifest(f)
 	})
+}
+
+// Covered returns how many probes of each manifest the checks judge.
+func (r *Set) Covered() []probes.Coverage {
+	in := probes.Input{Manifests: r.Manifests, States: r.States}
+	if r.loaded != nil {
+		in.ListenAddress = listenAddress(r.loaded)
+	}
+	return probes.Covered(in)
+}
+
+// listenAddress returns where a configuration makes Vitals listen.
+func listenAddress(l *config.Loaded) string {
+	return cmp.Or(l.Config.Server.ListenAddress, config.DefaultListen)
 }
 
 // Report returns the findings for a printer.

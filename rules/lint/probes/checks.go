@@ -14,22 +14,36 @@ import (
 func probePath(p *checker) {
 	for _, a := range p.all {
 		switch {
-		case a.key == "" || a.key == "exec.command" && a.given == "":
-		case a.state == "" && a.key == "exec.command":
+		case a.key == "" || a.key == "exec.command" && a.given == "" && a.path == "":
+		case a.GRPC != nil:
+			p.serviceOf(a)
+		case a.state == "" && a.key == "exec.command" && a.path == "":
 			p.atProbe(a, a.key, p.in.Suggest(a.given, p.names()), "there is no state %q: %s always fails", a.given, a.program)
 		case a.state == "":
 			p.unknownPath(a)
-		case a.key == "httpGet.path":
+		case a.path != "":
 			p.ruleOfPath(a)
 			p.excludedRules(a)
 		}
 	}
 }
 
+// serviceOf reports a service of gRPC that does not exist.
+func (p *checker) serviceOf(a *probed) {
+	rules := p.rulesOf(a.state)
+	switch {
+	case strings.HasPrefix(a.Service, "component/"): // components report when Vitals runs
+	case a.state == "":
+		p.atProbe(a, a.key, p.in.Suggest(a.given, p.names()), "there is no service %q: Vitals always answers NOT_FOUND", a.Service)
+	case a.given != a.Service && a.Service != "" && !slices.Contains(rules, a.rule):
+		p.atProbe(a, a.key, p.in.Suggest(a.rule, rules), "%s has no rule %q: Vitals always answers NOT_FOUND", a.state, a.rule)
+	}
+}
+
 // unknownPath reports a path that Vitals does not serve. Requests to another port are not
 // checked.
 func (p *checker) unknownPath(a *probed) {
-	if _, here := a.vitals.at(portNumber(a.container, a.HTTP.Target)); !here || alwaysAnswers(a.path) {
+	if _, here := a.vitals.at(a.port()); !here || alwaysAnswers(a.path) {
 		return
 	}
 	if a.path == "/-/reload" || strings.HasPrefix(a.path, "/api/v1/components/") {
@@ -103,7 +117,7 @@ func probePort(p *checker) {
 		case a.HTTP != nil:
 			p.listens(a)
 		case a.GRPC != nil:
-			p.atProbe(a, "grpc", "use httpGet with the path of a state", "Vitals serves HTTP there, not gRPC: the probe always fails")
+			p.servesGRPC(a)
 		}
 	}
 }
@@ -134,12 +148,32 @@ func (p *checker) listens(a *probed) {
 	case a.HTTP.Host != "" && !(a.pod.HostNetwork && loopback(a.HTTP.Host)):
 		p.atProbe(a, "httpGet.host", "remove the host: the kubelet then uses the pod's address",
 			"the kubelet connects to %s from the node, not to the pod: the answer does not depend on this pod", a.HTTP.Host)
+	case here && at.grpc:
+		p.atProbe(a, "httpGet.port", "use the port of --probe.listen-address, or a probe by gRPC",
+			"Vitals serves only gRPC on %s, and answers 415 to other requests: the probe always fails", at)
 	case here && loopback(at.host) && !loopback(a.HTTP.Host):
 		p.atProbe(a, "httpGet.port", fmt.Sprintf("listen on all addresses, such as :%d", at.port),
 			"Vitals listens on %s only, and the kubelet connects to the pod's address", at)
 	case here && a.HTTP.Scheme == "HTTPS" && (at.probes || a.vitals.container != nil && len(flagValues(a.vitals.container, "web.config.file")) == 0):
 		p.atProbe(a, "httpGet.scheme", "remove the scheme, or serve TLS with --web.config.file",
 			"Vitals serves HTTP on %s, without TLS: the probe always fails", at)
+	}
+}
+
+// servesGRPC reports a probe by gRPC that does not reach Vitals, which serves gRPC on each of
+// its ports. The kubelet connects without TLS (Probe in k8s.io/kubernetes/pkg/probe/grpc).
+func (p *checker) servesGRPC(a *probed) {
+	at, here := a.vitals.at(a.port())
+	switch {
+	case !here && a.vitals.sure:
+		p.atProbe(a, "grpc.port", "use a port on which it listens, or add --grpc.listen-address",
+			"Vitals does not listen on port %d but on %s", a.port(), addresses(a.vitals.listen))
+	case here && loopback(at.host):
+		p.atProbe(a, "grpc.port", fmt.Sprintf("listen on all addresses, such as :%d", at.port),
+			"Vitals listens on %s only, and the kubelet connects to the pod's address", at)
+	case here && !at.probes && !at.grpc && a.vitals.container != nil && len(flagValues(a.vitals.container, "web.config.file")) > 0:
+		p.atProbe(a, "grpc.port", "use the port of --probe.listen-address or --grpc.listen-address",
+			"Vitals serves TLS on %s, and the kubelet's probe by gRPC uses none: the probe always fails", at)
 	}
 }
 

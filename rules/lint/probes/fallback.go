@@ -27,22 +27,11 @@ func probeFallback(p *checker) {
 	}
 }
 
-// port returns the port that a probe connects to; 0 if there is none or it is unknown.
-func (a *probed) port() int {
-	switch {
-	case a.HTTP != nil:
-		return portNumber(a.container, a.HTTP.Target)
-	case a.TCP != nil:
-		return portNumber(a.container, *a.TCP)
-	}
-	return 0
-}
-
 // fallsBack reports whether Vitals certainly does not listen on a port while its
 // configuration is invalid, and may listen on it otherwise.
 func (r runner) fallsBack(port int) bool {
 	at, here := r.at(port)
-	if at.probes || len(flagValues(r.container, "web.listen-address")) > 0 || slices.Contains(r.container.Command, "--web.systemd-socket") {
+	if at.probes || at.grpc || len(flagValues(r.container, "web.listen-address")) > 0 || slices.Contains(r.container.Command, "--web.systemd-socket") {
 		return false
 	}
 	if len(flagValues(r.container, "probe.listen-address")) > 0 && !slices.ContainsFunc(r.listen, func(l listener) bool { return l.probes }) {

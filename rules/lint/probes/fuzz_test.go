@@ -26,7 +26,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	for _, probe := range []string{
 		`exec: {command: [curl, -sf, --max-time, "2", "http://localhost:8080/ready?exclude=a%zz&verbose"]}`, `exec: {command: [sh, -c, "wget -q -O - 'http://[::1]:8080/alive' || exit 1"]}`,
-		`exec: {command: [healthcheck, --timeout=1x, ready]}`, `httpGet: {path: "//x?%", port: -1, scheme: FTP, httpHeaders: [{name: Accept, value: "\0"}]}`, `grpc: {port: 99999, service: "\xff"}`, `tcpSocket: {port: web}`,
+		`exec: {command: [healthcheck, --timeout=1x, ready]}`, `httpGet: {path: "//x?%", port: -1, scheme: FTP, httpHeaders: [{name: Accept, value: "\0"}]}`, `grpc: {port: 99999, service: "\xff"}`, `grpc: {port: 8080, service: ready/a/b}`, `tcpSocket: {port: web}`,
 	} {
 		f.Add([]byte("kind: Pod\nmetadata: {name: app}\nspec:\n  containers:\n    - name: vitals\n      image: vitals\n      readinessProbe: {" + probe + ", periodSeconds: 1, timeoutSeconds: 0}\n"))
 	}
@@ -37,6 +37,11 @@ func FuzzCheck(f *testing.F) {
 			Manifests: []*manifest.File{m}, States: []string{"ready", "alive", "started"},
 			Rules:   []probes.Rule{{Name: "KeystoneDown", State: "ready", Enforced: true, For: 30 * time.Second}},
 			Suggest: func(string, []string) string { return "" },
+		}
+		for _, c := range probes.Covered(in) {
+			if c.Judged+len(c.Skipped) != c.All {
+				t.Errorf("%+v, want each probe judged or skipped", c)
+			}
 		}
 		for _, found := range probes.Check(in) {
 			if found.Code == "" || found.Text == "" || found.Line < 1 || found.Line > len(data)+1 || found.File != "f.yaml" {

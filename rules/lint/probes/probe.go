@@ -35,8 +35,9 @@ type runner struct {
 type listener struct {
 	host string
 	port int
-	// probes is set for the listener that serves only the states, never with TLS.
-	probes bool
+	// probes is set for the listener that serves only the states, never with TLS, and grpc
+	// for the one that serves only gRPC.
+	probes, grpc bool
 }
 
 func (l listener) String() string { return net.JoinHostPort(l.host, strconv.Itoa(l.port)) }
@@ -63,27 +64,44 @@ func (p *checker) atProbe(a *probed, key, cure, text string, args ...any) *Findi
 // Vitals, other pods are ignored.
 func (p *checker) probes() []*probed {
 	var all []*probed
+	p.each(func(a *probed, reason string) {
+		if reason == "" {
+			all = append(all, a)
+		}
+	})
+	return all
+}
+
+// each calls visit for each probe of the manifests. reason is why it is not checked; it
+// is empty for a probe that uses Vitals, or is intended to.
+func (p *checker) each(visit func(a *probed, reason string)) {
 	somewhere := p.runsSomewhere()
 	for _, f := range p.in.Manifests {
 		for i := range f.Pods {
 			pod := &f.Pods[i]
 			vitals := p.runner(pod)
-			if somewhere && vitals.container == nil {
-				continue
-			}
+			var all []*probed
 			for j := range pod.Containers {
 				c := &pod.Containers[j]
 				for k := range c.Probes {
 					a := &probed{file: f, pod: pod, container: c, Probe: &c.Probes[k], vitals: vitals}
 					a.request = p.request(c, a.Probe)
-					if p.targetsVitals(a) {
-						all = append(all, a)
-					}
+					all = append(all, a)
 				}
+			}
+			queried := p.queriedPorts(all)
+			for _, a := range all {
+				reason := ""
+				switch {
+				case somewhere && vitals.container == nil:
+					reason = "its pod does not run Vitals, and another one does"
+				case !p.targetsVitals(a, queried):
+					reason = p.unrelated(a)
+				}
+				visit(a, reason)
 			}
 		}
 	}
-	return all
 }
 
 // runsSomewhere reports whether a container of the manifests is known to run Vitals.
@@ -133,19 +151,23 @@ func firstOf(all []string) string {
 // configuration, or the defaults.
 func (p *checker) runner(pod *manifest.Pod) runner {
 	r := runner{container: vitalsOf(pod), sure: true}
-	add := func(address string, probes bool) {
+	add := func(address string, only listener) {
 		host, port, err := net.SplitHostPort(address)
 		number, wrong := strconv.Atoi(port)
 		if err != nil || wrong != nil {
 			r.sure = false // a variable, or an address that Vitals rejects
 			return
 		}
-		r.listen = append(r.listen, listener{host, number, probes})
+		only.host, only.port = host, number
+		r.listen = append(r.listen, only)
 	}
 	var web []string
 	if c := r.container; c != nil {
 		for _, address := range flagValues(c, "probe.listen-address") {
-			add(address, true)
+			add(address, listener{probes: true})
+		}
+		for _, address := range flagValues(c, "grpc.listen-address") {
+			add(address, listener{grpc: true})
 		}
 		web = flagValues(c, "web.listen-address")
 		if slices.Contains(c.Command, "--web.systemd-socket") {
@@ -156,10 +178,10 @@ func (p *checker) runner(pod *manifest.Pod) runner {
 	switch {
 	case len(web) > 0:
 		for _, address := range web {
-			add(address, false)
+			add(address, listener{})
 		}
 	case p.in.ListenAddress != "":
-		add(p.in.ListenAddress, false)
+		add(p.in.ListenAddress, listener{})
 	default:
 		r.sure = false
 		r.listen = append(r.listen, assumed(pod, r.container)...)
@@ -168,7 +190,8 @@ func (p *checker) runner(pod *manifest.Pod) runner {
 }
 
 // assumed returns the ports that Vitals is assumed to listen on: those of its container, or
-// else the default, unless another container has it.
+// else the default, unless another container has it. Any container may run Vitals if none is
+// known to.
 func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
 	var all []listener
 	if c != nil {
@@ -176,7 +199,7 @@ func assumed(pod *manifest.Pod, c *manifest.Container) []listener {
 			all = append(all, listener{port: port.Number})
 		}
 	}
-	if len(all) == 0 && opened(pod, defaultPort, c) == nil {
+	if len(all) == 0 && (c == nil || opened(pod, defaultPort, c) == nil) {
 		all = append(all, listener{port: defaultPort})
 	}
 	return all
@@ -243,37 +266,4 @@ func portNumber(c *manifest.Container, t manifest.Target) int {
 		}
 	}
 	return 0
-}
-
-// targetsVitals reports whether a probe uses Vitals, or is intended to: by a port on which
-// Vitals listens, by a path of Vitals on a port that no other container has, or by a
-// program of Vitals.
-func (p *checker) targetsVitals(a *probed) bool {
-	switch {
-	case a.HTTP != nil:
-		return p.targetsVitalsByHTTP(a, portNumber(a.container, a.HTTP.Target))
-	case a.TCP != nil:
-		_, ok := a.vitals.at(portNumber(a.container, *a.TCP))
-		return ok && a.vitals.container != nil && !a.own()
-	case a.GRPC != nil:
-		_, ok := a.vitals.at(portNumber(a.container, *a.GRPC))
-		return ok && a.vitals.container != nil
-	}
-	return a.program != "" || a.passes != "" && a.vitals.container != nil
-}
-
-func (p *checker) targetsVitalsByHTTP(a *probed, port int) bool {
-	_, here := a.vitals.at(port)
-	ours := a.given != "" || strings.HasPrefix(a.path, "/-/")
-	switch {
-	case a.vitals.container == nil:
-		return here && a.given != ""
-	case a.own(), here:
-		return true
-	case port == 0:
-		return ours || slices.ContainsFunc(a.vitals.container.Ports, func(port manifest.Port) bool { return port.Name == a.HTTP.Name })
-	case opened(a.pod, port, nil) == a.vitals.container:
-		return true
-	}
-	return ours && opened(a.pod, port, nil) == nil
 }

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -30,6 +31,8 @@ type request struct {
 	timeout time.Duration
 	// passes explains why an exec probe always passes; empty if it does not.
 	passes string
+	// connects is the port of the pod that a command connects to; 0 for none.
+	connects int
 	// failsAlone is set for an exec probe that fails if no daemon runs, and passesAlone for
 	// one that passes.
 	failsAlone, passesAlone bool
@@ -64,8 +67,22 @@ func (p *checker) request(c *manifest.Container, probe *manifest.Probe) request 
 			command = append(command, expanded(c, word))
 		}
 		return p.execRequest(c, command)
+	case probe.GRPC != nil:
+		return p.grpcRequest(probe)
 	}
 	return request{}
+}
+
+// grpcRequest parses the service of a probe by gRPC: a state, a rule of one, or ready if it
+// is empty.
+func (p *checker) grpcRequest(probe *manifest.Probe) request {
+	name, rule, _ := strings.Cut(probe.Service, "/")
+	q := request{key: "grpc.service", given: cmp.Or(name, states.Ready), rule: rule}
+	if !probe.Has(q.key) {
+		q.key = "grpc"
+	}
+	q.state = p.stateOf(q.given)
+	return q
 }
 
 // httpRequest parses the path of an HTTP request as the kubelet does: text that is not a
@@ -97,11 +114,11 @@ func (p *checker) execRequest(c *manifest.Container, command []string) request {
 	if slices.Contains([]string{"sh", "bash", "ash", "dash"}, program) && len(command) > 2 && strings.HasPrefix(command[1], "-") && strings.HasSuffix(command[1], "c") {
 		script := command[2]
 		found := ourCommand.FindStringSubmatch(script)
-		if found == nil {
-			return q
-		}
 		if ignoresExitCode.MatchString(script) {
 			q.passes = "the shell ignores the exit code of the command and exits with 0"
+		}
+		if found == nil {
+			return p.fetchRequest(c, q, fetches.FindAllString(script, -1))
 		}
 		command = strings.Fields(found[1])
 		program = command[0]
@@ -113,6 +130,8 @@ func (p *checker) execRequest(c *manifest.Container, command []string) request {
 		p.healthcheck(&q, c, command[1:])
 	case "vitals":
 		p.vitals(&q, command[1:])
+	case "curl", "wget":
+		return p.fetchRequest(c, q, command)
 	}
 	return q
 }
