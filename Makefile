@@ -15,10 +15,13 @@ MAX_BINARY := 36000000
 # The largest exec probe, in bytes: it is loaded at every run.
 MAX_HEALTHCHECK := 3000000
 
+# The platforms of a release.
+PLATFORMS := linux/amd64,linux/arm64
+
 # How long the soak runs. "make e2e" has one of 3 minutes.
 SOAK_TIME ?= 30m
 
-.PHONY: help run build image test lint bench fuzz e2e soak cover
+.PHONY: help run build image release test lint bench fuzz e2e soak cover
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
@@ -35,6 +38,10 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped, with their 
 
 image: ## make dist/vitals-image.tar, an image for linux/amd64 and linux/arm64, without a Docker engine
 	$(GO) run -C .ci/release . image -out=$(CURDIR)/dist/vitals-image.tar
+
+release: ## make dist/: archives, deb, rpm, the image, lists of contents (SBOM) and SHA256SUMS; the same bytes each time
+	rm -rf dist
+	$(GO) run -C .ci/release . all -platforms=$(PLATFORMS) -out=$(CURDIR)/dist
 
 test: ## run all tests that need no root, no network and no installed server
 	.ci/test

@@ -117,7 +117,7 @@ func (s source) image(c contents) (v1.Image, error) {
 			return nil, err
 		}
 		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
-			tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.BestCompression))
+			tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.DefaultCompression))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 // Command release makes what a release consists of, from the tree and without a Docker engine. The
 // same tree makes the same bytes, wherever and whenever that is.
 //
+//	go run -C .ci/release . all -out=dist
 //	go run -C .ci/release . image -platforms=linux/amd64 -out=dist/vitals-image.tar
 package main
 
@@ -23,12 +24,13 @@ func main() {
 // run parses the arguments and makes what they name.
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("expected a command: image")
+		return errors.New("expected a command: image, all or push")
 	}
 	command, flags := args[0], flag.NewFlagSet(args[0], flag.ContinueOnError)
 	root := flags.String("source", "../..", "the root `directory` of the source")
-	out := flags.String("out", "dist/vitals-image.tar", "the `path` to write to, relative to the source")
+	out := flags.String("out", "dist/"+imageName, "the `path` to write to, relative to the source")
 	list := flags.String("platforms", "linux/amd64,linux/arm64", "the `platforms`")
+	reference := flags.String("to", "", "push: the `name` of the image in a registry, with a tag")
 	version := flags.String("version", "", "the version; by default, that of git describe")
 	revision := flags.String("revision", "", "the commit; by default, that of git")
 	tag := flags.String("tag", "", "the `tag` of the image; by default, the version")
@@ -49,10 +51,14 @@ func run(args []string) error {
 		to = filepath.Join(s.root, to)
 	}
 	switch command {
+	case "push":
+		return push(to, *reference)
 	case "image":
 		return s.makeImage(platforms, to)
+	case "all":
+		return s.makeRelease(platforms, to)
 	default:
-		return fmt.Errorf("%q is not a command; expected image", command)
+		return fmt.Errorf("%q is not a command; expected image, all or push", command)
 	}
 }
 
