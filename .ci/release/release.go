@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 )
 
 // imageName and sumsName are names of files of a release.
@@ -83,15 +81,11 @@ func (s source) makePlatform(c contents, program, dir string) error {
 	if err != nil {
 		return err
 	}
-	suffix := ".tar.gz"
-	if c.platform.os == "windows" {
-		suffix = ".zip"
-	}
 	list, err := s.sbom(c.platform, c.programs)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(filepath.Join(dir, name+suffix), archive), write(filepath.Join(dir, name+".cdx.json"), list)); err != nil {
+	if err := errors.Join(write(filepath.Join(dir, name+".tar.gz"), archive), write(filepath.Join(dir, name+".cdx.json"), list)); err != nil {
 		return err
 	}
 	if c.platform.os != "linux" {
@@ -122,9 +116,6 @@ func (s source) archive(name string, c contents, e extras) ([]byte, error) {
 	for i := range all {
 		all[i].path = name + "/" + all[i].path
 	}
-	if c.platform.os == "windows" {
-		return s.zip(all)
-	}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
 	if err != nil {
@@ -134,23 +125,6 @@ func (s source) archive(name string, c contents, e extras) ([]byte, error) {
 		return nil, err
 	}
 	err = z.Close()
-	return b.Bytes(), err
-}
-
-// zip is the archive for systems without tar.
-func (s source) zip(files []file) ([]byte, error) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.path, b.path) }) {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: f.path, Method: zip.Deflate, Modified: s.at})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, err
-		}
-	}
-	err := z.Close()
 	return b.Bytes(), err
 }
 

@@ -129,9 +129,6 @@ func (s source) programs(p platform) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.os == "windows" {
-			name += ".exe"
-		}
 		all = append(all, file{name, executable, data})
 	}
 	return all, nil
