@@ -17,10 +17,13 @@ MAX_HEALTHCHECK := 3000000
 # What the package vitals adds to a program with net/http and client_golang at most, in bytes.
 MAX_EMBEDDING := 12000000
 
+# The platforms of a release.
+PLATFORMS := linux/amd64,linux/arm64
+
 # How long the soak runs. "make e2e" has one of 3 minutes.
 SOAK_TIME ?= 30m
 
-.PHONY: help run build test lint bench fuzz e2e soak cover
+.PHONY: help run build image release test lint bench fuzz e2e soak cover
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
@@ -35,6 +38,13 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped, with their 
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/healthcheck ./cmd/healthcheck
 	@cp LICENSE bin/LICENSE && deploy/notices.sh >bin/THIRD_PARTY_NOTICES
 
+image: ## make dist/vitals-image.tar, an image for linux/amd64 and linux/arm64, without a Docker engine
+	$(GO) run -C .ci/release . image -out=$(CURDIR)/dist/vitals-image.tar
+
+release: ## make dist/: archives, deb, rpm, the image, lists of contents (SBOM) and SHA256SUMS; the same bytes each time
+	rm -rf dist
+	$(GO) run -C .ci/release . all -platforms=$(PLATFORMS) -out=$(CURDIR)/dist
+
 test: ## run all tests that need no root, no network and no installed server
 	.ci/test
 
@@ -44,6 +54,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, known vulnerabilities, and the s
 	$(GO) vet -tags $(TAGS),e2e,guest ./e2e/...
 	cd internal/oracle && $(GO) vet ./...
 	cd internal/kubelet && $(GO) vet ./...
+	cd .ci/release && $(GO) vet .
 	$(GO) tool -modfile=.ci/tools/go.mod staticcheck -tags $(TAGS) ./...
 	@for f in $$(git ls-files '*.sh' .ci/binary .ci/demo .ci/fresh .ci/fuzz .ci/run .ci/test .ci/vulncheck e2e/run); do bash -n "$$f"; done
 	.ci/vulncheck

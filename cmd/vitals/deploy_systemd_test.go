@@ -66,7 +66,7 @@ func TestSystemdUnit(t *testing.T) {
 func TestSystemdUnitIsHardened(t *testing.T) {
 	options := unitOptions(t)
 	for _, name := range []string{
-		"DynamicUser", "LockPersonality", "MemoryDenyWriteExecute", "NoNewPrivileges", "PrivateDevices", "PrivateTmp", "ProtectClock",
+		"DynamicUser", "LockPersonality", "MemoryDenyWriteExecute", "NoNewPrivileges", "PrivateDevices", "PrivateMounts", "PrivateTmp", "ProtectClock",
 		"ProtectControlGroups", "ProtectHome", "ProtectHostname", "ProtectKernelLogs", "ProtectKernelModules", "ProtectKernelTunables",
 		"RestrictNamespaces", "RestrictRealtime", "RestrictSUIDSGID",
 	} {
@@ -76,7 +76,7 @@ func TestSystemdUnitIsHardened(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"CapabilityBoundingSet": "", "AmbientCapabilities": "", "ProtectSystem": "strict",
-		"SystemCallFilter": "@system-service", "SystemCallArchitectures": "native",
+		"SystemCallFilter": "@system-service", "UMask": "0077", "SystemCallArchitectures": "native",
 		"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX AF_NETLINK", // the last for the kind netlink
 	} {
 		if got, ok := options["Service."+name]; !ok || got != want {

@@ -27,13 +27,14 @@ type output struct {
 
 // generateCommand declares the commands that generate files for other programs.
 func (p *program) generateCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	generate := app.Command("generate", "Generate files for Grafana, Prometheus and editors.")
+	generate := app.Command("generate", "Generate files for Grafana, Prometheus, Kubernetes, editors and man.")
 	p.generateDashboards(generate, do)
 	p.generateAlerts(generate, do)
 	p.generateRBAC(generate, do)
 	p.generateProbes(generate, do)
 	p.generateSchema(generate, do)
 	p.generateRules(generate, do)
+	p.generateMan(app, generate, do)
 }
 
 // generateSchema declares the command generate schema.

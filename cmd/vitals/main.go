@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
 	promslogflag "github.com/prometheus/common/promslog/flag"
-	"github.com/prometheus/common/version"
 	"github.com/prometheus/exporter-toolkit/web"
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
@@ -47,6 +46,8 @@ type program struct {
 	// queue writes stderr of the daemon; nil in other commands.
 	queue *logqueue.Queue
 
+	// arguments are those of the command line; only completion reads them.
+	arguments                      []string
 	configFile, profile, kuryrConf string
 	set                            map[string]string
 	rules                          []string
@@ -97,7 +98,8 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	app := kingpin.New("vitals", help).UsageWriter(out).ErrorWriter(stderr)
 	app.Terminate(func(status int) { panic(terminated(status)) })
 	app.HelpFlag.Short('h')
-	app.Version(version.Print("vitals")).VersionFlag.Short('v')
+	app.HelpFlag.Help("Show help; --help-long shows that of all commands.")
+	app.Version(versionText()).VersionFlag.Short('v')
 	promslogflag.AddFlags(app, p.log)
 	app.GetFlag(promslogflag.LevelFlagName).IsSetByUser(&p.levelGiven)
 
@@ -121,6 +123,8 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	if len(args) == 0 {
 		args = []string{"run"}
 	}
+	args = completing(args)
+	p.arguments = args
 	if _, err := app.Parse(args); err != nil {
 		fmt.Fprintf(stderr, "vitals: %s%s; see %s\n", usageError(err, args), suggestion(app, args, err.Error()), helpOf(app, args))
 		return exitConfig
@@ -192,6 +196,9 @@ func (p *program) commands(app *kingpin.Application, do func(func() int) kingpin
 	p.listenerCommand(app, do)
 	p.generateCommand(app, do)
 	p.profilesCommand(app, do)
+	p.completionCommand(app, do)
+	p.versionCommand(app, do)
+	p.hints(app)
 }
 
 // styles are the names of the exec probe's styles.

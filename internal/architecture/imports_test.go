@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -84,6 +84,7 @@ func layers() map[string]neighbours {
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
 		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint", "rules/lint/probes"}, "it gives lint the metrics of a configuration"},
 		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text"}, "it reads one snapshot"},
+		"internal/completion":      {nil, "it has scripts only"},
 		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},
 		"internal/explain":         {[]string{"evaluator", "internal/promexpr", "internal/text"}, "an explanation reads a verdict and never changes it"},
