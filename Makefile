@@ -18,7 +18,7 @@ MAX_HEALTHCHECK := 3000000
 # How long the soak runs. "make e2e" has one of 3 minutes.
 SOAK_TIME ?= 30m
 
-.PHONY: help run build test lint bench fuzz e2e soak cover
+.PHONY: help run build image test lint bench fuzz e2e soak cover
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## /\1\t/' | while IFS=$$'\t' read -r t d; do printf '  make %-7s %s\n' "$$t" "$$d"; done
@@ -33,6 +33,9 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped, with their 
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/healthcheck ./cmd/healthcheck
 	@cp LICENSE bin/LICENSE && deploy/notices.sh >bin/THIRD_PARTY_NOTICES
 
+image: ## make dist/vitals-image.tar, an image for linux/amd64 and linux/arm64, without a Docker engine
+	$(GO) run -C .ci/release . image -out=$(CURDIR)/dist/vitals-image.tar
+
 test: ## run all tests that need no root, no network and no installed server
 	.ci/test
 
@@ -41,6 +44,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, known vulnerabilities, and the s
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) vet -tags $(TAGS),e2e,guest ./e2e/...
 	cd internal/oracle && $(GO) vet ./...
+	cd .ci/release && $(GO) vet .
 	$(GO) tool -modfile=.ci/tools/go.mod staticcheck -tags $(TAGS) ./...
 	@for f in $$(git ls-files '*.sh' .ci/binary .ci/demo .ci/fresh .ci/fuzz .ci/run .ci/test .ci/vulncheck e2e/run); do bash -n "$$f"; done
 	.ci/vulncheck

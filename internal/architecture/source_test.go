@@ -70,7 +70,7 @@ func parseAll() ([]source, error) {
 		}
 		if d.IsDir() {
 			_, nested := os.Stat(filepath.Join(path, "go.mod"))
-			if path != root && (nested == nil || slices.Contains([]string{".git", "testdata", "bin"}, d.Name())) {
+			if path != root && (nested == nil || slices.Contains([]string{".git", "testdata", "bin", "dist"}, d.Name())) {
 				return fs.SkipDir
 			}
 			return nil

@@ -57,7 +57,7 @@ func projectFiles(t *testing.T) []string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{".git", "bin"}, d.Name()):
+		case d.IsDir() && slices.Contains([]string{".git", "bin", "dist"}, d.Name()):
 			return fs.SkipDir
 		case d.Type().IsRegular():
 			rel, err := filepath.Rel(root, path)
