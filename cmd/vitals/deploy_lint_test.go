@@ -32,7 +32,11 @@ func probeFindings(t *testing.T, r *rulecheck.Set, file, text string) []lint.Fin
 // The probes of the deployments pass the checks.
 func TestDeploymentsHaveProbesThatFit(t *testing.T) {
 	states := []string{"ready", "alive", "started"}
-	for _, d := range append(deployments(), deployment{file: "deploy/kubernetes/exec-probe.yaml"}) {
+	all := deployments()
+	for _, name := range []string{"exec-probe", "native-sidecar", "standalone", "daemonset", "job"} {
+		all = append(all, deployment{file: "deploy/kubernetes/" + name + ".yaml"})
+	}
+	for _, d := range all {
 		t.Run(filepath.Base(d.file), func(t *testing.T) {
 			r := &rulecheck.Set{States: states}
 			if d.profile != "" {

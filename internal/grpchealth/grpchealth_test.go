@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding/gzip"
 	healthgrpc "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
@@ -202,6 +203,26 @@ func TestWatch(t *testing.T) {
 	}
 	if _, err := c.Check(bounded(t), &healthgrpc.HealthCheckRequest{}); status.Code(err) != codes.Unavailable {
 		t.Errorf("Check after Close: %v, want UNAVAILABLE", err)
+	}
+}
+
+// A compressed request has the same answer. Its bound is that of the text, however few bytes the
+// network has carried.
+func TestCompressedRequests(t *testing.T) {
+	t.Parallel()
+	_, address := serve(t, newSource(map[string]string{"ready": states.OK}))
+	c := client(t, address)
+	for _, test := range []struct {
+		name, service string
+		want          codes.Code
+	}{
+		{"a service", "ready", codes.OK},
+		{"a million bytes", strings.Repeat("a", 1_000_000), codes.ResourceExhausted},
+	} {
+		r, err := c.Check(bounded(t), &healthgrpc.HealthCheckRequest{Service: test.service}, grpc.UseCompressor(gzip.Name))
+		if got := status.Code(err); got != test.want || err == nil && r.GetStatus() != healthgrpc.HealthCheckResponse_SERVING {
+			t.Errorf("%s: Check = %v, %v, want %s", test.name, r, err, test.want)
+		}
 	}
 }
 
