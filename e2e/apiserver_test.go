@@ -48,11 +48,16 @@ func apiPort() string { return cmp.Or(os.Getenv("VITALS_E2E_API_PORT"), "26443")
 
 // send sends a request, with YAML or nothing, and returns status and body.
 func (a apiServer) send(method, path, text string) (int, []byte, error) {
+	return a.sendAs(method, path, text, "application/yaml")
+}
+
+// sendAs is send with another type of content.
+func (a apiServer) sendAs(method, path, text, contentType string) (int, []byte, error) {
 	req, err := http.NewRequest(method, a.url+path, strings.NewReader(text))
 	if err != nil {
 		return 0, nil, err
 	}
-	req.Header = http.Header{"Authorization": {"Bearer admin-test-token"}, "Content-Type": {"application/yaml"}, "Accept": {"application/json"}}
+	req.Header = http.Header{"Authorization": {"Bearer admin-test-token"}, "Content-Type": {contentType}, "Accept": {"application/json"}}
 	res, err := a.client.Do(req)
 	if err != nil {
 		return 0, nil, err

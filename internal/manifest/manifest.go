@@ -18,6 +18,8 @@ type File struct {
 	Text []byte
 	// Pods are the pods and pod templates in the order of the file.
 	Pods []Pod
+	// Files are the lines of the files in ConfigMaps, whose comments are not of the manifest.
+	Files []Lines
 }
 
 // Pod is a pod, or the template of one.
@@ -148,10 +150,22 @@ func (r *reader) object(n *yaml.Node) {
 		}
 		return
 	}
+	if kind == "ConfigMap" {
+		r.files(get(n, "data"))
+	}
 	where := strings.TrimSpace(kind + " " + text(get(n, "metadata", "name")))
 	for _, path := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}, {"template", "spec"}} {
 		if spec := get(n, path...); get(spec, "containers") != nil {
 			r.pod(spec, where)
+		}
+	}
+}
+
+// files adds the lines of the values of a ConfigMap that are literal: "key: |".
+func (r *reader) files(data *yaml.Node) {
+	for _, e := range entries(data) {
+		if v := deref(e.value); v.Style&yaml.LiteralStyle != 0 {
+			r.file.Files = append(r.file.Files, Lines{v.Line, v.Column, v.Line + strings.Count(strings.TrimRight(v.Value, "\n"), "\n") + 1})
 		}
 	}
 }

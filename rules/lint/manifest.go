@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,8 @@ func (p *pass) acceptProbes(first int) {
 		lines := strings.Split(string(f.Text), "\n")
 		for i, line := range lines {
 			a, ok := parseComment(line, i+1)
-			if !ok {
+			inFile := func(at manifest.Lines) bool { return at.Line < i+1 && i+1 <= at.Last }
+			if !ok || slices.ContainsFunc(f.Files, inFile) {
 				continue
 			}
 			at := manifest.Lines{Line: 1, Last: len(lines)}
