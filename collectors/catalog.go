@@ -123,8 +123,10 @@ func (c *Catalog) each(metrics []*Def, do func(*catalogEntry)) {
 // Unique returns the values without duplicates, in the order of their first occurrence.
 func Unique(values []string) []string {
 	var all []string
+	seen := make(map[string]bool, len(values))
 	for _, v := range values {
-		if !slices.Contains(all, v) {
+		if !seen[v] {
+			seen[v] = true
 			all = append(all, v)
 		}
 	}

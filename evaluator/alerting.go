@@ -366,4 +366,4 @@ func (a *alerting) inherit(old *alerting) {
 }
 
 // bound clips text of other programs to 512 bytes, and removes invisible characters.
-func bound(s string) string { return text.Clip(text.Visible(s), 512) }
+func bound(s string) string { return text.Clip(text.Visible(s), maxFinding) }

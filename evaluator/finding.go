@@ -20,6 +20,8 @@ const (
 	maxNamedAlerts = 10
 	// maxMissing bounds the missing selector in front of the findings, in bytes.
 	maxMissing = 200
+	// maxFinding bounds a reason, a note or another text of a rule, in bytes.
+	maxFinding = 512
 )
 
 // finding is what a collection found of the collector or of one of its parts.
@@ -103,7 +105,8 @@ func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 }
 
 // failuresOf returns the findings of the collectors that fail, or have notes on parts, and
-// export one of the metrics.
+// export one of the metrics. Of a collector with many parts, it returns as many as a note has
+// room for.
 func (c *core) failuresOf(metrics []string) (found []finding) {
 	exports := c.exportersOf(metrics)
 	for _, s := range c.sources {
@@ -113,8 +116,19 @@ func (c *core) failuresOf(metrics []string) (found []finding) {
 		if s.status.Error != "" {
 			found = append(found, finding{source: s})
 		}
-		for _, value := range slices.Sorted(maps.Keys(s.parts.notes)) {
-			found = append(found, finding{s, s.parts.label + " " + value + ": " + s.parts.notes[value]})
+		found = append(found, s.partFindings()...)
+	}
+	return found
+}
+
+// partFindings returns the findings of the first parts with a note, in the order of their names,
+// until they exceed what a note has room for.
+func (s *source) partFindings() (found []finding) {
+	length := 0
+	for _, value := range slices.Sorted(maps.Keys(s.parts.notes)) {
+		if note := s.parts.notes[value]; note != "" && length <= maxFinding {
+			f := finding{s, s.parts.label + " " + value + ": " + note}
+			found, length = append(found, f), length+len(f.part)
 		}
 	}
 	return found
@@ -137,7 +151,7 @@ func (c *core) collectorsOf(a *alerting, alerts []Alert) []string {
 	byName, byMetric, exports := []string{}, []string{}, c.exportersOf(a.selected)
 	for _, s := range c.sources {
 		switch {
-		case slices.ContainsFunc(named, func(l labels.Label) bool { return l.Value == s.Name && NamesCollector(l.Name) }):
+		case slices.ContainsFunc(named, s.isNamed):
 			byName = append(byName, s.Name)
 		case exports(s):
 			byMetric = append(byMetric, s.Name)
@@ -146,11 +160,23 @@ func (c *core) collectorsOf(a *alerting, alerts []Alert) []string {
 	if len(byName) == 0 {
 		byName = byMetric
 	}
-	a.measuredBy = measuredBy{a.status, byName}
+	// Before its first collection, a collector has neither parts nor metrics.
+	if !slices.ContainsFunc(c.sources, func(s *source) bool { return !s.status.Ran }) {
+		a.measuredBy = measuredBy{a.status, byName}
+	}
 	return byName
 }
 
-// measuredBy are the collectors of a rule since it has a status.
+// isNamed reports whether a label names the collector or one of its parts with a note.
+func (s *source) isNamed(l labels.Label) bool {
+	if l.Value == s.Name {
+		return NamesCollector(l.Name)
+	}
+	_, ok := s.parts.notes[l.Value]
+	return ok && l.Name == s.parts.label
+}
+
+// measuredBy are the collectors of a rule since it has a status and all collectors have run.
 type measuredBy struct {
 	status Status
 	names  []string
