@@ -137,7 +137,8 @@ func (p *program) ruleNames() []string {
 // of the daemon. A mistake makes no candidates: the command itself reports it.
 func (p *program) names() (states, rules []string) {
 	if p.configFile == "" && p.profile == "" {
-		if states, rules, err := p.daemon().Names(completionTimeout); err == nil {
+		d := p.daemon()
+		if states, rules, err := d.Names(completionTimeout); err == nil {
 			return offered(states), offered(rules)
 		}
 		p.environment(os.Environ())

@@ -7,13 +7,17 @@ import (
 	"time"
 )
 
-// pathStatus is where the daemon serves its snapshot.
-const pathStatus = "api/v1/status"
+const (
+	// pathStatus is where the daemon serves its snapshot.
+	pathStatus = "api/v1/status"
+	// maxStatus is the largest answer, in bytes: far above that of 1,000 rules.
+	maxStatus = 8 << 20
+)
 
 // Names returns the names of the daemon's states, and those of its rules, sorted. Several rules
 // may share a name.
-func (d Daemon) Names(timeout time.Duration) (states, rules []string, err error) {
-	status, body, failed := d.get(pathStatus, nil, time.Now().Add(timeout))
+func (d *Daemon) Names(timeout time.Duration) (states, rules []string, err error) {
+	status, body, failed := d.Get(pathStatus, nil, "application/json", maxStatus, time.Now().Add(timeout))
 	if failed != nil {
 		return nil, nil, fmt.Errorf("names of the daemon's rules: %s", failed.Text)
 	}
@@ -24,7 +28,7 @@ func (d Daemon) Names(timeout time.Duration) (states, rules []string, err error)
 		States []named `json:"states"`
 		Rules  []named `json:"rules"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || status != 200 {
+	if err := json.Unmarshal(body, &answer); err != nil || len(body) > maxStatus || status != 200 {
 		return nil, nil, fmt.Errorf("names of the daemon's rules: status %d is not an answer of the daemon", status)
 	}
 	names := func(all []named) (list []string) {

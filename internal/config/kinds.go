@@ -27,7 +27,7 @@ type (
 const (
 	// DefaultListen is the address that run listens on unless a flag or the configuration sets
 	// another.
-	DefaultListen = ":8080"
+	DefaultListen = configfile.DefaultListen
 	// BuiltinPrefix marks the name of a shipped rule file.
 	BuiltinPrefix = configfile.BuiltinPrefix
 )

@@ -1,9 +1,9 @@
-package config_test
+package configfile_test
 
 import (
 	"testing"
 
-	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/configfile"
 )
 
 func TestReachable(t *testing.T) {
@@ -15,7 +15,7 @@ func TestReachable(t *testing.T) {
 		"127.0.0.1:8081": {8081, false}, "127.8.9.10:8081": {8081, false}, "[::1]:8081": {8081, false}, "localhost:8081": {8081, false},
 		"127.0.0.1:0": {}, ":0": {}, ":65536": {}, "vsock://:80": {}, "nonsense": {},
 	} {
-		server := config.ServerConfig{ListenAddress: address}
+		server := configfile.ServerConfig{ListenAddress: address}
 		if port, remote := server.Reachable(); port != want.port || remote != want.remote {
 			t.Errorf("Reachable() of %q = %d, %v, want %d, %v", address, port, remote, want.port, want.remote)
 		}

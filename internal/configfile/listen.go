@@ -1,10 +1,14 @@
-package config
+package configfile
 
 import (
 	"cmp"
 	"net"
 	"strconv"
 )
+
+// DefaultListen is the address that run listens on unless a flag or the configuration sets
+// another.
+const DefaultListen = ":8080"
 
 // Reachable returns the port of the listen address, and whether other hosts may connect to it.
 // Both are zero for a port that is chosen at the start, and for an address without one.
