@@ -27,14 +27,6 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-// The exit codes of every command.
-const (
-	exitOK      = 0
-	exitFailing = 1
-	exitUnknown = 2
-	exitConfig  = 3
-)
-
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // program holds what the commands share.
@@ -84,9 +76,7 @@ func (p *program) logger() *slog.Logger { return promslog.New(p.log) }
 
 const help = `Health evaluator: collectors measure, rules in Prometheus' alerting-rule format decide, and probes, metrics and alerts show the same state.
 
-Start with "vitals demo" and open the address that it prints. Then let "vitals init" write a configuration for this host or pod, or print a shipped one with "vitals profiles show NAME". Check it with "vitals check config FILE" and start it with "vitals run --config.file=FILE".
-
-Exit codes: 0 ok, 1 failing, 2 unknown, 3 usage or configuration, 10-119 the exit_code of the rule that decides.`
+Start with "vitals demo" and open the address that it prints. Then let "vitals init" write a configuration for this host or pod, or print a shipped one with "vitals profiles show NAME". Check it with "vitals check config FILE" and start it with "vitals run --config.file=FILE".`
 
 // run is main with arguments and output streams as parameters; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
@@ -95,7 +85,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	secrets := new(redact.List)
 	stderr = &shown{to: stderr, secrets: secrets}
 	p := &program{stdout: &shown{to: out, secrets: secrets}, stderr: stderr, secrets: secrets, log: &promslog.Config{Writer: stderr}, terminationLog: terminationLog}
-	app := kingpin.New("vitals", help).UsageWriter(out).ErrorWriter(stderr)
+	app := kingpin.New("vitals", help+"\n\n"+exitCodeNames()).UsageWriter(out).ErrorWriter(stderr)
 	app.Terminate(func(status int) { panic(terminated(status)) })
 	app.HelpFlag.Short('h')
 	app.HelpFlag.Help("Show help; --help-long shows that of all commands.")
@@ -120,6 +110,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 			return nil
 		}
 	})
+	showExitCodes(app)
 	if len(args) == 0 {
 		args = []string{"run"}
 	}
