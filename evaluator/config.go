@@ -111,13 +111,19 @@ func StalledAfter(interval time.Duration) time.Duration {
 	return max(stallIntervals*interval, minStall)
 }
 
+// StalledAliveAfter returns the age beyond which alive fails as well, where no configuration
+// sets one.
+func StalledAliveAfter(interval time.Duration) time.Duration {
+	return max(defaultStalledAlive, 2*StalledAfter(interval))
+}
+
 // withDefaults sets what the configuration left out.
 func (c Config) withDefaults() Config {
 	if c.Interval <= 0 {
 		c.Interval = defaultInterval
 	}
 	if c.StalledAliveAfter <= 0 {
-		c.StalledAliveAfter = max(defaultStalledAlive, 2*StalledAfter(c.Interval))
+		c.StalledAliveAfter = StalledAliveAfter(c.Interval)
 	}
 	states := []StatePolicy{
 		{Ready, rules.NoDataFail, AtStartFail}, {Alive, rules.NoDataPass, AtStartPass}, {Started, rules.NoDataFail, AtStartFail},

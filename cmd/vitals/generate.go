@@ -31,6 +31,7 @@ func (p *program) generateCommand(app *kingpin.Application, do func(func() int) 
 	p.generateDashboards(generate, do)
 	p.generateAlerts(generate, do)
 	p.generateRBAC(generate, do)
+	p.generateProbes(generate, do)
 	p.generateSchema(generate, do)
 	p.generateRules(generate, do)
 }
