@@ -23,10 +23,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 
 # The libraries bring no daemon, no user and no question to answer. systemd and dbus run in
-# a namespace of their own; python3 and curl report for components as well. The last line
-# makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
+# a namespace of their own; python3 and curl report for components as well. The second line
+# makes network namespaces and takes capabilities away: ip, capsh, and setpriv. The last one shows
+# the manual page and completes commands.
 packages=(python3-keystone python3-neutron python3-octavia uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
-    iproute2 iptables libcap2-bin util-linux)
+    iproute2 iptables libcap2-bin util-linux
+    man-db zsh fish)
 
 # What the checks of containers are held against. The tests start them, on loopback.
 services=(supervisor redis-server memcached mariadb-server postgresql rabbitmq-server etcd-server apache2 openssh-server rsync
