@@ -6,7 +6,8 @@
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, PostgreSQL, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database,
 #                            unbound, chrony (root, once)
-#   install.sh grpc          a server of grpc-go with its health service, built into the cache
+#   install.sh grpc          a server of grpc-go with its health service, and grpc-health-probe, built
+#                            into the cache
 #   install.sh browser       Chromium without a window, and a font, for the status page (root, once);
 #                            axe-core from npm, into the cache
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
@@ -134,6 +135,9 @@ install_grpc() {
     mkdir -p "$cache"
     (cd "$here/grpchealth" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$cache/grpchealth.new" .)
     mv "$cache/grpchealth.new" "$cache/grpchealth"
+    (cd "$here/grpchealth" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$cache/grpc-health-probe.new" \
+        github.com/grpc-ecosystem/grpc-health-probe)
+    mv "$cache/grpc-health-probe.new" "$cache/grpc-health-probe"
 }
 
 install_kubernetes() {
