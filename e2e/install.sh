@@ -11,7 +11,8 @@
 #   install.sh browser       Chromium without a window, and a font, for the status page (root, once);
 #                            axe-core from npm, into the cache
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
-#   install.sh kubernetes    etcd, kube-apiserver and kubelet, built into the cache (minutes)
+#   install.sh kubernetes    etcd, kube-apiserver, kube-controller-manager and kubelet, built into the
+#                            cache (minutes)
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
 #                            not installed
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
@@ -143,6 +144,7 @@ install_grpc() {
 install_kubernetes() {
     build etcd go.etcd.io/etcd/server/v3
     build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+    build kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager
     build kubelet k8s.io/kubernetes/cmd/kubelet
 }
 
