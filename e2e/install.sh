@@ -6,11 +6,13 @@
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, PostgreSQL, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database,
 #                            unbound, chrony (root, once)
-#   install.sh grpc          a server of grpc-go with its health service, built into the cache
+#   install.sh grpc          a server of grpc-go with its health service, and grpc-health-probe, built
+#                            into the cache
 #   install.sh browser       Chromium without a window, and a font, for the status page (root, once);
 #                            axe-core from npm, into the cache
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
-#   install.sh kubernetes    etcd, kube-apiserver and kubelet, built into the cache (minutes)
+#   install.sh kubernetes    etcd, kube-apiserver, kube-controller-manager and kubelet, built into the
+#                            cache (minutes)
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
 #                            not installed
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
@@ -136,11 +138,15 @@ install_grpc() {
     mkdir -p "$cache"
     (cd "$here/grpchealth" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$cache/grpchealth.new" .)
     mv "$cache/grpchealth.new" "$cache/grpchealth"
+    (cd "$here/grpchealth" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$cache/grpc-health-probe.new" \
+        github.com/grpc-ecosystem/grpc-health-probe)
+    mv "$cache/grpc-health-probe.new" "$cache/grpc-health-probe"
 }
 
 install_kubernetes() {
     build etcd go.etcd.io/etcd/server/v3
     build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+    build kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager
     build kubelet k8s.io/kubernetes/cmd/kubelet
 }
 

@@ -4,7 +4,9 @@
 #
 #   kubelet.sh start          starts the node, which is called e2e
 #   kubelet.sh stop           ends it with all its pods
+#   kubelet.sh controllers    starts those controllers that make pods and endpoints
 #   kubelet.sh ctr ARG...     runs containerd's client, as in: ctr images import FILE
+#   kubelet.sh image NAME FILE  imports an image with one static program
 #
 # The node has namespaces of its own for PIDs, mounts and the network: every port is
 # free there, no other process sees what it mounts or writes below /run and /var, and all of
@@ -83,16 +85,17 @@ start_node() {
 start_containerd() {
     running containerd || spawn containerd "${node[@]}" containerd --config "$state/containerd.toml"
     await 60 containerd client version
-    [ -n "$(client images ls --quiet "name==$pause")" ] || import_pause
+    [ -n "$(client images ls --quiet "name==$pause")" ] || import_image "$pause" "$state/image/pause"
 }
 
-# import_pause makes an image of one layer with one program, which every pod begins with.
-import_pause() (
-    cd "$state/image"
-    tar -c --owner=0 --group=0 -f layer.tar pause
-    printf '{"architecture":"%s","os":"linux","config":{"Entrypoint":["/pause"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
-        "$(go env GOARCH)" "$(sha256sum layer.tar | cut -d' ' -f1)" >config.json
-    printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$pause" >manifest.json
+# import_image NAME FILE makes an image of one layer with one program, its entry point.
+import_image() (
+    local program=${2##*/}
+    cd "$(dirname "$2")"
+    tar -c --owner=0 --group=0 --mode=755 -f layer.tar "$program"
+    printf '{"architecture":"%s","os":"linux","config":{"Entrypoint":["/%s"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+        "$(go env GOARCH)" "$program" "$(sha256sum layer.tar | cut -d' ' -f1)" >config.json
+    printf '[{"Config":"config.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$1" >manifest.json
     tar -c manifest.json config.json layer.tar | client images import - >/dev/null
 )
 
@@ -116,10 +119,21 @@ start() {
     progress "the node e2e is ready"
 }
 
+# controllers starts the controllers that make pods of a Deployment, a DaemonSet and a Job, and
+# the endpoints of a Service. No scheduler runs: templates name the node.
+controllers() {
+    inside
+    running controllers || spawn controllers "${node[@]}" "$bin/kube-controller-manager" --kubeconfig="$state/kubeconfig" \
+        --controllers=deployment-controller,replicaset-controller,daemonset-controller,job-controller,endpointslice-controller \
+        --leader-elect=false --bind-address=127.0.0.1 --secure-port=10257
+    await 60 controllers "${node[@]}" curl -fsSk --noproxy '*' --max-time 2 https://127.0.0.1:10257/healthz
+}
+
 # stop ends the first process, with which the kernel ends all others, and waits for that.
 stop() {
     local at
     end node
+    end controllers
     end kubelet
     end containerd
     for at in $(cgroups); do
@@ -129,7 +143,8 @@ stop() {
 }
 
 case ${1:-} in
-start | stop | boot) "$1" ;;
+start | stop | boot | controllers) "$1" ;;
 ctr) shift && inside && client "$@" ;;
-*) die "usage: ${0##*/} start|stop|ctr ARG..." ;;
+image) [ $# = 3 ] && inside && import_image "$2" "$3" ;;
+*) die "usage: ${0##*/} start|stop|controllers|ctr ARG...|image NAME FILE" ;;
 esac

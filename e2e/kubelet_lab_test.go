@@ -213,24 +213,36 @@ type container struct {
 	Name, ContainerID string
 	RestartCount      int
 	Ready, Started    bool
+	State, LastState  struct {
+		Running    *struct{}
+		Terminated *termination
+	}
+}
+
+// termination is the end of a container.
+type termination struct {
+	ExitCode int
+	Message  string
 }
 
 // pod is the status of a pod in the API.
 type pod struct {
-	Status struct {
-		PodIP             string
-		Conditions        []struct{ Type, Status string }
-		ContainerStatuses []container
+	Metadata struct{ Name, DeletionTimestamp string }
+	Status   struct {
+		PodIP, Phase                             string
+		Conditions                               []struct{ Type, Status string }
+		ContainerStatuses, InitContainerStatuses []container
 	}
 }
 
 // container returns the one with the name.
 func (p pod) container(name string) container {
-	i := slices.IndexFunc(p.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
+	all := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+	i := slices.IndexFunc(all, func(c container) bool { return c.Name == name })
 	if i < 0 {
 		return container{}
 	}
-	return p.Status.ContainerStatuses[i]
+	return all[i]
 }
 
 // ready is the condition Ready.

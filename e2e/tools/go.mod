@@ -241,5 +241,6 @@ replace k8s.io/streaming => k8s.io/streaming v0.36.3
 tool (
 	go.etcd.io/etcd/server/v3
 	k8s.io/kubernetes/cmd/kube-apiserver
+	k8s.io/kubernetes/cmd/kube-controller-manager
 	k8s.io/kubernetes/cmd/kubelet
 )
