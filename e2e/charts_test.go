@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,10 +66,7 @@ type chartObject struct {
 // parse reads an object and moves it to the namespace of the case.
 func (c chartCase) parse(t *testing.T, text string) chartObject {
 	t.Helper()
-	for _, from := range []string{"shop", "monitoring"} {
-		text = strings.ReplaceAll(text, "namespace: "+from+"\n", "namespace: "+c.namespace+"\n")
-		text = strings.ReplaceAll(text, "namespace: \""+from+"\"\n", "namespace: "+c.namespace+"\n")
-	}
+	text = regexp.MustCompile(`(?m)^( +namespace:) "?(?:shop|monitoring)"?$`).ReplaceAllString(text, "$1 "+c.namespace)
 	var o chartObject
 	if err := yaml.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
