@@ -75,8 +75,7 @@ func TestComponentClients(t *testing.T) {
 			}
 			c.report(t, []string{overTCP[0], "VITALS_TOKEN_FILE=" + p.dir + "/wrong"}, c.rejected, "needs the header Authorization", "watcher", "ready")
 			p.await(t, "dead after a rejected report", componentSlack, deadFor("queue is stuck"))
-			p.stop(t)
-			for _, variables := range [][]string{overSocket, overTCP} {
+			for _, variables := range [][]string{{"VITALS_SOCKET=" + p.dir + "/none.sock"}, {"VITALS_URL=http://" + address(t), overTCP[1]}} {
 				c.report(t, variables, c.away, c.gone, "watcher", "ready")
 			}
 		})

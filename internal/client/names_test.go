@@ -35,7 +35,8 @@ func TestNames(t *testing.T) {
 				_, _ = w.Write([]byte(tt.body))
 			}))
 			defer s.Close()
-			states, rules, err := client.Daemon{Address: s.URL}.Names(10 * time.Second)
+			daemon := client.Daemon{Address: s.URL}
+			states, rules, err := daemon.Names(10 * time.Second)
 			if !slices.Equal(states, tt.states) || !slices.Equal(rules, tt.rules) {
 				t.Errorf("Names() = %q, %q, want %q, %q", states, rules, tt.states, tt.rules)
 			}
