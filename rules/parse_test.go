@@ -90,8 +90,8 @@ status: {bindings: []}
 var mistakes = map[string][]string{
 	"not_yaml":        {`2:1: not valid YAML: did not find expected node content`},
 	"two_documents":   {`2:1: second document, expected exactly one in a file`},
-	"unknown_key":     {`6:9: group "g", rule "A": unknown key "annotation", did you mean "annotations"?`},
-	"unknown_top_key": {`1:1: unknown key "group", did you mean "groups"?`},
+	"unknown_key":     {`6:9: group "g", rule "A": unknown key "annotation", did you mean "annotations"? Expected one of record, alert, expr, for, keep_firing_for, labels, annotations`},
+	"unknown_top_key": {`1:1: unknown key "group", did you mean "groups"? Expected one of groups, apiVersion, kind, metadata, spec, status`},
 	"several_in_a_rule": {
 		`4:16: group "app", rule "App Down", alert: invalid name "App Down" of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown`,
 		`5:20: group "app", rule "App Down", expr: not valid PromQL: unexpected end of input`,
@@ -103,7 +103,7 @@ var mistakes = map[string][]string{
 		`9:32: group "app", rule "App Down", annotations.summary: not a valid template: unclosed action`,
 		`9:53: group "app", rule "App Down", annotations.depends_on: depends_on ",", expected names of alerts, separated by commas`,
 		`9:69: group "app", rule "App Down", annotations.exit_code: exit_code "0", expected a whole number from 1 to 119, or a template`,
-		`10:9: group "app", rule "App Down": unknown key "foo", did you mean "for"?`,
+		`10:9: group "app", rule "App Down": unknown key "foo", did you mean "for"? Expected one of record, alert, expr, for, keep_firing_for, labels, annotations`,
 		`11:16: group "app", rule 2, alert: expected a single text, got a list`,
 		`12:15: group "app", rule 2, expr: expected a single text, got a list`,
 		`14:32: group "app", rule 2, annotations.no_data: no_data "never", expected ` + rules.NoDataExpected,
@@ -185,10 +185,10 @@ var mistakes = map[string][]string{
 		`3:1: groups: expected the groups of a PrometheusRule under spec`},
 	"object_spec": {
 		`9:21: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
-		`10:11: group "g", rule "A": unknown key "fro", did you mean "for"?`},
+		`10:11: group "g", rule "A": unknown key "fro", did you mean "for"? Expected one of record, alert, expr, for, keep_firing_for, labels, annotations`},
 	"several_at_once": {
 		`6:19: group "g", rule "A", expr: not valid PromQL: unexpected end of input`,
-		`7:9: group "g", rule "A": unknown key "fro", did you mean "for"?`,
+		`7:9: group "g", rule "A": unknown key "fro", did you mean "for"? Expected one of record, alert, expr, for, keep_firing_for, labels, annotations`,
 		`8:16: group "g", rule "b-c", alert: invalid name "b-c" of a rule with a state, expected letters, digits and _, a letter first, such as KeystoneDown`,
 		`10:32: group "g", rule "b-c", annotations.no_data: no_data "never", expected fail, pass, hold or a hold with an end, such as hold 5m`,
 		`10:45: group "g", rule "b-c", annotations.mode: mode "x", expected "observe" or none`,

@@ -154,7 +154,7 @@ func TestJUnit(t *testing.T) {
   </testsuite>
   <testsuite name="testdata/unknown_key.yml" tests="1" failures="0" errors="1">
     <testcase name="the file" classname="testdata/unknown_key.yml">
-      <error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;?"></error>
+      <error message="testdata/unknown_key.yml:3:5: tests[0]: unknown key &#34;promql_expr_tests&#34;, did you mean &#34;promql_expr_test&#34;? Expected one of name, interval, input_series, alert_rule_test, promql_expr_test, external_labels, external_url, start_timestamp, state_test, restarts"></error>
     </testcase>
   </testsuite>
 </testsuites>

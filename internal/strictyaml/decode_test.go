@@ -187,7 +187,7 @@ func TestDecodeMergesIntoDefaultMap(t *testing.T) {
 
 // mistakes has the errors of every bad file of testdata.
 var mistakes = map[string][]string{
-	"unknown_key": {`2:1: unknown key "intervall", did you mean "interval"?`},
+	"unknown_key": {`2:1: unknown key "intervall", did you mean "interval"? Expected one of name, interval, pause, ratio, size, address, custom, target, empty, enabled, nested, pointed, ...`},
 	"unknown_key_far": {
 		`4:5: listeners[0]: unknown key "zebra", expected one of port, tags`},
 	"unknown_key_many": {
@@ -212,7 +212,7 @@ var mistakes = map[string][]string{
 	"expected_by_type":            {`1:7: size: expected a size such as 512MiB, got "5 bananas"`},
 	"size_is_list":                {`1:7: size: expected a size such as 512MiB, got a list`},
 	"text_unmarshaler":            {`1:10: address: invalid value, got "nowhere": ParseAddr("nowhere"): unable to parse IP`},
-	"one_of":                      {`1:10: target: unknown key "prot", did you mean "port"?`},
+	"one_of":                      {`1:10: target: unknown key "prot", did you mean "port"? Expected one of url, port`},
 	"two_documents":               {`2:1: second document, expected exactly one in a file`},
 	"second_document_broken":      {`4:1: not valid YAML: did not find expected node content`},
 	"empty":                       {`1:1: empty file, expected one YAML document`},
@@ -240,7 +240,7 @@ var mistakes = map[string][]string{
 	"deep_aliases":                {`100:14: nested deeper than 100 levels`},
 	"merge_text":                  {`2:7: nested: expected a mapping to merge with "<<", got "5"`},
 	"merge_list":                  {`2:8: nested: expected a mapping to merge with "<<", got "5"`},
-	"merged_unknown":              {`1:20: nested: unknown key "zap", did you mean "max"?`},
+	"merged_unknown":              {`1:20: nested: unknown key "zap", did you mean "max"? Expected one of max, min`},
 	"tag": {
 		`1:7: name: unsupported tag "!!binary", expected a value without a tag`,
 		`2:8: ratio: unsupported tag "!local", expected a value without a tag`},
@@ -262,7 +262,7 @@ var mistakes = map[string][]string{
 		`1:1: unknown key "zap", expected one of name, interval, pause, ratio, size, address, custom, target, empty, enabled, nested, pointed, ...`,
 		`2:7: name: expected a single text, got a list`,
 		`4:8: nested.max: expected a whole number, got "x"`,
-		`5:3: nested: unknown key "may", did you mean "max"?`},
+		`5:3: nested: unknown key "may", did you mean "max"? Expected one of max, min`},
 }
 
 func TestDecodeMistakes(t *testing.T) {

@@ -21,15 +21,15 @@ type Expecter interface{ Expected() string }
 // lists all keys, because one of them is what was meant.
 type Redirecter interface{ Instead(key string) string }
 
-// expected returns a suggestion for an unknown key of a struct.
+// expected returns a suggestion for an unknown key of a struct: a similar key, and all of them.
 func expected(v reflect.Value, key string, fields []field) string {
 	if r, ok := v.Addr().Interface().(Redirecter); ok {
 		if instead := r.Instead(key); instead != "" {
 			return "expected " + instead
 		}
-		return suggestion(key, keys(fields), len(fields))
+		return listed(key, keys(fields), len(fields))
 	}
-	return Expected(key, keys(fields))
+	return listed(key, keys(fields), maxListed)
 }
 
 // unmarshaler is the older interface of the YAML libraries. It keeps decoding strict:

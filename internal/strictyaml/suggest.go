@@ -34,8 +34,24 @@ func suggestion(got string, valid []string, limit int) string {
 		return "did you mean " + quote(best) + "?"
 	case len(valid) == 0:
 		return "expected no keys here"
-	case len(valid) <= limit:
-		return "expected one of " + strings.Join(valid, ", ")
 	}
-	return "expected one of " + strings.Join(valid[:limit], ", ") + ", ..."
+	return "expected one of " + list(valid, limit)
+}
+
+// listed is a suggestion that always has the list, behind the similar name. Only one of the
+// names may be what was meant, and the similar one need not be it.
+func listed(got string, valid []string, limit int) string {
+	first := suggestion(got, valid, limit)
+	if Nearest(got, valid) != "" && len(valid) > 1 {
+		first += " Expected one of " + list(valid, limit)
+	}
+	return first
+}
+
+// list returns at most limit names.
+func list(names []string, limit int) string {
+	if len(names) > limit {
+		return strings.Join(names[:limit], ", ") + ", ..."
+	}
+	return strings.Join(names, ", ")
 }
