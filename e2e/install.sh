@@ -2,7 +2,7 @@
 # Installs what the end-to-end tests run against; what is there already is left alone.
 #
 #   install.sh bootstrap     debootstrap and iproute2, for .ci/fresh (root, once)
-#   install.sh packages      Keystone's, Neutron's and Octavia's libraries from Debian 12 (root, once)
+#   install.sh packages      Keystone's, Neutron's, Octavia's and Cinder's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, PostgreSQL, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database,
 #                            unbound, chrony (root, once)
@@ -25,8 +25,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The libraries bring no daemon, no user and no question to answer. systemd and dbus run in
 # a namespace of their own; python3 and curl report for components as well. The last line
 # makes network namespaces and takes capabilities away: ip, capsh, and setpriv.
-packages=(python3-keystone python3-neutron python3-octavia uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
-    iproute2 iptables libcap2-bin util-linux)
+packages=(python3-keystone python3-neutron python3-octavia python3-cinder uwsgi-core uwsgi-plugin-python3 curl openssl python3
+    systemd dbus iproute2 iptables libcap2-bin util-linux)
 
 # What the checks of containers are held against. The tests start them, on loopback.
 services=(supervisor redis-server memcached mariadb-server postgresql rabbitmq-server etcd-server apache2 openssh-server rsync
