@@ -2,7 +2,7 @@
 # Installs what the end-to-end tests run against; what is there already is left alone.
 #
 #   install.sh bootstrap     debootstrap and iproute2, for .ci/fresh (root, once)
-#   install.sh packages      Keystone's, Neutron's and Octavia's libraries from Debian 12 (root, once)
+#   install.sh packages      Keystone's, Neutron's, Octavia's and Cinder's libraries from Debian 12 (root, once)
 #   install.sh services      the daemons whose health is checked: supervisord, redis, memcached,
 #                            MariaDB, PostgreSQL, RabbitMQ, etcd, Apache, sshd, rsync, Open vSwitch's database,
 #                            unbound, chrony (root, once)
@@ -28,7 +28,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # a namespace of their own; python3 and curl report for components as well. The second line
 # makes network namespaces and takes capabilities away: ip, capsh, and setpriv. The last one shows
 # the manual page and completes commands.
-packages=(python3-keystone python3-neutron python3-octavia uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
+packages=(python3-keystone python3-neutron python3-octavia python3-cinder uwsgi-core uwsgi-plugin-python3 curl openssl python3 systemd dbus
     iproute2 iptables libcap2-bin util-linux
     man-db zsh fish)
 

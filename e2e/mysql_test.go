@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/user"
@@ -234,30 +235,38 @@ func TestTCPMySQLGalera(t *testing.T) {
 	m := mariadbServer(t, listen, "--wsrep-on=ON", "--wsrep-provider=/usr/lib/galera/libgalera_smm.so", "--wsrep-cluster-address=gcomm://",
 		"--wsrep-node-address="+group, "--wsrep-provider-options=gmcast.listen_addr=tcp://"+group+";ist.recv_addr="+transfer,
 		"--binlog-format=ROW", "--innodb-autoinc-lock-mode=2")
-	a := tcpAsk(t, map[string]string{"node": "address: 'unix:" + m.socket() + "', protocol: mysql, galera: true"})
+	a := watch(t, map[string]string{"node": "tcp: {address: 'unix:" + m.socket() + "', protocol: mysql, galera: true}"},
+		`{alert: NodeReadOnly, expr: vitals_mysql_read_only == 1, labels: {state: ready}}`, `{alert: NodeNotSynced, expr: vitals_mysql_wsrep_local_state != 4, labels: {state: ready}}`)
+	a.staysAlive(t)
 	const state, readOnly = `vitals_mysql_wsrep_local_state{dependency="node"} `, `vitals_mysql_read_only{dependency="node"} `
 	t.Run("synced", func(t *testing.T) {
 		a.sees(t, "node", "", " Synced")
 		a.measures(t, state+"4\n")
 		a.measures(t, readOnly+"0\n")
+		a.ready(t, http.StatusOK)
 	})
 	t.Run("donor", func(t *testing.T) {
 		m.execute(t, "SET GLOBAL wsrep_desync=ON")
 		a.sees(t, "node", "", "Donor/Desynced")
 		a.measures(t, state+"2\n")
+		a.fails(t, "NodeNotSynced")
 		m.execute(t, "SET GLOBAL wsrep_desync=OFF")
 		a.measures(t, state+"4\n")
+		a.ready(t, http.StatusOK)
 	})
 	t.Run("read-only", func(t *testing.T) {
 		m.execute(t, "SET GLOBAL read_only=ON")
 		a.measures(t, readOnly+"1\n")
+		a.fails(t, "NodeReadOnly")
 		m.execute(t, "SET GLOBAL read_only=OFF")
 		a.measures(t, readOnly+"0\n")
+		a.ready(t, http.StatusOK)
 	})
 	// A node that serves no client still answers SELECT 1: its state shows the failure.
 	t.Run("cut off from the cluster", func(t *testing.T) {
 		go func() { _ = m.try("SET GLOBAL wsrep_cluster_address='gcomm://127.0.0.1:1'") }() // takes until its search for other nodes ends
 		a.sees(t, "node", "", "Initialized")
 		a.measures(t, state+"0\n")
+		a.fails(t, "NodeNotSynced")
 	})
 }

@@ -11,60 +11,86 @@ import (
 	"time"
 )
 
-const octaviaConfig = `
+const catalogServiceConfig = `
 evaluation_interval: 200ms
 rule_files: [rules.yml]
 collectors:
-  - name: octavia
+  - name: %s
     interval: 3s
     timeout: 3s
-    openstack: {service: load-balancer, cloud: health, clouds_file: %s, reauthenticate: 3s, load_balancers: [default/kubernetes], amphorae: true}
+    openstack: {%s, cloud: health, clouds_file: %s, reauthenticate: 3s}
 `
 
-// TestOctavia breaks a real Octavia. Each fault has its reason, fails ready and not alive, and passes
-// with the next collection after its cure.
-func TestOctavia(t *testing.T) {
+// openstackService is a service beside Keystone, and a Vitals that checks it.
+type openstackService struct {
+	tcpAsking
+	name string
+}
+
+// watchService starts both, the service by its verb of openstack.sh.
+func watchService(t *testing.T, name, keys string) openstackService {
+	t.Helper()
 	stack(t, "openstack", "start")
-	stack(t, "openstack", "octavia")
-	t.Cleanup(func() { stack(t, "openstack", "fault", "octavia-stopped") })
+	stack(t, "openstack", name)
+	t.Cleanup(func() { stack(t, "openstack", "fault", name+"-stopped") })
 	dir := shortDirectory(t, "")
 	for file, text := range map[string]string{
-		"vitals.yml": fmt.Sprintf(octaviaConfig, filepath.Join(os.Getenv(stateVariable), "openstack", "clouds.yaml")),
-		"rules.yml":  `groups: [{name: g, rules: [{alert: OctaviaDown, expr: vitals_dependency_up == 0, labels: {state: ready}}]}]`,
+		"vitals.yml": fmt.Sprintf(catalogServiceConfig, name, keys, filepath.Join(os.Getenv(stateVariable), "openstack", "clouds.yaml")),
+		"rules.yml":  `groups: [{name: g, rules: [{alert: ServiceDown, expr: vitals_dependency_up == 0, labels: {state: ready}}]}]`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a := tcpAsking{runVitals(t, os.Getenv("VITALS_BIN"), filepath.Join(dir, "vitals.yml"), dir)}
-	a.staysAlive(t)
-	within := 6*time.Second + slack
-	state := func(t *testing.T, want string, status int) time.Duration {
-		t.Helper()
-		return await(t, "octavia has the reason "+want, within, func() error {
-			reason, note, err := a.outcome("octavia")
-			if err == nil && reason != want {
-				err = fmt.Errorf("reason = %q (%s), want %q", reason, note, want)
-			}
-			if err != nil {
-				return err
-			}
-			return a.want("/ready", status)
-		})
-	}
-	state(t, "", http.StatusOK)
-	a.exports(t, `vitals_openstack_api_responding{dependency="octavia"} 1`, `vitals_openstack_load_balancer_present{dependency="octavia",load_balancer="default/kubernetes"} 0`)
+	s := openstackService{tcpAsking{runVitals(t, os.Getenv("VITALS_BIN"), filepath.Join(dir, "vitals.yml"), dir)}, name}
+	s.staysAlive(t)
+	s.state(t, "", http.StatusOK)
+	return s
+}
+
+// state waits for a reason, "" for none, and for the status of ready. It returns how long that took.
+func (s openstackService) state(t *testing.T, want string, status int) time.Duration {
+	t.Helper()
+	return await(t, s.name+" has the reason "+want, 6*time.Second+slack, func() error {
+		reason, note, err := s.outcome(s.name)
+		if err == nil && reason != want {
+			err = fmt.Errorf("reason = %q (%s), want %q", reason, note, want)
+		}
+		if err != nil {
+			return err
+		}
+		return s.want("/ready", status)
+	})
+}
+
+// faults makes the faults of a service. Each has its reason, fails ready and not alive, and passes
+// with the next collection after its cure.
+func (s openstackService) faults(t *testing.T) {
 	for _, f := range []struct{ fault, reason string }{
-		{"octavia-stopped", "refused"},
-		{"octavia-frozen", "timeout"},
-		{"octavia-database-gone", "server_error"},
+		{s.name + "-stopped", "refused"},
+		{s.name + "-frozen", "timeout"},
+		{s.name + "-database-gone", "server_error"},
 		{"password-changed", "auth"},
 	} {
 		t.Run(f.fault, func(t *testing.T) {
 			heal := broken(t, "openstack", f.fault)
-			state(t, f.reason, http.StatusServiceUnavailable)
+			s.state(t, f.reason, http.StatusServiceUnavailable)
 			heal()
-			t.Logf("ready %s after the cure", state(t, "", http.StatusOK).Round(100*time.Millisecond))
+			t.Logf("ready %s after the cure", s.state(t, "", http.StatusOK).Round(100*time.Millisecond))
 		})
 	}
+}
+
+// TestOctavia breaks a real Octavia.
+func TestOctavia(t *testing.T) {
+	s := watchService(t, "octavia", "service: load-balancer, load_balancers: [default/kubernetes], amphorae: true")
+	s.exports(t, `vitals_openstack_api_responding{dependency="octavia"} 1`, `vitals_openstack_load_balancer_present{dependency="octavia",load_balancer="default/kubernetes"} 0`)
+	s.faults(t)
+}
+
+// TestCinder breaks a real Cinder.
+func TestCinder(t *testing.T) {
+	s := watchService(t, "cinder", "service: block-storage")
+	s.exports(t, `vitals_openstack_api_responding{dependency="cinder"} 1`)
+	s.faults(t)
 }

@@ -7,6 +7,7 @@
 #   openstack.sh fault NAME     breaks one thing; heal NAME undoes it
 #   openstack.sh faults         lists the names
 #   openstack.sh octavia        starts Octavia's API in addition, and publishes it in the catalog
+#   openstack.sh cinder         starts Cinder's API likewise
 #
 # State lies in $VITALS_E2E_STATE/openstack; clouds.yaml in it holds the cloud "health".
 set -euo pipefail
@@ -18,13 +19,14 @@ state=${VITALS_E2E_STATE:?names the directory for state}/openstack
 keystone_port=${VITALS_E2E_KEYSTONE_PORT:-25000}
 neutron_port=${VITALS_E2E_NEUTRON_PORT:-29696}
 octavia_port=${VITALS_E2E_OCTAVIA_PORT:-29876}
+cinder_port=${VITALS_E2E_CINDER_PORT:-28776}
 neutron_password=neutron-test-password
 health_password=health-test-password
 token_lifetime=3600
 python=/usr/bin/python3 # another python that is first in PATH does not see Debian's modules
 
 export KEYSTONE_URL=http://127.0.0.1:$keystone_port/v3 NEUTRON_URL=http://127.0.0.1:$neutron_port
-export OCTAVIA_URL=http://127.0.0.1:$octavia_port
+export OCTAVIA_URL=http://127.0.0.1:$octavia_port CINDER_URL=http://127.0.0.1:$cinder_port
 export ADMIN_PASSWORD=admin-test-password NEUTRON_PASSWORD=$neutron_password HEALTH_PASSWORD=$health_password
 
 clean() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 "$@"; }
@@ -36,7 +38,7 @@ answers() { curl -fsS --noproxy '*' --max-time 5 "$1"; }
 configure() {
     mkdir -p "$state/lock" "$state/log"
     local file
-    for file in keystone.conf neutron.conf octavia.conf api-paste.ini clouds.yaml; do
+    for file in keystone.conf neutron.conf octavia.conf cinder.conf api-paste.ini cinder-paste.ini clouds.yaml; do
         fill "$here/openstack/$file" >"$state/$file"
         chmod 600 "$state/$file"
     done
@@ -69,6 +71,12 @@ make_octavia() {
     touch "$state/octavia.made"
 }
 
+make_cinder() {
+    rm -f "$state"/cinder.db*
+    clean "$python" "$here/openstack/cinder_schema.py" "$state/cinder.conf" "$state/cinder.db" >"$state/log/cinder-schema.log" 2>&1
+    touch "$state/cinder.made"
+}
+
 # make NAME makes the service's database once.
 make() {
     [ -e "$state/$1.made" ] || "make_$1" || die "$1 cannot be set up; see $state/log"
@@ -91,15 +99,20 @@ start_neutron() {
         "$python" "$here/openstack/neutron_server.py" --config-file "$state/neutron.conf"
 }
 
-start_octavia() {
-    running octavia && return
-    spawn octavia env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 OCTAVIA_CONFIG="$state/octavia.conf" \
-        uwsgi-core --plugin python3 --http-socket "127.0.0.1:$octavia_port" --wsgi-file "$here/openstack/octavia_wsgi.py" \
+# spawn_wsgi NAME PORT VARIABLE starts an API whose configuration the variable names.
+spawn_wsgi() {
+    running "$1" && return
+    spawn "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$state" LANG=C.UTF-8 "$3=$state/$1.conf" \
+        uwsgi-core --plugin python3 --http-socket "127.0.0.1:$2" --wsgi-file "$here/openstack/$1_wsgi.py" \
         --master --no-orphans --processes 1 --need-app --die-on-term --buffer-size 65535 \
         --add-header 'Connection: close' --disable-logging
 }
 
+start_octavia() { spawn_wsgi octavia "$octavia_port" OCTAVIA_CONFIG; }
+start_cinder() { spawn_wsgi cinder "$cinder_port" CINDER_CONFIG; }
+
 await_octavia() { await 120 octavia answers "$OCTAVIA_URL/"; }
+await_cinder() { await 120 cinder answers "$CINDER_URL/"; }
 
 octavia() {
     make octavia
@@ -107,6 +120,14 @@ octavia() {
     await_octavia
     cloud publish load-balancer "$OCTAVIA_URL" load-balancer_observer
     progress "Octavia answers at $OCTAVIA_URL"
+}
+
+cinder() {
+    make cinder
+    start_cinder
+    await_cinder
+    cloud publish block-storage "$CINDER_URL/v3/%(project_id)s" reader
+    progress "Cinder answers at $CINDER_URL"
 }
 
 await_keystone() { await 120 keystone answers "$KEYSTONE_URL"; }
@@ -127,6 +148,7 @@ start() {
 }
 
 stop() {
+    end cinder
     end octavia
     end neutron
     end keystone
@@ -182,6 +204,15 @@ heal_octavia_frozen() { signal octavia CONT; }
 fault_octavia_database_gone() { away $(db_files octavia); }
 heal_octavia_database_gone() { back $(db_files octavia); }
 
+fault_cinder_stopped() { end cinder; }
+heal_cinder_stopped() { start_cinder && await_cinder; }
+
+fault_cinder_frozen() { signal cinder STOP; }
+heal_cinder_frozen() { signal cinder CONT; }
+
+fault_cinder_database_gone() { away $(db_files cinder); }
+heal_cinder_database_gone() { back $(db_files cinder); }
+
 fault_endpoint_missing() { cloud drop-endpoints; }
 heal_endpoint_missing() { cloud provision; }
 
@@ -191,4 +222,7 @@ heal_service_account_broken() { cloud password neutron "$neutron_password"; }
 fault_port_quota_exhausted() { cloud port-quota 1; }
 heal_port_quota_exhausted() { cloud port-quota reset; }
 
-if [ "${1:-}" = octavia ]; then octavia; else main "$@"; fi
+case ${1:-} in
+octavia | cinder) "$1" ;;
+*) main "$@" ;;
+esac

@@ -62,7 +62,13 @@ host all all 127.0.0.1/32 scram-sha-256
 // postgresServer makes the data and starts the server. postgres logs in by the Unix socket.
 func postgresServer(t *testing.T, listen string, settings ...string) postgresql {
 	t.Helper()
-	p := postgresql{dir: ownedDirectory(t, "postgres"), port: tcpPort(t, listen)}
+	return postgresIn(t, ownedDirectory(t, "postgres"), listen, settings...)
+}
+
+// postgresIn does so in a directory of the user postgres.
+func postgresIn(t *testing.T, dir, listen string, settings ...string) postgresql {
+	t.Helper()
+	p := postgresql{dir: dir, port: tcpPort(t, listen)}
 	runAsPostgres(t, postgresProgram(t, "initdb"), "--pgdata="+p.data(), "--auth=peer", "--encoding=UTF8", "--locale=C", "--no-sync")
 	p.write(t, "pg_hba.conf", postgresRules)
 	p.serve(t, settings...)

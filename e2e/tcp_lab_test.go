@@ -95,19 +95,36 @@ func tcpAsk(t *testing.T, blocks map[string]string) tcpAsking {
 // serverAsk does so with another kind.
 func serverAsk(t *testing.T, kind string, blocks map[string]string) tcpAsking {
 	t.Helper()
+	all := map[string]string{}
+	for name, block := range blocks {
+		all[name] = kind + ": {" + block + "}"
+	}
+	return watch(t, all, `{alert: ServerDown, expr: vitals_dependency_up == 0, labels: {state: ready}, annotations: {summary: "{{ $labels.dependency }} is down."}}`)
+}
+
+// watch runs Vitals with collectors of any kinds, and with these rules.
+func watch(t *testing.T, blocks map[string]string, rules ...string) tcpAsking {
+	t.Helper()
 	dir := shortDirectory(t, "")
 	var config strings.Builder
 	config.WriteString("evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n")
 	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, %s: {%s}}\n", name, kind, blocks[name])
+		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, %s}\n", name, blocks[name])
 	}
-	const rules = `groups: [{name: g, rules: [{alert: ServerDown, expr: vitals_dependency_up == 0, labels: {state: ready}, annotations: {summary: "{{ $labels.dependency }} is down."}}]}]`
-	for file, text := range map[string]string{"vitals.yml": config.String(), "rules.yml": rules} {
+	all := "groups: [{name: g, rules: [" + strings.Join(rules, ", ") + "]}]"
+	for file, text := range map[string]string{"vitals.yml": config.String(), "rules.yml": all} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return tcpAsking{runVitals(t, os.Getenv("VITALS_BIN"), filepath.Join(dir, "vitals.yml"), dir)}
+}
+
+// breaks waits until a collector has a reason and a part of its note, and until ready fails.
+func (a tcpAsking) breaks(t *testing.T, name, reason, note string) {
+	t.Helper()
+	a.sees(t, name, reason, note)
+	a.ready(t, http.StatusServiceUnavailable)
 }
 
 // outcome is the reason why the last collection failed, "" if it did not, and
@@ -184,6 +201,35 @@ func (a tcpAsking) recovered(t *testing.T, name string, change time.Time, health
 	if limit := time.Duration(jitter * 2 * float64(interval)); seen.Sub(change) > limit+time.Second {
 		t.Errorf("%s succeeded %s after the change, want within %s and the time of a busy machine", name, seen.Sub(change), limit)
 	}
+}
+
+// useUp holds all connections of a server, and waits until a collector has that reason and ready
+// fails. The function that it returns releases them.
+func (a tcpAsking) useUp(t *testing.T, name, listen string, connections int) (release func()) {
+	t.Helper()
+	var held []net.Conn
+	release = func() {
+		for _, conn := range held {
+			_ = conn.Close()
+		}
+	}
+	t.Cleanup(release)
+	await(t, "the connections are used up", tcpWithin, func() error {
+		for range connections {
+			conn, err := net.DialTimeout("tcp", listen, time.Second)
+			if err != nil {
+				return err
+			}
+			held = append(held, conn)
+		}
+		reason, note, err := a.outcome(name)
+		if err == nil && reason != "too_many_connections" {
+			err = fmt.Errorf("%s has the reason %q and the note %q, want too_many_connections", name, reason, note)
+		}
+		return err
+	})
+	a.ready(t, http.StatusServiceUnavailable)
+	return release
 }
 
 // faults stops a server, goes on, kills it and starts it again, and compares the
