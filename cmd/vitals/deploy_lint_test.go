@@ -33,7 +33,7 @@ func probeFindings(t *testing.T, r *rulecheck.Set, file, text string) []lint.Fin
 func TestDeploymentsHaveProbesThatFit(t *testing.T) {
 	states := []string{"ready", "alive", "started"}
 	all := deployments()
-	for _, name := range []string{"exec-probe", "native-sidecar", "standalone", "daemonset", "job"} {
+	for _, name := range []string{"exec-probe", "grpc-probe", "native-sidecar", "standalone", "daemonset", "job"} {
 		all = append(all, deployment{file: "deploy/kubernetes/" + name + ".yaml"})
 	}
 	for _, d := range all {
