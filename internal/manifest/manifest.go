@@ -18,6 +18,9 @@ type File struct {
 	Text []byte
 	// Pods are the pods and pod templates in the order of the file.
 	Pods []Pod
+	// Blocks are the texts of literal blocks, such as the files of a ConfigMap. Their lines are
+	// no comments of the manifest.
+	Blocks []Lines
 }
 
 // Pod is a pod, or the template of one.
@@ -123,6 +126,7 @@ func Read(name string, data []byte) (*File, []error) {
 	r := &reader{file: f}
 	for _, root := range roots {
 		r.object(root)
+		r.blocks(root)
 	}
 	switch {
 	case err != nil:
@@ -153,6 +157,17 @@ func (r *reader) object(n *yaml.Node) {
 		if spec := get(n, path...); get(spec, "containers") != nil {
 			r.pod(spec, where)
 		}
+	}
+}
+
+// blocks collects the literal blocks of a node. It does not follow aliases.
+func (r *reader) blocks(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 {
+		last := n.Line + strings.Count(strings.TrimSuffix(n.Value, "\n"), "\n") + 1
+		r.file.Blocks = append(r.file.Blocks, Lines{Line: n.Line + 1, Col: 1, Last: last})
+	}
+	for _, c := range n.Content {
+		r.blocks(c)
 	}
 }
 
