@@ -32,6 +32,7 @@ func (p *program) generateCommand(app *kingpin.Application, do func(func() int) 
 	p.generateAlerts(generate, do)
 	p.generateRBAC(generate, do)
 	p.generateProbes(generate, do)
+	p.generateManifests(generate, do)
 	p.generateSchema(generate, do)
 	p.generateRules(generate, do)
 }
