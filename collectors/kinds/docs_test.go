@@ -28,8 +28,13 @@ func shown(t *testing.T) []string {
 	return files
 }
 
-// The pages include the tested files, unchanged. A folder of several kinds has a page for each.
+// The pages include the tested files, unchanged. A folder of several kinds has a page for each, and
+// a guide may be the page.
 func TestPagesIncludeTheTestedFiles(t *testing.T) {
+	guides, err := filepath.Glob("../../docs/guides/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	language := map[string]string{".py": "python", ".yml": "yaml"}
 	for _, file := range shown(t) {
 		folder := filepath.Dir(filepath.Dir(file))
@@ -38,7 +43,7 @@ func TestPagesIncludeTheTestedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		block := "```" + language[filepath.Ext(file)] + "\n" + collectortest.Read(t, file) + "```\n"
-		if !slices.ContainsFunc(pages, func(page string) bool { return strings.Contains(collectortest.Read(t, page), block) }) {
+		if !slices.ContainsFunc(append(pages, guides...), func(page string) bool { return strings.Contains(collectortest.Read(t, page), block) }) {
 			t.Errorf("no page of %s includes %s unchanged", folder, file)
 		}
 	}

@@ -18,8 +18,9 @@ type File struct {
 	Text []byte
 	// Pods are the pods and pod templates in the order of the file.
 	Pods []Pod
-	// Files are the lines of the files in ConfigMaps, whose comments are not of the manifest.
-	Files []Lines
+	// Blocks are the texts of literal blocks, such as the files of a ConfigMap. Their lines are
+	// no comments of the manifest.
+	Blocks []Lines
 }
 
 // Pod is a pod, or the template of one.
@@ -125,6 +126,7 @@ func Read(name string, data []byte) (*File, []error) {
 	r := &reader{file: f}
 	for _, root := range roots {
 		r.object(root)
+		r.blocks(root)
 	}
 	switch {
 	case err != nil:
@@ -150,9 +152,6 @@ func (r *reader) object(n *yaml.Node) {
 		}
 		return
 	}
-	if kind == "ConfigMap" {
-		r.files(get(n, "data"))
-	}
 	where := strings.TrimSpace(kind + " " + text(get(n, "metadata", "name")))
 	for _, path := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}, {"template", "spec"}} {
 		if spec := get(n, path...); get(spec, "containers") != nil {
@@ -161,12 +160,14 @@ func (r *reader) object(n *yaml.Node) {
 	}
 }
 
-// files adds the lines of the values of a ConfigMap that are literal: "key: |".
-func (r *reader) files(data *yaml.Node) {
-	for _, e := range entries(data) {
-		if v := deref(e.value); v.Style&yaml.LiteralStyle != 0 {
-			r.file.Files = append(r.file.Files, Lines{v.Line, v.Column, v.Line + strings.Count(strings.TrimRight(v.Value, "\n"), "\n") + 1})
-		}
+// blocks collects the literal blocks of a node. It does not follow aliases.
+func (r *reader) blocks(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Style&yaml.LiteralStyle != 0 {
+		last := n.Line + strings.Count(strings.TrimSuffix(n.Value, "\n"), "\n") + 1
+		r.file.Blocks = append(r.file.Blocks, Lines{Line: n.Line + 1, Col: 1, Last: last})
+	}
+	for _, c := range n.Content {
+		r.blocks(c)
 	}
 }
 

@@ -59,8 +59,7 @@ func (p *pass) acceptProbes(first int) {
 		lines := strings.Split(string(f.Text), "\n")
 		for i, line := range lines {
 			a, ok := parseComment(line, i+1)
-			inFile := func(at manifest.Lines) bool { return at.Line < i+1 && i+1 <= at.Last }
-			if !ok || slices.ContainsFunc(f.Files, inFile) {
+			if !ok || inBlock(f, i+1) {
 				continue
 			}
 			at := manifest.Lines{Line: 1, Last: len(lines)}
@@ -72,6 +71,11 @@ func (p *pass) acceptProbes(first int) {
 			p.acceptProbe(f, at, a, first)
 		}
 	}
+}
+
+// inBlock reports whether a line is text, such as that of a rule file in a ConfigMap.
+func inBlock(f *manifest.File, line int) bool {
+	return slices.ContainsFunc(f.Blocks, func(b manifest.Lines) bool { return b.Line <= line && line <= b.Last })
 }
 
 // acceptProbe applies a comment to the findings within lines, and reports codes that it
