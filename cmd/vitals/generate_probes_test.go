@@ -53,7 +53,7 @@ func TestGeneratedProbesOfProfilesPassTheCheck(t *testing.T) {
 		if pr.Name == "tripleo" {
 			source = append(source, "--set=service=nova-compute")
 		}
-		for _, flags := range [][]string{{"--port=8080"}, {"--port=9000"}, {"--type=grpc"}, {"--type=exec", "--vitals-port=8080", "--command=/openstack/healthcheck"}} {
+		for _, flags := range [][]string{{"--port=8080"}, {"--port=9000"}, {"--type=grpc", "--port=8080"}, {"--type=exec", "--vitals-port=8080", "--command=/openstack/healthcheck"}} {
 			t.Run(pr.Name+strings.Join(flags, " "), func(t *testing.T) { passesTheCheck(t, source, generatedProbes(t, source, flags)) })
 		}
 	}
