@@ -145,7 +145,7 @@ func (d *crd) check(ctx context.Context, c *client) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, err
+		return false, lackingRight("get", "apiextensions.k8s.io/customresourcedefinitions", d.name, err)
 	}
 	d.version, d.present = definition.Metadata.ResourceVersion, definition.established()
 	return d.present, nil

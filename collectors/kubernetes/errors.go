@@ -38,6 +38,15 @@ func withOperation(operation string, err error) error {
 	return fmt.Errorf("%s: %w", operation, err)
 }
 
+// lackingRight adds the missing right to the error of a request that is forbidden. The message of
+// the API server names the right too, but after other names, so a limit may cut it off.
+func lackingRight(verb, resource, where string, err error) error {
+	if !hasStatus(err, http.StatusForbidden) {
+		return err
+	}
+	return fmt.Errorf("the account lacks the right to %s %s %s: %w", verb, resource, where, err)
+}
+
 // cause returns the cause of the end of ctx, if it has ended, because the error of a transport
 // does not contain it. Otherwise it returns err.
 func cause(ctx context.Context, err error) error {

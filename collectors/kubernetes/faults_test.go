@@ -213,6 +213,20 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// The message of the API server is limited, and names the right at its end.
+func TestForbiddenDefinitionNamesTheRight(t *testing.T) {
+	const crd = "kuryrports.openstack.org"
+	api := newAPI(t)
+	c := api.config()
+	c.CRDs = []string{crd}
+	api.fault(crds+crd, status(403))
+	_, err := collect(t, newCollector(t, c), 5*time.Second)
+	const want = "the account lacks the right to get apiextensions.k8s.io/customresourcedefinitions " + crd + ": status 403"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Collect() = %v, want %q", err, want)
+	}
+}
+
 func TestDefinitionIsReadAgainOnlyAfterAChange(t *testing.T) {
 	const crd = "kuryrports.openstack.org"
 	api := newAPI(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -56,14 +55,11 @@ func (w *watch) open(ctx context.Context) (io.ReadCloser, error) {
 
 // lacking adds the missing right to the error of a request that is forbidden.
 func (w *watch) lacking(verb string, err error) error {
-	if !hasStatus(err, http.StatusForbidden) {
-		return err
-	}
-	where := "all namespaces"
+	where := "in all namespaces"
 	if w.namespace != "" {
-		where = "namespace " + w.namespace
+		where = "in namespace " + w.namespace
 	}
-	return fmt.Errorf("the account lacks the right to %s %s in %s: %w", verb, w.resource, where, err)
+	return lackingRight(verb, w.resource, where, err)
 }
 
 // path returns the path of the resource, in the preferred version of its group. The version is
