@@ -144,10 +144,16 @@ func (a apiServer) makeAccount(t *testing.T, roles map[string]string) {
 	}
 }
 
-// kubeconfig writes a kubeconfig with a token of the account.
+// kubeconfig writes a kubeconfig with a token of the pod's account.
 func (a apiServer) kubeconfig(t *testing.T, dir string) string {
 	t.Helper()
-	status, body, err := a.send(http.MethodPost, "/api/v1/namespaces/default/serviceaccounts/my-app/token", "{apiVersion: authentication.k8s.io/v1, kind: TokenRequest, spec: {}}")
+	return a.kubeconfigOf(t, dir, "default", "my-app")
+}
+
+// kubeconfigOf writes a kubeconfig with a token of an account.
+func (a apiServer) kubeconfigOf(t *testing.T, dir, namespace, account string) string {
+	t.Helper()
+	status, body, err := a.send(http.MethodPost, "/api/v1/namespaces/"+namespace+"/serviceaccounts/"+account+"/token", "{apiVersion: authentication.k8s.io/v1, kind: TokenRequest, spec: {}}")
 	var granted struct{ Status struct{ Token string } }
 	if err == nil {
 		err = json.Unmarshal(body, &granted)
