@@ -77,8 +77,9 @@ func (v verdict) short() string {
 var facts = regexp.MustCompile(`(?m)^(not alive): .*$| \((?:value|since) [^()]*\)(?:: .*)?$|: collector \S+ fails: .*$`)
 
 // watched are the resources of the profile's watches. The alert that is active for the
-// longest is shown: if both watches end, that of the one whose end was noticed first.
-var watched = regexp.MustCompile(`(The watch of )(?:pods|services)( is)`)
+// longest is shown: if both watches end, that of the one whose end was noticed first; if a role is
+// removed during a collection, that of a right that it checks later.
+var watched = regexp.MustCompile(`(The watch of |The service account may not watch )(?:pods|services|openstack\.org/kuryrports)( is|\.)`)
 
 // differs returns how the response of the state's probe differs from v, or "".
 func (v verdict) differs(t *testing.T, l *kuryrLab, state string) string {

@@ -8,7 +8,7 @@ const (
 	netlinkDown      = "NetlinkDown failing: The links of this network namespace cannot be listed by netlink."
 	netlinkStuck     = "NetlinkStuck failing: Netlink gave no sound answer three times in a row."
 	interfaceMissing = "InterfaceMissing failing: The interface br-int does not exist."
-	kuryrPortsDenied = "KubernetesAccessDenied failing: The service account may not watch openstack.org/kuryrports."
+	kuryrPortsDenied = "KubernetesAccessDenied failing: The service account may not watch RESOURCE."
 	notAlive         = "not alive"
 )
 
