@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,14 +215,15 @@ func TestCompressedRequests(t *testing.T) {
 	c := client(t, address)
 	for _, test := range []struct {
 		name, service string
-		want          codes.Code
+		want          []codes.Code
 	}{
-		{"a service", "ready", codes.OK},
-		{"a million bytes", strings.Repeat("a", 1_000_000), codes.ResourceExhausted},
+		{"a service", "ready", []codes.Code{codes.OK}},
+		// net/http may reset the stream before the client has read the status.
+		{"a million bytes", strings.Repeat("a", 1_000_000), []codes.Code{codes.ResourceExhausted, codes.Internal}},
 	} {
 		r, err := c.Check(bounded(t), &healthgrpc.HealthCheckRequest{Service: test.service}, grpc.UseCompressor(gzip.Name))
-		if got := status.Code(err); got != test.want || err == nil && r.GetStatus() != healthgrpc.HealthCheckResponse_SERVING {
-			t.Errorf("%s: Check = %v, %v, want %s", test.name, r, err, test.want)
+		if got := status.Code(err); !slices.Contains(test.want, got) || err == nil && r.GetStatus() != healthgrpc.HealthCheckResponse_SERVING {
+			t.Errorf("%s: Check = %v, %v, want one of %s", test.name, r, err, test.want)
 		}
 	}
 }
