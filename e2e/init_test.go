@@ -51,7 +51,7 @@ func TestInitOnThisHost(t *testing.T) {
 		cmd := exec.Command(inside[0], on(vitals, "init", "--write="+to)[1:]...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 		out, err := cmd.CombinedOutput()
-		for _, want := range []string{"redis (tcp): it listens on 127.0.0.1:7379 (redis-server)\n", "postgres (tcp): it listens on 127.0.0.1:7432 (postgres)\n"} {
+		for _, want := range []string{"redis (redis): it listens on 127.0.0.1:7379 (redis-server)\n", "postgres (tcp): it listens on 127.0.0.1:7432 (postgres)\n"} {
 			if err == nil && !strings.Contains(string(out), want) {
 				err = fmt.Errorf("no %q", want)
 			}
