@@ -49,7 +49,6 @@ func settles(t *testing.T, what string, checks ...func() error) {
 // while their dependency is, and are restarted by a dead component alone. A pod that ends is not
 // ready before it stops, and a sidecar does not keep a Job from its end.
 func TestKubeletWorkloads(t *testing.T) {
-	t.Parallel()
 	w := startWorkloads(t)
 	n := w["job"].node
 	release := n.holdWarmup(t)

@@ -81,7 +81,9 @@ func TestMemcached(t *testing.T) {
 		a.ready(t, http.StatusOK) // some seconds after the last eviction
 	})
 	t.Run("connections used up", func(t *testing.T) {
-		release := a.useUp(t, "cache", listen, 64)
+		// Its limit of open files is that of connections. If it meets that one first, it stops
+		// to accept, in place of an answer.
+		release := a.useUp(t, "cache", listen, 64, "too_many_connections", "timeout")
 		release()
 		a.recovers(t, "cache", well, time.Now())
 	})

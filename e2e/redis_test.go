@@ -123,7 +123,7 @@ func TestRedis(t *testing.T) {
 		p.recovers(t)
 	})
 	t.Run("connections used up", func(t *testing.T) {
-		release := p.a.useUp(t, "master", p.listen, 20)
+		release := p.a.useUp(t, "master", p.listen, 20, "too_many_connections")
 		release()
 		p.recovers(t)
 	})
