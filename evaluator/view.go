@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -95,6 +96,22 @@ func (v *View) Exporter(series labels.Labels) (collector string, own bool) {
 		return name, true
 	}
 	return "", true
+}
+
+// CanExport reports whether the configuration of a collector allows series that a selector
+// selects. It is true where the labels of the metric are not known in advance.
+func (v *View) CanExport(collector string, selector *parser.VectorSelector) bool {
+	known := false
+	for _, m := range v.core.cfg.Metrics[collector] {
+		if m.Name != promexpr.MetricName(selector) {
+			continue
+		}
+		known = true
+		if promexpr.CanMatch(selector.LabelMatchers, m.Labels, m.AnyLabel) {
+			return true
+		}
+	}
+	return !known
 }
 
 // Recording is a recording rule after an evaluation.

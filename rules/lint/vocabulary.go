@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
 // Vocabulary describes the series that selectors can match.
@@ -51,25 +53,10 @@ type Metric struct {
 
 // matches reports whether a series of the metric can satisfy the matchers.
 func (m *Metric) matches(matchers []*labels.Matcher) bool {
-	for _, want := range matchers {
-		if want.Name == model.MetricNameLabel {
-			if m.Name != "" && !want.Matches(m.Name) {
-				return false
-			}
-			continue
-		}
-		values, known := m.Labels[want.Name]
-		switch {
-		case !known && (m.Name == "" || m.AnyLabel): // a label of another program or of a configuration
-		case !known:
-			if !want.Matches("") {
-				return false
-			}
-		case values != nil && !slices.ContainsFunc(values, want.Matches):
-			return false
-		}
-	}
-	return true
+	named := m.Name == "" || !slices.ContainsFunc(matchers, func(want *labels.Matcher) bool {
+		return want.Name == model.MetricNameLabel && !want.Matches(m.Name)
+	})
+	return named && promexpr.CanMatch(matchers, m.Labels, m.Name == "" || m.AnyLabel) // without a name: of another program
 }
 
 // own reports whether only Vitals may export the name.
