@@ -87,9 +87,9 @@ func (c *core) findings(a *alerting, alerts []Alert) []finding {
 func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 	for _, l := range named {
 		for _, s := range c.sources {
-			if l.Name == s.parts.label {
+			if l.Name == s.parts.Label {
 				ok = true
-				if note := s.parts.notes[l.Value]; note != "" {
+				if note := s.parts.Notes[l.Value]; note != "" {
 					found = append(found, finding{s, l.Name + " " + l.Value + ": " + note})
 				}
 			}
@@ -110,7 +110,7 @@ func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 func (c *core) failuresOf(metrics []string) (found []finding) {
 	exports := c.exportersOf(metrics)
 	for _, s := range c.sources {
-		if s.status.Error == "" && len(s.parts.notes) == 0 || !exports(s) {
+		if s.status.Error == "" && len(s.parts.Notes) == 0 || !exports(s) {
 			continue
 		}
 		if s.status.Error != "" {
@@ -125,9 +125,9 @@ func (c *core) failuresOf(metrics []string) (found []finding) {
 // until they exceed what a note has room for.
 func (s *source) partFindings() (found []finding) {
 	length := 0
-	for _, value := range slices.Sorted(maps.Keys(s.parts.notes)) {
-		if note := s.parts.notes[value]; note != "" && length <= maxFinding {
-			f := finding{s, s.parts.label + " " + value + ": " + note}
+	for _, value := range slices.Sorted(maps.Keys(s.parts.Notes)) {
+		if note := s.parts.Notes[value]; note != "" && length <= maxFinding {
+			f := finding{s, s.parts.Label + " " + value + ": " + note}
 			found, length = append(found, f), length+len(f.part)
 		}
 	}
@@ -172,8 +172,8 @@ func (s *source) isNamed(l labels.Label) bool {
 	if l.Value == s.Name {
 		return NamesCollector(l.Name)
 	}
-	_, ok := s.parts.notes[l.Value]
-	return ok && l.Name == s.parts.label
+	_, ok := s.parts.Notes[l.Value]
+	return ok && l.Name == s.parts.Label
 }
 
 // measuredBy are the collectors of a rule since it has a status and all collectors have run.

@@ -1,4 +1,4 @@
-package evaluator
+package workers
 
 import (
 	"context"
@@ -29,14 +29,14 @@ func (*requestedCollector) Describe() []collectors.Desc { return nil }
 func TestCollectorsRunAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &requestedCollector{}
-		w := newWorker(Source{Name: "c", Interval: time.Hour, Timeout: time.Second, Collector: c}, make(chan result, 9), Options{Logger: slog.New(slog.DiscardHandler)})
+		w := newWorker(Job{Name: "c", Interval: time.Hour, Timeout: time.Second, Collector: c}, make(chan Result, 9), slog.New(slog.DiscardHandler), nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			w.run(ctx)
 		}()
-		for _, wake := range []func(){func() {}, w.wakeUp, (&workers{running: map[collectors.Collector]*worker{c: w}}).wakeUp} {
+		for _, wake := range []func(){func() {}, w.wakeUp, (&Set{running: map[collectors.Collector]*worker{c: w}}).WakeUp} {
 			time.Sleep(time.Second)
 			wake()
 		}

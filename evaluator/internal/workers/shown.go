@@ -1,4 +1,4 @@
-package evaluator
+package workers
 
 import (
 	"github.com/prometheus/common/model"
@@ -48,4 +48,26 @@ func (w *worker) shownDescs(descs []collectors.Desc) []collectors.Desc {
 		}
 	}
 	return descs
+}
+
+// noteOf returns the collector's note on its last collection as one line without secrets.
+func (w *worker) noteOf() string {
+	n, ok := w.collector.(collectors.Noter)
+	if !ok {
+		return ""
+	}
+	return text.Short(w.shown(n.Note()), MaxNote)
+}
+
+// partsOf returns the notes on the parts, each as noteOf does.
+func (w *worker) partsOf() (p Parts) {
+	n, ok := w.collector.(collectors.PartNoter)
+	if !ok {
+		return Parts{}
+	}
+	p.Label, p.Notes = n.PartNotes()
+	for value, note := range p.Notes {
+		p.Notes[value] = text.Short(w.shown(note), MaxNote)
+	}
+	return p
 }

@@ -1,4 +1,4 @@
-package evaluator
+package workers
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/redact"
+	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
@@ -26,6 +27,8 @@ const (
 	// spread is the part of the interval by which collections vary, so that collectors
 	// that started together drift apart.
 	spread = 0.05
+	// maxError bounds an error, in bytes.
+	maxError = 512
 )
 
 // worker runs one collector: a collection at once, then one an interval, and one
@@ -33,11 +36,11 @@ const (
 // do not overlap.
 type worker struct {
 	collector collectors.Collector
-	// source is replaced when a reload changes the collector's times.
-	source  atomic.Pointer[Source]
+	// job is replaced when a reload changes the collector's times.
+	job     atomic.Pointer[Job]
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when run has returned
-	results chan<- result
+	results chan<- Result
 	logger  *slog.Logger
 	secrets *redact.List
 	wake    chan struct{}
@@ -49,16 +52,16 @@ type worker struct {
 	log   outcomeLog
 }
 
-func newWorker(s Source, results chan<- result, opts Options) *worker {
-	w := &worker{collector: s.Collector, results: results, logger: opts.Logger.With("collector", s.Name), secrets: opts.Secrets, wake: make(chan struct{}, 1), ended: make(chan struct{}), log: newOutcomeLog()}
-	w.source.Store(&s)
+func newWorker(j Job, results chan<- Result, logger *slog.Logger, secrets *redact.List) *worker {
+	w := &worker{collector: j.Collector, results: results, logger: logger.With("collector", j.Name), secrets: secrets, wake: make(chan struct{}, 1), ended: make(chan struct{}), log: newOutcomeLog()}
+	w.job.Store(&j)
 	return w
 }
 
 // change sets other times and requests a collection, which is the first to use them.
-func (w *worker) change(s Source) {
-	if *w.source.Load() != s {
-		w.source.Store(&s)
+func (w *worker) change(j Job) {
+	if *w.job.Load() != j {
+		w.job.Store(&j)
 		w.wakeUp()
 	}
 }
@@ -66,9 +69,9 @@ func (w *worker) change(s Source) {
 // renew has the collector run now and the interval begin anew. Unlike a requested collection, a
 // regular one exports no earlier results.
 func (w *worker) renew() {
-	before := w.source.Load()
+	before := w.job.Load()
 	same := *before
-	w.source.CompareAndSwap(before, &same)
+	w.job.CompareAndSwap(before, &same)
 	w.wakeUp()
 }
 
@@ -87,12 +90,12 @@ func (w *worker) run(ctx context.Context) {
 		running := panics.Go(func() struct{} { w.keepRunning(ctx, r); return struct{}{} })
 		defer w.await(running.Done())
 	}
-	var source *Source
+	var job *Job
 	var due time.Time // of the next regular collection
 	for {
 		begin, collecting := time.Now(), collectors.WithRequest(ctx)
-		if s := w.source.Load(); s != source || !begin.Before(due) {
-			source, due, collecting = s, begin.Add(w.wait()), ctx
+		if j := w.job.Load(); j != job || !begin.Before(due) {
+			job, due, collecting = j, begin.Add(w.wait()), ctx
 		}
 		if !w.runCollection(collecting) {
 			return
@@ -105,7 +108,7 @@ func (w *worker) run(ctx context.Context) {
 
 // wait returns the interval, varied by spread.
 func (w *worker) wait() time.Duration {
-	return time.Duration(float64(w.source.Load().Interval) * (1 + spread*(2*rand.Float64()-1)))
+	return time.Duration(float64(w.job.Load().Interval) * (1 + spread*(2*rand.Float64()-1)))
 }
 
 // sleep waits for d or for wake, which may be nil. It returns false if ctx ended first.
@@ -123,11 +126,11 @@ func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
 // ctx has ended. For a collector that does not return in time it delivers an error at
 // once, and then waits for it to return.
 func (w *worker) runCollection(ctx context.Context) bool {
-	timeout := w.source.Load().Timeout
+	timeout := w.job.Load().Timeout
 	begin := time.Now() // before the timeout begins, so that a collection that times out took no less
 	collecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	collection := panics.Go(func() result { return w.collect(collecting) })
+	collection := panics.Go(func() Result { return w.collect(collecting) })
 
 	ended, late := collecting.Done(), (<-chan time.Time)(nil)
 	for {
@@ -138,10 +141,10 @@ func (w *worker) runCollection(ctx context.Context) bool {
 			ended, late = nil, time.After(min(max(timeout/10, minGrace), maxGrace))
 		case <-collection.Done():
 			r := w.outcome(collection)
-			r.began, r.took = begin, time.Since(begin)
+			r.Began, r.Took = begin, time.Since(begin)
 			return w.deliver(ctx, r)
 		case <-late:
-			if !w.deliver(ctx, result{began: begin, took: time.Since(begin), err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
+			if !w.deliver(ctx, Result{Began: begin, Took: time.Since(begin), Err: fmt.Errorf("no result within the timeout of %s", timeout)}) {
 				return false
 			}
 			select {
@@ -156,42 +159,45 @@ func (w *worker) runCollection(ctx context.Context) bool {
 }
 
 // collect calls the collector.
-func (w *worker) collect(ctx context.Context) result {
+func (w *worker) collect(ctx context.Context) Result {
 	samples, err := w.collector.Collect(ctx)
-	r := result{samples: w.shownSamples(samples), descs: w.shownDescs(w.collector.Describe()), err: err, note: w.noteOf(), parts: w.partsOf()}
-	if p, ok := w.collector.(collectors.Prioritizer); ok && len(r.samples) == len(samples) {
-		r.essential = p.Essential()
+	r := Result{Samples: w.shownSamples(samples), Descs: w.shownDescs(w.collector.Describe()), Err: err, Note: w.noteOf(), Parts: w.partsOf()}
+	if p, ok := w.collector.(collectors.Prioritizer); ok && len(r.Samples) == len(samples) {
+		r.Essential = p.Essential()
 	}
 	if err == nil {
 		return r
 	}
 	if panicked, ok := errors.AsType[*panics.Error](err); ok { // in a callback of a library
-		r.stack = panicked.Stack
+		r.Stack = panicked.Stack
 	}
-	r.err = errors.New(w.shown(err.Error()))
+	r.Err = errors.New(w.shown(err.Error()))
 	return r
 }
 
 // outcome returns the result of a collection that has ended. A panic is an error, and so is
 // one between collections.
-func (w *worker) outcome(collection *panics.Task[result]) (r result) {
+func (w *worker) outcome(collection *panics.Task[Result]) (r Result) {
 	defer func() {
 		if p := panics.Of(recover()); p != nil {
-			r = result{err: errors.New(w.panicText(p)), stack: p.Stack}
+			r = Result{Err: errors.New(w.panicText(p)), Stack: p.Stack}
 		}
 	}()
 	r = collection.Result()
 	if p := w.fault.Load(); p != nil {
-		return result{err: errors.New(bound("between collections: " + w.panicText(p)))}
+		return Result{Err: errors.New(bound("between collections: " + w.panicText(p)))}
 	}
 	return r
 }
 
+// bound clips a text to 512 bytes, and removes invisible characters.
+func bound(s string) string { return text.Clip(text.Visible(s), maxError) }
+
 // panicText returns the value of a panic without secrets.
 func (w *worker) panicText(p *panics.Error) string { return bound(w.shown(p.Error())) }
 
-func (w *worker) deliver(ctx context.Context, r result) bool {
-	r.collector = w.collector
+func (w *worker) deliver(ctx context.Context, r Result) bool {
+	r.Collector = w.collector
 	w.logChange(r, time.Now())
 	select {
 	case <-ctx.Done():
@@ -206,7 +212,7 @@ func (w *worker) deliver(ctx context.Context, r result) bool {
 func (w *worker) keepRunning(ctx context.Context, r collectors.Runner) {
 	for ctx.Err() == nil {
 		w.runOnce(ctx, r)
-		if !sleep(ctx, w.source.Load().Interval, nil) {
+		if !sleep(ctx, w.job.Load().Interval, nil) {
 			return
 		}
 	}
@@ -222,7 +228,7 @@ func (w *worker) runOnce(ctx context.Context, r collectors.Runner) {
 	})
 	select {
 	case <-running.Done():
-	case <-time.After(w.source.Load().Interval):
+	case <-time.After(w.job.Load().Interval):
 		w.setFault(nil)
 	}
 	p, _ := errors.AsType[*panics.Error](running.Result())

@@ -1,4 +1,4 @@
-package evaluator
+package workers
 
 import (
 	"regexp"
@@ -8,6 +8,11 @@ import (
 )
 
 const (
+	// NewChanges is how many changes of an outcome are logged at once.
+	NewChanges = 10
+	// ChangePause is the time after which one more line sums up the changes since the last
+	// one: a collector that flaps does not fill the log.
+	ChangePause = time.Minute
 	// newErrors is how many changes of an error are logged at once, and errorPause the time
 	// after which one more is: errors that alternate do not fill the log.
 	newErrors  = 5
@@ -27,7 +32,7 @@ type outcomeLog struct {
 
 func newOutcomeLog() outcomeLog {
 	return outcomeLog{
-		flips:  rate.NewLimiter(rate.Every(changePause), newChanges),
+		flips:  rate.NewLimiter(rate.Every(ChangePause), NewChanges),
 		limits: rate.NewLimiter(rate.Every(errorPause), newErrors),
 	}
 }
@@ -54,21 +59,21 @@ func shapeOf(err string) string {
 }
 
 // logChange logs a result that differs in success, panic or error from the one that was
-// logged last. Words with digits in an error do not count. Collectors that flap are logged as
-// states that flap are.
-func (w *worker) logChange(r result, at time.Time) {
+// logged last. Words with digits in an error do not count. Collectors that flap are summed
+// up.
+func (w *worker) logChange(r Result, at time.Time) {
 	w.logPanic(r)
-	w.log.count(r.err == nil)
+	w.log.count(r.Err == nil)
 	if w.log.changes > 0 {
 		if w.log.flips.AllowN(at, 1) {
 			w.logOutcome(r)
 		}
 		return
 	}
-	if r.err == nil {
+	if r.Err == nil {
 		return
 	}
-	err := bound(r.err.Error())
+	err := bound(r.Err.Error())
 	if shape := shapeOf(err); shape != w.log.shape && w.log.limits.AllowN(at, 1) {
 		w.logger.Warn("error of the collector changed", "err", err)
 		w.log.shape = shape
@@ -76,11 +81,11 @@ func (w *worker) logChange(r result, at time.Time) {
 }
 
 // logPanic logs a panic unless the last collection panicked as well.
-func (w *worker) logPanic(r result) {
-	if r.stack != nil && !w.panicked {
-		w.logger.Error("collector panicked", "err", r.err, "stack", string(r.stack))
+func (w *worker) logPanic(r Result) {
+	if r.Stack != nil && !w.panicked {
+		w.logger.Error("collector panicked", "err", r.Err, "stack", string(r.Stack))
 	}
-	w.panicked = r.stack != nil
+	w.panicked = r.Stack != nil
 }
 
 // count counts a change of the outcome.
@@ -93,17 +98,17 @@ func (l *outcomeLog) count(ok bool) {
 
 // logOutcome logs whether the collector succeeds, and the number of changes if there is more
 // than one.
-func (w *worker) logOutcome(r result) {
+func (w *worker) logOutcome(r Result) {
 	logger := w.logger
 	if w.log.changes > 1 {
 		logger = logger.With("changes", w.log.changes)
 	}
 	w.log.changes = 0
-	if r.err == nil {
+	if r.Err == nil {
 		logger.Info("collector succeeds")
 		return
 	}
-	err := bound(r.err.Error())
+	err := bound(r.Err.Error())
 	w.log.shape = shapeOf(err)
 	logger.Warn("collector fails", "err", err)
 }
