@@ -60,9 +60,9 @@ func accept(p *check.Pass) {
 				switch {
 				case code == p.Current.Code:
 					reportInvalid(p, a, "%s reports comments like this one and cannot be accepted", code)
-				case !known(code):
+				case !known(p, code):
 					reportInvalid(p, a, "there is no check %s", code)
-				case mistake(code):
+				case mistake(p, code):
 					reportInvalid(p, a, "%s is a mistake and cannot be accepted", code)
 				case !apply(p, a, byCode[findingsOf{f.Name, code, a.subject}]):
 					reportUnused(p, a, code)
@@ -114,16 +114,17 @@ func reportInvalid(p *check.Pass, a acceptance, text string, args ...any) *check
 	if a.subject == nil {
 		return p.Report(f)
 	}
-	return p.About(a.subject, f.Line, f.Col, f.Cure, f.Text)
+	return p.AtPlace(a.subject, f.Line, f.Col, f.Cure, f.Text)
 }
 
-func known(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check.Check) bool { return c.Code == code })
+// known reports whether a check has a code.
+func known(p *check.Pass, code string) bool {
+	return slices.ContainsFunc(p.Checks, func(c check.Check) bool { return c.Code == code })
 }
 
 // mistake reports whether a code belongs to the parser: Check never finds it.
-func mistake(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check.Check) bool { return c.Code == code && c.All == nil && c.Rule == nil })
+func mistake(p *check.Pass, code string) bool {
+	return slices.ContainsFunc(p.Checks, func(c check.Check) bool { return c.Code == code && c.All == nil && c.Rule == nil })
 }
 
 // reportUnused reports an acceptance that accepts nothing. Many findings depend on the
@@ -269,7 +270,7 @@ type Comment struct {
 // Comments returns the valid comments that accept findings in a file, in the order of the
 // file. A program that copies the rules copies them as well.
 func Comments(f *rules.File) []Comment {
-	p := check.New([]*rules.File{f}, check.Options{})
+	p := check.New(nil, []*rules.File{f}, check.Options{})
 	var all []Comment
 	for _, a := range acceptances(p, f) {
 		if a.wrong != "" {

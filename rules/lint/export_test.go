@@ -28,7 +28,7 @@ func CheckCodes() []string {
 
 // Computations runs all checks and returns how many shapes, traits and outcomes they compute.
 func Computations(files []*rules.File, opts Options) int {
-	p := check.New(files, opts)
+	p := check.New(checks(), files, opts)
 	run(p)
 	return p.Computations()
 }

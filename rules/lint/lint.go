@@ -43,7 +43,7 @@ const (
 // rules.ParseAll and rules.Check, unless Options.Partial is set. The findings follow the
 // order of the files, then of the manifests. Accepted findings are included.
 func Check(files []*rules.File, opts Options) []Finding {
-	p := check.New(files, opts)
+	p := check.New(checks(), files, opts)
 	run(p)
 	order := map[string]int{}
 	for i, f := range files {
@@ -67,7 +67,7 @@ func Check(files []*rules.File, opts Options) []Finding {
 
 // run runs all checks.
 func run(p *check.Pass) {
-	for _, c := range checks() {
+	for _, c := range p.Checks {
 		p.Current = c
 		switch {
 		case c.All != nil:

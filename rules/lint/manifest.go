@@ -112,7 +112,7 @@ func acceptProbe(p *check.Pass, f *manifest.File, at manifest.Lines, a acceptanc
 		}
 		switch {
 		case applied:
-		case !known(code):
+		case !known(p, code):
 			report(fmt.Sprintf("there is no check %s", code))
 		case !strings.HasPrefix(code, "V03"):
 			report(fmt.Sprintf("%s is not a check of probes", code))

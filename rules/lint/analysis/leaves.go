@@ -24,7 +24,7 @@ type Leaf struct {
 	// Via names the recording rules on the way, in order; nil for a selector of the
 	// expression itself.
 	Via []string
-	// At is the selector in the rule's own expression that led here. above contains the
+	// At is the selector in the rule's own expression that led here. Above contains the
 	// nodes above it.
 	At    *parser.VectorSelector
 	Above *Trail

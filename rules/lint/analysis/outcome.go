@@ -32,6 +32,7 @@ const (
 type Outcome struct {
 	// Values are the possible values of its samples.
 	numbers.Values
+	// Sure is how certain it is that there is a result.
 	Sure Certainty
 	// Subject is the identity of the expression whose values these are: it has a sample with
 	// the same labels and value. It is empty if unknown. facts holds, by subject, the possible

@@ -10,17 +10,6 @@ import (
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
-// Exporters returns the kinds of collectors that export a metric.
-func Exporters(metrics []Metric, name string) []string {
-	var kinds []string
-	for _, m := range metrics {
-		if m.Name == name {
-			kinds = append(kinds, m.Kind)
-		}
-	}
-	return kinds
-}
-
 // Vocabulary describes the series that selectors can match.
 type Vocabulary struct {
 	// Configured is set if the vocabulary describes a configuration: a metric that it lacks
@@ -68,6 +57,17 @@ func (m *Metric) Matches(matchers []*labels.Matcher) bool {
 		return want.Name == model.MetricNameLabel && !want.Matches(m.Name)
 	})
 	return named && promexpr.CanMatch(matchers, m.Labels, m.Name == "" || m.AnyLabel) // without a name: of another program
+}
+
+// Exporters returns the kinds of collectors that export a metric.
+func Exporters(metrics []Metric, name string) []string {
+	var kinds []string
+	for _, m := range metrics {
+		if m.Name == name {
+			kinds = append(kinds, m.Kind)
+		}
+	}
+	return kinds
 }
 
 // Own reports whether only Vitals may export the name.

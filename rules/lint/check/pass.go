@@ -17,7 +17,9 @@ type Pass struct {
 	*analysis.Analysis
 	Files   []*rules.File
 	Options Options
-	// Current is the check that runs. Findings are what it and the checks before it found.
+	// Checks are all checks, in the order in which they run.
+	Checks []Check
+	// Current is the one that runs. Findings are what it and the checks before it found.
 	Current  Check
 	Findings []Found
 	// reported holds the indexes of findings, without their severity.
@@ -29,10 +31,10 @@ type Pass struct {
 	places map[*analysis.Subject]func(posrange.Pos) (line, col int)
 }
 
-// New returns a pass over files that has found nothing yet.
-func New(files []*rules.File, opts Options) *Pass {
+// New returns a pass of checks over files that has found nothing yet.
+func New(checks []Check, files []*rules.File, opts Options) *Pass {
 	return &Pass{
-		Analysis: analysis.New(files, opts.Vocabulary), Files: files, Options: opts,
+		Analysis: analysis.New(files, opts.Vocabulary), Checks: checks, Files: files, Options: opts,
 		reported: map[Found]int{}, Idle: map[*analysis.Subject][]string{}, places: map[*analysis.Subject]func(posrange.Pos) (line, col int){},
 	}
 }
@@ -51,13 +53,13 @@ func (p *Pass) EachRule(check func(*Pass, *analysis.Subject)) {
 // caller may set its severity until the next finding is reported.
 func (p *Pass) At(s *analysis.Subject, key, cure, text string, args ...any) *Finding {
 	line, col := s.File.Place(s.Rule, key)
-	return p.About(s, line, col, cure, fmt.Sprintf(text, args...))
+	return p.AtPlace(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
 // InExpr reports a finding of the current check at a part of the rule's expression.
 func (p *Pass) InExpr(s *analysis.Subject, n parser.Node, cure, text string, args ...any) *Finding {
 	line, col := p.placeInExpr(s, n.PositionRange().Start)
-	return p.About(s, line, col, cure, fmt.Sprintf(text, args...))
+	return p.AtPlace(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
 func (p *Pass) placeInExpr(s *analysis.Subject, pos posrange.Pos) (line, col int) {
@@ -77,11 +79,11 @@ func (p *Pass) AtWord(s *analysis.Subject, n parser.Node, pattern, cure, text st
 		pos += posrange.Pos(m[2])
 	}
 	line, col := p.placeInExpr(s, pos)
-	return p.About(s, line, col, cure, fmt.Sprintf(text, args...))
+	return p.AtPlace(s, line, col, cure, fmt.Sprintf(text, args...))
 }
 
-// About reports a finding of the current check at a place in the file of the rule.
-func (p *Pass) About(s *analysis.Subject, line, col int, cure, text string) *Finding {
+// AtPlace reports a finding of the current check at a place in the file of the rule.
+func (p *Pass) AtPlace(s *analysis.Subject, line, col int, cure, text string) *Finding {
 	return p.Add(s, Finding{
 		Severity: p.Current.Severity, File: s.File.Name, Line: line, Col: col, Where: s.Where(), Text: text, Cure: cure,
 	})

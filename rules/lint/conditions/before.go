@@ -20,6 +20,7 @@ func aliveBeforeReady(p *check.Pass) {
 	p.EachRule(func(p *check.Pass, s *analysis.Subject) { restartsFirst(p, s, ready) })
 }
 
+// restartsFirst reports a rule of alive that fails before the rule of ready.
 func restartsFirst(p *check.Pass, s *analysis.Subject, ready *syntax.Index[readyLeaf]) {
 	if s.Rule.State != "alive" || !s.Enforced() || p.Cadence(s.Rule.AST, nil).Smoothed {
 		return
@@ -47,18 +48,18 @@ type readyLeaf struct {
 }
 
 // readyLeaves returns the leaves of all rules of ready.
-func readyLeaves(p *analysis.Analysis) *syntax.Index[readyLeaf] {
+func readyLeaves(a *analysis.Analysis) *syntax.Index[readyLeaf] {
 	var all []*analysis.Subject
-	for _, s := range p.Subjects {
+	for _, s := range a.Subjects {
 		if s.Rule.State == "ready" && s.Enforced() {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *analysis.Subject) int { return cmp.Compare(a.Rule.For, b.Rule.For) })
+	slices.SortStableFunc(all, func(x, y *analysis.Subject) int { return cmp.Compare(x.Rule.For, y.Rule.For) })
 	index := &syntax.Index[readyLeaf]{}
 	for rank, s := range all {
-		for _, l := range p.Leaves(s.Rule) {
-			if v, ok := condition(p, l); ok {
+		for _, l := range a.Leaves(s.Rule) {
+			if v, ok := condition(a, l); ok {
 				index.Add(l.Selector, readyLeaf{s, l, v, rank})
 			}
 		}
@@ -68,10 +69,10 @@ func readyLeaves(p *analysis.Analysis) *syntax.Index[readyLeaf] {
 
 // firstReady returns the rule of ready with the shortest "for" that only fires when s does
 // as well, judged by one selector, and that selector of s. It returns nil if there is none.
-func firstReady(p *analysis.Analysis, s *analysis.Subject, index *syntax.Index[readyLeaf]) (first *analysis.Subject, common analysis.Leaf) {
+func firstReady(a *analysis.Analysis, s *analysis.Subject, index *syntax.Index[readyLeaf]) (first *analysis.Subject, common analysis.Leaf) {
 	rank := 0
-	for _, l := range p.Leaves(s.Rule) {
-		v, ok := condition(p, l)
+	for _, l := range a.Leaves(s.Rule) {
+		v, ok := condition(a, l)
 		if !ok {
 			continue
 		}
@@ -91,13 +92,13 @@ func firstReady(p *analysis.Analysis, s *analysis.Subject, index *syntax.Index[r
 // condition returns the values of a selector's series for which the rule fires. ok is false
 // unless the selector is compared with a number outside of any exception (unless). It
 // follows at most one recording rule.
-func condition(p *analysis.Analysis, l analysis.Leaf) (v numbers.Values, ok bool) {
+func condition(a *analysis.Analysis, l analysis.Leaf) (v numbers.Values, ok bool) {
 	if len(l.Via) > 1 {
 		return v, false
 	}
-	v, ok, possible := through(p, l.Path, l.Selector, l.Selector, v, false)
+	v, ok, possible := through(a, l.Path, l.Selector, l.Selector, v, false)
 	if possible && len(l.Via) == 1 {
-		v, ok, possible = through(p, l.Above, l.At, l.Selector, v, ok)
+		v, ok, possible = through(a, l.Above, l.At, l.Selector, v, ok)
 	}
 	return v, ok && possible
 }
@@ -105,7 +106,7 @@ func condition(p *analysis.Analysis, l analysis.Leaf) (v numbers.Values, ok bool
 // through walks up from a part of an expression that stands for a selector. It returns the
 // values that pass a comparison on the way, whether there was one, and whether a value that
 // passes makes the whole expression true.
-func through(p *analysis.Analysis, way *analysis.Trail, child parser.Node, of *parser.VectorSelector, v numbers.Values, compared bool) (numbers.Values, bool, bool) {
+func through(a *analysis.Analysis, way *analysis.Trail, child parser.Node, of *parser.VectorSelector, v numbers.Values, compared bool) (numbers.Values, bool, bool) {
 	for n := range way.Upwards() {
 		switch n := n.(type) {
 		case *parser.ParenExpr:
@@ -122,7 +123,7 @@ func through(p *analysis.Analysis, way *analysis.Trail, child parser.Node, of *p
 			case !n.Op.IsComparisonOperator() || n.ReturnBool || compared:
 				return v, compared, false
 			default:
-				v, compared = threshold(p, n, of)
+				v, compared = threshold(a, n, of)
 				if !compared {
 					return v, compared, false
 				}
@@ -136,9 +137,9 @@ func through(p *analysis.Analysis, way *analysis.Trail, child parser.Node, of *p
 }
 
 // threshold returns the values of a selector that pass a comparison with a number.
-func threshold(p *analysis.Analysis, n *parser.BinaryExpr, s *parser.VectorSelector) (v numbers.Values, ok bool) {
+func threshold(a *analysis.Analysis, n *parser.BinaryExpr, s *parser.VectorSelector) (v numbers.Values, ok bool) {
 	c, ok := promexpr.WithConstant(n)
-	return p.Outcome(s).Passing(c.Op, numbers.One(c.Limit)), ok
+	return a.Outcome(s).Passing(c.Op, numbers.One(c.Limit)), ok
 }
 
 // overlap reports whether two selectors of the same metric can select the same series.

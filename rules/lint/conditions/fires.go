@@ -30,7 +30,8 @@ func neverFires(p *check.Pass, s *analysis.Subject) {
 	}
 }
 
-// alwaysFires finds rules of a state that always fire, or that fire at any value of a metric. An ordinary alert may do that to show that alerting works.
+// alwaysFires finds rules of a state that always fire, or that fire at any value of a metric. An
+// ordinary alert may do that to show that alerting works.
 func alwaysFires(p *check.Pass, s *analysis.Subject) {
 	const cure = "add a comparison that is true only when something is wrong, such as metric == 0"
 	if s.Rule.State == "" {

@@ -44,7 +44,7 @@ func misspelt(p *check.Pass, s *analysis.Subject) {
 
 func misspeltKey(p *check.Pass, s *analysis.Subject, section, name, intended, effect string) {
 	line, col := s.File.PlaceOfKey(s.Rule, section, name)
-	p.About(s, line, col, "write "+intended+", or use a name that is less similar",
+	p.AtPlace(s, line, col, "write "+intended+", or use a name that is less similar",
 		strings.TrimSuffix(section, "s")+" "+name+" has no meaning and looks like "+intended+": without it, "+effect)
 }
 

@@ -66,17 +66,17 @@ func vanishingSeries(p *check.Pass) {
 
 // foreign reports whether a selector matches only series of other programs. It is unknown
 // whether they are ever absent.
-func foreign(p *analysis.Analysis, s *parser.VectorSelector) bool {
+func foreign(a *analysis.Analysis, s *parser.VectorSelector) bool {
 	known := func(m analysis.Metric) bool { return m.Name != "" }
-	return len(p.Recorded[promexpr.MetricName(s)]) == 0 && !slices.ContainsFunc(p.Sources(s), known)
+	return len(a.Recorded[promexpr.MetricName(s)]) == 0 && !slices.ContainsFunc(a.Sources(s), known)
 }
 
 // absents adds the selectors whose absence a rule tests; to may be nil.
-func absents(p *analysis.Analysis, s *analysis.Subject, to *syntax.Index[*parser.VectorSelector]) *syntax.Index[*parser.VectorSelector] {
+func absents(a *analysis.Analysis, s *analysis.Subject, to *syntax.Index[*parser.VectorSelector]) *syntax.Index[*parser.VectorSelector] {
 	if to == nil {
 		to = &syntax.Index[*parser.VectorSelector]{}
 	}
-	for _, l := range p.Leaves(s.Rule) {
+	for _, l := range a.Leaves(s.Rule) {
 		if l.Path.Contains(syntax.IsAbsent) {
 			to.Add(l.Selector, l.Selector)
 		}

@@ -15,7 +15,7 @@ import (
 type Domain struct {
 	// Lacking is set if a series may lack the label, which is the same as an empty value.
 	Lacking bool
-	// Open is set if the label can have any value. Otherwise texts holds the values, sorted
+	// Open is set if the label can have any value. Otherwise Texts holds the values, sorted
 	// and not empty.
 	Open  bool
 	Texts []string

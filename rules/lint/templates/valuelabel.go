@@ -22,7 +22,7 @@ func valueInLabel(p *check.Pass, s *analysis.Subject) {
 			continue
 		}
 		line, col := s.File.PlaceOfKey(s.Rule, "labels", name)
-		p.About(s, line, col, "move the value to an annotation: the labels identify the alert",
+		p.AtPlace(s, line, col, "move the value to an annotation: the labels identify the alert",
 			"the label "+name+` contains the value: each change creates a new alert, whose "for" restarts`)
 	}
 }
