@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -201,7 +201,7 @@ func namedBy(r rules.Rule) []labels.Label {
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
 		named = append(named, labels.Label{Name: name, Value: r.Labels[name]})
 	}
-	for _, s := range selectorsOf(r.AST) {
+	for _, s := range evidence.Selectors(r.AST) {
 		for _, m := range s.LabelMatchers {
 			if m.Type == labels.MatchEqual {
 				named = append(named, labels.Label{Name: m.Name, Value: m.Value})
@@ -224,7 +224,7 @@ func NamesCollector(label string) bool {
 // markSelected determines which metrics of collectors every alerting rule uses, also by
 // recording rules. The evaluator's own metrics are not among them.
 func (c *core) markSelected() {
-	recorded := map[string][]parser.Expr{alertsMetric: nil, alertsForStateMetric: nil}
+	recorded := map[string][]parser.Expr{evidence.AlertsMetric: nil, evidence.AlertsForStateMetric: nil}
 	for _, d := range Descs() {
 		recorded[d.Name] = nil
 	}
@@ -235,50 +235,7 @@ func (c *core) markSelected() {
 	}
 	for _, e := range c.each() {
 		if e.alerting != nil {
-			e.alerting.selected = selected(e.rule().AST, recorded, map[string]bool{})
+			e.alerting.selected = evidence.Metrics(e.rule().AST, recorded)
 		}
 	}
-}
-
-// selected returns the metrics that an expression selects, and in place of a recorded one
-// those of its rules. seen are the metrics that were visited.
-func selected(expr parser.Expr, recorded map[string][]parser.Expr, seen map[string]bool) (names []string) {
-	for _, s := range selectorsOf(expr) {
-		name := promexpr.MetricName(s)
-		if name == "" || seen[name] {
-			continue
-		}
-		seen[name] = true
-		by, own := recorded[name]
-		if !own {
-			names = append(names, name)
-		}
-		for _, expr := range by {
-			names = append(names, selected(expr, recorded, seen)...)
-		}
-	}
-	return names
-}
-
-// selectorsOf returns the selectors of an expression whose series may be a cause. Those on the
-// right side of "unless" excuse.
-func selectorsOf(expr parser.Expr) (all []*parser.VectorSelector) {
-	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
-		if s, ok := n.(*parser.VectorSelector); ok && !excuses(append(path, n)) {
-			all = append(all, s)
-		}
-		return nil
-	})
-	return all
-}
-
-// excuses reports whether a path of nodes, from the root to a selector, leads over the right
-// side of "unless".
-func excuses(path []parser.Node) bool {
-	for i, n := range path {
-		if b, ok := n.(*parser.BinaryExpr); ok && b.Op == parser.LUNLESS && parser.Node(b.RHS) == path[i+1] {
-			return true
-		}
-	}
-	return false
 }

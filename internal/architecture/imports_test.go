@@ -68,6 +68,7 @@ func layers() map[string]neighbours {
 		"collectors/postgres/postgrestest": {nil, "it serves the tests of postgres and of the recipes"},
 		"collectors/process/proctest":      {[]string{"collectors/collectortest"}, "it serves the tests of process, capability and cgroup"},
 
+		"evaluator/internal/evidence":    {[]string{"internal/promexpr"}, "it reads expressions, and gets the samples from its caller"},
 		"evaluator/internal/workers":     {[]string{"collectors", "internal/panics", "internal/redact", "internal/text"}, "it runs collectors, and has neither rules nor samples of before"},
 		"evaluator/evaluatortest":        {[]string{"evaluator"}, "it serves the tests of what follows an evaluator"},
 		"internal/sdnotify/sdnotifytest": {nil, "it serves the tests of sdnotify and of the commands"},
@@ -86,7 +87,7 @@ func layers() map[string]neighbours {
 		"rules/lint/probes":     {[]string{"internal/manifest", "internal/states", "internal/strictyaml"}, "it compares the probes of a manifest with states and rules"},
 		"dashboards":            {[]string{"internal/promexpr", "rules"}, "dashboards are made of names and rules, without measurements"},
 		"dashboards/alerts":     {[]string{"dashboards", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
-		"evaluator":             {[]string{"collectors", "evaluator/internal/workers", "internal/budget", "internal/expand", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
+		"evaluator":             {[]string{"collectors", "evaluator/internal/evidence", "evaluator/internal/workers", "internal/budget", "internal/expand", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
 
 		"internal/configfile":      {[]string{"collectors", "evaluator", "internal/blocking", "internal/budget", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules, and its callers name the kinds"},
 		"internal/config":          {[]string{"collectors/kinds", "internal/configfile", "rules"}, "it names all kinds for configfile"},

@@ -1,4 +1,4 @@
-package evaluator
+package evidence_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 	"github.com/vitals-health/vitals/internal/window"
 )
 
@@ -20,7 +21,7 @@ func evidenceWindow(t *testing.T) *window.Window {
 	w.SetRetention(nil, time.Hour)
 	live, gone := w.Source(), w.Source()
 	for at := time.Duration(0); at <= 10*time.Minute; at += 10 * time.Second {
-		ms := epoch.Add(at).UnixMilli()
+		ms := epoch().Add(at).UnixMilli()
 		live.Begin(ms)
 		for _, ls := range []labels.Labels{labels.FromStrings(model.MetricNameLabel, "a", "x", "1"), labels.FromStrings(model.MetricNameLabel, "b")} {
 			if err := live.Add(ls, 1, 0); err != nil {
@@ -42,9 +43,11 @@ func evidenceWindow(t *testing.T) *window.Window {
 	return w
 }
 
+func epoch() time.Time { return time.Unix(1_700_000_000, 0) }
+
 func TestEvidence(t *testing.T) {
-	e := evidence{history: evidenceWindow(t), lookback: 5 * time.Minute}
-	now := epoch.Add(10 * time.Minute).UnixMilli()
+	search := evidence.Search{History: evidenceWindow(t), Lookback: 5 * time.Minute}
+	now := epoch().Add(10 * time.Minute).UnixMilli()
 	for _, c := range []struct{ name, expr, want string }{
 		{"a selector", `a`, ""},
 		{"a selector of a series that ended", `gone`, "gone"},
@@ -114,8 +117,8 @@ func TestEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: ParseExpr(%s) = %v, want no error", c.name, c.expr, err)
 		}
-		if got := e.missing(expr, now, 0); got != c.want {
-			t.Errorf("%s: missing(%s) = %q, want %q", c.name, c.expr, got, c.want)
+		if got := search.Missing(expr, now); got != c.want {
+			t.Errorf("%s: Missing(%s) = %q, want %q", c.name, c.expr, got, c.want)
 		}
 	}
 }
