@@ -40,7 +40,7 @@ func OfTexts(values []string) Domain {
 	return d
 }
 
-// Values is the inverse of ofTexts: nil if there are too many to list.
+// Values is the inverse of OfTexts: nil if there are too many to list.
 func (d Domain) Values() []string {
 	switch {
 	case d.Open:
@@ -48,7 +48,7 @@ func (d Domain) Values() []string {
 	case d.Lacking:
 		return slices.Concat([]string{""}, d.Texts)
 	}
-	return slices.Concat([]string{}, d.Texts)
+	return append([]string{}, d.Texts...) // never nil
 }
 
 // Empty reports whether no result has the label and none lacks it.
