@@ -7,23 +7,17 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 )
 
-// The series that Prometheus writes for every active alert: ALERTS is 1 and has the
-// alert's state in the label alertstate, and ALERTS_FOR_STATE is when it became active,
-// in whole seconds since the epoch. Source: Prometheus, docs/configuration/alerting_rules.md
-// and AlertingRule.Eval.
-const (
-	alertsMetric         = "ALERTS"
-	alertsForStateMetric = "ALERTS_FOR_STATE"
-	alertStateLabel      = "alertstate"
-)
+// alertStateLabel has the alert's state in the series evidence.AlertsMetric.
+const alertStateLabel = "alertstate"
 
 // replaceAlertSeries determines whether an expression selects the alerts' series; if
 // none does, those that were written end.
 func (c *core) replaceAlertSeries(at time.Time) {
-	c.alertSeries = c.simulated != nil || slices.ContainsFunc(c.expressions(), selectsAlerts)
+	c.alertSeries = c.simulated != nil || slices.ContainsFunc(c.expressions(), evidence.SelectsAlerts)
 	if c.alertSeries {
 		return
 	}
@@ -32,33 +26,6 @@ func (c *core) replaceAlertSeries(at time.Time) {
 			e.alerting.endSeries(at.Add(-g.QueryOffset))
 		}
 	}
-}
-
-// selectsAlerts reports whether a selector in the expression names the alerts' series.
-// A selector without a name would find them in Prometheus; here it finds only what was
-// collected.
-func selectsAlerts(expr parser.Expr) bool {
-	found := false
-	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
-		if vs, ok := n.(*parser.VectorSelector); ok {
-			found = found || selects(vs, alertsMetric) || selects(vs, alertsForStateMetric)
-		}
-		return nil
-	})
-	return found
-}
-
-// selects reports whether a selector matches on names, and matches this one.
-func selects(vs *parser.VectorSelector, name string) bool {
-	named := false
-	for _, m := range vs.LabelMatchers {
-		if m.Name == model.MetricNameLabel {
-			if named = m.Matches(name); !named {
-				return false
-			}
-		}
-	}
-	return named
 }
 
 // writeAlerts writes the series of a rule's active alerts as of asOf. Those of alerts
@@ -87,13 +54,13 @@ func (a *alerting) nameSeries(al *active) {
 	}
 	b := labels.NewBuilder(labels.FromMap(a.rule.Labels))
 	al.labels.Range(func(l labels.Label) { b.Set(l.Name, l.Value) })
-	b.Set(model.MetricNameLabel, alertsForStateMetric)
+	b.Set(model.MetricNameLabel, evidence.AlertsForStateMetric)
 	al.inForState = b.Labels()
 	state := "pending"
 	if al.firing {
 		state = "firing"
 	}
-	b.Set(model.MetricNameLabel, alertsMetric)
+	b.Set(model.MetricNameLabel, evidence.AlertsMetric)
 	b.Set(alertStateLabel, state)
 	al.inAlerts, al.inAlertsFiring = b.Labels(), al.firing
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -64,7 +65,7 @@ func newWorkload(b *testing.B, ruleCount, seriesCount int) *workload {
 	}
 	for range benchCollections {
 		w.now = w.now.Add(benchStep)
-		w.core.take(result{collector: w.source, samples: w.samples}, w.now)
+		w.core.take(workers.Result{Collector: w.source, Samples: w.samples}, w.now)
 	}
 	return w
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 	"github.com/vitals-health/vitals/internal/promexpr"
 )
 
@@ -59,7 +61,7 @@ func timeIndependent() []string {
 // markCacheable determines which alerting rules are cacheable. Metrics that change with
 // every evaluation are the evaluator's own and those that rules write.
 func (c *core) markCacheable() {
-	volatile := map[string]bool{alertsMetric: true, alertsForStateMetric: true}
+	volatile := map[string]bool{evidence.AlertsMetric: true, evidence.AlertsForStateMetric: true}
 	for _, d := range Descs() {
 		volatile[d.Name] = true
 	}
@@ -78,7 +80,7 @@ func (c *core) markCacheable() {
 // by at, which does not change the window's version. A collector that stops delivering
 // is late long before that; only samples with explicit timestamps expire one by one.
 func (c *core) samplesExpired(at time.Time) bool {
-	oldest := at.Add(-c.absent.lookback).UnixMilli()
+	oldest := at.Add(-c.absent.Lookback).UnixMilli()
 	return c.timestamped || slices.ContainsFunc(c.sources, func(s *source) bool {
 		return s.status.Ran && s.status.LastRun.UnixMilli() <= oldest
 	})

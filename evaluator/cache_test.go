@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -104,7 +105,7 @@ func TestCachedResultsAreRight(t *testing.T) {
 			now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 5*time.Minute - time.Second, 5 * time.Minute}).Draw(t, "later"))
 			if rapid.Bool().Draw(t, "delivers") {
 				r := drawResult(t, now)
-				r.collector = rapid.SampledFrom(sources).Draw(t, "collector").Collector
+				r.Collector = rapid.SampledFrom(sources).Draw(t, "collector").Collector
 				caching.take(r, now)
 				querying.take(r, now)
 			}
@@ -117,9 +118,9 @@ func TestCachedResultsAreRight(t *testing.T) {
 
 // drawResult draws a collection in which some series are missing, some samples are older
 // than the collection, and which is sometimes too late.
-func drawResult(t *rapid.T, now time.Time) (r result) {
+func drawResult(t *rapid.T, now time.Time) (r workers.Result) {
 	if rapid.IntRange(0, 5).Draw(t, "late") == 0 {
-		return result{err: context.DeadlineExceeded}
+		return workers.Result{Err: context.DeadlineExceeded}
 	}
 	timestamped := rapid.IntRange(0, 3).Draw(t, "timestamped") == 0
 	for _, name := range []string{"a", "b"} {
@@ -134,7 +135,7 @@ func drawResult(t *rapid.T, now time.Time) (r result) {
 			if timestamped {
 				s.T = now.Add(-time.Duration(rapid.IntRange(0, 400).Draw(t, "age")) * time.Second).UnixMilli()
 			}
-			r.samples = append(r.samples, s)
+			r.Samples = append(r.Samples, s)
 		}
 	}
 	return r

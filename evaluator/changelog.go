@@ -5,18 +5,19 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
 const (
 	// newChanges is how many changes of a state are logged at once. Then one line each
-	// changePause sums up those since the last line: a state that flaps does not fill the log.
-	newChanges  = 10
-	changePause = time.Minute
+	// changePause sums up those since the last line: a state that flaps does not fill the log,
+	// as a collector does not.
+	newChanges  = workers.NewChanges
+	changePause = workers.ChangePause
 )
 
 // changeLog logs the changes of the states. It is not safe for concurrent use.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -57,8 +58,8 @@ groups:
 		for i := range explosion {
 			explosion[i] = collectors.Sample{Labels: labels.FromStrings("__name__", "requests", "id", fmt.Sprint(n, "-", i)), Value: 1}
 		}
-		c.take(result{collector: good, samples: up}, at)
-		c.take(result{collector: bad, samples: explosion}, at)
+		c.take(workers.Result{Collector: good, Samples: up}, at)
+		c.take(workers.Result{Collector: bad, Samples: explosion}, at)
 		c.evaluate(context.Background(), at)
 		snap = c.snapshot(context.Background(), at, 0)
 		if down, explodes := snap.Rules[0].Status, snap.Rules[1].Status; down != OK || explodes != Failing {

@@ -29,6 +29,9 @@ type Config struct {
 	// reload keeps running, if need be with other times. One of the same name and kind
 	// as one before inherits the last samples of that until its first collection ends.
 	Sources []Source
+	// Metrics are what each collector can export with its configuration, by its name. A metric
+	// without an entry may have any labels.
+	Metrics map[string][]collectors.Metric
 	// Invalid is why there is no valid configuration; nil if this is one. Every state but
 	// alive and started then fails with it. It must not contain secrets.
 	Invalid error

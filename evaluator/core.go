@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/promexpr"
@@ -29,7 +30,7 @@ type core struct {
 	// in the daemon.
 	histograms *window.Histograms
 	query      querier
-	absent     evidence
+	absent     evidence.Search
 
 	groups  []*group
 	sources []*source
@@ -109,9 +110,9 @@ func (c *core) apply(cfg Config, at time.Time) error {
 
 	lookback := cfg.lookback()
 	c.query = querier{engine: c.newEngine(lookback), samples: c.window}
-	c.absent = evidence{history: c.window, lookback: lookback}
+	c.absent = evidence.Search{History: c.window, Lookback: lookback}
 	if c.histograms != nil {
-		c.query.samples, c.absent.history = c.histograms, c.histograms
+		c.query.samples, c.absent.History = c.histograms, c.histograms
 	}
 	c.window.SetLookback(lookback)
 	c.retain(lookback)
@@ -272,7 +273,7 @@ func (c *core) queryRule(ctx context.Context, r rules.Rule, asOf time.Time, now 
 	}
 	k := cachedResult{version: now, result: result, took: took()}
 	if len(result) == 0 {
-		if selector := c.absent.missing(r.AST, asOf.UnixMilli(), 0); selector != "" {
+		if selector := c.absent.Missing(r.AST, asOf.UnixMilli()); selector != "" {
 			k.missing = "no data for " + bound(selector)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/budget"
 )
 
@@ -40,14 +41,14 @@ func TestSlowCollectorCostsNoHistory(t *testing.T) {
 	}
 	exported := labels.FromStrings(model.MetricNameLabel, "exported")
 	stamped := collectors.Sample{Labels: labels.FromStrings(model.MetricNameLabel, "stamped"), T: epoch.UnixMilli()}
-	c.take(result{collector: slow, samples: []collectors.Sample{{Labels: exported}, stamped}}, epoch)
+	c.take(workers.Result{Collector: slow, Samples: []collectors.Sample{{Labels: exported}, stamped}}, epoch)
 	var at time.Time
 	for s := time.Duration(0); s < 29*time.Minute; s += 10 * time.Second {
 		at = epoch.Add(s)
 		c.evaluate(context.Background(), at)
 		c.snapshot(context.Background(), at, 0)
 		if s == time.Minute { // From now on no collector exports the series with an explicit timestamp.
-			c.take(result{collector: slow, samples: []collectors.Sample{{Labels: exported}}}, at)
+			c.take(workers.Result{Collector: slow, Samples: []collectors.Sample{{Labels: exported}}}, at)
 		}
 	}
 	if got := count(t, c, "count_over_time(vitals_evaluation_timestamp_seconds[1h])", at); got != 1 {
@@ -100,7 +101,7 @@ func TestClockStepMovesAllTimes(t *testing.T) {
 		c.evaluate(context.Background(), at)
 		return c.snapshot(context.Background(), at, 0)
 	}
-	c.take(result{collector: source, samples: upSamples(0)}, epoch.Add(time.Second))
+	c.take(workers.Result{Collector: source, Samples: upSamples(0)}, epoch.Add(time.Second))
 	c.reloaded(nil, epoch.Add(2*time.Second))
 	before := evaluate(epoch.Add(2 * time.Second))
 	cfg.Sources = slices.Clone(cfg.Sources)
@@ -156,7 +157,7 @@ func TestSeriesOfARemovedCollectorEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.take(result{collector: source, samples: upSamples(1, 1)}, epoch)
+	c.take(workers.Result{Collector: source, Samples: upSamples(1, 1)}, epoch)
 	if got := count(t, c, "count(up)", epoch); got != 2 {
 		t.Fatalf("count(up) = %g, want 2", got)
 	}
@@ -167,7 +168,7 @@ func TestSeriesOfARemovedCollectorEnd(t *testing.T) {
 	if got := count(t, c, "count(up)", epoch.Add(time.Second)); got != 0 {
 		t.Errorf("count(up) without the collector = %g, want none", got)
 	}
-	if c.take(result{collector: source, samples: upSamples(1)}, epoch.Add(2*time.Second)) {
+	if c.take(workers.Result{Collector: source, Samples: upSamples(1)}, epoch.Add(2*time.Second)) {
 		t.Error("take() of a collector that was removed = true, want it dropped")
 	}
 }
@@ -178,7 +179,7 @@ func TestCollectionThatDoesNotFitTheWindowFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.take(result{collector: source, samples: upSamples(1, 1)}, epoch)
+	c.take(workers.Result{Collector: source, Samples: upSamples(1, 1)}, epoch)
 	s := c.snapshot(context.Background(), epoch, 0)
 	if got := s.Collectors[0]; got.Success || got.Error == "" || !got.LastSuccess.IsZero() || !got.Refused || len(s.Batches[0].Samples) > 0 {
 		t.Errorf("collector = %+v, want a failure without samples: its series did not fit", got)
@@ -225,7 +226,7 @@ func TestRecordingRuleThatFailsIsLoggedOnce(t *testing.T) {
 	}
 	for i, samples := range [][]collectors.Sample{upSamples(1), upSamples(1, 1), upSamples(1, 1), upSamples(1), upSamples(1)} {
 		at := epoch.Add(time.Duration(i) * time.Second)
-		c.take(result{collector: source, samples: samples}, at)
+		c.take(workers.Result{Collector: source, Samples: samples}, at)
 		c.evaluate(context.Background(), at)
 	}
 	for text, want := range map[string]int{"recording rule fails": 1, "recording rule succeeds": 1} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/budget"
 )
 
@@ -28,7 +29,7 @@ func TestEssentialSamplesKeepTheirRoom(t *testing.T) {
 		if n > 250 { // the flood ends
 			samples = samples[:essential]
 		}
-		c.take(result{collector: flooded, samples: samples, essential: essential}, at)
+		c.take(workers.Result{Collector: flooded, Samples: samples, Essential: essential}, at)
 		c.evaluate(context.Background(), at)
 		s := c.snapshot(context.Background(), at, 0)
 		if s.Rules[0].Status != OK || s.Rules[1].Status != OK {
@@ -62,7 +63,7 @@ func TestEssentialSamplesDecide(t *testing.T) {
 		at := epoch.Add(time.Duration(n) * time.Second)
 		samples := upSamples(up)
 		samples = append(samples, explosion(0, 2000)...)
-		c.take(result{collector: flooded, samples: samples, essential: 1}, at)
+		c.take(workers.Result{Collector: flooded, Samples: samples, Essential: 1}, at)
 		c.evaluate(context.Background(), at)
 		s := c.snapshot(context.Background(), at, 0)
 		if failing := s.Rules[0].Status == Failing; failing != (up == 0) || !s.Collectors[0].Refused {

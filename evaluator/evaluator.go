@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 )
 
 // coalesce is how long an evaluation waits for more results after the first one, so
@@ -25,12 +27,12 @@ type Evaluator struct {
 	waiting time.Time
 	changes changeLog
 	// workers are the running collectors; nil before Run.
-	workers *workers
+	workers *workers.Set
 	current atomic.Pointer[published]
 	// started is set once a snapshot after a collection of every collector is published.
 	started bool
 
-	results  chan result
+	results  chan workers.Result
 	requests chan func(at time.Time)
 	views    chan func(running context.Context)
 	// viewBudget belongs to Run.
@@ -58,7 +60,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 	c.clock = time.Now
 	e := &Evaluator{
 		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now, changes: newChangeLog(opts.Logger),
-		results:  make(chan result),
+		results:  make(chan workers.Result),
 		requests: make(chan func(time.Time)),
 		views:    make(chan func(context.Context)),
 		done:     make(chan struct{}),
@@ -132,13 +134,13 @@ func (e *Evaluator) request(f func(at time.Time)) {
 // Run collects and evaluates until ctx ends. It must be called once.
 func (e *Evaluator) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	e.workers = newWorkers(e.results, e.opts)
+	e.workers = workers.New(e.results, e.opts.Logger, e.opts.Secrets)
 	defer func() {
 		cancel()
 		close(e.done)
-		e.workers.stop()
+		e.workers.Stop()
 	}()
-	e.workers.replace(ctx, e.core.cfg.Sources)
+	e.workers.Replace(ctx, e.core.jobs())
 	ticker := time.NewTicker(e.core.cfg.Interval)
 	defer ticker.Stop()
 	var soon <-chan time.Time
@@ -158,7 +160,7 @@ func (e *Evaluator) Run(ctx context.Context) {
 			}
 		case f := <-e.requests:
 			f(wallTime(e.now()))
-			e.workers.replace(ctx, e.core.cfg.Sources)
+			e.workers.Replace(ctx, e.core.jobs())
 			e.settling.keep(e.core.sources)
 			due = true
 		case view := <-e.viewable(soon):

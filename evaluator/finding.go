@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -87,9 +87,9 @@ func (c *core) findings(a *alerting, alerts []Alert) []finding {
 func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 	for _, l := range named {
 		for _, s := range c.sources {
-			if l.Name == s.parts.label {
+			if l.Name == s.parts.Label {
 				ok = true
-				if note := s.parts.notes[l.Value]; note != "" {
+				if note := s.parts.Notes[l.Value]; note != "" {
 					found = append(found, finding{s, l.Name + " " + l.Value + ": " + note})
 				}
 			}
@@ -110,7 +110,7 @@ func (c *core) findingsOf(named []labels.Label) (found []finding, ok bool) {
 func (c *core) failuresOf(metrics []string) (found []finding) {
 	exports := c.exportersOf(metrics)
 	for _, s := range c.sources {
-		if s.status.Error == "" && len(s.parts.notes) == 0 || !exports(s) {
+		if s.status.Error == "" && len(s.parts.Notes) == 0 || !exports(s) {
 			continue
 		}
 		if s.status.Error != "" {
@@ -125,9 +125,9 @@ func (c *core) failuresOf(metrics []string) (found []finding) {
 // until they exceed what a note has room for.
 func (s *source) partFindings() (found []finding) {
 	length := 0
-	for _, value := range slices.Sorted(maps.Keys(s.parts.notes)) {
-		if note := s.parts.notes[value]; note != "" && length <= maxFinding {
-			f := finding{s, s.parts.label + " " + value + ": " + note}
+	for _, value := range slices.Sorted(maps.Keys(s.parts.Notes)) {
+		if note := s.parts.Notes[value]; note != "" && length <= maxFinding {
+			f := finding{s, s.parts.Label + " " + value + ": " + note}
 			found, length = append(found, f), length+len(f.part)
 		}
 	}
@@ -172,8 +172,8 @@ func (s *source) isNamed(l labels.Label) bool {
 	if l.Value == s.Name {
 		return NamesCollector(l.Name)
 	}
-	_, ok := s.parts.notes[l.Value]
-	return ok && l.Name == s.parts.label
+	_, ok := s.parts.Notes[l.Value]
+	return ok && l.Name == s.parts.Label
 }
 
 // measuredBy are the collectors of a rule since it has a status and all collectors have run.
@@ -201,7 +201,7 @@ func namedBy(r rules.Rule) []labels.Label {
 	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
 		named = append(named, labels.Label{Name: name, Value: r.Labels[name]})
 	}
-	for _, s := range selectorsOf(r.AST) {
+	for _, s := range evidence.Selectors(r.AST) {
 		for _, m := range s.LabelMatchers {
 			if m.Type == labels.MatchEqual {
 				named = append(named, labels.Label{Name: m.Name, Value: m.Value})
@@ -224,7 +224,7 @@ func NamesCollector(label string) bool {
 // markSelected determines which metrics of collectors every alerting rule uses, also by
 // recording rules. The evaluator's own metrics are not among them.
 func (c *core) markSelected() {
-	recorded := map[string][]parser.Expr{alertsMetric: nil, alertsForStateMetric: nil}
+	recorded := map[string][]parser.Expr{evidence.AlertsMetric: nil, evidence.AlertsForStateMetric: nil}
 	for _, d := range Descs() {
 		recorded[d.Name] = nil
 	}
@@ -235,50 +235,7 @@ func (c *core) markSelected() {
 	}
 	for _, e := range c.each() {
 		if e.alerting != nil {
-			e.alerting.selected = selected(e.rule().AST, recorded, map[string]bool{})
+			e.alerting.selected = evidence.Metrics(e.rule().AST, recorded)
 		}
 	}
-}
-
-// selected returns the metrics that an expression selects, and in place of a recorded one
-// those of its rules. seen are the metrics that were visited.
-func selected(expr parser.Expr, recorded map[string][]parser.Expr, seen map[string]bool) (names []string) {
-	for _, s := range selectorsOf(expr) {
-		name := promexpr.MetricName(s)
-		if name == "" || seen[name] {
-			continue
-		}
-		seen[name] = true
-		by, own := recorded[name]
-		if !own {
-			names = append(names, name)
-		}
-		for _, expr := range by {
-			names = append(names, selected(expr, recorded, seen)...)
-		}
-	}
-	return names
-}
-
-// selectorsOf returns the selectors of an expression whose series may be a cause. Those on the
-// right side of "unless" excuse.
-func selectorsOf(expr parser.Expr) (all []*parser.VectorSelector) {
-	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
-		if s, ok := n.(*parser.VectorSelector); ok && !excuses(append(path, n)) {
-			all = append(all, s)
-		}
-		return nil
-	})
-	return all
-}
-
-// excuses reports whether a path of nodes, from the root to a selector, leads over the right
-// side of "unless".
-func excuses(path []parser.Node) bool {
-	for i, n := range path {
-		if b, ok := n.(*parser.BinaryExpr); ok && b.Op == parser.LUNLESS && parser.Node(b.RHS) == path[i+1] {
-			return true
-		}
-	}
-	return false
 }

@@ -3,14 +3,16 @@ package evaluator
 import (
 	"fmt"
 	"testing"
+
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 )
 
 // manyParts is a core with one collector of so many targets, all of which fail.
 func manyParts(n int) *core {
-	s := &source{parts: parts{label: "dependency", notes: map[string]string{}}}
+	s := &source{parts: workers.Parts{Label: "dependency", Notes: map[string]string{}}}
 	s.Name, s.status.Error = "sites", "all targets fail"
 	for i := range n {
-		s.parts.notes[fmt.Sprintf("sites-host-%05d.example", i)] = fmt.Sprintf("000 https://host-%05d.example/ 0.001 seconds: refused", i)
+		s.parts.Notes[fmt.Sprintf("sites-host-%05d.example", i)] = fmt.Sprintf("000 https://host-%05d.example/ 0.001 seconds: refused", i)
 	}
 	return &core{sources: []*source{s}}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -46,7 +47,7 @@ groups:
 func TestTenThousandAlertsOfOneRule(t *testing.T) {
 	c, source := newMany(t, manyAlerts)
 	for at := time.Duration(0); at <= time.Second; at += time.Second {
-		c.take(result{collector: source, samples: manySamples(10_000)}, epoch.Add(at))
+		c.take(workers.Result{Collector: source, Samples: manySamples(10_000)}, epoch.Add(at))
 		c.evaluate(context.Background(), epoch.Add(at))
 	}
 	r := c.snapshot(context.Background(), epoch.Add(time.Second), 0).Rules[0]
@@ -80,7 +81,7 @@ func newMany(tb testing.TB, text string) (*core, *fakeCollector) {
 // BenchmarkManyAlerts is an evaluation and its snapshot with 10,000 alerts of one rule.
 func BenchmarkManyAlerts(b *testing.B) {
 	c, source := newMany(b, manyAlerts)
-	c.take(result{collector: source, samples: manySamples(10_000)}, epoch)
+	c.take(workers.Result{Collector: source, Samples: manySamples(10_000)}, epoch)
 	at := epoch
 	for b.Loop() {
 		at = at.Add(time.Millisecond)
@@ -101,7 +102,7 @@ func TestReloadOfManyRules(t *testing.T) {
 		return b.String()
 	}
 	c, source := newMany(t, text(""))
-	c.take(result{collector: source, samples: manySamples(1000)}, epoch)
+	c.take(workers.Result{Collector: source, Samples: manySamples(1000)}, epoch)
 	c.evaluate(context.Background(), epoch)
 	cfg := c.cfg
 	cfg.Files = parseRules(t, text("      - {alert: First, expr: 'up < 0'}\n"))

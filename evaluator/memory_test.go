@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/budget"
 )
 
@@ -50,8 +51,8 @@ func TestLabelExplosionFailsItsCollectorAlone(t *testing.T) {
 	collect := func(requests []collectors.Sample) *Snapshot {
 		t.Helper()
 		at = at.Add(time.Second)
-		c.take(result{collector: bad, samples: requests}, at)
-		c.take(result{collector: good, samples: upSamples(1)}, at)
+		c.take(workers.Result{Collector: bad, Samples: requests}, at)
+		c.take(workers.Result{Collector: good, Samples: upSamples(1)}, at)
 		c.evaluate(context.Background(), at)
 		s := c.snapshot(context.Background(), at, 0)
 		if !s.Collectors[1].Success || s.Rules[0].Status != OK || s.Rules[1].Status != OK {
@@ -119,7 +120,7 @@ groups:
 	at := epoch
 	for n := range 60 {
 		at = at.Add(time.Second)
-		c.take(result{collector: bad, samples: explosion(n, 200)}, at)
+		c.take(workers.Result{Collector: bad, Samples: explosion(n, 200)}, at)
 		c.evaluate(context.Background(), at)
 		s = c.snapshot(context.Background(), at, 0)
 		if s.Memory.Bytes > limit {

@@ -5,41 +5,12 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxNote bounds a collector's note, in bytes: the first line of an exec probe, of 500
-// bytes, must also have room for the rule and its value.
-const maxNote = 200
-
-// parts are the notes of a collector of several parts, by the value of the label that names
-// one.
-type parts struct {
-	label string
-	notes map[string]string
-}
-
-// noteOf returns the collector's note on its last collection as one line without secrets.
-func (w *worker) noteOf() string {
-	n, ok := w.collector.(collectors.Noter)
-	if !ok {
-		return ""
-	}
-	return noteLine(w.shown(n.Note()))
-}
-
-// partsOf returns the notes on the parts, each as noteOf does.
-func (w *worker) partsOf() (p parts) {
-	n, ok := w.collector.(collectors.PartNoter)
-	if !ok {
-		return parts{}
-	}
-	p.label, p.notes = n.PartNotes()
-	for value, note := range p.notes {
-		p.notes[value] = noteLine(w.shown(note))
-	}
-	return p
-}
+// maxNote bounds a collector's note, in bytes.
+const maxNote = workers.MaxNote
 
 // noteLine returns a text as one line of at most maxNote bytes.
 func noteLine(s string) string { return text.Short(s, maxNote) }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 )
 
 // Two collectors export one series: the first keeps it, for rules and on /metrics.
@@ -30,7 +31,7 @@ func TestASeriesHasOneOwner(t *testing.T) {
 	at := epoch
 	take := func(source collectors.Collector, samples ...collectors.Sample) {
 		at = at.Add(time.Second)
-		c.take(result{collector: source, samples: samples}, at)
+		c.take(workers.Result{Collector: source, Samples: samples}, at)
 	}
 	take(first, up("a", 1))
 	take(second, up("b", 1), up("a", 0), up("c", 1))

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -193,10 +194,10 @@ func (p *player) do(what string) error {
 	if !ok {
 		return fmt.Errorf("unknown action %q", what)
 	}
-	r := result{collector: c}
+	r := workers.Result{Collector: c}
 	switch rest {
 	case "late":
-		r.err = errors.New("no result within the timeout")
+		r.Err = errors.New("no result within the timeout")
 	case "nothing":
 	default:
 		for _, s := range strings.Split(rest, "; ") {
@@ -209,8 +210,8 @@ func (p *player) do(what string) error {
 			if err != nil {
 				return err
 			}
-			r.samples = append(r.samples, collectors.Sample{Labels: ls, Value: v})
-			r.descs = append(r.descs, collectors.Desc{Name: ls.Get(model.MetricNameLabel)})
+			r.Samples = append(r.Samples, collectors.Sample{Labels: ls, Value: v})
+			r.Descs = append(r.Descs, collectors.Desc{Name: ls.Get(model.MetricNameLabel)})
 		}
 	}
 	p.core.take(r, p.time())

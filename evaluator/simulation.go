@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
 
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/window"
 )
 
@@ -102,7 +103,7 @@ func (s *Simulation) Append(samples ...Sample) error {
 func (s *Simulation) Deliver(name string, b Batch, err error, at time.Time) error {
 	for _, source := range s.core.sources {
 		if source.Name == name {
-			s.core.take(result{collector: source.Collector, samples: b.Samples, descs: b.Descs, err: err}, at)
+			s.core.take(workers.Result{Collector: source.Collector, Samples: b.Samples, Descs: b.Descs, Err: err}, at)
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 	"github.com/vitals-health/vitals/internal/budget"
 	"github.com/vitals-health/vitals/internal/text"
 	"github.com/vitals-health/vitals/internal/window"
@@ -21,7 +22,7 @@ type source struct {
 	Source
 	series *window.Source
 	status CollectorStatus
-	parts  parts
+	parts  workers.Parts
 	batch  Batch
 	// measured is set once a collection, also of a collector that this one replaced, had
 	// samples.
@@ -32,24 +33,6 @@ type source struct {
 	inheritedUntil time.Time
 	// refusals limits the lines of the log about the memory.
 	refusals *rate.Limiter
-}
-
-// result is the outcome of one collection. It has no samples if the collector panicked
-// or did not return in time.
-type result struct {
-	collector collectors.Collector
-	samples   []collectors.Sample
-	descs     []collectors.Desc
-	err       error
-	note      string
-	parts     parts
-	// essential is how many of the samples, from the first on, are kept without memory for all.
-	essential int
-	// began is when the collection began, with the monotonic reading.
-	began time.Time
-	took  time.Duration
-	// stack is the stack of a panic; nil if there was none.
-	stack []byte
 }
 
 // replaceSources keeps the sources that stay, has new ones inherit from those that they
@@ -106,9 +89,18 @@ func (c *core) expireInherited(at time.Time) {
 			continue
 		}
 		s.series.Close(at.UnixMilli())
-		s.series, s.batch, s.parts, s.inheritedUntil = c.window.Owner(), Batch{}, parts{}, time.Time{}
+		s.series, s.batch, s.parts, s.inheritedUntil = c.window.Owner(), Batch{}, workers.Parts{}, time.Time{}
 		s.status = CollectorStatus{Name: s.Name, Kind: s.Kind, External: s.External, Interval: s.Interval}
 	}
+}
+
+// jobs returns the collectors with their times.
+func (c *core) jobs() []workers.Job {
+	var all []workers.Job
+	for _, s := range c.cfg.Sources {
+		all = append(all, workers.Job{Name: s.Name, Interval: s.Interval, Timeout: s.Timeout, Collector: s.Collector})
+	}
+	return all
 }
 
 // allRan reports whether every collector has finished a collection.
@@ -118,11 +110,11 @@ func (c *core) allRan() bool {
 
 // take takes over the result of a collection that ended at at. It reports whether the
 // collector is still configured.
-func (c *core) take(r result, at time.Time) bool {
+func (c *core) take(r workers.Result, at time.Time) bool {
 	for _, s := range c.sources {
-		if s.Collector == r.collector {
-			c.timestamped = c.timestamped || slices.ContainsFunc(r.samples, func(s collectors.Sample) bool { return s.T != 0 })
-			if !s.measured && len(r.samples) > 0 {
+		if s.Collector == r.Collector {
+			c.timestamped = c.timestamped || slices.ContainsFunc(r.Samples, func(s collectors.Sample) bool { return s.T != 0 })
+			if !s.measured && len(r.Samples) > 0 {
 				c.measured(s)
 			}
 			before := s.status.Refused
@@ -145,16 +137,16 @@ func (c *core) logRefusal(s *source) {
 	c.opts.Logger.Info("the samples of the collector are kept again", "collector", s.Name)
 }
 
-func (s *source) take(r result, at time.Time) {
-	s.measured = s.measured || len(r.samples) > 0
-	samples, err := s.write(r.samples, r.essential, at)
-	s.batch = Batch{Descs: r.descs, Samples: samples}
+func (s *source) take(r workers.Result, at time.Time) {
+	s.measured = s.measured || len(r.Samples) > 0
+	samples, err := s.write(r.Samples, r.Essential, at)
+	s.batch = Batch{Descs: r.Descs, Samples: samples}
 	s.status.Refused = errors.Is(err, budget.ErrExceeded)
-	if r.err != nil && !s.status.Refused {
-		err = r.err
+	if r.Err != nil && !s.status.Refused {
+		err = r.Err
 	}
 	s.status.Ran, s.status.Success, s.status.Error = true, err == nil, ""
-	s.status.Duration, s.status.LastRun, s.status.Note, s.parts = r.took, at, r.note, r.parts
+	s.status.Duration, s.status.LastRun, s.status.Note, s.parts = r.Took, at, r.Note, r.Parts
 	if err != nil {
 		s.status.Error = bound(err.Error())
 		return

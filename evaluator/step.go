@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 )
 
 // settling is the time after a step of the clock, or after the process was stopped. What was
@@ -33,9 +34,9 @@ func (s *settling) begin(now time.Time, sources []*source, longest time.Duration
 }
 
 // took takes note of the result of a collection.
-func (s *settling) took(r result) {
-	if r.began.After(s.since) {
-		delete(s.awaited, r.collector)
+func (s *settling) took(r workers.Result) {
+	if r.Began.After(s.since) {
+		delete(s.awaited, r.Collector)
 	}
 }
 
@@ -57,7 +58,7 @@ func (e *Evaluator) stepped(now time.Time, d time.Duration) {
 	e.core.shift(d)
 	if e.workers != nil {
 		e.settling.begin(now, e.core.sources, e.core.maxAge()/2)
-		e.workers.wakeUp()
+		e.workers.WakeUp()
 	}
 }
 
@@ -72,6 +73,6 @@ func (e *Evaluator) resumed(now time.Time, d time.Duration) {
 	e.opts.Logger.Warn("the process was stopped", "for", d)
 	if e.workers != nil {
 		e.settling.begin(now, e.core.sources, resumeTime)
-		e.workers.wakeUp()
+		e.workers.WakeUp()
 	}
 }

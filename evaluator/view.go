@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/evaluator/internal/evidence"
+	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/window"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -75,7 +77,7 @@ func (v *View) Query(ctx context.Context, expr string, at time.Time, use func(pa
 // SampleTime returns the time of the newest sample that an instant selector finds of a
 // series as of at.
 func (v *View) SampleTime(series labels.Labels, at time.Time) (t time.Time, ok bool) {
-	ms, ok := v.core.window.Newest(series, at.Add(-v.core.absent.lookback).UnixMilli(), at.UnixMilli())
+	ms, ok := v.core.window.Newest(series, at.Add(-v.core.absent.Lookback).UnixMilli(), at.UnixMilli())
 	return time.UnixMilli(ms).UTC(), ok
 }
 
@@ -97,6 +99,22 @@ func (v *View) Exporter(series labels.Labels) (collector string, own bool) {
 	return "", true
 }
 
+// CanExport reports whether the configuration of a collector allows series that a selector
+// selects. It is true where the labels of the metric are not known in advance.
+func (v *View) CanExport(collector string, selector *parser.VectorSelector) bool {
+	known := false
+	for _, m := range v.core.cfg.Metrics[collector] {
+		if m.Name != promexpr.MetricName(selector) {
+			continue
+		}
+		known = true
+		if promexpr.CanMatch(selector.LabelMatchers, m.Labels, m.AnyLabel) {
+			return true
+		}
+	}
+	return !known
+}
+
 // Recording is a recording rule after an evaluation.
 type Recording struct {
 	Rule rules.Rule
@@ -112,7 +130,7 @@ type Recording struct {
 
 // Failing returns the names of the failing collectors that may export a metric.
 func (v *View) Failing(metric string) (collectors []string) {
-	if metric == alertsMetric || metric == alertsForStateMetric {
+	if evidence.OfAlerts(metric) {
 		return nil
 	}
 	for _, f := range v.core.failuresOf([]string{metric}) {

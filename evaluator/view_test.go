@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/evaluator/internal/workers"
 )
 
 // When the clock steps, the window is shifted, and with it the time of the last evaluation.
@@ -13,7 +15,7 @@ func TestViewAfterAClockStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.take(result{collector: source, samples: upSamples(0)}, epoch)
+	c.take(workers.Result{Collector: source, Samples: upSamples(0)}, epoch)
 	c.evaluate(context.Background(), epoch.Add(time.Second))
 	v := &View{c, c.snapshot(context.Background(), epoch.Add(time.Second), 0)}
 	c.shift(time.Hour)

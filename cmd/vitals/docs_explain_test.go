@@ -16,10 +16,11 @@ import (
 
 const explainPage = "docs/guides/troubleshooting.md"
 
-// withoutTimes replaces times, ages and addresses in an explanation.
+// withoutTimes replaces times, ages and addresses in an explanation. Before midnight a time that
+// is an hour ahead has a date.
 func withoutTimes(text string) string {
 	for _, cut := range [][2]string{
-		{`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}`, "DATE"}, {`\d{2}:\d{2}:\d{2}`, "TIME"}, {`\((in )?(\d+[dhms])+\)`, "(${1}AGE)"},
+		{`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC`, "DATE UTC"}, {`(\d{4}-\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}`, "TIME"}, {`\((in )?(\d+[dhms])+\)`, "(${1}AGE)"},
 		{`just now|(\d+[dhms])+ ago`, "AGE ago"}, {`, for \d+s:`, ", for SPAN:"}, {`generation \d+`, "generation N"}, {`http://[^/]+/`, "http://HOST/"},
 	} {
 		text = regexp.MustCompile(cut[0]).ReplaceAllString(text, cut[1])

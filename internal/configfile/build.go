@@ -55,7 +55,7 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 	next := map[string]built[E]{}
 	cfg = evaluator.Config{
 		Interval: time.Duration(l.Config.EvaluationInterval), Files: l.Rules,
-		StalledAliveAfter: time.Duration(l.Config.Server.StalledAliveAfter),
+		StalledAliveAfter: time.Duration(l.Config.Server.StalledAliveAfter), Metrics: map[string][]collectors.Metric{},
 	}
 	for _, name := range l.Config.StateNames() {
 		s := l.Config.States[name]
@@ -81,6 +81,7 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 		name, interval, timeout := c.Common()
 		kindName, kind := c.Kind()
 		_, forwards := kind.(collectors.Exporter)
+		cfg.Metrics[name] = kind.Metrics(name)
 		cfg.Sources = append(cfg.Sources, evaluator.Source{
 			Name: name, Kind: kindName, External: kind.External(), Forwards: forwards,
 			Interval: time.Duration(interval), Timeout: time.Duration(timeout),

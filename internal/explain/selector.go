@@ -74,12 +74,13 @@ func (b *branch) origins(ctx context.Context, n *Node, e *parser.VectorSelector,
 	}
 	if n.Count == 0 && n.Error == "" && !n.Own && len(n.Collectors)+len(n.Recordings) == 0 {
 		failing := b.view.Failing(promexpr.MetricName(e))
+		failing = slices.DeleteFunc(failing, func(collector string) bool { return !b.view.CanExport(collector, e) })
 		n.Collectors = failing[:min(len(failing), maxOrigins)]
 	}
 }
 
 // candidates returns the collectors that could export the series of a selector: those
-// that it names or, without any, those that export the metric.
+// that it names or, without any, those that export the metric with labels that it matches.
 func (x *explainer) candidates(e *parser.VectorSelector) []string {
 	var named, exporting []string
 	s := x.view.Snapshot()
@@ -89,7 +90,7 @@ func (x *explainer) candidates(e *parser.VectorSelector) []string {
 		}) {
 			named = append(named, c.Name)
 		}
-		if s.Batches[i].Describes(promexpr.MetricName(e)) {
+		if s.Batches[i].Describes(promexpr.MetricName(e)) && x.view.CanExport(c.Name, e) {
 			exporting = append(exporting, c.Name)
 		}
 	}

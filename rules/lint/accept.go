@@ -7,9 +7,12 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint/analysis"
+	"github.com/vitals-health/vitals/rules/lint/check"
 )
 
 // commentPattern matches a comment for lint, such as "# vitals:accept V008 reason".
@@ -28,7 +31,7 @@ type acceptance struct {
 	// whole is set for the whole file. Otherwise subject is the rule; it is nil if the
 	// comment belongs to no rule.
 	whole     bool
-	subject   *subject
+	subject   *analysis.Subject
 	line, col int
 	codes     []string
 	reason    string
@@ -38,31 +41,31 @@ type acceptance struct {
 
 // accept marks the findings that comments of the files accept. It reports comments that
 // accept nothing, give no reason, or name a code that cannot be accepted.
-func accept(p *pass) {
-	found := len(p.findings) // excludes the findings about the comments themselves
-	p.acceptProbes(found)
+func accept(p *check.Pass) {
+	found := len(p.Findings) // excludes the findings about the comments themselves
+	acceptProbes(p, found)
 	byCode := map[findingsOf][]int{}
-	for i, f := range p.findings {
-		for _, key := range []findingsOf{{f.File, f.Code, nil}, {f.File, f.Code, f.subject}} {
+	for i, f := range p.Findings {
+		for _, key := range []findingsOf{{f.File, f.Code, nil}, {f.File, f.Code, f.Subject}} {
 			byCode[key] = append(byCode[key], i)
 		}
 	}
-	for _, f := range p.files {
-		for _, a := range p.acceptances(f) {
+	for _, f := range p.Files {
+		for _, a := range acceptances(p, f) {
 			if a.wrong != "" {
-				p.reportInvalid(a, "%s", a.wrong)
+				reportInvalid(p, a, "%s", a.wrong)
 				continue
 			}
 			for _, code := range a.codes {
 				switch {
-				case code == p.current.Code:
-					p.reportInvalid(a, "%s reports comments like this one and cannot be accepted", code)
-				case !known(code):
-					p.reportInvalid(a, "there is no check %s", code)
-				case mistake(code):
-					p.reportInvalid(a, "%s is a mistake and cannot be accepted", code)
-				case !p.apply(a, byCode[findingsOf{f.Name, code, a.subject}]):
-					p.reportUnused(a, code)
+				case code == p.Current.Code:
+					reportInvalid(p, a, "%s reports comments like this one and cannot be accepted", code)
+				case !known(p, code):
+					reportInvalid(p, a, "there is no check %s", code)
+				case mistake(p, code):
+					reportInvalid(p, a, "%s is a mistake and cannot be accepted", code)
+				case !apply(p, a, byCode[findingsOf{f.Name, code, a.subject}]):
+					reportUnused(p, a, code)
 				}
 			}
 		}
@@ -72,15 +75,15 @@ func accept(p *pass) {
 // findingsOf identifies the findings of a code in a file, of all rules or of one.
 type findingsOf struct {
 	file, code string
-	subject    *subject
+	subject    *analysis.Subject
 }
 
 // apply accepts those of the findings that are in the comment's document. It reports whether
 // there were any.
-func (p *pass) apply(a acceptance, found []int) bool {
+func apply(p *check.Pass, a acceptance, found []int) bool {
 	applied := false
 	for _, i := range found {
-		f := &p.findings[i]
+		f := &p.Findings[i]
 		if !a.file.Has(f.Line) {
 			continue
 		}
@@ -99,52 +102,54 @@ func (a *acceptance) where() string {
 	if a.whole {
 		return "in this file"
 	}
-	return fmt.Sprintf("in the rule %q, to which the comment belongs", a.subject.rule.Name())
+	return fmt.Sprintf("in the rule %q, to which the comment belongs", a.subject.Rule.Name())
 }
 
 // reportInvalid reports an invalid comment.
-func (p *pass) reportInvalid(a acceptance, text string, args ...any) *Finding {
-	f := Finding{
+func reportInvalid(p *check.Pass, a acceptance, text string, args ...any) *check.Finding {
+	f := check.Finding{
 		File: a.file.Name, Line: a.line, Col: a.col, Text: fmt.Sprintf(text, args...),
 		Cure: `remove the comment, or write "# vitals:accept V008 REASON" directly above the rule or within its lines, or "# vitals:accept-file V008 REASON" anywhere`,
 	}
 	if a.subject == nil {
-		return p.report(f)
+		return p.Report(f)
 	}
-	return p.about(a.subject, f.Line, f.Col, f.Cure, f.Text)
+	return p.AtPlace(a.subject, f.Line, f.Col, f.Cure, f.Text)
 }
 
-func known(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code })
+// known reports whether a check has a code.
+func known(p *check.Pass, code string) bool {
+	return slices.ContainsFunc(p.Checks, func(c check.Check) bool { return c.Code == code })
 }
 
 // mistake reports whether a code belongs to the parser: Check never finds it.
-func mistake(code string) bool {
-	return slices.ContainsFunc(checks(), func(c check) bool { return c.Code == code && c.run == nil && c.rule == nil })
+func mistake(p *check.Pass, code string) bool {
+	return slices.ContainsFunc(p.Checks, func(c check.Check) bool { return c.Code == code && c.All == nil && c.Rule == nil })
 }
 
 // reportUnused reports an acceptance that accepts nothing. Many findings depend on the
 // configuration or the manifest, and a file can serve several. For those the severity is
 // info, and without a complete configuration there is no finding.
-func (p *pass) reportUnused(a acceptance, code string) {
-	if p.opts.Partial {
+func reportUnused(p *check.Pass, a acceptance, code string) {
+	if p.Options.Partial {
 		return
 	}
-	complete := p.opts.Complete && p.opts.Vocabulary != nil && p.opts.Vocabulary.Configured
+	complete := p.Options.Complete && p.Options.Vocabulary != nil && p.Options.Vocabulary.Configured
 	switch {
 	case slices.Contains(strings.Fields("V016 V021 V022 V023 V040 V041 V042 V043 V046"), code):
-		p.reportInvalid(a, "%s is not found %s", code, a.where()).Cure = "remove the comment"
+		reportInvalid(p, a, "%s is not found %s", code, a.where()).Cure = "remove the comment"
 	case strings.HasPrefix(code, "V03"): // manifests have comments of their own
 	case complete:
-		f := p.reportInvalid(a, "with this configuration, %s is not found %s", code, a.where())
-		f.Severity, f.Cure = Info, "remove the comment, unless the file has another configuration that needs it"
+		f := reportInvalid(p, a, "with this configuration, %s is not found %s", code, a.where())
+		f.Severity, f.Cure = check.Info, "remove the comment, unless the file has another configuration that needs it"
 	}
 }
 
 // acceptances parses the comments of a file.
-func (p *pass) acceptances(f *rules.File) []acceptance {
+func acceptances(p *check.Pass, f *rules.File) []acceptance {
 	var all []acceptance
 	lines := strings.Split(string(f.Text()), "\n")
+	starts := sync.OnceValue(func() []start { return startsOf(p, f) })
 	for i, line := range lines {
 		a, ok := parseComment(line, i+1)
 		if !ok || !f.Has(a.line) {
@@ -152,7 +157,7 @@ func (p *pass) acceptances(f *rules.File) []acceptance {
 		}
 		a.file = f
 		if !a.whole {
-			a.subject = p.holder(f, lines, a.line, a.col)
+			a.subject = holder(starts(), lines, a.line, a.col)
 			if a.subject == nil && a.wrong == "" {
 				a.wrong = "the comment belongs to no rule"
 			}
@@ -212,12 +217,11 @@ func (a *acceptance) read(word, rest string) {
 
 // holder returns the rule that a comment belongs to: the rule directly below the block of
 // comments, or else the rule whose lines contain it. It returns nil if there is none.
-func (p *pass) holder(f *rules.File, lines []string, line, col int) *subject {
+func holder(starts []start, lines []string, line, col int) *analysis.Subject {
 	below := line
 	for below <= len(lines) && aboveOnly(lines[below-1]) {
 		below++
 	}
-	starts := p.starts(f)
 	after := func(line int) int {
 		return sort.Search(len(starts), func(i int) bool { return starts[i].line > line })
 	}
@@ -235,22 +239,18 @@ func (p *pass) holder(f *rules.File, lines []string, line, col int) *subject {
 // start is the place where a rule begins, or a group for a nil subject.
 type start struct {
 	line, col int
-	subject   *subject
+	subject   *analysis.Subject
 }
 
-// starts returns where the groups and the rules of a file begin, in the order of the lines.
-func (p *pass) starts(f *rules.File) []start {
-	if all, ok := p.begins[f]; ok {
-		return all
-	}
+// startsOf returns where the groups and the rules of a file begin, in the order of the lines.
+func startsOf(p *check.Pass, f *rules.File) []start {
 	var all []start
-	for _, s := range p.subjects {
-		if s.file == f {
-			all = append(all, start{s.group.Line, s.group.Col, nil}, start{s.rule.Line, s.rule.Col, s})
+	for _, s := range p.Subjects {
+		if s.File == f {
+			all = append(all, start{s.Group.Line, s.Group.Col, nil}, start{s.Rule.Line, s.Rule.Col, s})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b start) int { return cmp.Compare(a.line, b.line) })
-	p.begins[f] = all
 	return all
 }
 
@@ -270,16 +270,15 @@ type Comment struct {
 // Comments returns the valid comments that accept findings in a file, in the order of the
 // file. A program that copies the rules copies them as well.
 func Comments(f *rules.File) []Comment {
-	p := &pass{files: []*rules.File{f}}
-	p.prepare()
+	p := check.New(nil, []*rules.File{f}, check.Options{})
 	var all []Comment
-	for _, a := range p.acceptances(f) {
+	for _, a := range acceptances(p, f) {
 		if a.wrong != "" {
 			continue
 		}
 		c, word := Comment{}, "accept-file"
 		if !a.whole {
-			c.Rule, word = a.subject.rule, "accept"
+			c.Rule, word = a.subject.Rule, "accept"
 		}
 		c.Text = fmt.Sprintf("# vitals:%s %s %s", word, strings.Join(a.codes, ","), a.reason)
 		all = append(all, c)

@@ -4,58 +4,70 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/vitals-health/vitals/internal/manifest"
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint/analysis"
+	"github.com/vitals-health/vitals/rules/lint/check"
 	"github.com/vitals-health/vitals/rules/lint/probes"
 )
 
-// probeCheck reports the findings of the current check in the manifests.
-func probeCheck(p *pass) {
-	for _, f := range p.probeFindings() {
-		if f.Code != p.current.Code {
-			continue
-		}
-		found := p.report(Finding{File: f.File, Line: f.Line, Col: f.Col, Where: f.Where, Text: f.Text, Cure: f.Cure})
-		if f.Warning {
-			found.Severity = Warning
+// probeChecks returns the checks of the probes in manifests.
+func probeChecks() []check.Check {
+	probe := probeCheck()
+	return []check.Check{
+		check.OfAll("V030", "probe-patience", check.Warning, "The failure threshold of a probe does not fit the rules.", probe),
+		check.OfAll("V031", "probe-timeout", check.Warning, "The timeout of a probe does not fit its period or its command.", probe),
+		check.OfAll("V032", "probe-path", check.Error, "A probe requests a path, a state or a rule that does not exist.", probe),
+		check.OfAll("V033", "probe-port", check.Error, "A probe does not reach Vitals.", probe),
+		check.OfAll("V034", "probe-vacuous", check.Error, "A probe passes whatever the verdict is.", probe),
+		check.OfAll("V035", "probe-wrong-state", check.Error, "A probe requests the wrong state.", probe),
+		check.OfAll("V036", "probe-missing", check.Info, "A probe is missing.", probe),
+		check.OfAll("V037", "probe-fallback-port", check.Warning, "Probes use a port that Vitals does not listen on while its configuration is invalid.", probe),
+		check.OfAll("V038", "probe-absence", check.Warning, "A restart of the workload depends on the presence of Vitals.", probe),
+	}
+}
+
+// probeCheck returns a check that reports those findings in the manifests that have its code.
+func probeCheck() func(*check.Pass) {
+	var once sync.Once
+	var found []probes.Finding
+	return func(p *check.Pass) {
+		once.Do(func() { found = probeFindings(p) })
+		for _, f := range found {
+			if f.Code != p.Current.Code {
+				continue
+			}
+			reported := p.Report(check.Finding{File: f.File, Line: f.Line, Col: f.Col, Where: f.Where, Text: f.Text, Cure: f.Cure})
+			if f.Warning {
+				reported.Severity = check.Warning
+			}
 		}
 	}
 }
 
 // probeFindings returns the findings of all checks in the manifests.
-func (p *pass) probeFindings() []probes.Finding {
-	if p.inManifests != nil || len(p.opts.Manifests) == 0 {
-		return p.inManifests
+func probeFindings(p *check.Pass) []probes.Finding {
+	if len(p.Options.Manifests) == 0 {
+		return nil
 	}
-	in := probes.Input{Manifests: p.opts.Manifests, States: p.opts.States, ListenAddress: p.opts.ListenAddress, Suggest: suggest}
-	for _, s := range p.subjects {
-		if s.rule.State != "" {
+	in := probes.Input{Manifests: p.Options.Manifests, States: p.Options.States, ListenAddress: p.Options.ListenAddress, Suggest: check.Suggest}
+	for _, s := range p.Subjects {
+		if s.Rule.State != "" {
 			in.Rules = append(in.Rules, probes.Rule{
-				Name: s.rule.Alert, State: s.rule.State, Enforced: s.enforced(), For: s.rule.For, Interval: p.interval(s),
+				Name: s.Rule.Alert, State: s.Rule.State, Enforced: s.Enforced(), For: s.Rule.For, Interval: p.Interval(s),
 			})
 		}
 	}
-	p.inManifests = append([]probes.Finding{}, probes.Check(in)...)
-	return p.inManifests
-}
-
-// interval returns the interval of the slowest collector of a rule; zero if it is unknown.
-func (p *pass) interval(s *subject) time.Duration {
-	var longest time.Duration
-	for _, l := range p.leaves(s.rule) {
-		for _, m := range p.sources(l.selector) {
-			longest = max(longest, m.Interval)
-		}
-	}
-	return longest
+	return probes.Check(in)
 }
 
 // acceptProbes marks those of the first findings that comments of the manifests accept. A
 // comment applies to the probe or the container that contains it or follows it, or to the
 // whole file.
-func (p *pass) acceptProbes(first int) {
-	for _, f := range p.opts.Manifests {
+func acceptProbes(p *check.Pass, first int) {
+	for _, f := range p.Options.Manifests {
 		lines := strings.Split(string(f.Text), "\n")
 		for i, line := range lines {
 			a, ok := parseComment(line, i+1)
@@ -68,7 +80,7 @@ func (p *pass) acceptProbes(first int) {
 					a.wrong = "the comment belongs to no probe and no container"
 				}
 			}
-			p.acceptProbe(f, at, a, first)
+			acceptProbe(p, f, at, a, first)
 		}
 	}
 }
@@ -80,9 +92,9 @@ func inBlock(f *manifest.File, line int) bool {
 
 // acceptProbe applies a comment to the findings within lines, and reports codes that it
 // does not apply to.
-func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, first int) {
-	report := func(text string) *Finding {
-		return p.report(Finding{
+func acceptProbe(p *check.Pass, f *manifest.File, at manifest.Lines, a acceptance, first int) {
+	report := func(text string) *check.Finding {
+		return p.Report(check.Finding{
 			File: f.Name, Line: a.line, Col: a.col, Text: text,
 			Cure: `remove the comment, or write "# vitals:accept V030 REASON" directly above the probe or within its lines, or "# vitals:accept-file V030 REASON" anywhere`,
 		})
@@ -93,19 +105,19 @@ func (p *pass) acceptProbe(f *manifest.File, at manifest.Lines, a acceptance, fi
 	}
 	for _, code := range a.codes {
 		applied := false
-		for i := range p.findings[:first] {
-			if g := &p.findings[i]; g.Code == code && g.File == f.Name && g.Line >= at.Line && g.Line <= at.Last {
+		for i := range p.Findings[:first] {
+			if g := &p.Findings[i]; g.Code == code && g.File == f.Name && g.Line >= at.Line && g.Line <= at.Last {
 				g.Accepted, applied = a.reason, true
 			}
 		}
 		switch {
 		case applied:
-		case !known(code):
+		case !known(p, code):
 			report(fmt.Sprintf("there is no check %s", code))
 		case !strings.HasPrefix(code, "V03"):
 			report(fmt.Sprintf("%s is not a check of probes", code))
 		default: // another configuration may have the finding
-			report(fmt.Sprintf("%s is not found here", code)).Severity = Info
+			report(fmt.Sprintf("%s is not found here", code)).Severity = check.Info
 		}
 	}
 }
@@ -139,4 +151,17 @@ func places(f *manifest.File) []manifest.Lines {
 		}
 	}
 	return all
+}
+
+// Waits returns the rules that can make their state fail, with the times that pass before
+// they do. The files must be free of mistakes.
+func Waits(files []*rules.File, v *analysis.Vocabulary) []probes.Rule {
+	a := analysis.New(files, v)
+	var waits []probes.Rule
+	for _, s := range a.Subjects {
+		if s.Rule.AST != nil && s.Enforced() {
+			waits = append(waits, probes.Rule{Name: s.Rule.Alert, State: s.Rule.State, Enforced: true, For: s.Rule.For, Interval: a.Interval(s)})
+		}
+	}
+	return waits
 }

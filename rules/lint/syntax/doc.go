@@ -1,0 +1,3 @@
+// Package syntax reads parsed expressions: their selectors, matchers, operands and literals. It
+// has neither rules nor the metrics that exist.
+package syntax
