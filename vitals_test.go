@@ -52,6 +52,9 @@ func TestNewReportsMistakes(t *testing.T) {
 			[]string{`name "a b": expected 1 to 63 letters`, "the function is nil: expected one", `collector "d" has no kind: expected exactly one of Collector.Kind`, `collector "e": the collector in line 1 has this name, expected a unique name`}},
 		{"rules", vitals.Options{Rules: []byte("groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]")}, []string{"Options.Rules:1:"}},
 		{"the same rule twice", vitals.Options{Rules: []byte(databaseRules + strings.TrimPrefix(strings.ReplaceAll(databaseRules, "name: example", "name: other"), "\ngroups:\n"))}, []string{"DatabaseDown"}},
+		{"a template without templates", vitals.Options{Rules: []byte("groups:\n  - name: g\n    rules:\n      - {alert: A, expr: up == 0, annotations: {summary: '{{ $value }}'}}\n")},
+			[]string{`Options.Rules:4:58: group "g", rule "A", annotations.summary: template in a program without templates, expected a text without "{{", or Options.Templates in the program (vitals.Templates())`}},
+		{"a shipped file with templates", vitals.Options{Config: []byte("rule_files: ['builtin:sonic']")}, []string{"builtin:sonic:", "template in a program without templates"}},
 		{"no rule file", vitals.Options{RuleFiles: []string{"none/*.yml"}}, []string{"none/*.yml\" matches no file"}},
 	} {
 		v, err := vitals.New(tt.given)

@@ -33,7 +33,7 @@ func layers() map[string]neighbours {
 			"the commands wire everything else",
 		},
 		".": {
-			[]string{"collectors", "collectors/remote", "evaluator", "internal/budget", "internal/configfile", "internal/explain", "internal/history", "internal/panics", "internal/redact", "internal/server", "rules"},
+			[]string{"collectors", "collectors/remote", "evaluator", "internal/budget", "internal/configfile", "internal/expand", "internal/explain", "internal/history", "internal/panics", "internal/redact", "internal/server", "rules"},
 			"a program that embeds Vitals contains only the kinds that it names",
 		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
@@ -69,16 +69,17 @@ func layers() map[string]neighbours {
 		"collectors/process/proctest":      {[]string{"collectors/collectortest"}, "it serves the tests of process, capability and cgroup"},
 
 		"evaluator/evaluatortest":        {[]string{"evaluator"}, "it serves the tests of what follows an evaluator"},
+		"internal/expand/texttemplate":   {[]string{"internal/expand"}, "it executes templates for any caller"},
 		"internal/sdnotify/sdnotifytest": {nil, "it serves the tests of sdnotify and of the commands"},
 
-		"rules":             {[]string{"internal/expand", "internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
+		"rules":             {[]string{"internal/expand", "internal/expand/texttemplate", "internal/promexpr", "internal/strictyaml", "internal/text"}, "rules are parsed and validated without an evaluator"},
 		"rules/lint":        {[]string{"internal/expand", "internal/manifest", "internal/promexpr", "internal/strictyaml", "internal/text", "rules", "rules/lint/probes"}, "lint reads rules, and gets the metrics that exist from its caller"},
 		"rules/lint/probes": {[]string{"internal/manifest", "internal/states", "internal/strictyaml"}, "it compares the probes of a manifest with states and rules"},
 		"dashboards":        {[]string{"internal/promexpr", "rules"}, "dashboards are made of names and rules, without measurements"},
 		"dashboards/alerts": {[]string{"dashboards", "internal/promexpr", "internal/strictyaml", "rules", "rules/lint"}, "alerts are files, adapted to selectors and addresses"},
 		"evaluator":         {[]string{"collectors", "internal/budget", "internal/expand", "internal/panics", "internal/promexpr", "internal/redact", "internal/states", "internal/text", "internal/window", "rules"}, "a verdict does not depend on the kinds of collectors or on the clients of the server"},
 
-		"internal/configfile":      {[]string{"collectors", "evaluator", "internal/blocking", "internal/budget", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules, and its callers name the kinds"},
+		"internal/configfile":      {[]string{"collectors", "evaluator", "internal/blocking", "internal/budget", "internal/expand", "internal/filekind", "internal/files", "internal/redact", "internal/states", "internal/strictyaml", "rules"}, "it turns a configuration into collectors and rules, and its callers name the kinds"},
 		"internal/config":          {[]string{"collectors/kinds", "internal/configfile", "rules"}, "it names all kinds for configfile"},
 		"internal/profiles":        {[]string{"collectors", "collectors/cgroup", "collectors/components", "collectors/file", "collectors/http", "collectors/kinds", "collectors/kubernetes", "collectors/openstack", "collectors/process", "collectors/remote", "collectors/script", "collectors/supervisor", "collectors/tcp", "internal/config", "internal/profiles/kuryrconf", "internal/profiles/tripleo", "internal/redact", "internal/strictyaml", "rules"}, "it turns the files of an existing deployment into a configuration"},
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
@@ -196,8 +197,8 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals internal/listen", "the command declares the flags, internal/listen opens the sockets"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
 		{"google.golang.org/grpc", "internal/grpchealth", "the kind grpc has a client of its own, which is smaller"},
-		{"text/template$", "internal/expand", "only internal/expand bounds the execution of a template"},
-		{"html/template$", "internal/expand", "it looks up methods by name, so that the linker keeps all of them; internal/expand uses the type of safeHtml's result"},
+		{"text/template$", "internal/expand/texttemplate", "only texttemplate bounds the execution of a template"},
+		{"html/template$", "internal/expand/texttemplate", "it looks up methods by name, so that the linker keeps all of them; texttemplate uses the type of safeHtml's result"},
 		{"log$", "", "slog is the logger"},
 		{"flag$", "cmd/healthcheck", "kingpin parses the command line, but is larger than the whole exec probe may be"},
 	}

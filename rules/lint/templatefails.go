@@ -13,6 +13,7 @@ import (
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
 )
 
 // templateFails finds templates that fail with any data, and queries in templates that are
@@ -26,7 +27,7 @@ func templateFails(p *pass, s *subject) {
 		texts map[string]string
 	}{{"labels", s.rule.Labels}, {"annotations", s.rule.Annotations}} {
 		for _, name := range keys(of.texts) {
-			if why := templateFailure(of.texts[name]); why != "" {
+			if why := templateFailure(s.rule, of.texts[name]); why != "" {
 				p.at(s, strictyaml.PathKey(of.key, name), "correct the template, and try it with a test of the rules (vitals test rules)",
 					"the template of the %s %s fails: %s", strings.TrimSuffix(of.key, "s"), name, why)
 			}
@@ -54,8 +55,8 @@ func trials() []trial {
 }
 
 // templateFailure returns why a template fails; empty if it succeeds for any of the trials.
-func templateFailure(text string) string {
-	tmpl, err := expand.Parse("t", text)
+func templateFailure(r *rules.Rule, text string) string {
+	tmpl, err := r.Template("t", text)
 	if err != nil || !strings.Contains(text, "{{") { // an error is a mistake that the parser of rules reports
 		return ""
 	}
@@ -78,7 +79,7 @@ func templateFailure(text string) string {
 }
 
 // run expands a template. A result with an invalid verb of printf counts as an error.
-func (t trial) run(tmpl *expand.Template, text string) error {
+func (t trial) run(tmpl expand.Template, text string) error {
 	labels := map[string]string{"__name__": "metric", "instance": t.text, "job": t.text}
 	for _, name := range append(tmpl.Constants(), names(text)...) {
 		labels[name] = t.text
