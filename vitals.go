@@ -115,17 +115,17 @@ func New(o Options) (*Evaluator, error) {
 	}
 	l, errs := load()
 	if len(errs) > 0 {
-		return nil, v.clean(errors.Join(errs...))
+		return nil, clean(v.secrets, errors.Join(errs...))
 	}
 	cfg, commit, err := b.Build(l)
 	if err != nil {
-		return nil, v.clean(err)
+		return nil, clean(v.secrets, err)
 	}
 	v.eval, err = evaluator.New(cfg, evaluator.Options{
 		Logger: v.logger, Secrets: v.secrets, Observe: v.history.Observe, Memory: b.Memory, MaxSamples: int(memory / bytesPerSample),
 	})
 	if err != nil {
-		return nil, v.clean(err)
+		return nil, clean(v.secrets, err)
 	}
 	commit()
 	v.reloader = &configfile.Reloader[entry]{
@@ -136,14 +136,6 @@ func New(o Options) (*Evaluator, error) {
 	v.reloader.Use(l)
 	v.server = v.newServer(o.Title)
 	return v, nil
-}
-
-// clean returns an error without secrets.
-func (v *Evaluator) clean(err error) error {
-	if shown := v.secrets.Text(err.Error()); shown != err.Error() {
-		return errors.New(shown)
-	}
-	return err
 }
 
 // reporter returns the collector that accepts reports, or nil.

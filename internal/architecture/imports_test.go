@@ -33,7 +33,7 @@ func layers() map[string]neighbours {
 			"the commands wire everything else",
 		},
 		".": {
-			[]string{"collectors", "collectors/remote", "evaluator", "internal/budget", "internal/configfile", "internal/expand", "internal/explain", "internal/history", "internal/panics", "internal/redact", "internal/server", "rules"},
+			[]string{"collectors", "collectors/remote", "evaluator", "internal/budget", "internal/configfile", "internal/expand", "internal/explain", "internal/history", "internal/panics", "internal/redact", "internal/schema", "internal/server", "rules"},
 			"a program that embeds Vitals contains only the kinds that it names",
 		},
 		"cmd/healthcheck": {[]string{"internal/execprobe"}, "an exec probe starts at every check: it is small"},
@@ -92,7 +92,7 @@ func layers() map[string]neighbours {
 		"internal/explain":         {[]string{"evaluator", "internal/promexpr", "internal/text"}, "an explanation reads a verdict and never changes it"},
 		"internal/exposition":      {[]string{"collectors", "evaluator"}, "it renders batches of samples and has no request"},
 		"internal/history":         {[]string{"evaluator", "internal/explain", "internal/states", "internal/text"}, "it reads snapshots and changes none"},
-		"internal/schema":          {nil, "the schemas are generated before the build"},
+		"internal/schema":          {[]string{"collectors", "internal/strictyaml"}, "the schemas are generated before the build; those of other kinds follow from their types"},
 		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
 		"internal/grpchealth":      {[]string{"internal/panics", "internal/states"}, "it renders the words of the server, of which it has an interface only"},
 		"internal/listen":          {[]string{"internal/config", "internal/connlimit", "internal/grpchealth", "internal/server", "internal/unixsocket"}, "it opens the sockets of the server"},
