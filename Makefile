@@ -15,7 +15,7 @@ MAX_BINARY := 36000000
 # The largest exec probe, in bytes: it is loaded at every run.
 MAX_HEALTHCHECK := 3000000
 # What the package vitals adds to a program with net/http and client_golang at most, in bytes.
-MAX_EMBEDDING := 12000000
+MAX_EMBEDDING := 8000000
 
 # The platforms of a release.
 PLATFORMS := linux/amd64,linux/arm64

@@ -54,6 +54,16 @@ func (d *directory) Describe() []collectors.Desc {
 	return collectors.Describe([]*collectors.Def{entriesMetric})
 }
 
+// A program checks its files before it is started, also with kinds of its own.
+func ExampleValidate() {
+	err := vitals.Validate(vitals.Options{
+		Kinds:  map[string]collectors.Kind{"directory": new(directory)},
+		Config: []byte("collectors:\n  - name: spool\n    directory: {paths: /var/spool}\n"),
+	})
+	fmt.Println(err)
+	// Output: Options.Config:3:17: collectors[0].directory: unknown key "paths", did you mean "path"?
+}
+
 // A configuration may name a kind of the program, and the shipped kinds that the program names.
 func Example_kind() {
 	spool, err := os.MkdirTemp("", "spool")

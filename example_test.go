@@ -2,6 +2,7 @@ package vitals_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"time"
@@ -107,6 +108,24 @@ func ExampleMeasure() {
 		fmt.Println(ready.Verdict, rule.Name, *rule.Observed)
 	}
 	// Output: fail QueueFull 7
+}
+
+// With templates, annotations have the labels and the value of their alert.
+func ExampleTemplates() {
+	v, err := vitals.New(vitals.Options{
+		Templates: vitals.Templates(),
+		Rules: []byte("groups: [{name: example, rules: [{alert: DependencyDown, expr: vitals_dependency_up == 0, labels: {state: ready}, " +
+			"annotations: {summary: 'The {{ $labels.dependency }} does not answer.'}}]}]"),
+		Collectors: []vitals.Collector{vitals.Check("database", func(context.Context) error { return errors.New("refused") })},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer run(v)()
+
+	fmt.Println(v.Snapshot().Rules[0].Summary)
+	// Output: The database does not answer.
 }
 
 // The metrics of an evaluator are part of the program's own registry.

@@ -77,6 +77,7 @@ func TestProgramOfTheGuide(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	containsNoTemplates(t, bin)
 	for name, text := range map[string]string{"vitals.yml": "rule_files", "rules.yml": "groups"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(block(t, guide, "yaml", text+":")), 0o600); err != nil {
 			t.Fatal(err)
@@ -95,6 +96,24 @@ func TestProgramOfTheGuide(t *testing.T) {
 	} {
 		if err := answers(url+path, http.StatusOK, want); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// containsNoTemplates fails if a program can execute a template: the linker then keeps the exported
+// methods of all types.
+func containsNoTemplates(t *testing.T, bin string) {
+	t.Helper()
+	symbols, err := exec.CommandContext(t.Context(), "go", "tool", "nm", bin).Output()
+	if err != nil {
+		t.Fatalf("go tool nm: %v", err)
+	}
+	if !strings.Contains(string(symbols), "vitals/evaluator.(*Evaluator).Run") {
+		t.Fatal("go tool nm names no method of the evaluator, want all symbols of the program")
+	}
+	for _, symbol := range []string{"text/template.(*Template).Execute", "text/template.(*state).walk", "html/template.(*Template).Execute"} {
+		if strings.Contains(string(symbols), symbol) {
+			t.Errorf("the program contains %s, want it only in one that calls vitals.Templates", symbol)
 		}
 	}
 }

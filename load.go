@@ -43,11 +43,13 @@ func (o *Options) load() (*configfile.Loaded[entry], []error) {
 	} else if len(data) == 0 {
 		data = []byte("{}")
 	}
-	l, errs := configfile.Load(kindsOf(o.Kinds), from, path, data, o.adjust)
+	known := kindsOf(o.Kinds)
+	known.Templates = o.Templates
+	l, errs := configfile.Load(known, from, path, data, o.adjust)
 	if len(o.Rules) == 0 {
 		return l, errs
 	}
-	files, mistakes := l.Config.RuleOptions().ParseAll(rulesPlace, o.Rules)
+	files, mistakes := l.RuleOptions().ParseAll(rulesPlace, o.Rules)
 	l.Rules = append(l.Rules, files...)
 	errs = append(errs, mistakes...)
 	if len(errs) == 0 { // those among the other files are reported already

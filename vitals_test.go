@@ -3,14 +3,17 @@ package vitals_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +55,9 @@ func TestNewReportsMistakes(t *testing.T) {
 			[]string{`name "a b": expected 1 to 63 letters`, "the function is nil: expected one", `collector "d" has no kind: expected exactly one of Collector.Kind`, `collector "e": the collector in line 1 has this name, expected a unique name`}},
 		{"rules", vitals.Options{Rules: []byte("groups: [{name: g, rules: [{alert: A, expr: 'up =='}]}]")}, []string{"Options.Rules:1:"}},
 		{"the same rule twice", vitals.Options{Rules: []byte(databaseRules + strings.TrimPrefix(strings.ReplaceAll(databaseRules, "name: example", "name: other"), "\ngroups:\n"))}, []string{"DatabaseDown"}},
+		{"a template without templates", vitals.Options{Rules: []byte("groups:\n  - name: g\n    rules:\n      - {alert: A, expr: up == 0, annotations: {summary: '{{ $value }}'}}\n")},
+			[]string{`Options.Rules:4:58: group "g", rule "A", annotations.summary: template in a program without templates, expected a text without "{{", or Options.Templates in the program (vitals.Templates())`}},
+		{"a shipped file with templates", vitals.Options{Config: []byte("rule_files: ['builtin:sonic']")}, []string{"builtin:sonic:", "template in a program without templates"}},
 		{"no rule file", vitals.Options{RuleFiles: []string{"none/*.yml"}}, []string{"none/*.yml\" matches no file"}},
 	} {
 		v, err := vitals.New(tt.given)
@@ -59,11 +65,60 @@ func TestNewReportsMistakes(t *testing.T) {
 			t.Errorf("%s: New() = %v, %v, want an error", tt.name, v, err)
 			continue
 		}
+		if got := vitals.Validate(tt.given); got == nil || got.Error() != err.Error() {
+			t.Errorf("%s: Validate() = %v, want %v as of New()", tt.name, got, err)
+		}
 		for _, want := range tt.want {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: New() = %v, want %q", tt.name, err, want)
 			}
 		}
+	}
+}
+
+// elsewhere is a kind whose collector can be made on another host only.
+type elsewhere struct{ directory }
+
+func (*elsewhere) New(collectors.Env) (collectors.Collector, error) {
+	return nil, errors.New("no service account on this host")
+}
+
+// Validate makes no collector: what New lacks on this host is no mistake. Its errors have no secrets.
+func TestValidate(t *testing.T) {
+	const secret = "secret-of-the-page"
+	given := vitals.Options{
+		Kinds:  map[string]collectors.Kind{"elsewhere": new(elsewhere)},
+		Config: []byte("collectors: [{name: a, elsewhere: {}}]\nserver: {component_token: " + secret + "}\n"),
+	}
+	if err := vitals.Validate(given); err != nil {
+		t.Errorf("Validate() = %v, want no error", err)
+	}
+	if _, err := vitals.New(given); err == nil || !strings.Contains(err.Error(), "no service account on this host") {
+		t.Errorf("New() = %v, want the error of the kind", err)
+	}
+	given.Config = append(given.Config, "rule_files: ["+secret+"]\n"...)
+	if err := vitals.Validate(given); err == nil || !strings.Contains(err.Error(), "Options.Config:3:") || strings.Contains(err.Error(), secret) {
+		t.Errorf("Validate() = %v, want the mistake without the secret", err)
+	}
+}
+
+// The mistakes of kinds are those of New. What the schema accepts is tested with the schema.
+func TestSchema(t *testing.T) {
+	if _, err := vitals.Schema(map[string]collectors.Kind{"Big": new(directory)}); err == nil || !strings.Contains(err.Error(), `kind "Big" in Options.Kinds: expected a key`) {
+		t.Errorf("Schema() = %v, want an error about the key", err)
+	}
+	text, err := vitals.Schema(map[string]collectors.Kind{"directory": new(directory)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(s.Defs["kinds.Config"].Properties)); !slices.Equal(got, []string{"directory", "interval", "name", "timeout"}) {
+		t.Errorf("Schema() has the keys %q, want those of the kind", got)
 	}
 }
 

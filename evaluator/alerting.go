@@ -73,7 +73,7 @@ type alerting struct {
 // templated is a label or an annotation and its template.
 type templated struct {
 	name string
-	text *expand.Template
+	text expand.Template
 	// plain is the text if it contains nothing to expand.
 	plain string
 }
@@ -113,10 +113,10 @@ func newAlerting(g *group, r rules.Rule, at time.Time, memory *budget.Account) (
 	delete(a.ownLabels, "state")
 	delete(a.ownLabels, "severity")
 	var err error
-	if a.labels, err = parseTemplates(r.Alert, r.Labels); err != nil {
+	if a.labels, err = parseTemplates(&r, r.Labels); err != nil {
 		return nil, err
 	}
-	if a.annotations, err = parseTemplates(r.Alert, r.Annotations); err != nil {
+	if a.annotations, err = parseTemplates(&r, r.Annotations); err != nil {
 		return nil, err
 	}
 	a.dynamic = slices.ContainsFunc(a.annotations, func(t templated) bool { return t.text.Dynamic() })
@@ -124,10 +124,10 @@ func newAlerting(g *group, r rules.Rule, at time.Time, memory *budget.Account) (
 	return a, nil
 }
 
-func parseTemplates(alert string, texts map[string]string) ([]templated, error) {
+func parseTemplates(r *rules.Rule, texts map[string]string) ([]templated, error) {
 	var all []templated
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		t, err := expand.Parse("__alert_"+alert, texts[name])
+		t, err := r.Template("__alert_"+r.Alert, texts[name])
 		if err != nil {
 			return nil, fmt.Errorf("template of %q: %w", name, err)
 		}

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/expand/texttemplate"
 )
 
 // Options are what a configuration defines for its rule files.
@@ -16,7 +19,14 @@ type Options struct {
 	StateLabel string
 	// Step is the step of a subquery without one; a minute if zero, as in Prometheus.
 	Step time.Duration
+	// Templates parses the templates in labels and annotations, as Templates returns it. Without
+	// it, a template is a mistake of its rule.
+	Templates expand.Parser
 }
+
+// Templates returns the parser of templates. It executes them with text/template, which only
+// programs that call Templates, Parse or ParseAll contain.
+func Templates() expand.Parser { return texttemplate.Parse }
 
 // DefaultStateLabel is the label that makes an alert a rule of a state, unless a
 // configuration names another.
@@ -38,7 +48,7 @@ func StateLabelProblem(label string) string {
 
 func (o Options) stateLabel() string { return cmp.Or(o.StateLabel, DefaultStateLabel) }
 
-// ParseAll parses a rule file with default options: see Options.ParseAll.
+// ParseAll parses a rule file with templates and otherwise default options: see Options.ParseAll.
 func ParseAll(file string, data []byte, states []string) ([]*File, []error) {
-	return Options{States: states}.ParseAll(file, data)
+	return Options{States: states, Templates: Templates()}.ParseAll(file, data)
 }

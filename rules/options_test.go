@@ -1,10 +1,13 @@
 package rules_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -31,6 +34,40 @@ func TestStateLabel(t *testing.T) {
 	got := files[0].Groups[0].Rules
 	if files[0].StateLabel() != "vitals" || got[0].State != "ready" || got[1].State != "" {
 		t.Errorf("ParseAll() has the label %q and the states %q and %q, want vitals, ready and none", files[0].StateLabel(), got[0].State, got[1].State)
+	}
+}
+
+// Without a parser, a template is a mistake with its place. Its text never becomes an annotation.
+func TestTemplatesAreAnOption(t *testing.T) {
+	const given = `groups:
+  - name: g
+    labels: {team: "{{ $labels.team }}"}
+    rules:
+      - alert: Plain
+        expr: up == 0
+        annotations: {summary: "a }} b { {"}
+      - alert: Templated
+        expr: up == 0
+        labels: {of: "{{ $labels.job }}"}
+        annotations:
+          summary: "{{ $value }} of {{"
+`
+	const mistake = `template in a program without templates, expected a text without "{{", or Options.Templates in the program (vitals.Templates())`
+	want := []string{
+		`f.yml:3:20: group "g", labels.team: ` + mistake,
+		`f.yml:10:22: group "g", rule "Templated", labels.of: ` + mistake,
+		`f.yml:12:20: group "g", rule "Templated", annotations.summary: ` + mistake,
+	}
+	files, errs := rules.Options{States: states()}.ParseAll("f.yml", []byte(given))
+	if diff := cmp.Diff(want, texts(errs)); diff != "" {
+		t.Errorf("ParseAll() without templates differs (-want +got):\n%s", diff)
+	}
+	if tmpl, err := files[0].Groups[0].Rules[1].Template("t", "{{ $value }}"); tmpl != nil || !errors.Is(err, expand.ErrNoParser) {
+		t.Errorf("Template() = %v, %v, want nil, ErrNoParser", tmpl, err)
+	}
+	_, errs = rules.Options{States: states(), Templates: rules.Templates()}.ParseAll("f.yml", []byte(strings.ReplaceAll(given, " of {{", "")))
+	if len(errs) != 0 {
+		t.Errorf("ParseAll() with templates = %v, want no error", errs)
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *fileParser) rule(path string, raw rawRule, groupPath string, groupLabel
 	r := Rule{
 		Alert: raw.Alert, Record: raw.Record, Expr: raw.Expr,
 		For: time.Duration(raw.For), KeepFiringFor: time.Duration(raw.KeepFiringFor),
-		Annotations: raw.Annotations, path: path,
+		Annotations: raw.Annotations, path: path, templates: p.opts.Templates,
 	}
 	r.Line, r.Col = p.doc.Position(path)
 	r.Labels = merge(groupLabels, raw.Labels)

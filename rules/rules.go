@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
 
@@ -98,6 +99,14 @@ type Rule struct {
 	Line, Col int
 	// path is the path of the rule in its file's document.
 	path string
+	// templates is the parser of the options that the rule was parsed with.
+	templates expand.Parser
+}
+
+// Template parses the text of a label or an annotation, as the options define that the rule was
+// parsed with. The name appears in errors of the template.
+func (r *Rule) Template(name, text string) (expand.Template, error) {
+	return expand.Parse(r.templates, name, text)
 }
 
 // Name returns the name of the alert or of the recorded series.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +16,12 @@ import (
 func (p *fileParser) templates(path string, texts map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		key := strictyaml.PathKey(path, name)
-		template, err := expand.Parse("t", texts[name])
-		if err != nil {
+		template, err := expand.Parse(p.opts.Templates, "t", texts[name])
+		switch {
+		case errors.Is(err, expand.ErrNoParser):
+			p.fail(key, "%s", err)
+			continue
+		case err != nil:
 			p.fail(key, "not a valid template: %s", clip(syntaxError(err)))
 			continue
 		}

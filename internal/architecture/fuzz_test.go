@@ -35,6 +35,7 @@ func notFuzzed() map[string]string {
 		"e2e/vm/init":              "it serves tests",
 		"internal/fakes":           "the fakes of the demo read what Vitals sends",
 		"internal/firstrules":      "it reads the rules that the program contains",
+		"internal/schema":          "it reads the schema that the program contains",
 		"internal/reaper":          "it reads names of processes and numbers with strconv alone",
 	}
 }

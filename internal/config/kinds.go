@@ -32,8 +32,10 @@ const (
 	BuiltinPrefix = configfile.BuiltinPrefix
 )
 
-// Kinds returns all kinds.
-func Kinds() configfile.Kinds[kinds.Config] { return configfile.Kinds[kinds.Config]{New: kinds.New} }
+// Kinds returns all kinds, with templates in rules.
+func Kinds() configfile.Kinds[kinds.Config] {
+	return configfile.Kinds[kinds.Config]{New: kinds.New, Templates: rules.Templates()}
+}
 
 // LoadFile reads the configuration file and all files that it names. It returns all errors
 // at once, in the order of the file. The first result is never nil: with errors it still

@@ -258,9 +258,13 @@ func (c *Config[E]) StateNames() []string {
 	return names
 }
 
-// RuleOptions returns what the configuration defines for its rule files.
-func (c *Config[E]) RuleOptions() rules.Options {
-	return rules.Options{States: c.StateNames(), StateLabel: c.StateLabel, Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval))}
+// RuleOptions returns what the configuration and the program define for rule files.
+func (l *Loaded[E]) RuleOptions() rules.Options {
+	c := &l.Config
+	return rules.Options{
+		States: c.StateNames(), StateLabel: c.StateLabel, Step: evaluator.SubqueryStep(time.Duration(c.EvaluationInterval)),
+		Templates: l.kinds.Templates,
+	}
 }
 
 // ForFile returns the options for a rule file: a shipped one has the default label of the
@@ -278,7 +282,7 @@ const BuiltinPrefix = "builtin:"
 // loadRules reads the rule files of a configuration at path.
 func (l *Loaded[E]) loadRules(path string, doc *strictyaml.Document) []error {
 	var errs []error
-	opts := l.Config.RuleOptions()
+	opts := l.RuleOptions()
 	parse := func(name string, data []byte) {
 		files, mistakes := ForFile(opts, name).ParseAll(name, data)
 		errs = append(errs, filekind.Instead(name, data, filekind.Rules, mistakes)...)

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/redact"
 	"github.com/vitals-health/vitals/internal/strictyaml"
 )
@@ -23,7 +24,8 @@ type Entry[E any] interface {
 	Problems() []collectors.Problem
 }
 
-// Kinds are the kinds that a configuration may name.
+// Kinds are what a program contains for its configuration: the kinds that the file may name, and
+// the templates of rules.
 type Kinds[E Entry[E]] struct {
 	// New returns a configuration of the kind with this key, with defaults only. It returns nil
 	// for an unknown key.
@@ -31,6 +33,8 @@ type Kinds[E Entry[E]] struct {
 	// Decode decodes an entry into a type with the keys of the kinds, with unmarshal. Nil decodes
 	// into E itself.
 	Decode func(unmarshal func(any) error) (E, error)
+	// Templates parses the templates of rules; nil for a program without them.
+	Templates expand.Parser
 }
 
 // options returns how a configuration with these kinds is decoded.

@@ -25,6 +25,7 @@ func ReadTogether(names []string, opts rules.Options) ([]*rules.File, []error) {
 func parseRules(names []string, opts rules.Options) ([]*rules.File, []error) {
 	var files []*rules.File
 	var errs []error
+	opts.Templates = rules.Templates()
 	opts.States = append([]string{evaluator.Ready, evaluator.Alive, evaluator.Started}, opts.States...)
 	for _, name := range names {
 		data, err := readRuleFile(name)

@@ -88,9 +88,9 @@ func (r *Set) Read(paths []string) []error {
 
 // options returns the options of rule files that do not belong to the configuration.
 func (r *Set) options() rules.Options {
-	var opts rules.Options
+	opts := rules.Options{Templates: rules.Templates()}
 	if r.loaded != nil {
-		opts = r.loaded.Config.RuleOptions()
+		opts = r.loaded.RuleOptions()
 	}
 	opts.States, opts.StateLabel = r.States, r.StateLabel
 	return opts

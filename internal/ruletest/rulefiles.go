@@ -20,7 +20,7 @@ const builtinPrefix = "builtin:"
 
 // rulesOf reads the rule files of a test file.
 func (r *reader) rulesOf(f *file, raw rawFile) {
-	opts := rules.Options{States: f.stateNames(), StateLabel: cmp.Or(raw.StateLabel, r.opts.StateLabel), Step: f.interval}
+	opts := rules.Options{States: f.stateNames(), StateLabel: cmp.Or(raw.StateLabel, r.opts.StateLabel), Step: f.interval, Templates: rules.Templates()}
 	if text := rules.StateLabelProblem(raw.StateLabel); text != "" {
 		r.fail("state_label", "%q: %s", raw.StateLabel, text)
 	}
@@ -38,7 +38,7 @@ func (r *reader) rulesOf(f *file, raw rawFile) {
 				r.fail(path, "there is no shipped rule file %q: see the rule_files of vitals profiles show NAME", pattern)
 				continue
 			}
-			parse(pattern, data, rules.Options{States: opts.States, Step: opts.Step})
+			parse(pattern, data, rules.Options{States: opts.States, Step: opts.Step, Templates: opts.Templates})
 			continue
 		}
 		for _, name := range r.glob(path, f.name, pattern) {

@@ -1,26 +1,16 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"embed"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
-	"github.com/vitals-health/vitals/internal/states"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// plainTemplate is the page for browsers without scripts.
-//
-//go:embed plain.html
-var plainTemplate embed.FS
-
-// plainData is what the template shows.
+// plainData is what the page shows.
 type plainData struct {
 	Status
 	Headline string
@@ -63,11 +53,7 @@ func (s *Server) renderPlain(v *view) []byte {
 	for _, c := range v.snap.Collectors {
 		data.Collectors = append(data.Collectors, collectorStatus(c))
 	}
-	var b bytes.Buffer
-	if err := s.plainTemplate.Execute(&b, data); err != nil {
-		panic("internal error: " + err.Error())
-	}
-	return b.Bytes()
+	return []byte(plainDocument(&data))
 }
 
 // headline is the title of a page.
@@ -77,21 +63,4 @@ func headline(a About) string { return cmp.Or(a.Title, a.Host, "Vitals") }
 func where(a About) string {
 	parts := slices.DeleteFunc([]string{text.Either(a.Title != "", a.Host, ""), a.Namespace, a.Configuration}, func(s string) bool { return s == "" })
 	return strings.Join(parts, " · ")
-}
-
-// parsePlain parses the template of the page without scripts.
-func parsePlain() *template.Template {
-	functions := template.FuncMap{
-		"sign": func(word string) string {
-			return map[string]string{states.OK: "✓", states.Warning: "!", states.Failing: "✕", states.Unknown: "?"}[word]
-		},
-		"moment": func(t time.Time) string {
-			if t.IsZero() {
-				return ""
-			}
-			return t.Format("2006-01-02 15:04:05 UTC")
-		},
-		"join": func(all []string) string { return strings.Join(all, ", ") },
-	}
-	return template.Must(template.New("plain.html").Funcs(functions).ParseFS(plainTemplate, "plain.html"))
 }

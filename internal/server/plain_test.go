@@ -45,3 +45,54 @@ func TestPlainPage(t *testing.T) {
 		t.Error("a rule that is ok comes before the one that decides")
 	}
 }
+
+// A runbook of a rule file becomes a link only if it cannot run code.
+func TestPlainPageLinks(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://runbooks.example.org/a?b=1&c=2": `<a href="https://runbooks.example.org/a?b=1&amp;c=2" rel="noreferrer">KeystoneDown</a>`,
+		"HTTP://runbooks.example.org":            `<a href="HTTP://runbooks.example.org" rel="noreferrer">KeystoneDown</a>`,
+		"mailto:team@example.org":                `<a href="mailto:team@example.org" rel="noreferrer">KeystoneDown</a>`,
+		"runbooks/keystone:down":                 `<a href="runbooks/keystone:down" rel="noreferrer">KeystoneDown</a>`,
+		`/a"onclick="alert(1)`:                   `<a href="/a&#34;onclick=&#34;alert(1)" rel="noreferrer">KeystoneDown</a>`,
+		"":                                       `<th scope="row">KeystoneDown</th>`,
+		"javascript:alert(1)":                    `<th scope="row">KeystoneDown</th>`,
+		" JavaScript:alert(1)":                   `<th scope="row">KeystoneDown</th>`,
+		"java\nscript:alert(1)":                  `<th scope="row">KeystoneDown</th>`,
+		"\x01javascript:alert(1)":                `<th scope="row">KeystoneDown</th>`,
+		"data:text/html,<script>alert(1)":        `<th scope="row">KeystoneDown</th>`,
+		"vbscript:a":                             `<th scope="row">KeystoneDown</th>`,
+	} {
+		s := failing()
+		s.Rules[0].Name, s.Rules[0].RunbookURL = "KeystoneDown", url
+		body := text(t, request(t, server.New(fixed(s)).Handler(), "GET", "/plain", ""))
+		if !strings.Contains(body, want) {
+			t.Errorf("a rule with the runbook %q: the page lacks %s", url, want)
+		}
+	}
+}
+
+// No text of a snapshot or of the options is markup.
+func TestPlainPageEscapes(t *testing.T) {
+	const hostile = `"'><script>alert(1)</script>`
+	s := failing()
+	for i := range s.States {
+		s.States[i].Name, s.States[i].Reason = hostile, hostile
+	}
+	for i := range s.Rules {
+		r := &s.Rules[i]
+		r.Name, r.State, r.Summary, r.Reason, r.RunbookURL = hostile, hostile, hostile, hostile, hostile
+		r.Silence = &evaluator.Override{Rule: r.Name, Until: s.At.Add(time.Hour), By: hostile, Reason: hostile}
+	}
+	for i := range s.Collectors {
+		c := &s.Collectors[i]
+		c.Name, c.Kind, c.Error, c.Note = hostile, hostile, hostile, hostile
+	}
+	s.Reload = evaluator.Reload{Error: hostile}
+	opts := fixed(s)
+	opts.About = server.About{Title: hostile, Host: hostile, Namespace: hostile, Configuration: hostile}
+	body := text(t, request(t, server.New(opts).Handler(), "GET", "/plain", ""))
+	const escaped = "&#34;&#39;&gt;&lt;script&gt;"
+	if strings.Contains(body, "<script") || strings.Contains(body, `"'`) || strings.Count(body, escaped) < 40 {
+		t.Errorf("the page has %d escaped texts, want all of them:\n%s", strings.Count(body, escaped), body)
+	}
+}

@@ -5,7 +5,6 @@ package server
 
 import (
 	"context"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -94,11 +93,9 @@ type Server struct {
 	waiters      chan struct{}
 	explanations explanations
 	changes      changes
-	// plainTemplate is the page without scripts.
-	plainTemplate *template.Template
-	origins       *http.CrossOriginProtection
-	nosniff       []string
-	noStore       []string
+	origins      *http.CrossOriginProtection
+	nosniff      []string
+	noStore      []string
 }
 
 // New returns a Server.
@@ -134,12 +131,11 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts:          o,
-		waiters:       make(chan struct{}, maxWaiters),
-		plainTemplate: parsePlain(),
-		origins:       http.NewCrossOriginProtection(),
-		nosniff:       []string{"nosniff"},
-		noStore:       []string{"no-store"},
+		opts:    o,
+		waiters: make(chan struct{}, maxWaiters),
+		origins: http.NewCrossOriginProtection(),
+		nosniff: []string{"nosniff"},
+		noStore: []string{"no-store"},
 	}
 	s.own, s.requests = ownMetrics(o)
 	s.routes = s.fixedRoutes()

@@ -43,6 +43,10 @@ type mistakes []*Error
 
 func (m mistakes) Error() string { return m[0].Error() }
 
+// Custom reports whether a type has its own decoding method, so that only that method defines what it
+// looks like in a file.
+func Custom(t reflect.Type) bool { return isCustom(reflect.PointerTo(t)) }
+
 // isCustom reports whether a pointer type has its own decoding method.
 func isCustom(pointer reflect.Type) bool {
 	return pointer.Implements(reflect.TypeFor[unmarshaler]()) ||

@@ -56,6 +56,15 @@ func (d *decoder) fieldsOf(t reflect.Type) []field {
 	return list
 }
 
+// Keys returns the keys of a struct type in a file, with the types of their values.
+func Keys(t reflect.Type) map[string]reflect.Type {
+	all := map[string]reflect.Type{}
+	for _, f := range fieldsOf(t) {
+		all[f.key] = t.FieldByIndex(f.index).Type
+	}
+	return all
+}
+
 // fieldsOf returns the keys of a struct and of its inline structs.
 func fieldsOf(t reflect.Type) []field {
 	var list []field

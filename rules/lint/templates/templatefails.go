@@ -15,6 +15,7 @@ import (
 	"github.com/vitals-health/vitals/internal/expand"
 	"github.com/vitals-health/vitals/internal/promexpr"
 	"github.com/vitals-health/vitals/internal/strictyaml"
+	"github.com/vitals-health/vitals/rules"
 	"github.com/vitals-health/vitals/rules/lint/analysis"
 	"github.com/vitals-health/vitals/rules/lint/check"
 	"github.com/vitals-health/vitals/rules/lint/syntax"
@@ -31,7 +32,7 @@ func templateFails(p *check.Pass, s *analysis.Subject) {
 		texts map[string]string
 	}{{"labels", s.Rule.Labels}, {"annotations", s.Rule.Annotations}} {
 		for _, name := range slices.Sorted(maps.Keys(of.texts)) {
-			if why := templateFailure(of.texts[name]); why != "" {
+			if why := templateFailure(s.Rule, of.texts[name]); why != "" {
 				p.At(s, strictyaml.PathKey(of.key, name), "correct the template, and try it with a test of the rules (vitals test rules)",
 					"the template of the %s %s fails: %s", strings.TrimSuffix(of.key, "s"), name, why)
 			}
@@ -59,8 +60,8 @@ func trials() []trial {
 }
 
 // templateFailure returns why a template fails; empty if it succeeds for any of the trials.
-func templateFailure(text string) string {
-	tmpl, err := expand.Parse("t", text)
+func templateFailure(r *rules.Rule, text string) string {
+	tmpl, err := r.Template("t", text)
 	if err != nil || !strings.Contains(text, "{{") { // an error is a mistake that the parser of rules reports
 		return ""
 	}
@@ -83,7 +84,7 @@ func templateFailure(text string) string {
 }
 
 // run expands a template. A result with an invalid verb of printf counts as an error.
-func (t trial) run(tmpl *expand.Template, text string) error {
+func (t trial) run(tmpl expand.Template, text string) error {
 	labels := map[string]string{"__name__": "metric", "instance": t.text, "job": t.text}
 	for _, name := range append(tmpl.Constants(), names(text)...) {
 		labels[name] = t.text

@@ -1,4 +1,4 @@
-package expand_test
+package texttemplate_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/prometheus/util/features"
 
 	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/expand/texttemplate"
 )
 
 // data is the default input of the tests.
@@ -77,7 +78,7 @@ func prometheus(text string, d expand.Data) (string, error) {
 }
 
 func ours(text string, d expand.Data) (string, error) {
-	tmpl, err := expand.Parse("__alert_Test", text)
+	tmpl, err := texttemplate.Parse("__alert_Test", text)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +90,7 @@ func ours(text string, d expand.Data) (string, error) {
 // are not exported.
 func comparable(text string) string {
 	text = regexp.MustCompile(`0[xX][0-9a-fA-F]{9,16}|[cC]0[0-9a-fA-F]{8}|[0-9a-fA-F]{12,14}`).ReplaceAllString(text, "POINTER")
-	return strings.NewReplacer("expand.queryResult", "template.queryResult", "expand.sample", "template.sample").Replace(text)
+	return strings.NewReplacer("texttemplate.queryResult", "template.queryResult", "texttemplate.sample", "template.sample").Replace(text)
 }
 
 // same fails the test unless Prometheus and Expand have the same result for a template.
@@ -151,7 +152,7 @@ func TestHasEveryFunction(t *testing.T) {
 		t.Fatalf("Prometheus has %d functions, want at least 25", len(names))
 	}
 	for name := range names {
-		if _, err := expand.Parse("x", "{{ "+name+" }}"); err != nil {
+		if _, err := texttemplate.Parse("x", "{{ "+name+" }}"); err != nil {
 			t.Errorf("Parse({{ %s }}) = %v, want no error", name, err)
 		}
 	}

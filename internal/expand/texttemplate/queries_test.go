@@ -1,10 +1,10 @@
-package expand_test
+package texttemplate_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/expand/texttemplate"
 )
 
 func TestQueries(t *testing.T) {
@@ -17,7 +17,7 @@ func TestQueries(t *testing.T) {
 		`{{ define "u" }}{{ query "c" }}{{ end }}{{ template "u" }}`:              {"c"},
 		`{{ $q := "a" }}{{ query $q }}`:                                           nil,
 	} {
-		tmpl, err := expand.Parse("t", text)
+		tmpl, err := texttemplate.Parse("t", text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package expand
+package texttemplate
 
 import (
 	"context"
@@ -7,13 +7,15 @@ import (
 	"html/template"
 	"strings"
 	texttemplate "text/template"
+
+	"github.com/vitals-health/vitals/internal/expand"
 )
 
 // expansion is the state of one Expand. It is the writer of the template's output.
 type expansion struct {
 	ctx   context.Context
-	data  Data
-	query Query
+	data  expand.Data
+	query expand.Query
 
 	out   strings.Builder
 	steps int

@@ -1,4 +1,4 @@
-package expand_test
+package texttemplate_test
 
 import (
 	"fmt"

@@ -1,11 +1,11 @@
-package expand_test
+package texttemplate_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vitals-health/vitals/internal/expand"
+	"github.com/vitals-health/vitals/internal/expand/texttemplate"
 )
 
 func TestConstants(t *testing.T) {
@@ -25,7 +25,7 @@ func TestConstants(t *testing.T) {
 		{"a template of its own", `{{ define "t" }}{{ query "a" }}{{ end }}{{ template "t" }}{{ template "t" "b" }}`, []string{"b", "a"}},
 		{"a raw string", "{{ query `a{x=\"1\"}` }}", []string{`a{x="1"}`}},
 	} {
-		tmpl, err := expand.Parse("__alert_A", c.text)
+		tmpl, err := texttemplate.Parse("__alert_A", c.text)
 		if err != nil {
 			t.Fatalf("%s: Parse() = %v, want no error", c.name, err)
 		}

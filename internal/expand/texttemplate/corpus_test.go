@@ -1,4 +1,4 @@
-package expand_test
+package texttemplate_test
 
 // corpus contains templates that must expand as in Prometheus. Those
 // in the groups "error" and "syntax error" fail with the value 3; all others do not.

@@ -1,4 +1,4 @@
-package expand
+package texttemplate
 
 import (
 	"errors"
@@ -19,6 +19,8 @@ import (
 	"github.com/prometheus/prometheus/util/strutil"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
+
+	"github.com/vitals-health/vitals/internal/expand"
 )
 
 // sample is an element of a query's result. Its fields and their order are those of
@@ -39,7 +41,7 @@ type root = struct {
 	Value          any
 }
 
-func newRoot(d Data) root {
+func newRoot(d expand.Data) root {
 	return root{d.Labels, d.ExternalLabels, d.ExternalURL, valueOf(d.Value, d.Histogram)}
 }
 

@@ -1,4 +1,4 @@
-package expand
+package texttemplate
 
 import (
 	"slices"
@@ -7,12 +7,8 @@ import (
 	"text/template/parse"
 )
 
-// Queries returns the constant expressions that the template passes to the function query,
-// also in branches that an expansion may leave out.
-func (t *Template) Queries() []string {
-	if t.tmpl == nil {
-		return nil
-	}
+// Queries implements expand.Template.
+func (t *parsed) Queries() []string {
 	trees := t.tmpl.Templates()
 	slices.SortFunc(trees, func(a, b *template.Template) int { return strings.Compare(a.Name(), b.Name()) })
 	var found []string
