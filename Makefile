@@ -48,7 +48,7 @@ release: ## make dist/: archives, deb, rpm, the image, lists of contents (SBOM) 
 test: ## run all tests that need no root, no network and no installed server
 	.ci/test
 
-lint: ## gofmt, vet, staticcheck, shell syntax, known vulnerabilities, and the sizes of the binaries
+lint: ## gofmt, vet, staticcheck, workflows, shell syntax, known vulnerabilities, and the sizes of the binaries
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$out" ]; then echo "not gofmt'ed: $$out"; exit 1; fi
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) vet -tags $(TAGS),e2e,guest ./e2e/...
@@ -57,6 +57,7 @@ lint: ## gofmt, vet, staticcheck, shell syntax, known vulnerabilities, and the s
 	cd .ci/release && $(GO) vet .
 	cd internal/charts && $(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools/go.mod staticcheck -tags $(TAGS) ./...
+	$(GO) tool -modfile=.ci/tools/go.mod actionlint -shellcheck= -pyflakes=
 	@for f in $$(git ls-files '*.sh' .ci/binary .ci/demo .ci/fresh .ci/fuzz .ci/run .ci/test .ci/vulncheck e2e/run); do bash -n "$$f"; done
 	.ci/vulncheck
 	.ci/binary $(MAX_BINARY) $(MAX_HEALTHCHECK) $(MAX_EMBEDDING)

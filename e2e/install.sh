@@ -15,6 +15,8 @@
 #                            cache (minutes)
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
 #                            not installed
+#   install.sh release       rpm and docker-compose (root, once); Debian's Docker, its registry and
+#                            QEMU's emulator of arm64, unpacked into the cache, not installed
 #   install.sh vm            QEMU from Debian 12 (root, once), and Debian's kernel for virtual
 #                            machines, unpacked into the cache, not installed
 #
@@ -107,6 +109,20 @@ install_node() {
         unpack node containernetworking-plugins lib/cni/ptp
 }
 
+# unpack_emulator DIRECTORY unpacks one program of a package that has 380 MB of them.
+unpack_emulator() {
+    rm -rf "$1" && mkdir -p "$1" && cd "$1" && apt download qemu-user-static &&
+        dpkg-deb --fsys-tarfile qemu-user-static_*.deb | tar --extract ./usr/bin/qemu-aarch64-static && rm qemu-user-static_*.deb
+}
+
+install_release() {
+    install_debian rpm docker-compose
+    unpack docker docker.io sbin/dockerd && unpack docker docker-registry bin/docker-registry
+    [ ! -d "$cache/qemu-user" ] || return 0
+    (updated unpack_emulator "$cache/qemu-user.new") || die "qemu-user-static of Debian 12 cannot be had for programs of arm64"
+    mv "$cache/qemu-user.new" "$cache/qemu-user"
+}
+
 # unpack_kernel DIRECTORY unpacks the package on which linux-image-cloud-amd64 depends:
 # the newest kernel of its kind.
 unpack_kernel() {
@@ -151,6 +167,6 @@ install_kubernetes() {
 }
 
 case ${1:-} in
-bootstrap | packages | services | grpc | browser | prometheus | kubernetes | node | vm) "install_$1" ;;
-*) die "usage: ${0##*/} bootstrap|packages|services|grpc|browser|prometheus|kubernetes|node|vm" ;;
+bootstrap | packages | services | grpc | browser | prometheus | kubernetes | node | release | vm) "install_$1" ;;
+*) die "usage: ${0##*/} bootstrap|packages|services|grpc|browser|prometheus|kubernetes|node|release|vm" ;;
 esac

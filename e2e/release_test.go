@@ -53,8 +53,20 @@ func TestRelease(t *testing.T) {
 		isRelease(t, filepath.Join(dir, name, "vitals"))
 		command(t, filepath.Join(dir, name), nil, "./vitals", "check", "config", "example/vitals.yml")
 	})
-	t.Run("deb", func(t *testing.T) { debianPackage(t, filepath.Join(one, "vitals_"+releaseVersion+"_amd64.deb")) })
 	t.Run("image", func(t *testing.T) { releasedImage(t, filepath.Join(one, "vitals-image.tar")) })
+	next := runWorkflow(t)
+	t.Run("files of the workflow", next.hasFiles)
+	for name, test := range map[string]func(t *testing.T){
+		"deb":    func(t *testing.T) { debianPackage(t, one, next.dist) },
+		"rpm":    func(t *testing.T) { rpmPackage(t, one, next.dist) },
+		"docker": func(t *testing.T) { releasedWithDocker(t, one) },
+		"arm64":  next.runsOnARM64,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
 }
 
 // sameFiles fails unless two directories have the same files.
@@ -85,42 +97,6 @@ func isRelease(t *testing.T, program string) {
 	}
 }
 
-// debianPackage installs the package below a directory, uses it and removes it.
-func debianPackage(t *testing.T, path string) {
-	root := shortDirectory(t, "")
-	for _, dir := range []string{"updates", "info", "triggers"} {
-		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, filepath.Join(root, "var/lib/dpkg/status"), "")
-	dpkg := func(args ...string) {
-		t.Helper()
-		command(t, root, nil, "dpkg", append([]string{"--root=" + root, "--force-script-chrootless", "--log=/dev/null"}, args...)...)
-	}
-	dpkg("--install", path)
-	isRelease(t, filepath.Join(root, "usr/bin/vitals"))
-	command(t, root, nil, "usr/bin/vitals-healthcheck", "--help")
-	command(t, root, nil, "usr/bin/vitals", "check", "config", "etc/vitals/vitals.yml")
-	command(t, root, nil, "bash", "-n", "usr/share/bash-completion/completions/vitals")
-	if unit := read(t, filepath.Join(root, "usr/lib/systemd/system/vitals.service")); !strings.Contains(unit, "ExecStart=/usr/bin/vitals run --config.file=/etc/vitals/vitals.yml\n") {
-		t.Errorf("the unit of the package is\n%swant one that starts /usr/bin/vitals", unit)
-	}
-	page := command(t, root, []string{"MANWIDTH=100", "LC_ALL=C.UTF-8"}, "man", "--warnings", "--local-file", "usr/share/man/man1/vitals.1.gz")
-	for _, line := range strings.Split(page, "\n") {
-		if strings.HasPrefix(line, "troff:") || strings.HasPrefix(line, "man:") {
-			t.Errorf("the manual page has a mistake: %s", line)
-		}
-	}
-	if !strings.Contains(page, "vitals explain") || !strings.Contains(page, "--web.listen-address") {
-		t.Errorf("the manual page is\n%s\nwant one with commands and flags", page)
-	}
-	dpkg("--purge", "vitals")
-	if _, err := os.Stat(filepath.Join(root, "usr/bin/vitals")); !os.IsNotExist(err) {
-		t.Errorf("Stat(usr/bin/vitals) = %v after the package is removed, want none", err)
-	}
-}
-
 // releasedImage runs the image, read-only and without rights.
 func releasedImage(t *testing.T, path string) {
 	p := newPodman(t)
@@ -137,10 +113,10 @@ func releasedImage(t *testing.T, path string) {
 	}
 }
 
-// The programs install from the tree.
+// The programs install from the tree, with the command of README.md.
 func TestGoInstall(t *testing.T) {
 	dir := shortDirectory(t, "")
-	command(t, "..", []string{"GOBIN=" + dir, "CGO_ENABLED=0"}, "go", "install", "-tags", "grpcnotrace", "./cmd/vitals", "./cmd/healthcheck")
+	command(t, "..", []string{"GOBIN=" + dir, "CGO_ENABLED=0"}, "sh", "-c", installLine(t, goLine))
 	if got := command(t, dir, nil, "./vitals", "version"); !strings.HasPrefix(got, "vitals, version ") {
 		t.Errorf("vitals version = %q", got)
 	}

@@ -12,7 +12,7 @@ import (
 
 // file is a file of an archive, a package or an image.
 type file struct {
-	// path is relative to the root, without a leading slash.
+	// path is relative to the root, without a leading slash. With one at its end, it is an empty directory.
 	path string
 	mode int64
 	data []byte
@@ -22,6 +22,8 @@ type file struct {
 const (
 	readable   = 0o644
 	executable = 0o755
+	// temporary is the mode of a directory in which any user writes, and none removes the files of others.
+	temporary = 0o1777
 )
 
 // writeTar writes the files, and the directories above them, as root's and with one time. The same
@@ -36,9 +38,16 @@ func writeTar(w io.Writer, files []file, at time.Time) error {
 				continue
 			}
 			made[dir] = true
-			if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: executable, ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+			mode := int64(executable)
+			if f.path == dir+"/" {
+				mode = f.mode
+			}
+			if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: mode, ModTime: at, Format: tar.FormatUSTAR}); err != nil {
 				return err
 			}
+		}
+		if strings.HasSuffix(f.path, "/") {
+			continue
 		}
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: f.mode, Size: int64(len(f.data)), ModTime: at, Format: tar.FormatUSTAR}
 		if err := archive.WriteHeader(header); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,10 +34,11 @@ const repository = "docker.io/library/vitals"
 // home is the address of the project.
 const home = "https://github.com/vitals-health/vitals"
 
-// contents are the files of an image of one platform, as in deploy/Dockerfile.
+// contents are the files of an image of one platform: those of deploy/Dockerfile, and /tmp.
 type contents struct {
 	platform platform
-	// shared rarely changes: certificates and licences. It is a layer of its own.
+	// shared rarely changes: certificates, licences, and a directory for the temporary files of "vitals
+	// demo". It is a layer of its own.
 	shared, programs []file
 }
 
@@ -47,7 +49,7 @@ func (s source) contents(p platform) (contents, error) {
 	if err != nil {
 		return c, err
 	}
-	c.shared = []file{{"etc/ssl/certs/ca-certificates.crt", readable, certificates}}
+	c.shared = []file{{"etc/ssl/certs/ca-certificates.crt", readable, certificates}, {"tmp/", temporary, nil}}
 	licences, err := s.licences(p)
 	if err != nil {
 		return c, err
@@ -59,8 +61,8 @@ func (s source) contents(p platform) (contents, error) {
 	return c, err
 }
 
-// writeImage writes the image as a tar file with an OCI layout. One platform is an image, more are
-// an index of them.
+// writeImage writes the image as a tar file with an OCI layout. One platform is an image, which any
+// Docker loads, too. More are an index of them.
 func (s source) writeImage(w io.Writer, all []contents) error {
 	dir, err := os.MkdirTemp("", "vitals-image")
 	if err != nil {
@@ -81,7 +83,7 @@ func (s source) writeImage(w io.Writer, all []contents) error {
 			return err
 		}
 		if len(all) == 1 {
-			err = to.AppendImage(image, name, layout.WithPlatform(c.platform.oci()))
+			err = errors.Join(to.AppendImage(image, name, layout.WithPlatform(c.platform.oci())), dockerArchive(dir, s.reference(), image))
 			return packed(w, dir, s.at, err)
 		}
 		platform := c.platform.oci()

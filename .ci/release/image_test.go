@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 // example is a source with contents that take no build.
@@ -181,6 +184,24 @@ func TestImageOfOnePlatform(t *testing.T) {
 	checkImage(t, image, "amd64")
 }
 
+// Docker finds the same image in the archive of one platform, and none in that of two.
+func TestImageForDocker(t *testing.T) {
+	s, all := example()
+	data, _ := written(t, s, all[1:])
+	tag, err := name.NewTag("vitals:1.2.3-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := tarball.Image(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, &tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkImage(t, image, "arm64")
+	if data, _ = written(t, s, all); len(untar(t, data)[dockerManifest].data) != 0 {
+		t.Errorf("the archive of two platforms has a %s, want none", dockerManifest)
+	}
+}
+
 func TestImageHasTheSameBytesTwice(t *testing.T) {
 	s, all := example()
 	one, _ := written(t, s, all)
@@ -189,6 +210,29 @@ func TestImageHasTheSameBytesTwice(t *testing.T) {
 	}
 	if two, _ := written(t, s, all); !bytes.Equal(one, two) {
 		t.Error("the same contents in another order make other bytes, want the same")
+	}
+}
+
+// An empty directory has its mode, and is there once.
+func TestWriteTarOfADirectory(t *testing.T) {
+	s, _ := example()
+	data, err := tarOf([]file{{"tmp/", temporary, nil}, {"b/c", readable, nil}}, s.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		header, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %o", header.Name, header.Mode))
+	}
+	if want := []string{"b/ 755", "b/c 644", "tmp/ 1777"}; !slices.Equal(got, want) {
+		t.Errorf("the archive has %q, want %q", got, want)
 	}
 }
 

@@ -24,21 +24,25 @@ func (s source) makeRelease(platforms []platform, dir string) error {
 	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {
 		return fmt.Errorf("%s is not empty: %s is there; remove the directory, or choose another with -out", dir, there[0].Name())
 	}
-	program, err := s.native(dir)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(program)
-	var images []contents
+	var all []contents
 	for _, p := range platforms {
 		c, err := s.contents(p)
 		if err != nil {
 			return err
 		}
+		all = append(all, c)
+	}
+	program, err := s.native(all, dir)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(program)
+	var images []contents
+	for _, c := range all {
 		if err := s.makePlatform(c, program, dir); err != nil {
 			return err
 		}
-		if p.os == "linux" {
+		if c.platform.os == "linux" {
 			images = append(images, c)
 		}
 	}
@@ -57,11 +61,21 @@ func (s source) makeRelease(platforms []platform, dir string) error {
 	return sums(dir)
 }
 
-// native builds the program for this machine, which prints the manual page and the completions.
-func (s source) native(dir string) (string, error) {
-	data, err := s.build(platform{runtime.GOOS, runtime.GOARCH}, "vitals")
-	if err != nil {
-		return "", err
+// native writes the program for this machine, which prints the manual page and the completions: that
+// of the contents, or one that it builds.
+func (s source) native(all []contents, dir string) (string, error) {
+	own, name := platform{runtime.GOOS, runtime.GOARCH}, "vitals"
+	var data []byte
+	for _, c := range all {
+		if i := slices.IndexFunc(c.programs, func(f file) bool { return f.path == name }); c.platform == own && i >= 0 {
+			data = c.programs[i].data
+		}
+	}
+	if data == nil {
+		var err error
+		if data, err = s.build(own, name); err != nil {
+			return "", err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -70,7 +84,7 @@ func (s source) native(dir string) (string, error) {
 	return path, os.WriteFile(path, data, executable)
 }
 
-// makePlatform makes the archive, the list of contents and the packages of one platform.
+// makePlatform makes the archive, the list of contents, the packages and the image of one platform.
 func (s source) makePlatform(c contents, program, dir string) error {
 	e, err := s.extras(c.platform, program)
 	if err != nil {
@@ -100,7 +114,11 @@ func (s source) makePlatform(c contents, program, dir string) error {
 			return err
 		}
 	}
-	return nil
+	var b bytes.Buffer
+	if err := s.writeImage(&b, []contents{c}); err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, name+".image.tar"), b.Bytes())
 }
 
 // archive holds the programs, and what an operator may want beside them, below one directory.
