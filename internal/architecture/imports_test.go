@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -92,9 +92,9 @@ func layers() map[string]neighbours {
 		"internal/exposition":      {[]string{"collectors", "evaluator"}, "it renders batches of samples and has no request"},
 		"internal/history":         {[]string{"evaluator", "internal/explain", "internal/states", "internal/text"}, "it reads snapshots and changes none"},
 		"internal/schema":          {nil, "the schemas are generated before the build"},
-		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
+		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/server/ownmetrics", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
 		"internal/grpchealth":      {[]string{"internal/panics", "internal/states"}, "it renders the words of the server, of which it has an interface only"},
-		"internal/listen":          {[]string{"internal/config", "internal/connlimit", "internal/grpchealth", "internal/server", "internal/unixsocket"}, "it opens the sockets of the server"},
+		"internal/listen":          {[]string{"internal/config", "internal/connlimit", "internal/grpchealth", "internal/server", "internal/server/ownmetrics", "internal/unixsocket"}, "it opens the sockets of the server"},
 		"internal/demo":            {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
 		"internal/ruletest":        {[]string{"evaluator", "internal/filekind", "internal/promexpr", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
 		"internal/history/journal": {[]string{"evaluator", "internal/history"}, "it stores events and overrides, whose type is the evaluator's, and reads no snapshot"},
@@ -129,6 +129,7 @@ func layers() map[string]neighbours {
 		"internal/states":             leaf(),
 		"internal/supervisorevents":   leaf(),
 		"internal/text":               leaf(),
+		"internal/server/ownmetrics":  leaf(),
 		"internal/unixsocket":         {[]string{"internal/files"}, "it opens sockets for any server"},
 		"internal/window":             {[]string{"internal/budget"}, "it keeps samples, within a budget"},
 
@@ -182,7 +183,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/gophercloud/", "collectors/openstack", "one package queries OpenStack"},
 		{"k8s.io/", "collectors/kubernetes", "one package queries Kubernetes"},
 		{"github.com/prometheus/prometheus/promql$", "evaluator internal/explain internal/promexpr internal/window", "one engine evaluates everything, over points of its own type"},
-		{"github.com/prometheus/client_golang/", ". internal/server collectors/collectortest", "samples are data; a registry is for the metrics of a process, also of one that embeds Vitals"},
+		{"github.com/prometheus/client_golang/", ". internal/server/ownmetrics collectors/collectortest", "samples are data; a registry is for the metrics of a process, also of one that embeds Vitals"},
 		{"github.com/coreos/go-systemd/v22/dbus$", "collectors/systemd", "one package queries systemd"},
 		{"golang.org/x/net/dns/", "collectors/dns", "one package queries DNS servers; the others use the resolver of the standard library"},
 		{"golang.org/x/net/icmp$", "collectors/icmp", "one package sends echo requests"},

@@ -143,6 +143,13 @@ func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
 	return mayWrite(r)
 }
 
+// counted sets the header with the generation and returns a writer that counts the
+// response under pattern, which is one of a closed set.
+func (s *Server) counted(w http.ResponseWriter, v *view, pattern string) http.ResponseWriter {
+	w.Header()[generationHeader] = v.generation
+	return s.own.Counted(w, pattern)
+}
+
 // fixedPaths returns the paths that a 404 lists in addition to those of the states.
 func (s *Server) fixedPaths() []string {
 	paths := []string{"/", pathMetrics, pathSLIs, pathStatus, pathComponents + "NAME", pathVerdict + "STATE", pathExplain + "STATE", pathRules, pathAlerts, pathOpenAPI, pathHealthy, pathReady, pathReload, pathConfig, pathPlain, pathWall, pathBadge + "STATE.svg", pathSilences, pathMaintenance}
