@@ -92,7 +92,7 @@ func layers() map[string]neighbours {
 		"internal/exposition":      {[]string{"collectors", "evaluator"}, "it renders batches of samples and has no request"},
 		"internal/history":         {[]string{"evaluator", "internal/explain", "internal/states", "internal/text"}, "it reads snapshots and changes none"},
 		"internal/schema":          {nil, "the schemas are generated before the build"},
-		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/server/ownmetrics", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
+		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/server/ownmetrics", "internal/server/reply", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
 		"internal/grpchealth":      {[]string{"internal/panics", "internal/states"}, "it renders the words of the server, of which it has an interface only"},
 		"internal/listen":          {[]string{"internal/config", "internal/connlimit", "internal/grpchealth", "internal/server", "internal/server/ownmetrics", "internal/unixsocket"}, "it opens the sockets of the server"},
 		"internal/demo":            {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
@@ -130,6 +130,7 @@ func layers() map[string]neighbours {
 		"internal/supervisorevents":   leaf(),
 		"internal/text":               leaf(),
 		"internal/server/ownmetrics":  leaf(),
+		"internal/server/reply":       {[]string{"internal/text"}, "it writes responses, of whatever"},
 		"internal/unixsocket":         {[]string{"internal/files"}, "it opens sockets for any server"},
 		"internal/window":             {[]string{"internal/budget"}, "it keeps samples, within a budget"},
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -22,7 +23,7 @@ func badgeColors() map[evaluator.Verdict]string {
 func (s *Server) badge(w http.ResponseWriter, r *http.Request, v *view, file string) {
 	w = s.counted(w, v, pathBadge+"STATE.svg")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		notAllowed(w, r, read()...)
+		reply.NotAllowed(w, r, reply.ReadMethods()...)
 		return
 	}
 	name, ok := strings.CutSuffix(file, ".svg")
@@ -32,11 +33,11 @@ func (s *Server) badge(w http.ResponseWriter, r *http.Request, v *view, file str
 		for _, st := range v.states {
 			names = append(names, pathBadge+st.Name+".svg")
 		}
-		sentence(w, http.StatusNotFound, "no badge at this path: there are "+text.Line(strings.Join(names, ", "), maxFailingText))
+		reply.Sentence(w, http.StatusNotFound, "no badge at this path: there are "+text.Line(strings.Join(names, ", "), maxFailingText))
 		return
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	send(w, http.StatusOK, "image/svg+xml", badgeOf(cmp.Or(s.opts.About.Title, "vitals")+" "+p.state.Name, v.snap.Word(&p.state), badgeColors()[p.state.Verdict]))
+	reply.Send(w, http.StatusOK, "image/svg+xml", badgeOf(cmp.Or(s.opts.About.Title, "vitals")+" "+p.state.Name, v.snap.Word(&p.state), badgeColors()[p.state.Verdict]))
 }
 
 // badgeOf draws a badge with a name at the left and a word at the right.

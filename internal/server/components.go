@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -42,23 +43,23 @@ func ComponentsOf(all []collectors.ComponentStatus, clean func(string) string) [
 // component serves PUT /api/v1/components/NAME.
 func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut {
-		notAllowed(w, r, http.MethodPut)
+		reply.NotAllowed(w, r, http.MethodPut)
 		return
 	}
 	if s.opts.Report == nil || name == "" || strings.Contains(name, "/") {
-		sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
+		reply.Sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
 		return
 	}
 	if !s.mayChange(w, r, mayWrite, "reports") {
 		return
 	}
 	if !validComponent(name) {
-		sentence(w, http.StatusBadRequest, "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
+		reply.Sentence(w, http.StatusBadRequest, "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
 		return
 	}
 	rep, code, err := readReport(w, r)
 	if err != nil {
-		sentence(w, code, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, code, text.Line(err.Error(), maxLine))
 		return
 	}
 	s.takeReport(w, name, rep)
@@ -71,7 +72,7 @@ func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func
 		w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
 	}
 	if code != 0 {
-		sentence(w, code, text)
+		reply.Sentence(w, code, text)
 	}
 	return code == 0
 }
@@ -156,11 +157,11 @@ func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.R
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	case errors.Is(err, collectors.ErrUnknownComponent):
-		sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
+		reply.Sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
 	case errors.Is(err, collectors.ErrInvalidReport):
-		sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
 	default:
 		s.opts.Logger.Warn("take component report", "component", name, "err", err)
-		sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
 	}
 }

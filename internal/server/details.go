@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -69,10 +70,10 @@ func (s *Server) serveDetails(w http.ResponseWriter, r *http.Request, v *view, s
 		if verdict == evaluator.Fail {
 			output, _, _ = strings.Cut(failingText(v, st, ps.excluded), "\n")
 		}
-		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, ps, st.Rules, output))
+		reply.Send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, ps, st.Rules, output))
 		return
 	}
-	plain(w, s.code(verdict), detailsText(v, st, verdict, ps))
+	reply.Plain(w, s.code(verdict), detailsText(v, st, verdict, ps))
 }
 
 // serveRule serves /STATE/RULE: the rule's own line, without the state's reasons. A
@@ -95,7 +96,7 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 		}
 	}
 	if len(rules) == 0 {
-		sentence(w, http.StatusNotFound, "the state "+st.Name+" has no rule of this name: "+v.ruleNames(st))
+		reply.Sentence(w, http.StatusNotFound, "the state "+st.Name+" has no rule of this name: "+v.ruleNames(st))
 		return
 	}
 	if v.stale(st) {
@@ -103,10 +104,10 @@ func (s *Server) serveRule(w http.ResponseWriter, r *http.Request, v *view, st e
 		lines.WriteString(v.reasonLine(st))
 	}
 	if contentType := jsonType(r.Header["Accept"]); contentType != "" {
-		send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, parameters{}, rules, output))
+		reply.Send(w, s.code(verdict), contentType, healthJSON(v, st, verdict, parameters{}, rules, output))
 		return
 	}
-	plain(w, s.code(verdict), lines.String())
+	reply.Plain(w, s.code(verdict), lines.String())
 }
 
 // stale reports whether the state fails because the snapshot is too old. The status of

@@ -1,12 +1,11 @@
 package server
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -43,9 +42,9 @@ type healthCheck struct {
 
 // jsonType returns the JSON media type that the client prefers to text, or "".
 func jsonType(accept []string) string {
-	offers := []offer{{"text", "plain", ""}, {"application", "json", ""}, {"application", "health+json", ""}}
-	if i := negotiate(accept, offers); i > 0 {
-		return offers[i].kind + "/" + offers[i].subtype
+	offers := []reply.Offer{{Type: "text", Subtype: "plain"}, {Type: "application", Subtype: "json"}, {Type: "application", Subtype: "health+json"}}
+	if i := reply.Negotiate(accept, offers); i > 0 {
+		return offers[i].Type + "/" + offers[i].Subtype
 	}
 	return ""
 }
@@ -65,7 +64,7 @@ func healthJSON(v *view, st evaluator.State, verdict evaluator.Verdict, ps param
 		r := &v.snap.Rules[i]
 		h.Checks[r.Name] = append(h.Checks[r.Name], checkOf(v, st, r, ps.excluded[r.Name]))
 	}
-	return encode(h)
+	return reply.Encode(h)
 }
 
 // checkOf renders a rule. Every rule of a state that stalled fails with it.
@@ -104,17 +103,4 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 		c.Reason = text.Line(r.Summary, maxLine)
 	}
 	return c
-}
-
-// encode returns indented JSON, readable with curl. Expressions keep their < and >,
-// because no response here is HTML.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		panic("internal error: " + err.Error())
-	}
-	return b.Bytes()
 }

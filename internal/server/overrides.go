@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -77,25 +78,25 @@ func (s *Server) listOverrides(maintenance bool) func(http.ResponseWriter, *http
 			}
 		}
 		if maintenance {
-			sendJSON(w, r, encode(MaintenanceList{list}))
+			sendJSON(w, r, reply.Encode(MaintenanceList{list}))
 			return
 		}
-		sendJSON(w, r, encode(SilenceList{list}))
+		sendJSON(w, r, reply.Encode(SilenceList{list}))
 	}
 }
 
 // override serves PUT and DELETE of a silence or of maintenance.
 func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut && r.Method != http.MethodDelete {
-		notAllowed(w, r, http.MethodPut, http.MethodDelete)
+		reply.NotAllowed(w, r, http.MethodPut, http.MethodDelete)
 		return
 	}
 	if s.opts.Overrides == nil || name == "" {
-		sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
+		reply.Sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
 		return
 	}
 	if s.rebound(r) { // also over the Unix socket, which ssh forwards to browsers
-		sentence(w, http.StatusForbidden, reboundText)
+		reply.Sentence(w, http.StatusForbidden, reboundText)
 		return
 	}
 	if !s.mayChange(w, r, mayWrite, p.noun) {
@@ -113,21 +114,21 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 		var d time.Duration
 		var code int
 		if d, code, err = readOverride(w, r, &o); err != nil {
-			sentence(w, code, text.Line(err.Error(), maxLine))
+			reply.Sentence(w, code, text.Line(err.Error(), maxLine))
 			return
 		}
 		o, err = s.opts.Overrides.BeginOverride(o, d)
 	}
 	switch refused := (*evaluator.OverrideError)(nil); {
 	case errors.As(err, &refused):
-		sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxFailingText))
+		reply.Sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxFailingText))
 	case err != nil:
-		sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
 	case r.Method == http.MethodDelete:
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		send(w, http.StatusOK, "application/json", encode(o))
+		reply.Send(w, http.StatusOK, "application/json", reply.Encode(o))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view, mayWrit
 			var err error
 			generation, err = strconv.ParseUint(wait, 10, 64)
 			if err != nil {
-				sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
+				reply.Sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
 				return
 			}
 			v = s.wait(r, generation)

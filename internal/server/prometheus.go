@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -129,7 +130,7 @@ type selection struct {
 func (s *Server) rules(w http.ResponseWriter, r *http.Request, v *view) {
 	chosen, err := selectionOf(r.URL.Query())
 	if err != nil {
-		send(w, http.StatusBadRequest, "application/json", encode(ErrorResponse{"error", "bad_data", text.Line(err.Error(), maxLine)}))
+		reply.Send(w, http.StatusBadRequest, "application/json", reply.Encode(ErrorResponse{"error", "bad_data", text.Line(err.Error(), maxLine)}))
 		return
 	}
 	groups := slices.Clone(v.snap.Groups)
@@ -142,7 +143,7 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request, v *view) {
 			found = append(found, g)
 		}
 	}
-	sendJSON(w, r, encode(RulesResponse{"success", RuleDiscovery{found}}))
+	sendJSON(w, r, reply.Encode(RulesResponse{"success", RuleDiscovery{found}}))
 }
 
 // alerts serves /api/v1/alerts.
@@ -151,7 +152,7 @@ func (s *Server) alerts(w http.ResponseWriter, r *http.Request, v *view) {
 	for i := range v.snap.Rules {
 		all = append(all, activeAlerts(&v.snap.Rules[i])...)
 	}
-	sendJSON(w, r, encode(AlertsResponse{"success", AlertDiscovery{all}}))
+	sendJSON(w, r, reply.Encode(AlertsResponse{"success", AlertDiscovery{all}}))
 }
 
 // selectionOf reads the parameters as Prometheus does.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/server/reply"
 )
 
 // Bounds of the requests in flight for each path, on each listener. A client that does not
@@ -79,6 +81,6 @@ func (s *Server) bounded(w http.ResponseWriter, r *http.Request, v *view, all ro
 		serve()
 	default:
 		w.Header().Set("Retry-After", "1")
-		sentence(s.counted(w, v, pattern), http.StatusServiceUnavailable, fmt.Sprintf("too many requests for %s are in flight: at most %d", pattern, cap(room)))
+		reply.Sentence(s.counted(w, v, pattern), http.StatusServiceUnavailable, fmt.Sprintf("too many requests for %s are in flight: at most %d", pattern, cap(room)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -28,15 +29,15 @@ func (s *Server) verdictOf(w http.ResponseWriter, r *http.Request, v *view, name
 	case !ok:
 		s.notFound(w, v)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		notAllowed(w, r, read()...)
+		reply.NotAllowed(w, r, reply.ReadMethods()...)
 	default:
 		verdict := v.verdictAt(p.state, s.opts.Now())
 		verdict.State = name // the alias, if the request used one
 		if strings.HasPrefix(r.Header.Get("Accept"), execprobe.ContentType) {
-			send(w, http.StatusOK, execprobe.ContentType+"; charset=utf-8", verdict.Text())
+			reply.Send(w, http.StatusOK, execprobe.ContentType+"; charset=utf-8", verdict.Text())
 			return
 		}
-		send(w, http.StatusOK, "application/json", encode(verdict))
+		reply.Send(w, http.StatusOK, "application/json", reply.Encode(verdict))
 	}
 }
 

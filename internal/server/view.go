@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/exposition"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/states"
 )
 
@@ -160,10 +161,10 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request, v *view) boo
 	}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		notAllowed(s.counted(w, v, p.pattern(one)), r, read()...)
+		reply.NotAllowed(s.counted(w, v, p.pattern(one)), r, reply.ReadMethods()...)
 	case one:
 		s.serveRule(s.counted(w, v, p.pattern(true)), r, v, p.state, rule)
-	case r.URL.RawQuery == "" && !mentionsJSON(r.Header["Accept"]):
+	case r.URL.RawQuery == "" && !reply.MentionsJSON(r.Header["Accept"]):
 		s.respond(w, r, v, &p.response)
 	default:
 		s.serveDetails(s.counted(w, v, p.pattern(false)), r, v, p.state)
