@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,38 +65,15 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 
 // mayChange reports whether a client may send what the noun names. If not, it responds.
 func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, noun string) bool {
-	code, text := s.rejection(r, mayWrite, noun)
-	if code == http.StatusUnauthorized {
+	refused := s.guard.Refusal(r, mayWrite, noun)
+	if refused == nil {
+		return true
+	}
+	if refused.Code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
 	}
-	if code != 0 {
-		reply.Sentence(w, code, text)
-	}
-	return code == 0
-}
-
-// rejection returns 0, or the status code and text of the rejection.
-func (s *Server) rejection(r *http.Request, mayWrite func(*http.Request) error, noun string) (int, string) {
-	if err := s.origins.Check(r); err != nil {
-		return http.StatusForbidden, "cross-origin requests are not allowed here"
-	}
-	if mayWrite != nil {
-		if err := mayWrite(r); err != nil {
-			return http.StatusForbidden, text.Line(err.Error(), maxLine)
-		}
-		return 0, ""
-	}
-	configured := s.opts.ReportToken()
-	if configured == "" {
-		return http.StatusForbidden, noun + " are accepted on the Unix socket only: no token for reports over the network is configured"
-	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Digests of equal length: the time of the comparison does not depend on the token's length.
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return http.StatusUnauthorized, text.Either(noun == "reports", "a report", "this") + " over the network needs the header Authorization: Bearer TOKEN with the configured token"
-	}
-	return 0, ""
+	reply.Sentence(w, refused.Code, text.Line(refused.Text, maxLine))
+	return false
 }
 
 // validComponent reports whether a configuration can contain a component of this name.

@@ -43,8 +43,8 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 		reply.Sentence(w, http.StatusForbidden, "reload over HTTP is disabled: start vitals with --web.enable-lifecycle")
 		return
 	}
-	if err := s.origins.Check(r); err != nil {
-		reply.Sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
+	if err := s.guard.SameOrigin(r); err != nil {
+		reply.Sentence(w, http.StatusForbidden, err.Error())
 		return
 	}
 	if err := s.opts.Reload(); err != nil {

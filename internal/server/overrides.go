@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -95,15 +94,15 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 		reply.Sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
 		return
 	}
-	if s.rebound(r) { // also over the Unix socket, which ssh forwards to browsers
-		reply.Sentence(w, http.StatusForbidden, reboundText)
+	if err := s.guard.NotRebound(r); err != nil { // also over the Unix socket, which ssh forwards to browsers
+		reply.Sentence(w, http.StatusForbidden, err.Error())
 		return
 	}
 	if !s.mayChange(w, r, mayWrite, p.noun) {
 		return
 	}
 	o := p.of(name)
-	o.By = client(r)
+	o.By = access.Client(r)
 	var err error
 	if r.Method == http.MethodDelete {
 		if !o.Maintains() {
@@ -164,27 +163,6 @@ func readOverride(w http.ResponseWriter, r *http.Request, o *evaluator.Override)
 	}
 	o.Reason = in.Reason
 	return d, 0, nil
-}
-
-// peerKey is the key of a connection's peer in its context.
-type peerKey struct{}
-
-// WithPeer adds to the context of a connection a function that returns who is at its other
-// end.
-func WithPeer(ctx context.Context, peer func() string) context.Context {
-	return context.WithValue(ctx, peerKey{}, peer)
-}
-
-// client returns who sends a request: the user of a Unix socket, or an address.
-func client(r *http.Request) string {
-	if peer, ok := r.Context().Value(peerKey{}).(func() string); ok {
-		return peer()
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return "a client at " + host
 }
 
 // overridePatterns are the patterns of paths with a name.

@@ -80,13 +80,16 @@ func (s *Server) fixedRoutes() map[string]route {
 // request did not come over the Unix socket.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in rooms) {
 	v := s.current()
-	switch {
-	case s.serveState(w, r, v):
-	case mayWrite == nil && s.rebound(r):
-		reply.Sentence(s.counted(w, v, "other"), http.StatusForbidden, reboundText)
-	default:
-		s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
+	if s.serveState(w, r, v) {
+		return
 	}
+	if mayWrite == nil {
+		if err := s.guard.NotRebound(r); err != nil {
+			reply.Sentence(s.counted(w, v, "other"), http.StatusForbidden, err.Error())
+			return
+		}
+	}
+	s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
 }
 
 // servePath serves all paths that are not those of a state.
@@ -176,8 +179,8 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 // requests of browsers that could change something.
 func (s *Server) extra(h http.Handler) func(http.ResponseWriter, *http.Request, *view) {
 	return func(w http.ResponseWriter, r *http.Request, _ *view) {
-		if err := s.origins.Check(r); err != nil {
-			reply.Sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
+		if err := s.guard.SameOrigin(r); err != nil {
+			reply.Sentence(w, http.StatusForbidden, err.Error())
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -16,6 +16,7 @@ import (
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/exposition"
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
@@ -82,7 +83,7 @@ type Server struct {
 	changes      changes
 	// plainTemplate is the page without scripts.
 	plainTemplate *template.Template
-	origins       *http.CrossOriginProtection
+	guard         *access.Guard
 	nosniff       []string
 	noStore       []string
 }
@@ -106,7 +107,7 @@ func New(o Options) *Server {
 		own:           ownmetrics.New(o.Process),
 		waiters:       make(chan struct{}, maxWaiters),
 		plainTemplate: parsePlain(),
-		origins:       http.NewCrossOriginProtection(),
+		guard:         access.New(o.Hosts, o.ReportToken),
 		nosniff:       []string{"nosniff"},
 		noStore:       []string{"no-store"},
 	}
