@@ -13,7 +13,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -50,7 +50,7 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 // onceResult is the result for a state after a single evaluation. A collector without a
 // result is no evidence, so the result is then a timeout.
 func onceResult(s *evaluator.Snapshot, state string, timeout time.Duration) execprobe.Result {
-	verdict, _ := server.StateVerdict(s, state, s.At)
+	verdict, _ := verdicts.Of(s, state, s.At)
 	result := execprobe.ResultOf(&verdict)
 	enforced, evaluated := 0, 0
 	for _, r := range s.Rules {

@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/server/verdicts", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -92,7 +92,7 @@ func layers() map[string]neighbours {
 		"internal/exposition":      {[]string{"collectors", "evaluator"}, "it renders batches of samples and has no request"},
 		"internal/history":         {[]string{"evaluator", "internal/explain", "internal/states", "internal/text"}, "it reads snapshots and changes none"},
 		"internal/schema":          {nil, "the schemas are generated before the build"},
-		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/server/access", "internal/server/ownmetrics", "internal/server/reply", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
+		"internal/server":          {[]string{"collectors", "evaluator", "internal/execprobe", "internal/explain", "internal/exposition", "internal/history", "internal/promexpr", "internal/server/access", "internal/server/ownmetrics", "internal/server/reply", "internal/server/verdicts", "internal/states", "internal/text"}, "the server renders a snapshot and computes nothing"},
 		"internal/grpchealth":      {[]string{"internal/panics", "internal/states"}, "it renders the words of the server, of which it has an interface only"},
 		"internal/listen":          {[]string{"internal/config", "internal/connlimit", "internal/grpchealth", "internal/server", "internal/server/access", "internal/server/ownmetrics", "internal/unixsocket"}, "it opens the sockets of the server"},
 		"internal/demo":            {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
@@ -132,6 +132,7 @@ func layers() map[string]neighbours {
 		"internal/server/access":      {[]string{"internal/text"}, "it decides by a request alone"},
 		"internal/server/ownmetrics":  leaf(),
 		"internal/server/reply":       {[]string{"internal/text"}, "it writes responses, of whatever"},
+		"internal/server/verdicts":    {[]string{"evaluator", "internal/execprobe", "internal/explain", "internal/states", "internal/text"}, "it renders a snapshot and has no request, so that the command once uses it as well"},
 		"internal/unixsocket":         {[]string{"internal/files"}, "it opens sockets for any server"},
 		"internal/window":             {[]string{"internal/budget"}, "it keeps samples, within a budget"},
 

@@ -33,7 +33,7 @@ func (s *Server) badge(w http.ResponseWriter, r *http.Request, v *view, file str
 		for _, st := range v.states {
 			names = append(names, pathBadge+st.Name+".svg")
 		}
-		reply.Sentence(w, http.StatusNotFound, "no badge at this path: there are "+text.Line(strings.Join(names, ", "), maxFailingText))
+		reply.Sentence(w, http.StatusNotFound, "no badge at this path: there are "+text.Line(strings.Join(names, ", "), maxText))
 		return
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

@@ -94,7 +94,7 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 // refuse responds with an error in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
 	if unknown := (*explain.NotFoundError)(nil); errors.As(err, &unknown) {
-		reply.Sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxFailingText))
+		reply.Sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxText))
 		return
 	}
 	text := "the evaluator does not answer in time"

@@ -48,7 +48,7 @@ func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 		return
 	}
 	if err := s.opts.Reload(); err != nil {
-		reply.Sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxFailingText))
+		reply.Sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxText))
 		return
 	}
 	reply.Sentence(w, http.StatusOK, "The configuration was reloaded.")

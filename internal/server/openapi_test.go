@@ -25,6 +25,7 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
 // object is an object in JSON.
@@ -35,7 +36,7 @@ const schemaPrefix = "#/components/schemas/"
 // describedTypes are the bodies of requests and responses. The schemas of their parts follow.
 func describedTypes() []any {
 	return []any{
-		Status{}, health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
+		Status{}, verdicts.Health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
 		RulesResponse{}, AlertingRule{}, RecordingRule{}, AlertsResponse{}, ErrorResponse{}, report{},
 		SilenceList{}, MaintenanceList{}, OverrideRequest{}, Changes{},
 	}
@@ -97,9 +98,9 @@ func (s *schemas) of(t reflect.Type) object {
 
 // ofStruct returns a reference to the schema of a struct.
 func (s *schemas) ofStruct(t reflect.Type) object {
-	name, own := strings.CutPrefix(t.String(), "server.")
-	if own {
-		name = strings.ToUpper(name[:1]) + name[1:]
+	name := t.String()
+	if strings.Contains(t.PkgPath(), "/internal/server") {
+		name = strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	}
 	if s.byName[name] != nil {
 		return object{"$ref": schemaPrefix + name}
@@ -212,7 +213,7 @@ func TestOpenAPIIsGenerated(t *testing.T) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	s := &schemas{object{}, commentsOf(t, ".", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
+	s := &schemas{object{}, commentsOf(t, ".", "verdicts", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
 	for _, of := range describedTypes() {
 		s.of(reflect.TypeOf(of))
 	}

@@ -120,7 +120,7 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 	}
 	switch refused := (*evaluator.OverrideError)(nil); {
 	case errors.As(err, &refused):
-		reply.Sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxFailingText))
+		reply.Sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxText))
 	case err != nil:
 		reply.Sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
 	case r.Method == http.MethodDelete:

@@ -142,7 +142,7 @@ func (s *Server) plainResponse(v *view, st evaluator.State) response {
 	a := response{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
 	if st.Verdict == evaluator.Fail {
 		a.status = s.code(st.Verdict)
-		a.body = []byte(failingText(v, st, nil))
+		a.body = []byte(v.reading().FailingText(st, nil))
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
 	a.count = s.own.Counter("/"+st.Name, a.status)
