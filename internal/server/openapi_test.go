@@ -25,6 +25,7 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/promapi"
 	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
@@ -37,7 +38,7 @@ const schemaPrefix = "#/components/schemas/"
 func describedTypes() []any {
 	return []any{
 		Status{}, verdicts.Health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
-		RulesResponse{}, AlertingRule{}, RecordingRule{}, AlertsResponse{}, ErrorResponse{}, report{},
+		promapi.RulesResponse{}, promapi.AlertingRule{}, promapi.RecordingRule{}, promapi.AlertsResponse{}, promapi.ErrorResponse{}, report{},
 		SilenceList{}, MaintenanceList{}, OverrideRequest{}, Changes{},
 	}
 }
@@ -79,7 +80,7 @@ func (s *schemas) of(t reflect.Type) object {
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
 	case reflect.Interface: // of the rules of a group
-		return object{"oneOf": []any{s.of(reflect.TypeFor[AlertingRule]()), s.of(reflect.TypeFor[RecordingRule]())}}
+		return object{"oneOf": []any{s.of(reflect.TypeFor[promapi.AlertingRule]()), s.of(reflect.TypeFor[promapi.RecordingRule]())}}
 	case reflect.Struct:
 		return s.ofStruct(t)
 	case reflect.Bool:
@@ -213,7 +214,7 @@ func TestOpenAPIIsGenerated(t *testing.T) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	s := &schemas{object{}, commentsOf(t, ".", "verdicts", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
+	s := &schemas{object{}, commentsOf(t, ".", "promapi", "verdicts", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
 	for _, of := range describedTypes() {
 		s.of(reflect.TypeOf(of))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/server/page"
 	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -59,15 +60,15 @@ func (s *Server) fixedRoutes() map[string]route {
 		pathMaintenance: {reply.ReadMethods(), s.listOverrides(true)},
 		pathRules:       {reply.ReadMethods(), s.rules},
 		pathAlerts:      {reply.ReadMethods(), s.alerts},
-		pathOpenAPI:     {reply.ReadMethods(), s.asset(readAsset(description, "openapi.json"))},
+		pathOpenAPI:     {reply.ReadMethods(), s.file(openAPIFile())},
 		pathPlain:       {reply.ReadMethods(), s.plainPage},
 	}
 	if s.opts.History != nil {
 		routes[pathEvents] = route{reply.ReadMethods(), s.events}
 		routes[pathHistory] = route{reply.ReadMethods(), s.strips}
 	}
-	for path, a := range pageAssets() {
-		routes[path] = route{reply.ReadMethods(), s.asset(a)}
+	for path, f := range page.Files() {
+		routes[path] = route{reply.ReadMethods(), s.file(f)}
 	}
 	for path, h := range s.opts.ExternalExtra {
 		routes[path] = route{nil, s.extra(h)}
