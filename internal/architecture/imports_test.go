@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/server/verdicts", "internal/strictyaml", "internal/supervisorlistener", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/files", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/once", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/strictyaml", "internal/supervisorlistener", "internal/tasks", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -120,6 +120,7 @@ func layers() map[string]neighbours {
 		"internal/files":              leaf(),
 		"internal/logqueue":           leaf(),
 		"internal/memlimit":           leaf(),
+		"internal/once":               {[]string{"evaluator", "internal/execprobe", "internal/server/verdicts", "rules"}, "it runs an evaluator for a moment and serves nothing"},
 		"internal/oslo":               leaf(),
 		"internal/panics":             leaf(),
 		"internal/probes":             leaf(),
@@ -128,13 +129,14 @@ func layers() map[string]neighbours {
 		"internal/redact":             leaf(),
 		"internal/states":             leaf(),
 		"internal/supervisorevents":   leaf(),
+		"internal/tasks":              leaf(),
 		"internal/text":               leaf(),
 		"internal/server/access":      {[]string{"internal/text"}, "it decides by a request alone"},
 		"internal/server/ownmetrics":  leaf(),
 		"internal/server/page":        leaf(),
 		"internal/server/promapi":     {[]string{"evaluator", "internal/promexpr"}, "it renders a snapshot for programs that read Prometheus"},
 		"internal/server/reply":       {[]string{"internal/text"}, "it writes responses, of whatever"},
-		"internal/server/verdicts":    {[]string{"evaluator", "internal/execprobe", "internal/explain", "internal/states", "internal/text"}, "it renders a snapshot and has no request, so that the command once uses it as well"},
+		"internal/server/verdicts":    {[]string{"evaluator", "internal/execprobe", "internal/explain", "internal/states", "internal/text"}, "it renders a snapshot and has no request, so that internal/once uses it as well"},
 		"internal/unixsocket":         {[]string{"internal/files"}, "it opens sockets for any server"},
 		"internal/window":             {[]string{"internal/budget"}, "it keeps samples, within a budget"},
 

@@ -64,7 +64,7 @@ func TestLimitsOfThePages(t *testing.T) {
 		{"endpoints.md", ", %s for reports,", "internal/server/rooms.go", "maxReports"},
 		{"endpoints.md", "413 beyond %s", "internal/server/components.go", "maxReport"},
 		{"endpoints.md", "than the %s of `rules`", "internal/explain/explain.go", "maxRules"},
-		{"lifecycle.md", "process then gets %s to end", "cmd/vitals/tasks.go", "stopTimeout"},
+		{"lifecycle.md", "process then gets %s to end", "cmd/vitals/serve.go", "stopTimeout"},
 		{"lifecycle.md", "running requests get %s.", "internal/listen/listen.go", "closeTimeout"},
 		{"lifecycle.md", "directory for up to %s.", "internal/history/journal/journal.go", "openTimeout"},
 		{"lifecycle.md", "Files are synchronized every %s and", "internal/history/journal/journal.go", "beat"},
