@@ -54,14 +54,14 @@ func shownLimit(expression string) string {
 // The limits on the pages are those of the code: %s stands for the value of the constant.
 func TestLimitsOfThePages(t *testing.T) {
 	for _, limit := range []struct{ page, text, file, constant string }{
-		{"endpoints.md", "header may have %s.", "internal/server/limits.go", "maxHeaderBytes"},
-		{"endpoints.md", "whole request may take %s to arrive", "internal/server/limits.go", "readTimeout"},
-		{"endpoints.md", "the answer %s.", "internal/server/limits.go", "writeTimeout"},
-		{"endpoints.md", "Idle connections end after %s.", "internal/server/limits.go", "idleTimeout"},
+		{"endpoints.md", "header may have %s.", "internal/server/limits/limits.go", "maxHeaderBytes"},
+		{"endpoints.md", "whole request may take %s to arrive", "internal/server/limits/limits.go", "ReadTimeout"},
+		{"endpoints.md", "the answer %s.", "internal/server/limits/limits.go", "WriteTimeout"},
+		{"endpoints.md", "Idle connections end after %s.", "internal/server/limits/limits.go", "idleTimeout"},
 		{"endpoints.md", "first waits up to %s for another generation", "internal/server/poll.go", "maxWait"},
 		{"endpoints.md", "of which %s may wait", "internal/server/poll.go", "maxWaiters"},
-		{"endpoints.md", "bounded on each listener: %s each for", "internal/server/rooms.go", "maxLarge"},
-		{"endpoints.md", ", %s for reports,", "internal/server/rooms.go", "maxReports"},
+		{"endpoints.md", "bounded on each listener: %s each for", "internal/server/inflight.go", "maxLarge"},
+		{"endpoints.md", ", %s for reports,", "internal/server/inflight.go", "maxReports"},
 		{"endpoints.md", "413 beyond %s", "internal/server/components.go", "maxReport"},
 		{"endpoints.md", "than the %s of `rules`", "internal/explain/explain.go", "maxRules"},
 		{"lifecycle.md", "process then gets %s to end", "cmd/vitals/serve.go", "stopTimeout"},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/limits"
 	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -127,7 +128,7 @@ func acceptsStream(accept string) bool {
 }
 
 // stream sends the chosen events and then each new one, until the client disconnects. A
-// client that does not read is disconnected after writeTimeout.
+// client that does not read is disconnected after limits.WriteTimeout.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
@@ -142,7 +143,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query)
 	defer ping.Stop()
 	for first := true; ; first = false {
 		changed := s.opts.History.Changed() // before the events are read, so that none is missed
-		if control.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+		if control.SetWriteDeadline(time.Now().Add(limits.WriteTimeout)) != nil {
 			return
 		}
 		if !s.sendEvents(w, &q, first) || control.Flush() != nil {

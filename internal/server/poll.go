@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of the long poll. It ends before readTimeout, at which net/http would cancel
+// Bounds of the long poll. It ends before limits.ReadTimeout, at which net/http would cancel
 // the request. 64 waiters are more than the usual number of open pages, and cost a few
 // hundred KiB.
 const (

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/server/limits"
 	"github.com/vitals-health/vitals/internal/server/page"
 	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
@@ -79,7 +80,7 @@ func (s *Server) fixedRoutes() map[string]route {
 // serve serves one request. Paths are compared without normalisation and there are no
 // redirects, because a kubelet counts a redirect as success. mayWrite is nil if the
 // request did not come over the Unix socket.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in rooms) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in limits.InFlight) {
 	v := s.current()
 	if s.serveState(w, r, v) {
 		return

@@ -125,7 +125,7 @@ func (s *Server) Handler() http.Handler {
 // error for a client without the permission to write. Reports need no token. With a nil
 // mayWrite, Local is like Handler.
 func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
-	in := newRooms()
+	in := newInFlight()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite, in) })
 }
 
