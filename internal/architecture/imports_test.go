@@ -29,7 +29,7 @@ func (n neighbours) allows(own string) bool {
 func layers() map[string]neighbours {
 	return map[string]neighbours{
 		"cmd/vitals": {
-			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/files", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/memlimit", "internal/once", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/strictyaml", "internal/supervisorlistener", "internal/tasks", "internal/text", "rules"},
+			[]string{"collectors", "collectors/components", "collectors/kinds", "dashboards", "dashboards/alerts", "evaluator", "internal/alertmanager", "internal/budget", "internal/client", "internal/collectorcheck", "internal/completion", "internal/config", "internal/demo", "internal/execprobe", "internal/explain", "internal/fakes", "internal/files", "internal/firstconfig", "internal/firstrules", "internal/history", "internal/history/journal", "internal/kubereport", "internal/lintreport", "internal/listen", "internal/logqueue", "internal/manifest", "internal/manpage", "internal/memlimit", "internal/once", "internal/podmanifest", "internal/probes", "internal/profiles", "internal/rbac", "internal/reaper", "internal/redact", "internal/rulecheck", "internal/ruletest", "internal/schema", "internal/sdnotify", "internal/server", "internal/server/ownmetrics", "internal/strictyaml", "internal/supervisorlistener", "internal/tasks", "internal/text", "rules"},
 			"the commands wire everything else",
 		},
 		".": {
@@ -119,6 +119,7 @@ func layers() map[string]neighbours {
 		"internal/fakes":              leaf(),
 		"internal/files":              leaf(),
 		"internal/logqueue":           leaf(),
+		"internal/manpage":            leaf(),
 		"internal/memlimit":           leaf(),
 		"internal/once":               {[]string{"evaluator", "internal/execprobe", "internal/server/verdicts", "rules"}, "it runs an evaluator for a moment and serves nothing"},
 		"internal/oslo":               leaf(),
@@ -201,7 +202,7 @@ func TestLibrariesHaveOnePlace(t *testing.T) {
 		{"github.com/KimMachineGun/automemlimit/", "internal/memlimit", "one package reads the memory limit"},
 		{"github.com/godbus/", "collectors/systemd internal/fakes", "one package connects to the bus, and a fake serves its tests"},
 		{"gopkg.in/yaml.v3", "internal/strictyaml internal/listen internal/manifest collectors/file collectors/collectortest dashboards/alerts", "our files are decoded strictly, with the position of each mistake; collectors, listen and manifest read files of other programs"},
-		{"github.com/alecthomas/kingpin/", "cmd/vitals", "flags are the command's"},
+		{"github.com/alecthomas/kingpin/", "cmd/vitals internal/manpage", "flags are the command's, and manpage reads their model"},
 		{"github.com/prometheus/exporter-toolkit/", "cmd/vitals internal/listen", "the command declares the flags, internal/listen opens the sockets"},
 		{"github.com/prometheus/common/promslog", "cmd/vitals", "all else logs to the slog.Logger that it is given"},
 		{"google.golang.org/grpc", "internal/grpchealth", "the kind grpc has a client of its own, which is smaller"},
