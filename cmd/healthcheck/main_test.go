@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 // daemon serves a snapshot on a Unix socket, as the daemon does.
@@ -25,7 +26,7 @@ func daemon(t *testing.T, snap *evaluator.Snapshot) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := server.HTTPServer(server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return snap }}).Local(nil))
+	web := limits.HTTPServer(server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return snap }}).Local(nil))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"github.com/vitals-health/vitals/internal/alertmanager"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // alertmanagerFlags declares the flags of the alerts that are sent.
@@ -27,10 +27,10 @@ func (p *program) newAlertmanager(logger *slog.Logger) (*alertmanager.Notifier, 
 }
 
 // notificationsOf returns what was sent to each Alertmanager, for the metrics.
-func notificationsOf(n *alertmanager.Notifier) []server.Notifications {
-	var all []server.Notifications
+func notificationsOf(n *alertmanager.Notifier) []ownmetrics.Notifications {
+	var all []ownmetrics.Notifications
 	for _, status := range n.Status() {
-		all = append(all, server.Notifications{
+		all = append(all, ownmetrics.Notifications{
 			Alertmanager: status.URL, Requested: status.Requested, Success: status.Success,
 			Sent: status.Sent, Errors: status.Errors, Dropped: status.Dropped,
 			Requests: status.Requests, Took: status.Took, Waiting: status.Waiting, Capacity: alertmanager.Capacity,

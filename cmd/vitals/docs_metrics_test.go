@@ -20,6 +20,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // The parts of docs/reference/metrics.md that belong to no kind.
@@ -63,7 +64,7 @@ func metricParts(t *testing.T) map[string][]collectors.Desc {
 func ownFamilies(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	empty := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: []evaluator.State{{Name: evaluator.Alive}}}
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }, UnixSocket: reached, Storage: reached, Connections: oneConnection, KubernetesReports: oneReport, Notifications: oneAlertmanager}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return empty }, Process: everySource()}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/alive", nil))
 	var own []*dto.MetricFamily
 	for _, mf := range scrapeHandler(t, h) {
@@ -78,17 +79,24 @@ func ownFamilies(t *testing.T) []*dto.MetricFamily {
 // reached is the report of a Unix socket that clients reach, and of a directory for events.
 func reached() (good, ok bool) { return true, true }
 
+// everySource has a value for each metric of the process itself.
+func everySource() ownmetrics.Sources {
+	return ownmetrics.Sources{UnixSocket: reached, Storage: reached, Connections: oneConnection, KubernetesReports: oneReport, Notifications: oneAlertmanager}
+}
+
 // oneConnection is the report of a listener with a connection.
-func oneConnection() []server.Connections { return []server.Connections{{Listener: "web", Open: 1}} }
+func oneConnection() []ownmetrics.Connections {
+	return []ownmetrics.Connections{{Listener: "web", Open: 1}}
+}
 
 // oneReport is what became of one report to Kubernetes.
-func oneReport() server.KubernetesReports {
-	return server.KubernetesReports{Events: true, Rights: []server.ReportRight{{Verb: "create", Resource: "events", Requested: true}}}
+func oneReport() ownmetrics.KubernetesReports {
+	return ownmetrics.KubernetesReports{Events: true, Rights: []ownmetrics.ReportRight{{Verb: "create", Resource: "events", Requested: true}}}
 }
 
 // oneAlertmanager is what one Alertmanager was sent.
-func oneAlertmanager() []server.Notifications {
-	return []server.Notifications{{Alertmanager: "http://alertmanager:9093", Requested: true}}
+func oneAlertmanager() []ownmetrics.Notifications {
+	return []ownmetrics.Notifications{{Alertmanager: "http://alertmanager:9093", Requested: true}}
 }
 
 func kindOf(mf *dto.MetricFamily) model.MetricType {
@@ -145,7 +153,7 @@ func expositions(t *testing.T) []map[string]*dto.MetricFamily {
 	t.Helper()
 	all := goldens(t)
 	s := newExhibit(t).run(t)
-	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }, UnixSocket: reached, Storage: reached, Connections: oneConnection, KubernetesReports: oneReport, Notifications: oneAlertmanager}).Handler()
+	h := server.New(server.Options{Snapshot: func() *evaluator.Snapshot { return s }, Process: everySource()}).Handler()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/ready", nil))
 	return append(all, scrapeHandler(t, h))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/once"
 )
 
 const recipesPage = "docs/guides/recipes.md"
@@ -68,7 +69,7 @@ func judged(t *testing.T, file string) (ready, alive string) {
 	if len(errs) > 0 {
 		t.Fatalf("LoadFile() = %v, want no mistakes", errs)
 	}
-	dropFor(l.Rules)
+	once.DropFor(l.Rules)
 	b := config.Builder{Logger: discard()}
 	cfg, _, err := b.Build(l)
 	if err != nil {
@@ -82,7 +83,7 @@ func judged(t *testing.T, file string) (ready, alive string) {
 		t.Fatal(err)
 	}
 	var s *evaluator.Snapshot
-	collectOnce(eval, labPatience, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) { s = seen })
+	once.Run(eval, labPatience, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) { s = seen })
 	verdict := func(name string) string {
 		state, _ := s.State(name, s.At)
 		text := state.Verdict.String()

@@ -99,22 +99,9 @@ func (e *eventing) parameters(now time.Time) (url.Values, error) {
 	return v, nil
 }
 
-// timeBefore reads a time in UTC: one in RFC 3339, a time of the last 24 hours, or a duration
-// before now.
+// timeBefore reads a time of the past, with the name of its flag for the error.
 func timeBefore(flag, given string, now time.Time) (time.Time, error) {
-	now = now.UTC()
-	if t, ok := history.ParseTime(given, now); ok {
-		return t.UTC(), nil
-	}
-	for _, layout := range []string{"15:04", time.TimeOnly} {
-		clock, err := time.Parse(layout, given)
-		if err != nil {
-			continue
-		}
-		t := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
-		if t.After(now) {
-			t = t.AddDate(0, 0, -1)
-		}
+	if t, ok := history.ParsePast(given, now); ok {
 		return t, nil
 	}
 	return time.Time{}, errors.New("--" + flag + "=" + strconv.Quote(given) + ": expected a duration such as 1h or 2d, a time in UTC such as 03:12, or 2006-01-02T15:04:05Z")

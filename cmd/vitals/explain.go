@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -16,15 +14,7 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
-	"github.com/vitals-health/vitals/internal/text"
 )
-
-// maxExplanation bounds the daemon's answer, in bytes: some ten times the size of 400
-// parts of expressions with ten elements each.
-const maxExplanation = 16 << 20
-
-// maxRefusal bounds the line that a daemon answers in place of an explanation, in bytes.
-const maxRefusal = 500
 
 // onceTimeout is how long one evaluation waits for collectors, as that of vitals once.
 const onceTimeout = 15 * time.Second
@@ -137,7 +127,7 @@ func (p *program) explanation(e *explaining) ([]byte, *execprobe.Result) {
 		}
 		return server.ExplanationJSON(x), nil
 	}
-	return e.query()
+	return e.daemon.Explain(e.state, e.options.Rule, e.options.All, e.timeout)
 }
 
 // once reports whether to evaluate without a daemon. A profile that only the environment
@@ -151,44 +141,6 @@ func (e *explaining) once() bool {
 // does not run, as it does for the exec probe.
 func (e *explaining) evaluateInstead(failed *execprobe.Result) bool {
 	return failed != nil && failed.Outcome == execprobe.NoDaemon && e.profileFromEnv && !e.socketGiven && !e.addressGiven
-}
-
-// query queries the daemon.
-func (e *explaining) query() ([]byte, *execprobe.Result) {
-	args := url.Values{}
-	if e.options.Rule != "" {
-		args.Set("rule", e.options.Rule)
-	}
-	if e.options.All {
-		args.Set("all", "1")
-	}
-	return e.read(e.daemon.Get("api/v1/explain/"+e.state, args, "application/json", maxExplanation, time.Now().Add(e.timeout)))
-}
-
-// read checks the daemon's answer: an explanation, or an error of one line.
-func (e *explaining) read(status int, body []byte, failed *execprobe.Result) ([]byte, *execprobe.Result) {
-	line, _, _ := bytes.Cut(body, []byte("\n"))
-	message := text.Line(string(line), maxRefusal)
-	result := func(o execprobe.Outcome, text string) ([]byte, *execprobe.Result) {
-		return nil, &execprobe.Result{Outcome: o, Text: text}
-	}
-	switch {
-	case failed != nil:
-		return nil, failed
-	case len(body) > maxExplanation:
-		return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: more than %d bytes", maxExplanation))
-	case status == 200:
-		return body, nil
-	case status == 404 && strings.HasPrefix(message, "there is no "):
-		return result(execprobe.Usage, message)
-	case status == 404 && strings.HasPrefix(message, execprobe.NoSuchPath):
-		return result(execprobe.Protocol, "the daemon has no explanations: it may be older than this program")
-	case status == 401, status == 403:
-		return result(execprobe.Forbidden, fmt.Sprintf("the daemon requires authentication: status %d", status))
-	case status == 503:
-		return result(execprobe.Timeout, message)
-	}
-	return result(execprobe.Protocol, fmt.Sprintf("the answer is not the daemon's: status %d", status))
 }
 
 // explainOnce collects and evaluates once, and explains the result.

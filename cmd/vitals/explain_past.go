@@ -74,20 +74,9 @@ func (e *explaining) choose(events []*history.Event) []*history.Event {
 		return e.options.Rule == "" && (event.Kind != history.State || event.Name != e.state)
 	})
 	if e.past.last {
-		for i, event := range slices.Backward(own) {
-			if ofFailure(event) {
-				for i > 0 && ofFailure(own[i-1]) && own[i].From != history.None {
-					i--
-				}
-				return own[i:]
-			}
+		if failure := history.LastFailure(own); len(failure) > 0 {
+			return failure
 		}
 	}
 	return own[max(0, len(own)-1):]
-}
-
-// ofFailure reports whether an event begins or continues a failure of a state or a rule. A
-// state that is unknown fails.
-func ofFailure(e *history.Event) bool {
-	return e.Action == "" && (e.To == history.Failing || e.Kind == history.State && e.To.Fails())
 }

@@ -53,7 +53,7 @@ func TestExplainAnswers(t *testing.T) {
 		{"a redirect", answer(302, ""), 9, "the answer is not the daemon's: status 302\n"},
 		{"no JSON", answer(200, "ok"), 9, "the answer is not the daemon's: no explanation\n"},
 		{"other JSON", answer(200, "{}"), 9, "the answer is not the daemon's: no explanation\n"},
-		{"too much", answer(200, strings.Repeat(" ", maxExplanation+1)), 9, "the answer is not the daemon's: more than 16777216 bytes\n"},
+		{"too much", answer(200, strings.Repeat(" ", 16<<20+1)), 9, "the answer is not the daemon's: more than 16777216 bytes\n"},
 		{"nothing", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5, "the daemon AT does not answer in time\n"},
 	}
 	for _, tt := range tests {

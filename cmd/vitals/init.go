@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/files"
 	"github.com/vitals-health/vitals/internal/firstconfig"
 	"github.com/vitals-health/vitals/internal/firstrules"
 	"github.com/vitals-health/vitals/internal/schema"
@@ -67,13 +68,13 @@ func (p *program) writeFirst(host firstconfig.Host, r firstconfig.Requests, dir 
 		}
 	}
 	text := found.Config(p.unusable(path))
-	files, err := p.firstFiles(path, text)
+	texts, err := p.firstFiles(path, text)
 	if err != nil {
 		return p.fail(err)
 	}
 	p.printFound(found)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := writeNew(filepath.Join(dir, name), files[name], false); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if err := files.WriteNew(filepath.Join(dir, name), texts[name], false); err != nil {
 			return p.fail(err)
 		}
 		fmt.Fprintf(p.stdout, "wrote %s\n", filepath.Join(dir, name))

@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/internal/kubereport"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // kubernetesFlags declares the flags of the reports to Kubernetes.
@@ -25,10 +25,10 @@ func (p *program) newReporter(logger *slog.Logger) (*kubereport.Reporter, error)
 }
 
 // reportsOf returns what became of the reports, for the metrics.
-func reportsOf(r *kubereport.Reporter) server.KubernetesReports {
-	var reports server.KubernetesReports
+func reportsOf(r *kubereport.Reporter) ownmetrics.KubernetesReports {
+	var reports ownmetrics.KubernetesReports
 	for _, status := range r.Status() {
-		reports.Rights = append(reports.Rights, server.ReportRight(status))
+		reports.Rights = append(reports.Rights, ownmetrics.ReportRight(status))
 	}
 	reports.Dropped, reports.Events = r.Dropped()
 	return reports

@@ -23,6 +23,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/demo"
 	"github.com/vitals-health/vitals/internal/fakes"
+	"github.com/vitals-health/vitals/internal/once"
 	"github.com/vitals-health/vitals/internal/server"
 	"github.com/vitals-health/vitals/rules"
 )
@@ -191,7 +192,7 @@ func (l *kuryrLab) speedUp(c *config.Config) {
 // dropPatience evaluates every rule in every evaluation and without for, in both
 // directions.
 func dropPatience(files []*rules.File) {
-	dropFor(files)
+	once.DropFor(files)
 	for _, f := range files {
 		for i := range f.Groups {
 			f.Groups[i].Interval = 0

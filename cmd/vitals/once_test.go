@@ -2,18 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/vitals-health/vitals/collectors"
-	"github.com/vitals-health/vitals/evaluator"
 )
 
 // silent is the address of a server that accepts and sends nothing.
@@ -25,35 +18,6 @@ func silent(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = ln.Close() }) // the kernel accepts until its queue is full
 	return ln.Addr().String()
-}
-
-// cutOff is a collector that ends when its time does.
-type cutOff struct{}
-
-func (cutOff) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (cutOff) Describe() []collectors.Desc { return nil }
-
-// A collector that times out at the same moment as the command has no result, whichever of
-// the two is scheduled first.
-func TestOnceEndsBeforeWhatItCutsOff(t *testing.T) {
-	for range 50 {
-		synctest.Test(t, func(t *testing.T) {
-			source := evaluator.Source{Name: "slow", Interval: time.Minute, Timeout: time.Second, Collector: cutOff{}}
-			eval, err := evaluator.New(evaluator.Config{Sources: []evaluator.Source{source}}, evaluator.Options{Logger: discard()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			collectOnce(eval, time.Second, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) {
-				if got := unfinished(seen); !slices.Equal(got, []string{"slow"}) {
-					t.Errorf("unfinished() = %q, want the collector that was cut off", got)
-				}
-			})
-		})
-	}
 }
 
 // One evaluation without evidence never passes, whatever the rules define for missing data.

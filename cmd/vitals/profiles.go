@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/vitals-health/vitals/internal/files"
 	"github.com/vitals-health/vitals/internal/profiles"
 )
 
@@ -90,9 +91,9 @@ func (p *program) printFiles(files map[string]string) {
 }
 
 // writeFiles writes a profile's files below a directory, except those that exist.
-func (p *program) writeFiles(dir string, files map[string]string) error {
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		switch err := writeNew(filepath.Join(dir, path), files[path], strings.HasPrefix(path, profiles.Secrets)); {
+func (p *program) writeFiles(dir string, texts map[string]string) error {
+	for _, path := range slices.Sorted(maps.Keys(texts)) {
+		switch err := files.WriteNew(filepath.Join(dir, path), texts[path], strings.HasPrefix(path, profiles.Secrets)); {
 		case errors.Is(err, fs.ErrExist):
 			fmt.Fprintf(p.stdout, "skipped %s: the file exists\n", filepath.Join(dir, path))
 		case err != nil:
@@ -102,24 +103,4 @@ func (p *program) writeFiles(dir string, files map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// writeNew writes a file that does not exist yet. Only its owner may read a secret.
-func writeNew(path, text string, secret bool) error {
-	folder, mode := fs.FileMode(0o755), fs.FileMode(0o644)
-	if secret {
-		folder, mode = 0o700, 0o600
-	}
-	if err := os.MkdirAll(filepath.Dir(path), folder); err != nil {
-		return errors.New(err.Error()) // never fs.ErrExist, which is about the file
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
 }

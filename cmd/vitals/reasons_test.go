@@ -16,6 +16,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
 // failingKind is a collector that fails without its server or subject.
@@ -110,7 +111,7 @@ func checkReasons(t *testing.T, path, want string) {
 	if got := answerOf(h, "/ready", "application/json"); !strings.Contains(got, want) {
 		t.Errorf("GET /ready as JSON = %s, want the reason %q", got, want)
 	}
-	v, _ := server.StateVerdict(e.Snapshot(), evaluator.Ready, time.Now())
+	v, _ := verdicts.Of(e.Snapshot(), evaluator.Ready, time.Now())
 	if got := execprobe.Plain.Render(execprobe.ResultOf(&v)); !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
 		t.Errorf("exec probe = %s, want the reason %q", got, want)
 	}

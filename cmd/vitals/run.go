@@ -29,6 +29,7 @@ import (
 	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/sdnotify"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // load reads the configuration that the flags name, and hides its secrets from now on. The first
@@ -227,31 +228,38 @@ func (d *daemon) reports(secrets *redact.List) []server.ComponentStatus {
 
 func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Server {
 	opts := server.Options{
-		Snapshot:          d.eval.Snapshot,
-		Changed:           d.eval.Changed,
-		Explain:           explain.New(d.eval).Explain,
-		History:           d.history,
-		FailingStatus:     func() int { return d.loaded.Load().Config.Server.FailingStatus },
-		Report:            d.report,
-		Components:        func() []server.ComponentStatus { return d.reports(p.secrets) },
-		Overrides:         d.eval,
-		ReportToken:       func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
-		Config:            func() []byte { return []byte(p.secrets.Text(string(d.loaded.Load().Redacted))) },
-		DroppedLogLines:   p.queue.Dropped,
-		UnixSocket:        func() (listening, ok bool) { return d.listeners.UnixSocket() },
-		Storage:           func() (writable, ok bool) { return d.journal.Writable(), d.journal != nil },
-		Connections:       func() []server.Connections { return d.listeners.Connections() },
-		Notifications:     func() []server.Notifications { return notificationsOf(d.alertmanager) },
-		KubernetesReports: func() server.KubernetesReports { return reportsOf(d.reporter) },
-		Hosts:             p.hosts(),
-		Version:           version.Version,
-		About:             p.about(),
-		FrameAncestors:    p.frameAncestors,
-		ExternalExtra:     extra,
-		Logger:            d.logger,
+		Snapshot:       d.eval.Snapshot,
+		Changed:        d.eval.Changed,
+		Explain:        explain.New(d.eval).Explain,
+		History:        d.history,
+		FailingStatus:  func() int { return d.loaded.Load().Config.Server.FailingStatus },
+		Report:         d.report,
+		Components:     func() []server.ComponentStatus { return d.reports(p.secrets) },
+		Overrides:      d.eval,
+		ReportToken:    func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
+		Config:         func() []byte { return []byte(p.secrets.Text(string(d.loaded.Load().Redacted))) },
+		Process:        d.sources(p),
+		Hosts:          p.hosts(),
+		Version:        version.Version,
+		About:          p.about(),
+		FrameAncestors: p.frameAncestors,
+		ExternalExtra:  extra,
+		Logger:         d.logger,
 	}
 	if p.lifecycle {
 		opts.Reload = d.reloader.Reload
 	}
 	return server.New(opts)
+}
+
+// sources return what the metrics of the process itself show.
+func (d *daemon) sources(p *program) ownmetrics.Sources {
+	return ownmetrics.Sources{
+		DroppedLogLines:   p.queue.Dropped,
+		UnixSocket:        func() (listening, ok bool) { return d.listeners.UnixSocket() },
+		Storage:           func() (writable, ok bool) { return d.journal.Writable(), d.journal != nil },
+		Connections:       func() []ownmetrics.Connections { return d.listeners.Connections() },
+		Notifications:     func() []ownmetrics.Notifications { return notificationsOf(d.alertmanager) },
+		KubernetesReports: func() ownmetrics.KubernetesReports { return reportsOf(d.reporter) },
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // repeating answers every request with all that it got, and fails it in the way that the
@@ -38,31 +40,16 @@ func repeating(t *testing.T, away string) *httptest.Server {
 // repeatingLines refuses the first line that it gets over TCP, or the password of Redis'
 // AUTH, and repeats it.
 func repeatingLines(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				lines := bufio.NewScanner(conn)
+	return collectortest.Listen(t, func(conn net.Conn) {
+		lines := bufio.NewScanner(conn)
+		lines.Scan()
+		if lines.Text() == "*2" { // Redis' AUTH and the password, each behind its length
+			for range 4 {
 				lines.Scan()
-				if lines.Text() == "*2" { // Redis' AUTH and the password, each behind its length
-					for range 4 {
-						lines.Scan()
-					}
-				}
-				fmt.Fprintf(conn, "-ERR unknown or wrong %q\r\n", lines.Text())
-			}()
+			}
 		}
-	}()
-	return l.Addr().String()
+		fmt.Fprintf(conn, "-ERR unknown or wrong %q\r\n", lines.Text())
+	})
 }
 
 // secretRules name the collectors, so that the output of the rules contains their notes.

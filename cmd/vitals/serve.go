@@ -12,7 +12,12 @@ import (
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/listen"
 	"github.com/vitals-health/vitals/internal/memlimit"
+	"github.com/vitals-health/vitals/internal/tasks"
 )
+
+// stopTimeout bounds how long the daemon waits for its goroutines when it ends. The evaluator
+// gives a collector 1 s.
+const stopTimeout = 3 * time.Second
 
 // serve listens, runs the evaluator and waits for SIGTERM or SIGINT. Then ready fails,
 // and after the shutdown delay everything stops. A second signal skips the delay.
@@ -33,27 +38,27 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	d.listeners = s
 
 	ctx, cancel := context.WithCancel(context.Background())
-	running := &tasks{logger: d.logger}
+	running := tasks.New(d.logger)
 	defer func() {
 		cancel()
-		running.wait(stopTimeout)
+		running.Wait(stopTimeout)
 	}()
-	running.start("evaluator", func() { d.eval.Run(ctx) })
-	running.start("watch of the configuration", func() { d.reloader.Watch(ctx, p.poll) })
-	running.start("reload", func() { d.reloadOn(ctx, signals.reload) })
+	running.Start("evaluator", func() { d.eval.Run(ctx) })
+	running.Start("watch of the configuration", func() { d.reloader.Watch(ctx, p.poll) })
+	running.Start("reload", func() { d.reloadOn(ctx, signals.reload) })
 	failed := s.Serve()
 	if p.welcome != "" {
 		fmt.Fprintf(p.stdout, p.welcome, "http://"+s.WebAddress())
 	}
 	s.Log()
-	running.start("journal of events", func() { d.journal.Run(ctx, d.history) })
+	running.Start("journal of events", func() { d.journal.Run(ctx, d.history) })
 	// After the listeners, as the checks of many rules take time.
-	running.start("check of the rules", func() { d.lint.Run(ctx) })
-	running.start("notifier", func() { d.notifier.Run(ctx, d.eval) })
-	running.start("reports to Kubernetes", func() { d.reporter.Run(ctx, d.eval, d.history) })
-	running.start("compared values", func() { explain.NewComparer(d.eval).Run(ctx, d.history.Compare) })
-	running.start("alerts to Alertmanager", func() { d.alertmanager.Run(ctx, d.eval) })
-	running.start("reaper", func() { d.orphans.Run(ctx) })
+	running.Start("check of the rules", func() { d.lint.Run(ctx) })
+	running.Start("notifier", func() { d.notifier.Run(ctx, d.eval) })
+	running.Start("reports to Kubernetes", func() { d.reporter.Run(ctx, d.eval, d.history) })
+	running.Start("compared values", func() { explain.NewComparer(d.eval).Run(ctx, d.history.Compare) })
+	running.Start("alerts to Alertmanager", func() { d.alertmanager.Run(ctx, d.eval) })
+	running.Start("reaper", func() { d.orphans.Run(ctx) })
 	select {
 	case err := <-failed:
 		d.logger.Error("listener ended", "err", err)
@@ -66,11 +71,11 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 }
 
 // beginShutdown makes ready fail, and records the verdicts of that moment.
-func (d *daemon) beginShutdown(running *tasks, terminationLog string) {
+func (d *daemon) beginShutdown(running *tasks.Tasks, terminationLog string) {
 	d.notifier.Stopping() // before the status that follows
 	verdicts := d.history.End(time.Now())
-	running.start("shutdown", d.eval.Shutdown)
-	running.start("last message", func() { d.lastMessage(terminationLog, verdicts) })
+	running.Start("shutdown", d.eval.Shutdown)
+	running.Start("last message", func() { d.lastMessage(terminationLog, verdicts) })
 }
 
 // reloadOn loads the configuration again at every signal until ctx ends.

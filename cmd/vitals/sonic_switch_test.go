@@ -29,26 +29,12 @@ func (f *featureTable) set(feature, state string) {
 // serve answers on a Unix socket until the test ends.
 func (f *featureTable) serve(t *testing.T, socket string) {
 	t.Helper()
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go f.answer(conn)
-		}
-	}()
+	collectortest.ListenOn(t, "unix", socket, nil, f.answer)
 }
 
 // answer responds to commands of one line each, and to PING as the collector sends it.
 // It ignores the lengths before them.
 func (f *featureTable) answer(conn net.Conn) {
-	defer conn.Close()
 	for in := bufio.NewScanner(conn); in.Scan(); {
 		words := append(strings.Fields(in.Text()), "", "", "")
 		answer := ""

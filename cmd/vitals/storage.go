@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/model"
-	"golang.org/x/sys/unix"
 
+	"github.com/vitals-health/vitals/internal/files"
 	"github.com/vitals-health/vitals/internal/history"
 	"github.com/vitals-health/vitals/internal/history/journal"
 	"github.com/vitals-health/vitals/internal/text"
@@ -69,27 +68,7 @@ const (
 
 // lastMessage writes a text for whoever looks at the container after its end.
 func (d *daemon) lastMessage(path, message string) {
-	if err := overwrite(path, text.Clip(message, maxMessage)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+	if err := files.Overwrite(path, text.Clip(message, maxMessage)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		d.logger.Warn("the last message is not written", "file", path, "err", err)
 	}
-}
-
-// overwrite replaces the text of a regular file, which must exist. It follows no link and
-// does not wait.
-func overwrite(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", path)
-	}
-	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		_, err = f.WriteString(text)
-	}
-	return errors.Join(err, f.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/tasks"
 )
 
 // printedEvents returns what vitals events prints about a process.
@@ -215,8 +216,8 @@ func TestShutdownLeavesAMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	running := &tasks{logger: discard()}
-	running.start("evaluator", func() { d.eval.Run(ctx) })
+	running := tasks.New(discard())
+	running.Start("evaluator", func() { d.eval.Run(ctx) })
 	eventually(t, "ready to fail by its rule", func() bool {
 		events, _ := d.history.Events(history.Query{State: "ready"})
 		started, _ := d.history.Events(history.Query{State: "started", Limit: 1})
@@ -225,7 +226,7 @@ func TestShutdownLeavesAMessage(t *testing.T) {
 	d.beginShutdown(running, message)
 	eventually(t, "the shutdown", func() bool { return d.eval.Snapshot().ShuttingDown })
 	cancel()
-	running.wait(patience)
+	running.Wait(patience)
 	text, err := os.ReadFile(message)
 	if err != nil || !regexp.MustCompile(`^ready failing since \d\d:\d\d:\d\d: Bad: the marker exists$`).Match(text) {
 		t.Errorf("the message is %q, %v, want the rule that decides", text, err)

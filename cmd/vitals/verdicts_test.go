@@ -103,7 +103,7 @@ func (p *runningVitals) verdictRow(icons map[string]string, word string) []strin
 func pageIcons(t *testing.T) map[string]string {
 	t.Helper()
 	icons := map[string]string{}
-	_, table, _ := strings.Cut(readDoc(t, "internal/server/assets/view.js"), "export const icons = {")
+	_, table, _ := strings.Cut(readDoc(t, "internal/server/page/assets/view.js"), "export const icons = {")
 	table, _, _ = strings.Cut(table, "}")
 	for _, m := range regexp.MustCompile(`(\w+): "(.)"`).FindAllStringSubmatch(table, -1) {
 		icons[m[1]] = m[2]

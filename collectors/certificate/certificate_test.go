@@ -69,8 +69,8 @@ func TestMeasuresWhatIsNotInOrder(t *testing.T) {
 			}
 			c := l.collector(t, block+"}")
 			samples, err := collectortest.Collect(t, c)
-			if err != nil || reason(samples) != "" || l.value(samples, "dependency_up", "") != 1 {
-				t.Errorf("Collect() = %v with the reason %q, want none", err, reason(samples))
+			if err != nil || collectortest.Reason(samples) != "" || l.value(samples, "dependency_up", "") != 1 {
+				t.Errorf("Collect() = %v with the reason %q, want none", err, collectortest.Reason(samples))
 			}
 			until := float64(tt.until.Unix())
 			for metric, want := range map[string]float64{
@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.block, func(t *testing.T) {
 			c := l.collector(t, tt.block)
 			samples, err := collectortest.Collect(t, c)
-			if got := reason(samples); got != tt.reason || err == nil || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), secret) {
+			if got := collectortest.Reason(samples); got != tt.reason || err == nil || !strings.Contains(err.Error(), tt.text) || strings.Contains(err.Error(), secret) {
 				t.Errorf("Collect() has the reason %q and the error %v, want %q and %q", got, err, tt.reason, tt.text)
 			}
 			if note := collectortest.Note(c); !strings.HasPrefix(note, "certificate "+tt.reason+": ") || strings.Contains(note, secret) {
@@ -154,7 +154,7 @@ func TestFaults(t *testing.T) {
 func TestPatterns(t *testing.T) {
 	l := newLab(t)
 	c := l.collector(t, "{files: ['DIR/*.crt', 'DIR/web[0-9].crt', DIR/web1.crt]}")
-	if samples, err := collectortest.Collect(t, c); reason(samples) != "not_found" || err == nil || !strings.Contains(err.Error(), "; and 2 more") {
+	if samples, err := collectortest.Collect(t, c); collectortest.Reason(samples) != "not_found" || err == nil || !strings.Contains(err.Error(), "; and 2 more") {
 		t.Errorf("Collect() without files = %v, want not_found", err)
 	}
 	for i := range 3 {

@@ -122,14 +122,3 @@ func (l *lab) value(samples []collectors.Sample, metric, file string) float64 {
 	}
 	return v
 }
-
-// reason returns the reasons of the failure.
-func reason(samples []collectors.Sample) string {
-	var reasons []string
-	for _, s := range samples {
-		if r := s.Labels.Get("reason"); r != "" && s.Value == 1 {
-			reasons = append(reasons, r)
-		}
-	}
-	return strings.Join(reasons, " ")
-}

@@ -92,7 +92,7 @@ func TestSecret(t *testing.T) {
 			l.write(t, "api.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 			c := l.collector(t, l.account(t, server.URL))
 			samples, err := collectortest.Collect(t, c)
-			if got := reason(samples); got != tt.reason || (err == nil) != (tt.reason == "") || err != nil && !strings.Contains(err.Error(), tt.text) {
+			if got := collectortest.Reason(samples); got != tt.reason || (err == nil) != (tt.reason == "") || err != nil && !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("Collect() has the reason %q and the error %v, want %q and %q", got, err, tt.reason, tt.text)
 			}
 			if text := fmt.Sprint(err, collectortest.Note(c)); strings.Contains(text, hidden) || strings.Contains(text, token) {
@@ -149,29 +149,11 @@ func TestHostileServers(t *testing.T) {
 		}, "protocol"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				for {
-					conn, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					tt.serve(conn)
-					_ = conn.Close()
-				}
-			}()
-			c := l.collector(t, l.account(t, "http://"+listener.Addr().String()))
-			samples, err := collectortest.Outlast(t, c, func(samples []collectors.Sample, _ error) bool { return reason(samples) == tt.reason })
-			if got := reason(samples); got != tt.reason || err == nil || secretValue(samples, "certificate_readable") != 0 {
+			c := l.collector(t, l.account(t, "http://"+collectortest.Listen(t, tt.serve)))
+			samples, err := collectortest.Outlast(t, c, func(samples []collectors.Sample, _ error) bool { return collectortest.Reason(samples) == tt.reason })
+			if got := collectortest.Reason(samples); got != tt.reason || err == nil || secretValue(samples, "certificate_readable") != 0 {
 				t.Errorf("Collect() has the reason %q and the error %v, want %q", got, err, tt.reason)
 			}
-			_ = listener.Close()
-			<-done
 		})
 	}
 }

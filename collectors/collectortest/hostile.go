@@ -3,6 +3,7 @@ package collectortest
 import (
 	"cmp"
 	"crypto/tls"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -57,6 +58,22 @@ func (s Servers) BehindTLS(settings *tls.Config) Servers {
 	return secured
 }
 
+// After returns the servers after one response to a request, of which they read only the length.
+func (s Servers) After(request, response string) Servers {
+	later := Servers{}
+	for name, serve := range s {
+		later[name] = func(conn net.Conn) {
+			if _, err := io.ReadFull(conn, make([]byte, len(request))); err != nil {
+				return
+			}
+			if _, err := io.WriteString(conn, response); err == nil {
+				serve(conn)
+			}
+		}
+	}
+	return later
+}
+
 // Run tests a kind against each server, in a subtest: check has to find that the kind fails with
 // the reason for the server, or else with otherwise, as Fails does. No goroutine may be left.
 func (s Servers) Run(t *testing.T, otherwise string, reasons map[string]string, check func(t *testing.T, address, reason string)) {
@@ -96,6 +113,22 @@ func Fails(t *testing.T, c collectors.Collector, want, text string) []collectors
 		t.Errorf("Note() = %q, want the reason %s", note, want)
 	}
 	return samples
+}
+
+// Incomplete collects, with Outlast, until a dependency is up with an error. It has no metric of the
+// kind's own, whose names begin with the prefix.
+func Incomplete(t *testing.T, c collectors.Collector, prefix string) {
+	t.Helper()
+	up := func(samples []collectors.Sample, err error) bool { return Reason(samples) == "" && err != nil }
+	samples, err := Outlast(t, c, up)
+	if !up(samples, err) {
+		t.Errorf("Collect() has the reason %q and the error %v, want an error of a dependency that is up", Reason(samples), err)
+	}
+	for _, s := range samples {
+		if name := s.Labels.Get(model.MetricNameLabel); strings.HasPrefix(name, prefix) {
+			t.Errorf("%s of an incomplete response, want none", name)
+		}
+	}
 }
 
 // Reason returns the reason for which a dependency is down, "" for none.

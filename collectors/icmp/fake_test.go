@@ -149,14 +149,3 @@ func value(samples []collectors.Sample, metric string) float64 {
 	}
 	return v
 }
-
-// reason returns the reasons of the failure.
-func reason(samples []collectors.Sample) string {
-	var reasons []string
-	for _, s := range samples {
-		if r := s.Labels.Get("reason"); r != "" && s.Value == 1 {
-			reasons = append(reasons, r)
-		}
-	}
-	return strings.Join(reasons, " ")
-}

@@ -110,7 +110,7 @@ func checkReplies(t *testing.T, samples []collectors.Sample, err error, received
 	if received == 0 {
 		want = "timeout"
 	}
-	if got := reason(samples); got != want || (err == nil) != (want == "") {
+	if got := collectortest.Reason(samples); got != want || (err == nil) != (want == "") {
 		t.Errorf("Collect() has the reason %q and the error %v, want %q", got, err, want)
 	}
 	for metric, want := range map[string]float64{
@@ -189,7 +189,7 @@ func TestSocketErrors(t *testing.T) {
 				tt.conn(conn)
 				begin := time.Now()
 				samples, err := collectortest.Collect(t, newCollector(t, conn, "count: 4"))
-				if got := reason(samples); got != tt.reason || (err == nil) != (tt.reason == "") || err != nil && !strings.Contains(err.Error(), tt.text) {
+				if got := collectortest.Reason(samples); got != tt.reason || (err == nil) != (tt.reason == "") || err != nil && !strings.Contains(err.Error(), tt.text) {
 					t.Errorf("Collect() has the reason %q and the error %v, want %q and %q", got, err, tt.reason, tt.text)
 				}
 				if sent, received := value(samples, "icmp_requests_sent"), value(samples, "icmp_replies_received"); sent != tt.sent || received != tt.received {
@@ -218,7 +218,7 @@ func TestOpenErrors(t *testing.T) {
 		c := newCollector(t, newFake("192.0.2.1"), "")
 		c.open = func(netip.Addr) (socket, error) { return socket{}, tt.err }
 		samples, err := collectortest.Collect(t, c)
-		if got := reason(samples); got != tt.reason || err == nil || err.Error() != "ping 192.0.2.1: "+tt.err.Error() {
+		if got := collectortest.Reason(samples); got != tt.reason || err == nil || err.Error() != "ping 192.0.2.1: "+tt.err.Error() {
 			t.Errorf("Collect() has the reason %q and the error %v, want %q and %v", got, err, tt.reason, tt.err)
 		}
 		if got := value(samples, "icmp_loss_ratio"); got != -1 || value(samples, "dependency_up") != 0 {
@@ -229,8 +229,8 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 	unresolved := collectortest.New(t, "gateway", "{address: 'no..such'}", &Config{})
-	if samples, err := collectortest.Collect(t, unresolved); reason(samples) != "dns" || err == nil {
-		t.Errorf("Collect() of a name that cannot be = %q, %v, want dns", reason(samples), err)
+	if samples, err := collectortest.Collect(t, unresolved); collectortest.Reason(samples) != "dns" || err == nil {
+		t.Errorf("Collect() of a name that cannot be = %q, %v, want dns", collectortest.Reason(samples), err)
 	}
 }
 
@@ -258,8 +258,8 @@ func TestCancelled(t *testing.T) {
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		begin := time.Now()
 		samples, err := c.Collect(ctx)
-		if took := time.Since(begin); took != 1500*time.Millisecond || err == nil || reason(samples) != "timeout" {
-			t.Errorf("Collect() = %v, %q after %s, want its end", err, reason(samples), took)
+		if took := time.Since(begin); took != 1500*time.Millisecond || err == nil || collectortest.Reason(samples) != "timeout" {
+			t.Errorf("Collect() = %v, %q after %s, want its end", err, collectortest.Reason(samples), took)
 		}
 	})
 }

@@ -31,8 +31,8 @@ func TestLoopback(t *testing.T) {
 	c := collectortest.New(t, "gateway", "{address: 127.0.0.1, count: 2, interval: 1ms, payload_size: 1KiB}", &Config{})
 	samples, err := collectortest.Collect(t, c)
 	if !permitted() {
-		if reason(samples) != "permission" || err == nil || !strings.Contains(err.Error(), "NET_RAW") {
-			t.Errorf("Collect() = %q, %v, want the reason permission", reason(samples), err)
+		if collectortest.Reason(samples) != "permission" || err == nil || !strings.Contains(err.Error(), "NET_RAW") {
+			t.Errorf("Collect() = %q, %v, want the reason permission", collectortest.Reason(samples), err)
 		}
 		return
 	}

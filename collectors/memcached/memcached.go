@@ -2,7 +2,6 @@
 package memcached
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,26 +28,8 @@ func (c *Config) Problems() []collectors.Problem {
 
 // New implements collectors.Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	check, err := c.NewCheck(env, "memcached", ownReasons())
-	if err != nil {
-		return nil, err
-	}
-	return &collector{check}, nil
+	return c.NewCollector(env, lines.Kind{What: "memcached", Reasons: ownReasons(), Metrics: defs(), Talk: talk})
 }
-
-// collector is a collector of the kind memcached.
-type collector struct{ check *lines.Check }
-
-// Collect checks the server once.
-func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	return c.check.Collect(ctx, talk)
-}
-
-// Describe lists the metrics that Collect exports.
-func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
-
-// Note returns the version of the server, or the reason of the failure.
-func (c *collector) Note() string { return c.check.Note() }
 
 // maxStatistics is how many lines the answer to stats may have.
 const maxStatistics = 1000

@@ -20,17 +20,6 @@ func newCollector(t testing.TB, address, more string) collectors.Collector {
 	return collectortest.New(t, "cache", "{address: '"+address+"'"+more+"}", &memcached.Config{})
 }
 
-// reason returns the reason of a collection, "" for a server that is up.
-func reason(samples []collectors.Sample) string {
-	var found []string
-	for _, s := range samples {
-		if s.Labels.Get(model.MetricNameLabel) == "vitals_dependency_failure" && s.Value == 1 {
-			found = append(found, s.Labels.Get("reason"))
-		}
-	}
-	return strings.Join(found, " ")
-}
-
 // statistics is a part of what memcached 1.6 answers.
 const statistics = "STAT pid 123\r\nSTAT version 1.6.18\r\nSTAT max_connections 1024\r\nSTAT curr_connections 10\r\nSTAT rejected_connections 3\r\n" +
 	"STAT rusage_user 0.007369\r\nSTAT limit_maxbytes 67108864\r\nSTAT accepting_conns 1\r\nSTAT bytes 1048576\r\nSTAT evictions 5\r\nEND\r\n"
@@ -101,7 +90,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.answer, func(t *testing.T) {
 			kind := newCollector(t, serve(t, map[string]string{"version\r\n": c.answer + "\r\n"}), "")
 			samples, err := collectortest.Collect(t, kind)
-			if got := reason(samples); got != c.reason || err == nil {
+			if got := collectortest.Reason(samples); got != c.reason || err == nil {
 				t.Errorf("Collect() = %v, reason %q, want %q", err, got, c.reason)
 			}
 			if note := collectortest.Note(kind); !strings.Contains(note, " "+c.reason+": ") || len(note) > collectors.MaxNote {
@@ -136,7 +125,7 @@ func TestLogin(t *testing.T) {
 			}
 			kind := newCollector(t, collectortest.ListenOn(t, "tcp", "127.0.0.1:0", nil, server), ", username: vitals, password: hunter2")
 			samples, err := collectortest.Collect(t, kind)
-			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
+			if got := collectortest.Reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("Collect() = %v, reason %q, want %q", err, got, c.reason)
 			}
 			if err != nil && strings.Contains(collectortest.Note(kind)+err.Error(), "hunter2") {

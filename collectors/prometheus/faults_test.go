@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,33 +16,6 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/collectortest"
 )
-
-// listen runs a server that handles connections, and closes each when handle returns.
-func listen(t testing.TB, settings *tls.Config, handle func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if settings != nil {
-		l = tls.NewListener(l, settings)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() {
-				defer conn.Close()
-				handle(conn)
-			})
-		}
-	})
-	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
-	return l.Addr().String()
-}
 
 // answering reads requests and writes a text after each; a server that closes does so after the
 // first. more is repeated until the connection ends.
@@ -114,10 +86,10 @@ func TestFaults(t *testing.T) {
 		}, "", "query q: no complete answer in time"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			checkFault(t, newCollector(t, "http://"+listen(t, nil, tt.serve), ", queries: {q: up}"), tt.reason, tt.text)
+			checkFault(t, newCollector(t, "http://"+collectortest.Listen(t, tt.serve), ", queries: {q: up}"), tt.reason, tt.text)
 		})
 		t.Run(tt.name+" behind TLS", func(t *testing.T) {
-			address := listen(t, settings, func(conn net.Conn) {
+			address := collectortest.ListenOn(t, "tcp", "127.0.0.1:0", settings, func(conn net.Conn) {
 				if conn.(*tls.Conn).Handshake() == nil {
 					tt.serve(conn)
 				}
@@ -126,7 +98,7 @@ func TestFaults(t *testing.T) {
 		})
 	}
 	t.Run("no TLS", func(t *testing.T) {
-		checkFault(t, newCollector(t, "https://"+listen(t, nil, func(conn net.Conn) {
+		checkFault(t, newCollector(t, "https://"+collectortest.Listen(t, func(conn net.Conn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
 			_, _ = io.Copy(io.Discard, conn)
 		}), ", queries: {q: up}"), "tls", "server gave HTTP response to HTTPS client")

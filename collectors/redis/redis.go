@@ -3,7 +3,6 @@
 package redis
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -21,26 +20,8 @@ type Config struct {
 
 // New implements collectors.Kind.
 func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
-	check, err := c.NewCheck(env, "redis", ownReasons())
-	if err != nil {
-		return nil, err
-	}
-	return &collector{check}, nil
+	return c.NewCollector(env, lines.Kind{What: "redis", Reasons: ownReasons(), Metrics: defs(), Talk: talk})
 }
-
-// collector is a collector of the kind redis.
-type collector struct{ check *lines.Check }
-
-// Collect checks the server once.
-func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
-	return c.check.Collect(ctx, talk)
-}
-
-// Describe lists the metrics that Collect exports.
-func (c *collector) Describe() []collectors.Desc { return collectors.Describe(defs()) }
-
-// Note returns the version and the role of the server, or the reason of the failure.
-func (c *collector) Note() string { return c.check.Note() }
 
 // talk logs in, expects PONG and measures. A server that refuses PING may answer INFO nonetheless,
 // such as one that loads its data.

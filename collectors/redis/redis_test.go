@@ -20,17 +20,6 @@ func newCollector(t testing.TB, address, more string) collectors.Collector {
 	return collectortest.New(t, "cache", "{address: '"+address+"'"+more+"}", &redis.Config{})
 }
 
-// reason returns the reason of a collection, "" for a server that is up.
-func reason(samples []collectors.Sample) string {
-	var found []string
-	for _, s := range samples {
-		if s.Labels.Get(model.MetricNameLabel) == "vitals_dependency_failure" && s.Value == 1 {
-			found = append(found, s.Labels.Get("reason"))
-		}
-	}
-	return strings.Join(found, " ")
-}
-
 func value(samples []collectors.Sample, metric string) (float64, bool) {
 	return collectortest.Value(samples, "vitals_"+metric+`{dependency="cache"}`)
 }
@@ -105,7 +94,7 @@ func TestRefusals(t *testing.T) {
 			address := serve(t, fakeServer{TB: t, answers: map[string]string{"PING": c.answer + "\r\n", "INFO": bulk("role:master\nloading:1\n")}})
 			kind := newCollector(t, address, "")
 			samples, err := collectortest.Collect(t, kind)
-			if got := reason(samples); got != c.reason || err == nil {
+			if got := collectortest.Reason(samples); got != c.reason || err == nil {
 				t.Errorf("Collect() = %v, reason %q, want %q", err, got, c.reason)
 			}
 			refused := strings.HasPrefix(c.answer, "-")
@@ -140,7 +129,7 @@ func TestLogin(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			kind := newCollector(t, serve(t, fakeServer{TB: t, answers: map[string]string{"AUTH": c.answer + "\r\n", "INFO": bulk("role:master\n")}}), c.more)
 			samples, err := collectortest.Collect(t, kind)
-			if got := reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
+			if got := collectortest.Reason(samples); got != c.reason || (err == nil) != (c.reason == "") {
 				t.Errorf("Collect() = %v, reason %q, want %q", err, got, c.reason)
 			}
 			if err != nil && strings.Contains(collectortest.Note(kind)+err.Error(), "hunter2") {
@@ -165,7 +154,7 @@ func TestIncomplete(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			kind := newCollector(t, serve(t, fakeServer{TB: t, answers: map[string]string{"INFO": c.info, "CLUSTER INFO": c.cluster}}), "")
 			samples, err := collectortest.Collect(t, kind)
-			if got := reason(samples); got != "" || err == nil || !strings.Contains(err.Error(), c.text) {
+			if got := collectortest.Reason(samples); got != "" || err == nil || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("Collect() = %v, reason %q, want a server that is up, and the error %s", err, got, c.text)
 			}
 			if note := collectortest.Note(kind); !strings.Contains(note, " up: ") {
@@ -214,7 +203,7 @@ func TestUnixSocket(t *testing.T) {
 		t.Errorf("Collect() = %v, note %q, want the replica", err, collectortest.Note(c))
 	}
 	missing := newCollector(t, "unix:"+filepath.Dir(path)+"/*.none", "")
-	if samples, err := collectortest.Collect(t, missing); reason(samples) != "missing_endpoint" || err == nil {
-		t.Errorf("Collect() = %v, reason %q, want missing_endpoint", err, reason(samples))
+	if samples, err := collectortest.Collect(t, missing); collectortest.Reason(samples) != "missing_endpoint" || err == nil {
+		t.Errorf("Collect() = %v, reason %q, want missing_endpoint", err, collectortest.Reason(samples))
 	}
 }

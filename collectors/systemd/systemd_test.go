@@ -276,23 +276,7 @@ func wantSystemdDown(t *testing.T, samples []collectors.Sample, reason string) {
 func peer(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	socket := filepath.Join(collectortest.Dir(t), "bus")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				serve(conn)
-			}()
-		}
-	}()
+	collectortest.ListenOn(t, "unix", socket, nil, serve)
 	return socket
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
@@ -119,23 +120,10 @@ func TestCredentialsAndTLS(t *testing.T) {
 // Alertmanagers that misbehave fail the request in time, and no secret reaches the log.
 func TestBrokenAlertmanagers(t *testing.T) {
 	raw := func(answer string) string {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = listener.Close() })
-		go func() {
-			for {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = io.CopyN(io.Discard, conn, 100)
-				_, _ = io.WriteString(conn, answer)
-				_ = conn.Close()
-			}
-		}()
-		return "http://" + listener.Addr().String()
+		return "http://" + collectortest.Listen(t, func(conn net.Conn) {
+			_, _ = io.CopyN(io.Discard, conn, 100)
+			_, _ = io.WriteString(conn, answer)
+		})
 	}
 	handler := func(f http.HandlerFunc) string {
 		s := httptest.NewServer(f)

@@ -118,7 +118,7 @@ func TestForbiddenNames(t *testing.T) {
 		"http.DefaultServeMux":         "two servers fit into one process",
 		"http.Handle":                  "it uses the default mux",
 		"http.HandleFunc":              "it uses the default mux",
-		"http.ListenAndServe":          "it has no limits: server.HTTPServer has",
+		"http.ListenAndServe":          "it has no limits: limits.HTTPServer has",
 		"http.DefaultClient":           "it has no deadline",
 		"http.Get":                     "it has no deadline",
 		"http.Head":                    "it has no deadline",

@@ -80,7 +80,7 @@ func hasHashComments(path string, text []byte) bool {
 
 // isOfThePage reports whether a file belongs to the status page. All its lines are checked:
 // it has comments, texts and names.
-func isOfThePage(path string) bool { return strings.HasPrefix(path, "internal/server/assets/") }
+func isOfThePage(path string) bool { return strings.HasPrefix(path, "internal/server/page/assets/") }
 
 // splitPassages returns the lines of a text as passages.
 func splitPassages(path, text string) []passage {

@@ -24,26 +24,7 @@ func serve(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
 	dir := collectortest.Dir(t)
 	path := filepath.Join(dir, "s")
-	ln, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			handle(conn)
-			_ = conn.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = ln.Close()
-		<-done
-	})
+	collectortest.ListenOn(t, "unix", path, nil, handle)
 	return path
 }
 

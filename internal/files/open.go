@@ -1,4 +1,4 @@
-// Package files opens files without waiting, and names their types.
+// Package files opens and writes files without waiting or replacing others, and names their types.
 package files
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/vitals-health/vitals/internal/config"
 	"github.com/vitals-health/vitals/internal/connlimit"
 	"github.com/vitals-health/vitals/internal/grpchealth"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // door is a server with its listeners, whose connections are in one pool.
@@ -79,15 +79,15 @@ func (l *Listeners) pool(limits connlimit.Limits) {
 }
 
 // Connections returns the numbers of connections, of the listeners that are open.
-func (l *Listeners) Connections() []server.Connections {
+func (l *Listeners) Connections() []ownmetrics.Connections {
 	if l == nil {
 		return nil
 	}
-	var all []server.Connections
+	var all []ownmetrics.Connections
 	for _, d := range l.doors() {
 		if len(d.open) > 0 || d == &l.local && l.socket.Load() != nil {
 			open, evicted := d.pool.Counts()
-			all = append(all, server.Connections{Listener: d.name, Open: open, Evicted: evicted})
+			all = append(all, ownmetrics.Connections{Listener: d.name, Open: open, Evicted: evicted})
 		}
 	}
 	return all

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitals-health/vitals/internal/grpchealth"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 // closeTimeout bounds how long running requests may take when the process ends.
@@ -58,7 +59,7 @@ type Options struct {
 // well.
 func Open(s *server.Server, o Options) (l *Listeners, err error) {
 	health := grpchealth.New(s)
-	serve := func(h http.Handler) *http.Server { return server.HTTPServer(health.Handler(h)) }
+	serve := func(h http.Handler) *http.Server { return limits.HTTPServer(health.Handler(h)) }
 	l = newListeners(o.Logger, health)
 	l.flags = o.Web
 	l.web.server, l.probe.server, l.grpc.server = serve(s.Handler()), serve(s.Probes()), serve(http.HandlerFunc(notGRPC))

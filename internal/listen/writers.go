@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"github.com/vitals-health/vitals/internal/connlimit"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/unixsocket"
 )
 
@@ -54,7 +54,7 @@ type connectionKey struct{}
 
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	below := connlimit.Below(c)
-	return server.WithPeer(context.WithValue(ctx, connectionKey{}, below), func() string { return peerName(below) })
+	return access.WithPeer(context.WithValue(ctx, connectionKey{}, below), func() string { return peerName(below) })
 }
 
 // peerName returns the user at the other end of a connection to the Unix socket, by the name

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -42,23 +41,23 @@ func ComponentsOf(all []collectors.ComponentStatus, clean func(string) string) [
 // component serves PUT /api/v1/components/NAME.
 func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut {
-		notAllowed(w, r, http.MethodPut)
+		reply.NotAllowed(w, r, http.MethodPut)
 		return
 	}
 	if s.opts.Report == nil || name == "" || strings.Contains(name, "/") {
-		sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
+		reply.Sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
 		return
 	}
 	if !s.mayChange(w, r, mayWrite, "reports") {
 		return
 	}
 	if !validComponent(name) {
-		sentence(w, http.StatusBadRequest, "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
+		reply.Sentence(w, http.StatusBadRequest, "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends")
 		return
 	}
 	rep, code, err := readReport(w, r)
 	if err != nil {
-		sentence(w, code, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, code, text.Line(err.Error(), maxLine))
 		return
 	}
 	s.takeReport(w, name, rep)
@@ -66,38 +65,15 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 
 // mayChange reports whether a client may send what the noun names. If not, it responds.
 func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, noun string) bool {
-	code, text := s.rejection(r, mayWrite, noun)
-	if code == http.StatusUnauthorized {
+	refused := s.guard.Refusal(r, mayWrite, noun)
+	if refused == nil {
+		return true
+	}
+	if refused.Code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="vitals"`)
 	}
-	if code != 0 {
-		sentence(w, code, text)
-	}
-	return code == 0
-}
-
-// rejection returns 0, or the status code and text of the rejection.
-func (s *Server) rejection(r *http.Request, mayWrite func(*http.Request) error, noun string) (int, string) {
-	if err := s.origins.Check(r); err != nil {
-		return http.StatusForbidden, "cross-origin requests are not allowed here"
-	}
-	if mayWrite != nil {
-		if err := mayWrite(r); err != nil {
-			return http.StatusForbidden, text.Line(err.Error(), maxLine)
-		}
-		return 0, ""
-	}
-	configured := s.opts.ReportToken()
-	if configured == "" {
-		return http.StatusForbidden, noun + " are accepted on the Unix socket only: no token for reports over the network is configured"
-	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	// Digests of equal length: the time of the comparison does not depend on the token's length.
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return http.StatusUnauthorized, text.Either(noun == "reports", "a report", "this") + " over the network needs the header Authorization: Bearer TOKEN with the configured token"
-	}
-	return 0, ""
+	reply.Sentence(w, refused.Code, text.Line(refused.Text, maxLine))
+	return false
 }
 
 // validComponent reports whether a configuration can contain a component of this name.
@@ -156,11 +132,11 @@ func (s *Server) takeReport(w http.ResponseWriter, name string, rep collectors.R
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	case errors.Is(err, collectors.ErrUnknownComponent):
-		sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
+		reply.Sentence(w, http.StatusNotFound, text.Line(err.Error(), maxLine)+": no components collector expects "+name)
 	case errors.Is(err, collectors.ErrInvalidReport):
-		sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
 	default:
 		s.opts.Logger.Warn("take component report", "component", name, "err", err)
-		sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusInternalServerError, text.Line(err.Error(), maxLine))
 	}
 }

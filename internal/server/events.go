@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/limits"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -43,7 +45,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *view) {
 		q.After, err = strconv.ParseUint(id, 10, 64)
 	}
 	if err != nil {
-		sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusBadRequest, text.Line(err.Error(), maxLine))
 		return
 	}
 	if r.Method == http.MethodGet && acceptsStream(r.Header.Get("Accept")) {
@@ -54,7 +56,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *view) {
 	if found == nil {
 		found = []*history.Event{}
 	}
-	sendJSON(w, r, encode(Events{found, complete}))
+	sendJSON(w, r, reply.Encode(Events{found, complete}))
 }
 
 // strips serves /api/v1/history: the status of every subject over ?span=, 1h or 24h, and
@@ -66,18 +68,18 @@ func (s *Server) strips(w http.ResponseWriter, r *http.Request, _ *view) {
 	case "24h":
 		span = 24 * time.Hour
 	default:
-		sentence(w, http.StatusBadRequest, "span "+text.Line(strconv.Quote(given), 64)+": expected 1h or 24h")
+		reply.Sentence(w, http.StatusBadRequest, "span "+text.Line(strconv.Quote(given), 64)+": expected 1h or 24h")
 		return
 	}
 	all := s.opts.History.Strips(span, s.opts.Now())
 	if kind := history.Kind(r.URL.Query().Get("kind")); kind != "" {
 		if !slices.Contains([]history.Kind{history.State, history.Rule, history.Collector}, kind) {
-			sentence(w, http.StatusBadRequest, "kind "+text.Line(strconv.Quote(string(kind)), 64)+": expected state, rule or collector")
+			reply.Sentence(w, http.StatusBadRequest, "kind "+text.Line(strconv.Quote(string(kind)), 64)+": expected state, rule or collector")
 			return
 		}
 		all.Strips = slices.DeleteFunc(all.Strips, func(one history.Strip) bool { return one.Kind != kind })
 	}
-	sendJSON(w, r, encode(all))
+	sendJSON(w, r, reply.Encode(all))
 }
 
 // queryOf reads the parameters of /api/v1/events.
@@ -126,7 +128,7 @@ func acceptsStream(accept string) bool {
 }
 
 // stream sends the chosen events and then each new one, until the client disconnects. A
-// client that does not read is disconnected after writeTimeout.
+// client that does not read is disconnected after limits.WriteTimeout.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
@@ -141,7 +143,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query)
 	defer ping.Stop()
 	for first := true; ; first = false {
 		changed := s.opts.History.Changed() // before the events are read, so that none is missed
-		if control.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+		if control.SetWriteDeadline(time.Now().Add(limits.WriteTimeout)) != nil {
 			return
 		}
 		if !s.sendEvents(w, &q, first) || control.Flush() != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/history"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 // past is a history of a start, and of snapshots at noon and a minute later.
@@ -124,7 +125,7 @@ func openStream(t *testing.T, url, lastID string) *bufio.Reader {
 func TestStream(t *testing.T) {
 	kept := past()
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = server.HTTPServer(withHistory(kept))
+	s.Config = limits.HTTPServer(withHistory(kept))
 	s.Start()
 	defer s.Close()
 	all, _ := kept.Events(history.Query{})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -60,11 +61,11 @@ func (e *explanations) put(generation uint64, as explanationKey, body []byte) {
 func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	w = s.counted(w, v, pathExplain+"STATE")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		notAllowed(w, r, read()...)
+		reply.NotAllowed(w, r, reply.ReadMethods()...)
 		return
 	}
 	if s.opts.Explain == nil {
-		sentence(w, http.StatusNotFound, "this process has no explanations")
+		reply.Sentence(w, http.StatusNotFound, "this process has no explanations")
 		return
 	}
 	if p, ok := v.probes[name]; ok {
@@ -93,15 +94,15 @@ func (s *Server) explainState(w http.ResponseWriter, r *http.Request, v *view, n
 // refuse responds with an error in place of an explanation.
 func refuse(w http.ResponseWriter, err error) {
 	if unknown := (*explain.NotFoundError)(nil); errors.As(err, &unknown) {
-		sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxFailingText))
+		reply.Sentence(w, http.StatusNotFound, text.Line(unknown.Error(), maxText))
 		return
 	}
 	text := "the evaluator does not answer in time"
 	if errors.Is(err, evaluator.ErrStopped) {
 		text = err.Error()
 	}
-	sentence(w, http.StatusServiceUnavailable, text)
+	reply.Sentence(w, http.StatusServiceUnavailable, text)
 }
 
 // ExplanationJSON is the body of /api/v1/explain/STATE.
-func ExplanationJSON(x *explain.Explanation) []byte { return encode(x) }
+func ExplanationJSON(x *explain.Explanation) []byte { return reply.Encode(x) }

@@ -7,6 +7,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
 // The text of a rule without data shows how long its last status still counts.
@@ -45,7 +46,7 @@ func TestStartingRule(t *testing.T) {
 			t.Errorf("GET %s = %d, %q, want 503, %q", target, res.StatusCode, got, want)
 		}
 	}
-	v, ok := server.StateVerdict(snap, "ready", noon())
+	v, ok := verdicts.Of(snap, "ready", noon())
 	if got := execprobe.ResultOf(&v); !ok || got.Outcome != execprobe.Unknown || v.Status != "pending" {
 		t.Errorf("the exec probe's outcome is %s for a rule that is %s, want unknown and pending", got.Outcome, v.Status)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 // pipes is a listener whose connections are pipes in memory, so that time can be a fake.
@@ -99,7 +100,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 func startOnPipes(t *testing.T, h http.Handler) (*pipes, func()) {
 	t.Helper()
 	l := newPipes()
-	srv := server.HTTPServer(h)
+	srv := limits.HTTPServer(h)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
 	return l, func() {

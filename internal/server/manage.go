@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -14,10 +15,10 @@ const stalledText = "The evaluator of Vitals stalled."
 // in the states.
 func (s *Server) healthy(w http.ResponseWriter, _ *http.Request, v *view) {
 	if v.stalled {
-		sentence(w, http.StatusServiceUnavailable, stalledText)
+		reply.Sentence(w, http.StatusServiceUnavailable, stalledText)
 		return
 	}
-	sentence(w, http.StatusOK, "Vitals is healthy.")
+	reply.Sentence(w, http.StatusOK, "Vitals is healthy.")
 }
 
 // processReady reports whether the process itself is ready: all collectors have finished
@@ -26,38 +27,38 @@ func (s *Server) processReady(w http.ResponseWriter, _ *http.Request, v *view) {
 	started, ok := v.stateOf("started")
 	switch {
 	case v.snap.ShuttingDown:
-		sentence(w, http.StatusServiceUnavailable, "Vitals is shutting down.")
+		reply.Sentence(w, http.StatusServiceUnavailable, "Vitals is shutting down.")
 	case v.stalled:
-		sentence(w, http.StatusServiceUnavailable, stalledText)
+		reply.Sentence(w, http.StatusServiceUnavailable, stalledText)
 	case ok && started.Verdict == evaluator.Fail:
-		sentence(w, http.StatusServiceUnavailable, "Vitals is starting.")
+		reply.Sentence(w, http.StatusServiceUnavailable, "Vitals is starting.")
 	default:
-		sentence(w, http.StatusOK, "Vitals is ready.")
+		reply.Sentence(w, http.StatusOK, "Vitals is ready.")
 	}
 }
 
 // reload loads the configuration again and reports the result.
 func (s *Server) reload(w http.ResponseWriter, r *http.Request, _ *view) {
 	if s.opts.Reload == nil {
-		sentence(w, http.StatusForbidden, "reload over HTTP is disabled: start vitals with --web.enable-lifecycle")
+		reply.Sentence(w, http.StatusForbidden, "reload over HTTP is disabled: start vitals with --web.enable-lifecycle")
 		return
 	}
-	if err := s.origins.Check(r); err != nil {
-		sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
+	if err := s.guard.SameOrigin(r); err != nil {
+		reply.Sentence(w, http.StatusForbidden, err.Error())
 		return
 	}
 	if err := s.opts.Reload(); err != nil {
-		sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxFailingText))
+		reply.Sentence(w, http.StatusInternalServerError, "reload configuration: "+text.Line(err.Error(), maxText))
 		return
 	}
-	sentence(w, http.StatusOK, "The configuration was reloaded.")
+	reply.Sentence(w, http.StatusOK, "The configuration was reloaded.")
 }
 
 // config serves the configuration without its secrets.
 func (s *Server) config(w http.ResponseWriter, _ *http.Request, _ *view) {
 	if s.opts.Config == nil {
-		sentence(w, http.StatusNotFound, "this process has no configuration to show")
+		reply.Sentence(w, http.StatusNotFound, "this process has no configuration to show")
 		return
 	}
-	send(w, http.StatusOK, "text/yaml; charset=utf-8", s.opts.Config())
+	reply.Send(w, http.StatusOK, "text/yaml; charset=utf-8", s.opts.Config())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 var (
@@ -60,7 +61,7 @@ func servePage(address, show string) int {
 	if show != "healthy" {
 		o.ExternalExtra = map[string]http.Handler{"/demo/faults": &fakeFaults{active: map[string]string{"keystone": "hang"}}}
 	}
-	srv := server.HTTPServer(server.New(o).Handler())
+	srv := limits.HTTPServer(server.New(o).Handler())
 	srv.Addr = address
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)

@@ -2,8 +2,6 @@ package server
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -11,6 +9,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/exposition"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/states"
 )
 
@@ -71,28 +70,14 @@ func (v *view) renderSLIs(f exposition.Format) []byte {
 // negotiateFormat returns the format that a scraper prefers, by default the text format.
 func negotiateFormat(accept []string) exposition.Format {
 	const om = "openmetrics-text"
-	switch negotiate(accept, []offer{{"text", "plain", "0.0.4"}, {"application", om, "1.0.0"}, {"application", om, "0.0.1"}}) {
+	offers := []reply.Offer{
+		{Type: "text", Subtype: "plain", Version: "0.0.4"},
+		{Type: "application", Subtype: om, Version: "1.0.0"},
+		{Type: "application", Subtype: om, Version: "0.0.1"},
+	}
+	switch reply.Negotiate(accept, offers) {
 	case 1, 2:
 		return exposition.OpenMetrics
 	}
 	return exposition.Text
-}
-
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3).
-func acceptsGzip(accept []string) bool {
-	for _, header := range accept {
-		for element := range strings.SplitSeq(header, ",") {
-			coding, params, _ := strings.Cut(element, ";")
-			if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-				continue
-			}
-			key, q, weighted := strings.Cut(strings.TrimSpace(params), "=")
-			if !weighted || !strings.EqualFold(key, "q") {
-				return true
-			}
-			quality, err := strconv.ParseFloat(q, 64)
-			return err == nil && quality > 0
-		}
-	}
-	return false
 }

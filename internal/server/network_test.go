@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"github.com/vitals-health/vitals/internal/connlimit"
-	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/limits"
 )
 
 // serve starts a server with all limits on loopback and returns its URL.
 func serve(t testing.TB, h http.Handler) string {
 	t.Helper()
-	limits, err := connlimit.LimitsOf(1)
+	most, err := connlimit.LimitsOf(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, srv := connlimit.New(limits), server.HTTPServer(h)
+	pool, srv := connlimit.New(most), limits.HTTPServer(h)
 	srv.ConnState = pool.Track
 	return serveOn(t, pool.Listen(loopback(t)), srv)
 }

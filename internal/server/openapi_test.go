@@ -25,6 +25,8 @@ import (
 	"github.com/vitals-health/vitals/internal/execprobe"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/promapi"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
 // object is an object in JSON.
@@ -35,8 +37,8 @@ const schemaPrefix = "#/components/schemas/"
 // describedTypes are the bodies of requests and responses. The schemas of their parts follow.
 func describedTypes() []any {
 	return []any{
-		Status{}, health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
-		RulesResponse{}, AlertingRule{}, RecordingRule{}, AlertsResponse{}, ErrorResponse{}, report{},
+		Status{}, verdicts.Health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
+		promapi.RulesResponse{}, promapi.AlertingRule{}, promapi.RecordingRule{}, promapi.AlertsResponse{}, promapi.ErrorResponse{}, report{},
 		SilenceList{}, MaintenanceList{}, OverrideRequest{}, Changes{},
 	}
 }
@@ -78,7 +80,7 @@ func (s *schemas) of(t reflect.Type) object {
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
 	case reflect.Interface: // of the rules of a group
-		return object{"oneOf": []any{s.of(reflect.TypeFor[AlertingRule]()), s.of(reflect.TypeFor[RecordingRule]())}}
+		return object{"oneOf": []any{s.of(reflect.TypeFor[promapi.AlertingRule]()), s.of(reflect.TypeFor[promapi.RecordingRule]())}}
 	case reflect.Struct:
 		return s.ofStruct(t)
 	case reflect.Bool:
@@ -97,9 +99,9 @@ func (s *schemas) of(t reflect.Type) object {
 
 // ofStruct returns a reference to the schema of a struct.
 func (s *schemas) ofStruct(t reflect.Type) object {
-	name, own := strings.CutPrefix(t.String(), "server.")
-	if own {
-		name = strings.ToUpper(name[:1]) + name[1:]
+	name := t.String()
+	if strings.Contains(t.PkgPath(), "/internal/server") {
+		name = strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	}
 	if s.byName[name] != nil {
 		return object{"$ref": schemaPrefix + name}
@@ -212,7 +214,7 @@ func TestOpenAPIIsGenerated(t *testing.T) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	s := &schemas{object{}, commentsOf(t, ".", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
+	s := &schemas{object{}, commentsOf(t, ".", "promapi", "verdicts", "../history", "../explain", "../execprobe", "../../collectors", "../../evaluator")}
 	for _, of := range describedTypes() {
 		s.of(reflect.TypeOf(of))
 	}

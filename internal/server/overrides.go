@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -12,6 +10,8 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/server/access"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -77,32 +77,32 @@ func (s *Server) listOverrides(maintenance bool) func(http.ResponseWriter, *http
 			}
 		}
 		if maintenance {
-			sendJSON(w, r, encode(MaintenanceList{list}))
+			sendJSON(w, r, reply.Encode(MaintenanceList{list}))
 			return
 		}
-		sendJSON(w, r, encode(SilenceList{list}))
+		sendJSON(w, r, reply.Encode(SilenceList{list}))
 	}
 }
 
 // override serves PUT and DELETE of a silence or of maintenance.
 func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath, name string, mayWrite func(*http.Request) error) {
 	if r.Method != http.MethodPut && r.Method != http.MethodDelete {
-		notAllowed(w, r, http.MethodPut, http.MethodDelete)
+		reply.NotAllowed(w, r, http.MethodPut, http.MethodDelete)
 		return
 	}
 	if s.opts.Overrides == nil || name == "" {
-		sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
+		reply.Sentence(w, http.StatusNotFound, "nothing is at this path: expected "+p.pattern)
 		return
 	}
-	if s.rebound(r) { // also over the Unix socket, which ssh forwards to browsers
-		sentence(w, http.StatusForbidden, reboundText)
+	if err := s.guard.NotRebound(r); err != nil { // also over the Unix socket, which ssh forwards to browsers
+		reply.Sentence(w, http.StatusForbidden, err.Error())
 		return
 	}
 	if !s.mayChange(w, r, mayWrite, p.noun) {
 		return
 	}
 	o := p.of(name)
-	o.By = client(r)
+	o.By = access.Client(r)
 	var err error
 	if r.Method == http.MethodDelete {
 		if !o.Maintains() {
@@ -113,21 +113,21 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 		var d time.Duration
 		var code int
 		if d, code, err = readOverride(w, r, &o); err != nil {
-			sentence(w, code, text.Line(err.Error(), maxLine))
+			reply.Sentence(w, code, text.Line(err.Error(), maxLine))
 			return
 		}
 		o, err = s.opts.Overrides.BeginOverride(o, d)
 	}
 	switch refused := (*evaluator.OverrideError)(nil); {
 	case errors.As(err, &refused):
-		sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxFailingText))
+		reply.Sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxText))
 	case err != nil:
-		sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
+		reply.Sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
 	case r.Method == http.MethodDelete:
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		send(w, http.StatusOK, "application/json", encode(o))
+		reply.Send(w, http.StatusOK, "application/json", reply.Encode(o))
 	}
 }
 
@@ -163,27 +163,6 @@ func readOverride(w http.ResponseWriter, r *http.Request, o *evaluator.Override)
 	}
 	o.Reason = in.Reason
 	return d, 0, nil
-}
-
-// peerKey is the key of a connection's peer in its context.
-type peerKey struct{}
-
-// WithPeer adds to the context of a connection a function that returns who is at its other
-// end.
-func WithPeer(ctx context.Context, peer func() string) context.Context {
-	return context.WithValue(ctx, peerKey{}, peer)
-}
-
-// client returns who sends a request: the user of a Unix socket, or an address.
-func client(r *http.Request) string {
-	if peer, ok := r.Context().Value(peerKey{}).(func() string); ok {
-		return peer()
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return "a client at " + host
 }
 
 // overridePatterns are the patterns of paths with a name.

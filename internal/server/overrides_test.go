@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/server"
+	"github.com/vitals-health/vitals/internal/server/verdicts"
 )
 
 // operated keeps what an operator begins and ends.
@@ -194,7 +195,7 @@ func TestSilencesAreNotesOfTheVerdict(t *testing.T) {
 	for _, i := range []int{2, 3, 4, 7} {
 		s.Rules[i].Silence = &s.Overrides[0]
 	}
-	v, _ := server.StateVerdict(s, "ready", noon())
+	v, _ := verdicts.Of(s, "ready", noon())
 	want := []string{"KeystoneDown silenced until 14:00 UTC (failing)", "NeutronDown silenced until 14:00 UTC (failing)", "PortQuotaExhausted silenced until 14:00 UTC (unknown)", "2 more rules silenced"}
 	if diff := cmp.Diff(want, v.Notes[:4]); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

@@ -1,107 +1,71 @@
 package server
 
 import (
-	"crypto/sha256"
+	"cmp"
 	"embed"
-	"encoding/hex"
-	"mime"
 	"net/http"
-	"path"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/server/page"
+	"github.com/vitals-health/vitals/internal/server/reply"
+	"github.com/vitals-health/vitals/internal/text"
 )
-
-// files are the files of the status page: plain, without a build step or external files.
-//
-//go:embed assets
-var files embed.FS
-
-// iconColor is the color of icon.svg, which the icons of verdicts replace.
-const iconColor = "#22577a"
 
 // description is the OpenAPI document.
 //
 //go:embed openapi.json
 var description embed.FS
 
-// contentSecurity lets the page load its own files and call its own server only: text
-// that is interpreted as markup by mistake can neither run nor send data.
-func contentSecurity(ancestors []string) string {
-	if len(ancestors) == 0 {
-		ancestors = []string{"'none'"}
+// openAPIFile returns the file of the document.
+func openAPIFile() page.File {
+	const name = "openapi.json"
+	body, err := description.ReadFile(name)
+	if err != nil {
+		panic("internal error: " + err.Error())
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors " + strings.Join(ancestors, " ")
+	return page.NewFile(name, body)
 }
 
 // secure sets the headers of pages.
 func (s *Server) secure(h http.Header) {
-	h.Set("Content-Security-Policy", contentSecurity(s.opts.FrameAncestors))
+	h.Set("Content-Security-Policy", page.Policy(s.opts.FrameAncestors))
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// asset is one file of the page.
-type asset struct {
-	contentType string
-	etag        string
-	body        *body
-}
-
-func newAsset(name string, plain []byte) asset {
-	kind := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".json": "application/json"}[path.Ext(name)]
-	if strings.HasPrefix(kind, "text/") {
-		kind = mime.FormatMediaType(kind, map[string]string{"charset": "utf-8"})
-	}
-	sum := sha256.Sum256(plain)
-	return asset{contentType: kind, etag: `"` + hex.EncodeToString(sum[:8]) + `"`, body: newBody(func() []byte { return plain })}
-}
-
-// pageAssets returns the files by the path that serves them.
-func pageAssets() map[string]asset {
-	all, err := files.ReadDir("assets")
-	if err != nil {
-		panic("internal error: " + err.Error())
-	}
-	assets := map[string]asset{}
-	for _, f := range all {
-		at := "/assets/" + f.Name()
-		if name, ok := strings.CutSuffix(f.Name(), ".html"); ok {
-			at = "/" + strings.TrimSuffix(name, "index")
-		}
-		assets[at] = readAsset(files, "assets/"+f.Name())
-	}
-	icon := string(assets["/assets/icon.svg"].body.plain())
-	colors := map[string]string{"unknown": "#6b7280"}
-	for verdict, color := range badgeColors() {
-		colors[verdict.String()] = color
-	}
-	for verdict, color := range colors {
-		name := "icon-" + verdict + ".svg"
-		assets["/assets/"+name] = newAsset(name, []byte(strings.Replace(icon, iconColor, color, 1)))
-	}
-	return assets
-}
-
-// readAsset reads an embedded file.
-func readAsset(from embed.FS, name string) asset {
-	body, err := from.ReadFile(name)
-	if err != nil {
-		panic("internal error: " + err.Error())
-	}
-	return newAsset(path.Base(name), body)
-}
-
-// asset serves a file of the page. Browsers may cache it and revalidate it.
-func (s *Server) asset(a asset) func(http.ResponseWriter, *http.Request, *view) {
+// file serves a file of the page. Browsers may cache it and revalidate it.
+func (s *Server) file(f page.File) func(http.ResponseWriter, *http.Request, *view) {
+	content := newBody(func() []byte { return f.Body })
 	return func(w http.ResponseWriter, r *http.Request, _ *view) {
 		h := w.Header()
 		s.secure(h)
-		h.Set("ETag", a.etag)
+		h.Set("ETag", f.ETag)
 		h.Set("Vary", "Accept-Encoding")
-		if r.Header.Get("If-None-Match") == a.etag {
+		if r.Header.Get("If-None-Match") == f.ETag {
 			h.Set("Cache-Control", "no-cache")
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		a.body.sendAs(w, r, a.contentType, "no-cache")
+		content.sendAs(w, r, f.ContentType, "no-cache")
 	}
+}
+
+// badge serves /badge/STATE.svg: a picture of the verdict, for other pages.
+func (s *Server) badge(w http.ResponseWriter, r *http.Request, v *view, file string) {
+	w = s.counted(w, v, pathBadge+"STATE.svg")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		reply.NotAllowed(w, r, reply.ReadMethods()...)
+		return
+	}
+	name, ok := strings.CutSuffix(file, ".svg")
+	p := v.probes[name]
+	if !ok || p == nil {
+		var names []string
+		for _, st := range v.states {
+			names = append(names, pathBadge+st.Name+".svg")
+		}
+		reply.Sentence(w, http.StatusNotFound, "no badge at this path: there are "+text.Line(strings.Join(names, ", "), maxText))
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	reply.Send(w, http.StatusOK, "image/svg+xml", page.Badge(cmp.Or(s.opts.About.Title, "vitals")+" "+p.state.Name, v.snap.Word(&p.state), page.Color(p.state.Verdict.String())))
 }

@@ -55,7 +55,7 @@ func TestPageIsServed(t *testing.T) {
 			t.Errorf("the icon of %s = %d, want 200 and a color of its own", verdict, r.StatusCode)
 		}
 	}
-	served, err := filepath.Glob("assets/*")
+	served, err := filepath.Glob("page/assets/*")
 	if err != nil || len(served) != len(assetTypes()) {
 		t.Errorf("assets = %v, %v, want each of them served", served, err)
 	}

@@ -5,10 +5,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of the long poll. It ends before readTimeout, at which net/http would cancel
+// Bounds of the long poll. It ends before limits.ReadTimeout, at which net/http would cancel
 // the request. 64 waiters are more than the usual number of open pages, and cost a few
 // hundred KiB.
 const (
@@ -27,7 +28,7 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view, mayWrit
 			var err error
 			generation, err = strconv.ParseUint(wait, 10, 64)
 			if err != nil {
-				sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
+				reply.Sentence(w, http.StatusBadRequest, "wait "+text.Line(strconv.Quote(wait), 64)+": expected a generation, as in the header X-Vitals-Generation")
 				return
 			}
 			v = s.wait(r, generation)

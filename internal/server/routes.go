@@ -3,11 +3,13 @@ package server
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/execprobe"
+	"github.com/vitals-health/vitals/internal/server/limits"
+	"github.com/vitals-health/vitals/internal/server/page"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
@@ -46,31 +48,28 @@ type route struct {
 	handle  func(w http.ResponseWriter, r *http.Request, v *view)
 }
 
-// read returns the methods of paths that change nothing.
-func read() []string { return []string{http.MethodGet, http.MethodHead} }
-
 func (s *Server) fixedRoutes() map[string]route {
 	routes := map[string]route{
-		pathMetrics:     {read(), s.metrics},
-		pathSLIs:        {read(), s.slis},
-		pathStatus:      {read(), nil}, // status, which depends on who may write
-		pathHealthy:     {read(), s.healthy},
-		pathReady:       {read(), s.processReady},
+		pathMetrics:     {reply.ReadMethods(), s.metrics},
+		pathSLIs:        {reply.ReadMethods(), s.slis},
+		pathStatus:      {reply.ReadMethods(), nil}, // status, which depends on who may write
+		pathHealthy:     {reply.ReadMethods(), s.healthy},
+		pathReady:       {reply.ReadMethods(), s.processReady},
 		pathReload:      {[]string{http.MethodPost, http.MethodPut}, s.reload},
-		pathConfig:      {read(), s.config},
-		pathSilences:    {read(), s.listOverrides(false)},
-		pathMaintenance: {read(), s.listOverrides(true)},
-		pathRules:       {read(), s.rules},
-		pathAlerts:      {read(), s.alerts},
-		pathOpenAPI:     {read(), s.asset(readAsset(description, "openapi.json"))},
-		pathPlain:       {read(), s.plainPage},
+		pathConfig:      {reply.ReadMethods(), s.config},
+		pathSilences:    {reply.ReadMethods(), s.listOverrides(false)},
+		pathMaintenance: {reply.ReadMethods(), s.listOverrides(true)},
+		pathRules:       {reply.ReadMethods(), s.rules},
+		pathAlerts:      {reply.ReadMethods(), s.alerts},
+		pathOpenAPI:     {reply.ReadMethods(), s.file(openAPIFile())},
+		pathPlain:       {reply.ReadMethods(), s.plainPage},
 	}
 	if s.opts.History != nil {
-		routes[pathEvents] = route{read(), s.events}
-		routes[pathHistory] = route{read(), s.strips}
+		routes[pathEvents] = route{reply.ReadMethods(), s.events}
+		routes[pathHistory] = route{reply.ReadMethods(), s.strips}
 	}
-	for path, a := range pageAssets() {
-		routes[path] = route{read(), s.asset(a)}
+	for path, f := range page.Files() {
+		routes[path] = route{reply.ReadMethods(), s.file(f)}
 	}
 	for path, h := range s.opts.ExternalExtra {
 		routes[path] = route{nil, s.extra(h)}
@@ -81,15 +80,18 @@ func (s *Server) fixedRoutes() map[string]route {
 // serve serves one request. Paths are compared without normalisation and there are no
 // redirects, because a kubelet counts a redirect as success. mayWrite is nil if the
 // request did not come over the Unix socket.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in rooms) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, in limits.InFlight) {
 	v := s.current()
-	switch {
-	case s.serveState(w, r, v):
-	case mayWrite == nil && s.rebound(r):
-		sentence(s.counted(w, v, "other"), http.StatusForbidden, reboundText)
-	default:
-		s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
+	if s.serveState(w, r, v) {
+		return
 	}
+	if mayWrite == nil {
+		if err := s.guard.NotRebound(r); err != nil {
+			reply.Sentence(s.counted(w, v, "other"), http.StatusForbidden, err.Error())
+			return
+		}
+	}
+	s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
 }
 
 // servePath serves all paths that are not those of a state.
@@ -119,11 +121,11 @@ func (s *Server) servePath(w http.ResponseWriter, r *http.Request, v *view, mayW
 	case !ok:
 		s.notFound(w, v, s.fixedPaths()...)
 	case rt.methods != nil && !slices.Contains(rt.methods, r.Method):
-		notAllowed(s.counted(w, v, r.URL.Path), r, rt.methods...)
+		reply.NotAllowed(s.counted(w, v, r.URL.Path), r, rt.methods...)
 	default:
 		w = s.counted(w, v, r.URL.Path)
 		if err := refusal(r, mayWrite); err != nil {
-			sentence(w, http.StatusForbidden, text.Line(err.Error(), maxLine))
+			reply.Sentence(w, http.StatusForbidden, text.Line(err.Error(), maxLine))
 			return
 		}
 		if r.URL.Path == pathStatus {
@@ -137,10 +139,17 @@ func (s *Server) servePath(w http.ResponseWriter, r *http.Request, v *view, mayW
 // refusal returns an error if a request over the Unix socket would change something
 // without the permission to write.
 func refusal(r *http.Request, mayWrite func(*http.Request) error) error {
-	if mayWrite == nil || slices.Contains(read(), r.Method) {
+	if mayWrite == nil || slices.Contains(reply.ReadMethods(), r.Method) {
 		return nil
 	}
 	return mayWrite(r)
+}
+
+// counted sets the header with the generation and returns a writer that counts the
+// response under pattern, which is one of a closed set.
+func (s *Server) counted(w http.ResponseWriter, v *view, pattern string) http.ResponseWriter {
+	w.Header()[generationHeader] = v.generation
+	return s.own.Counted(w, pattern)
 }
 
 // fixedPaths returns the paths that a 404 lists in addition to those of the states.
@@ -165,47 +174,15 @@ func (s *Server) notFound(w http.ResponseWriter, v *view, others ...string) {
 		paths = append(paths, "/"+st.Name)
 	}
 	paths = append(append(paths, "/STATE/RULE"), others...)
-	sentence(s.counted(w, v, "other"), http.StatusNotFound, execprobe.NoSuchPath+"there are "+strings.Join(paths, ", "))
-}
-
-// notAllowed responds to a method that the path does not support.
-func notAllowed(w http.ResponseWriter, r *http.Request, allowed ...string) {
-	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	sentence(w, http.StatusMethodNotAllowed, "method "+text.Line(r.Method, 32)+" is not allowed here: use "+strings.Join(allowed, " or "))
-}
-
-// sentence responds with one line of plain text.
-func sentence(w http.ResponseWriter, code int, text string) {
-	plain(w, code, text+"\n")
-}
-
-// plain responds with plain text that is not to be cached.
-func plain(w http.ResponseWriter, code int, body string) {
-	send(w, code, "text/plain; charset=utf-8", []byte(body))
-}
-
-// send responds with a body that is not to be cached or sniffed.
-func send(w http.ResponseWriter, code int, contentType string, body []byte) {
-	sendAs(w, code, contentType, "no-store", body)
-}
-
-// sendAs is send with a caching policy. net/http omits the body of a response to HEAD.
-func sendAs(w http.ResponseWriter, code int, contentType, caching string, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", contentType)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", caching)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(code)
-	_, _ = w.Write(body) // The client has disconnected: there is no one to report to.
+	reply.Sentence(s.counted(w, v, "other"), http.StatusNotFound, execprobe.NoSuchPath+"there are "+strings.Join(paths, ", "))
 }
 
 // extra serves a handler of the program that embeds the server. It rejects cross-origin
 // requests of browsers that could change something.
 func (s *Server) extra(h http.Handler) func(http.ResponseWriter, *http.Request, *view) {
 	return func(w http.ResponseWriter, r *http.Request, _ *view) {
-		if err := s.origins.Check(r); err != nil {
-			sentence(w, http.StatusForbidden, "cross-origin requests are not allowed here")
+		if err := s.guard.SameOrigin(r); err != nil {
+			reply.Sentence(w, http.StatusForbidden, err.Error())
 			return
 		}
 		h.ServeHTTP(w, r)

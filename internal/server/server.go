@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/exposition"
 	"github.com/vitals-health/vitals/internal/history"
+	"github.com/vitals-health/vitals/internal/server/access"
+	"github.com/vitals-health/vitals/internal/server/ownmetrics"
 )
 
 // Options configure a Server. Every field except Snapshot is optional.
@@ -53,25 +53,13 @@ type Options struct {
 	// Hosts are the names that a browser may use as Host without HTTPS, in addition to
 	// localhost and addresses. Other requests that have an Origin are rejected.
 	Hosts []string
-	// DroppedLogLines returns how many lines of the log were dropped; nil for none.
-	DroppedLogLines func() uint64
-	// UnixSocket reports whether clients reach the Unix socket. ok is false without one, and
-	// nil is as if there were none.
-	UnixSocket func() (listening, ok bool)
+	// Process returns what the metrics of the process itself show.
+	Process ownmetrics.Sources
 	// About is whose health this is, for the page and the API.
 	About About
 	// FrameAncestors are the sources, as in a content security policy, whose pages may show
 	// those of this server in a frame; none without any.
 	FrameAncestors []string
-	// Storage reports whether events are stored. ok is false if they are not to be, and nil
-	// is as if they were not.
-	Storage func() (writable, ok bool)
-	// Connections returns the numbers of connections by listener; nil is without any.
-	Connections func() []Connections
-	// KubernetesReports returns what became of the reports to Kubernetes; nil is without any.
-	KubernetesReports func() KubernetesReports
-	// Notifications returns what each Alertmanager was sent; nil is without any.
-	Notifications func() []Notifications
 	// Version is shown on the page and in the API.
 	Version string
 	// ExternalExtra are further handlers by path. Probes does not serve them. With
@@ -83,17 +71,16 @@ type Options struct {
 
 // Server renders snapshots. It is safe for concurrent use.
 type Server struct {
-	opts     Options
-	view     atomic.Pointer[view]
-	routes   map[string]route
-	requests *prometheus.CounterVec
-	own      *prometheus.Registry
-	scrapes  [exposition.Formats]scrape
+	opts    Options
+	view    atomic.Pointer[view]
+	routes  map[string]route
+	own     *ownmetrics.Metrics
+	scrapes [exposition.Formats]scrape
 	// waiters holds one token per request that waits for a generation.
 	waiters      chan struct{}
 	explanations explanations
 	changes      changes
-	origins      *http.CrossOriginProtection
+	guard        *access.Guard
 	nosniff      []string
 	noStore      []string
 }
@@ -109,35 +96,17 @@ func New(o Options) *Server {
 	if o.ReportToken == nil {
 		o.ReportToken = func() string { return "" }
 	}
-	if o.DroppedLogLines == nil {
-		o.DroppedLogLines = func() uint64 { return 0 }
-	}
-	if o.UnixSocket == nil {
-		o.UnixSocket = func() (listening, ok bool) { return false, false }
-	}
-	if o.Storage == nil {
-		o.Storage = func() (writable, ok bool) { return false, false }
-	}
-	if o.Connections == nil {
-		o.Connections = func() []Connections { return nil }
-	}
-	if o.KubernetesReports == nil {
-		o.KubernetesReports = func() KubernetesReports { return KubernetesReports{} }
-	}
-	if o.Notifications == nil {
-		o.Notifications = func() []Notifications { return nil }
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
 		opts:    o,
+		own:     ownmetrics.New(o.Process),
 		waiters: make(chan struct{}, maxWaiters),
-		origins: http.NewCrossOriginProtection(),
+		guard:   access.New(o.Hosts, o.ReportToken),
 		nosniff: []string{"nosniff"},
 		noStore: []string{"no-store"},
 	}
-	s.own, s.requests = ownMetrics(o)
 	s.routes = s.fixedRoutes()
 	return s
 }
@@ -152,7 +121,7 @@ func (s *Server) Handler() http.Handler {
 // error for a client without the permission to write. Reports need no token. With a nil
 // mayWrite, Local is like Handler.
 func (s *Server) Local(mayWrite func(r *http.Request) error) http.Handler {
-	in := newRooms()
+	in := newInFlight()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, mayWrite, in) })
 }
 

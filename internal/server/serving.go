@@ -83,7 +83,7 @@ func (s *Server) components() []ComponentStatus {
 // snapshot fails every rule.
 func (v *view) ruleWord(st *evaluator.State, rule *evaluator.Rule) string {
 	switch {
-	case v.stale(*st):
+	case v.reading().Stale(*st):
 		return states.Failing
 	case rule.Decides && rule.Status == evaluator.Failing:
 		return states.Failing

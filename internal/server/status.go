@@ -5,6 +5,7 @@ import (
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
+	"github.com/vitals-health/vitals/internal/server/reply"
 )
 
 // Status is the body of /api/v1/status: the whole snapshot. Times are RFC 3339 in
@@ -177,7 +178,7 @@ func (s *Server) renderStatus(v *view) []byte {
 	for _, c := range v.snap.Collectors {
 		out.Collectors = append(out.Collectors, collectorStatus(c))
 	}
-	return encode(out)
+	return reply.Encode(out)
 }
 
 // statusOf returns the status without the rules and the collectors.

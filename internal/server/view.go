@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/exposition"
+	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/states"
 )
 
@@ -51,7 +51,7 @@ type response struct {
 	body        []byte
 	contentType []string
 	length      []string
-	count       prometheus.Counter
+	count       interface{ Inc() }
 }
 
 // current returns the view of the current snapshot. Two simultaneous requests after a
@@ -142,10 +142,10 @@ func (s *Server) plainResponse(v *view, st evaluator.State) response {
 	a := response{status: http.StatusOK, body: []byte("ok"), contentType: []string{"text/plain; charset=utf-8"}}
 	if st.Verdict == evaluator.Fail {
 		a.status = s.code(st.Verdict)
-		a.body = []byte(failingText(v, st, nil))
+		a.body = []byte(v.reading().FailingText(st, nil))
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
-	a.count = s.requests.WithLabelValues("/"+st.Name, strconv.Itoa(a.status))
+	a.count = s.own.Counter("/"+st.Name, a.status)
 	return a
 }
 
@@ -161,10 +161,10 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request, v *view) boo
 	}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		notAllowed(s.counted(w, v, p.pattern(one)), r, read()...)
+		reply.NotAllowed(s.counted(w, v, p.pattern(one)), r, reply.ReadMethods()...)
 	case one:
 		s.serveRule(s.counted(w, v, p.pattern(true)), r, v, p.state, rule)
-	case r.URL.RawQuery == "" && !mentionsJSON(r.Header["Accept"]):
+	case r.URL.RawQuery == "" && !reply.MentionsJSON(r.Header["Accept"]):
 		s.respond(w, r, v, &p.response)
 	default:
 		s.serveDetails(s.counted(w, v, p.pattern(false)), r, v, p.state)

@@ -19,24 +19,36 @@ import (
 // maxRead bounds how many bytes, with those of TLS, a collection reads from its server.
 const maxRead = 1 << 20
 
-// Check connects to a server once in each collection. It is not safe for concurrent use.
-type Check struct {
-	name, what string
-	server     Server
-	address    remote.Address
-	own        []remote.Reason
-	hide       func(...string)
-	note       string
+// check connects to a server once in each collection. It is not safe for concurrent use.
+type check struct {
+	name    string
+	kind    Kind
+	server  Server
+	address remote.Address
+	hide    func(...string)
+	note    string
 }
 
-// NewCheck returns the check of a server. what is the protocol, with which the note begins. own are
-// the reasons that only this kind has.
-func (s *Server) NewCheck(env collectors.Env, what string, own []remote.Reason) (*Check, error) {
+// Kind is what only one kind of servers has.
+type Kind struct {
+	// What is the protocol, with which the note begins.
+	What string
+	// Reasons are the reasons that only this kind has.
+	Reasons []remote.Reason
+	// Metrics are those that Talk adds.
+	Metrics []*collectors.Def
+	// Talk queries the server. down is the error of a server that is not up, and incomplete that of
+	// what could not be measured of one that is.
+	Talk func(s *Session) (down, incomplete error)
+}
+
+// NewCollector returns the collector of a server.
+func (s *Server) NewCollector(env collectors.Env, of Kind) (collectors.Collector, error) {
 	address, err := remote.ParseAddress(s.Address)
 	if err != nil {
 		return nil, err
 	}
-	return &Check{name: env.Name, what: what, server: *s, address: address, own: own, hide: env.Hide}, nil
+	return &check{name: env.Name, kind: of, server: *s, address: address, hide: env.Hide}, nil
 }
 
 // Session is a connection during one collection.
@@ -77,13 +89,12 @@ func (s *Session) Redacted(text string) string {
 	return redact.Values(text, []string{s.Password.Value()})
 }
 
-// Collect connects, calls talk and closes the connection. down is the error of a server that is not
-// up, and incomplete that of what could not be measured of one that is.
-func (c *Check) Collect(ctx context.Context, talk func(s *Session) (down, incomplete error)) ([]collectors.Sample, error) {
+// Collect connects, calls Talk of the kind and closes the connection.
+func (c *check) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	s := &Session{name: c.name, start: time.Now(), remote: c.address.String()}
-	down, incomplete := c.run(ctx, s, talk)
+	down, incomplete := c.run(ctx, s)
 	reason := remote.ReasonUntil(ctx, down)
-	remote.AddDependency(&s.Batch, c.name, s.took, reason, c.own...)
+	remote.AddDependency(&s.Batch, c.name, s.took, reason, c.kind.Reasons...)
 	if until := remote.ExpiryOfUnverified(down); !until.IsZero() {
 		s.expiry = until
 	}
@@ -94,8 +105,8 @@ func (c *Check) Collect(ctx context.Context, talk func(s *Session) (down, incomp
 }
 
 // conclude sets the note and returns the error of the collection.
-func (c *Check) conclude(s *Session, reason remote.Reason, down, incomplete error) error {
-	what := c.what + " " + s.remote
+func (c *check) conclude(s *Session, reason remote.Reason, down, incomplete error) error {
+	what := c.kind.What + " " + s.remote
 	first, status := down, string(reason)
 	if down == nil {
 		first, status = incomplete, "up"
@@ -109,10 +120,13 @@ func (c *Check) conclude(s *Session, reason remote.Reason, down, incomplete erro
 	return errors.New(text.Short("check "+what+": "+message, collectors.MaxReason))
 }
 
-// Note returns what the server answered, or the reason of the failure.
-func (c *Check) Note() string { return c.note }
+// Describe lists the metrics that Collect exports.
+func (c *check) Describe() []collectors.Desc { return collectors.Describe(c.kind.Metrics) }
 
-func (c *Check) run(ctx context.Context, s *Session, talk func(s *Session) (down, incomplete error)) (down, incomplete error) {
+// Note returns what the server answered, or the reason of the failure.
+func (c *check) Note() string { return c.note }
+
+func (c *check) run(ctx context.Context, s *Session) (down, incomplete error) {
 	if err := c.login(s); err != nil {
 		return collectors.Errorf(remote.ReasonAuth, "read password: %w", err), nil
 	}
@@ -142,11 +156,11 @@ func (c *Check) run(ctx context.Context, s *Session, talk func(s *Session) (down
 		defer secured.Close()
 	}
 	s.Conn = New(secured)
-	return talk(s)
+	return c.kind.Talk(s)
 }
 
 // login sets the credentials, with the password that the file holds now.
-func (c *Check) login(s *Session) error {
+func (c *check) login(s *Session) error {
 	s.Username, s.Password = c.server.Username, c.server.Password
 	if c.server.PasswordFile == "" {
 		return nil

@@ -1,16 +1,13 @@
-package main
+// Package tasks starts the goroutines of a process by name, and waits for them at its end.
+package tasks
 
 import (
 	"log/slog"
 	"time"
 )
 
-// stopTimeout bounds how long the daemon waits for its goroutines when it ends. The evaluator
-// gives a collector 1 s.
-const stopTimeout = 3 * time.Second
-
-// tasks are the goroutines of the daemon. It is not safe for concurrent use.
-type tasks struct {
+// Tasks are goroutines. They are not safe for concurrent use.
+type Tasks struct {
 	logger *slog.Logger
 	all    []task
 }
@@ -20,8 +17,11 @@ type task struct {
 	done chan struct{}
 }
 
-// start runs f in a goroutine. The name is for the log.
-func (t *tasks) start(name string, f func()) {
+// New returns no tasks. The logger gets those that do not end.
+func New(logger *slog.Logger) *Tasks { return &Tasks{logger: logger} }
+
+// Start runs f in a goroutine. The name is for the log.
+func (t *Tasks) Start(name string, f func()) {
 	done := make(chan struct{})
 	t.all = append(t.all, task{name, done})
 	go func() {
@@ -30,9 +30,9 @@ func (t *tasks) start(name string, f func()) {
 	}()
 }
 
-// wait waits until all tasks have ended, at most for the limit in total. It logs each task
+// Wait waits until all tasks have ended, at most for the limit in total. It logs each task
 // that still runs then, such as a reload that reads from a file system that hangs.
-func (t *tasks) wait(limit time.Duration) {
+func (t *Tasks) Wait(limit time.Duration) {
 	late := time.After(limit)
 	for _, task := range t.all {
 		select {

@@ -1,4 +1,4 @@
-package server
+package ownmetrics
 
 import "github.com/prometheus/client_golang/prometheus"
 

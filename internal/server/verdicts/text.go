@@ -1,4 +1,4 @@
-package server
+package verdicts
 
 import (
 	"fmt"
@@ -11,34 +11,35 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// Bounds of text responses. The kubelet copies a failing body into an event of at most
-// 1 KiB; 4 KiB leave room for requests by hand.
 const (
-	maxFailingText = 4 << 10
-	maxLine        = 512
+	// MaxText bounds a text, in bytes. The kubelet copies a failing body into an event of at most
+	// 1 KiB; 4 KiB leave room for requests by hand.
+	MaxText = 4 << 10
+	// MaxLine bounds a line of it, in bytes.
+	MaxLine = 512
 )
 
-// failingText returns the body of a failing probe: the state's own reason, then one line
+// FailingText returns the body of a failing probe: the state's own reason, then one line
 // per deciding rule, causes first, with their consequences below them.
-func failingText(v *view, st evaluator.State, excluded map[string]bool) string {
-	return strings.Join(boundedLines(failingLines(v, st, excluded), maxFailingText), "\n") + "\n"
+func (v View) FailingText(st evaluator.State, excluded map[string]bool) string {
+	return strings.Join(boundedLines(v.failingLines(st, excluded), MaxText), "\n") + "\n"
 }
 
-// failingLines returns the lines of failingText without a bound on their number.
-func failingLines(v *view, st evaluator.State, excluded map[string]bool) []string {
+// failingLines returns the lines of FailingText without a bound on their number.
+func (v View) failingLines(st evaluator.State, excluded map[string]bool) []string {
 	var lines []string
 	if st.Reason != "" {
-		lines = append(lines, text.Line(st.Reason, maxLine))
+		lines = append(lines, text.Line(st.Reason, MaxLine))
 	}
 	roots, folded := v.deciding(st, excluded)
 	for _, i := range roots {
-		lines = append(lines, text.Line(RuleText(&v.snap.Rules[i]), maxLine))
+		lines = append(lines, text.Line(ruleText(&v.Snap.Rules[i]), MaxLine))
 		if n := len(folded[i]); n > 0 {
-			lines = append(lines, text.Line(fmt.Sprintf("... and %s: %s", text.Plural(n, "consequence"), strings.Join(folded[i], ", ")), maxLine))
+			lines = append(lines, text.Line(fmt.Sprintf("... and %s: %s", text.Plural(n, "consequence"), strings.Join(folded[i], ", ")), MaxLine))
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{st.Name + " " + v.snap.Word(&st)}
+		lines = []string{st.Name + " " + v.Snap.Word(&st)}
 	}
 	return lines
 }
@@ -46,14 +47,14 @@ func failingLines(v *view, st evaluator.State, excluded map[string]bool) []strin
 // deciding returns the indexes of the rules that make the state fail, without those
 // whose cause is among them, and for each the names that are folded under it. A
 // stalled snapshot has no deciding rules: it is no longer evidence.
-func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []int, folded map[int][]string) {
-	if v.stale(st) || st.Verdict != evaluator.Fail {
+func (v View) deciding(st evaluator.State, excluded map[string]bool) (roots []int, folded map[int][]string) {
+	if v.Stale(st) || st.Verdict != evaluator.Fail {
 		return nil, nil
 	}
 	byName := map[string]int{}
 	var all []int
 	for _, i := range st.Deciding {
-		r := &v.snap.Rules[i]
+		r := &v.Snap.Rules[i]
 		if !r.Decides || excluded[r.Name] {
 			continue
 		}
@@ -65,7 +66,7 @@ func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []i
 	folded = map[int][]string{}
 	for _, i := range all {
 		if root := v.root(i, byName); root != i {
-			folded[root] = append(folded[root], v.snap.Rules[i].Name)
+			folded[root] = append(folded[root], v.Snap.Rules[i].Name)
 		} else {
 			roots = append(roots, i)
 		}
@@ -75,10 +76,10 @@ func (v *view) deciding(st evaluator.State, excluded map[string]bool) (roots []i
 
 // root follows the causes of a rule as long as they are in byName. In a cycle, which
 // the configuration rejects, it returns i.
-func (v *view) root(i int, byName map[string]int) int {
+func (v View) root(i int, byName map[string]int) int {
 	at := i
 	for range len(byName) {
-		cause, ok := byName[v.snap.Rules[at].Cause]
+		cause, ok := byName[v.Snap.Rules[at].Cause]
 		if !ok {
 			return at
 		}
@@ -87,10 +88,10 @@ func (v *view) root(i int, byName map[string]int) int {
 	return i
 }
 
-// RuleText describes a rule that is not ok: that it has not been ok since the start, its
+// ruleText describes a rule that is not ok: that it has not been ok since the start, its
 // name, its status, the reason, in brackets the value, since when and the cause, and then
 // the collectors' notes.
-func RuleText(r *evaluator.Rule) string {
+func ruleText(r *evaluator.Rule) string {
 	return text.Either(r.Starting, evaluator.ReasonStarting+": ", "") + r.Name + " " + r.Status.String() + why(r)
 }
 
@@ -131,7 +132,7 @@ func why(r *evaluator.Rule) string {
 	if found == "" {
 		return tail + note
 	}
-	return ": " + text.Line(found, max(maxLine/4, maxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
+	return ": " + text.Line(found, max(MaxLine/4, MaxLine-len(tail)-len(note)-len(r.Name)-64)) + tail + note
 }
 
 // boundedLines returns as many lines as fit into limit bytes with their line feeds, and

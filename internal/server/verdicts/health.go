@@ -1,8 +1,6 @@
-package server
+package verdicts
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/vitals-health/vitals/evaluator"
@@ -10,20 +8,20 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// health is the JSON form of a state, as in draft-inadarei-api-health-check-06.
+// Health is the JSON form of a state, as in draft-inadarei-api-health-check-06.
 // It uses the draft's names where they exist; threshold, since, reason and the others
 // are additions, which the draft allows.
-type health struct {
+type Health struct {
 	Status      string                   `json:"status"`
 	Description string                   `json:"description"`
 	Generation  uint64                   `json:"generation"`
 	Output      string                   `json:"output,omitempty"`
 	Notes       []string                 `json:"notes,omitempty"`
-	Checks      map[string][]healthCheck `json:"checks"`
+	Checks      map[string][]HealthCheck `json:"checks"`
 }
 
-// healthCheck is one rule. Rules with the same name are in one list.
-type healthCheck struct {
+// HealthCheck is one rule. Rules with the same name are in one list.
+type HealthCheck struct {
 	// Status is pass, warn or fail: the effect of the rule on the state.
 	Status string `json:"status"`
 	// RuleStatus is ok, pending, failing or unknown: the status of the rule itself.
@@ -41,41 +39,32 @@ type healthCheck struct {
 	Excluded      bool            `json:"excluded,omitempty"`
 }
 
-// jsonType returns the JSON media type that the client prefers to text, or "".
-func jsonType(accept []string) string {
-	offers := []offer{{"text", "plain", ""}, {"application", "json", ""}, {"application", "health+json", ""}}
-	if i := negotiate(accept, offers); i > 0 {
-		return offers[i].kind + "/" + offers[i].subtype
-	}
-	return ""
-}
-
-// healthJSON renders the given rules of a state. Output is the first reason for its
+// Health renders the given rules of a state. Output is the first reason for its
 // failure, and empty if it does not fail.
-func healthJSON(v *view, st evaluator.State, verdict evaluator.Verdict, ps parameters, rules []int, output string) []byte {
-	h := health{
+func (v View) Health(st evaluator.State, verdict evaluator.Verdict, c Choice, rules []int, output string) Health {
+	h := Health{
 		Status:      verdict.String(),
 		Description: "state " + st.Name,
-		Generation:  v.snap.Generation,
+		Generation:  v.Snap.Generation,
 		Output:      output,
-		Notes:       ps.warnings(st),
-		Checks:      map[string][]healthCheck{},
+		Notes:       c.warnings(st),
+		Checks:      map[string][]HealthCheck{},
 	}
 	for _, i := range rules {
-		r := &v.snap.Rules[i]
-		h.Checks[r.Name] = append(h.Checks[r.Name], checkOf(v, st, r, ps.excluded[r.Name]))
+		r := &v.Snap.Rules[i]
+		h.Checks[r.Name] = append(h.Checks[r.Name], v.checkOf(st, r, c.Excluded[r.Name]))
 	}
-	return encode(h)
+	return h
 }
 
 // checkOf renders a rule. Every rule of a state that stalled fails with it.
-func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) healthCheck {
-	c := healthCheck{
+func (v View) checkOf(st evaluator.State, r *evaluator.Rule, excluded bool) HealthCheck {
+	c := HealthCheck{
 		Status:     evaluator.Pass.String(),
 		RuleStatus: r.Status.String(),
 		Threshold:  r.Expr,
 		Since:      r.Since.UTC(),
-		Time:       v.snap.At.UTC(),
+		Time:       v.Snap.At.UTC(),
 		Severity:   r.Severity,
 		Note:       r.Note,
 		CausedBy:   r.Cause,
@@ -84,7 +73,7 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 	}
 	switch {
 	case excluded:
-	case r.Decides || v.stale(st):
+	case r.Decides || v.Stale(st):
 		c.Status = evaluator.Fail.String()
 	case r.Warns:
 		c.Status = evaluator.Warn.String()
@@ -99,22 +88,9 @@ func checkOf(v *view, st evaluator.State, r *evaluator.Rule, excluded bool) heal
 	switch r.Status {
 	case evaluator.OK:
 	case evaluator.Unknown:
-		c.Reason = text.Line(r.Reason, maxLine)
+		c.Reason = text.Line(r.Reason, MaxLine)
 	default:
-		c.Reason = text.Line(r.Summary, maxLine)
+		c.Reason = text.Line(r.Summary, MaxLine)
 	}
 	return c
-}
-
-// encode returns indented JSON, readable with curl. Expressions keep their < and >,
-// because no response here is HTML.
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		panic("internal error: " + err.Error())
-	}
-	return b.Bytes()
 }

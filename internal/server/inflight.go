@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/vitals-health/vitals/internal/server/limits"
+	"github.com/vitals-health/vitals/internal/server/reply"
 )
 
 // Bounds of the requests in flight for each path, on each listener. A client that does not
-// read holds a response until writeTimeout.
+// read holds a response until limits.WriteTimeout.
 const (
 	// maxLarge is for what each request renders, up to a few MiB. Two Prometheus servers,
 	// and some people, need fewer.
@@ -21,13 +24,9 @@ const (
 	maxStatuses = maxWaiters + 16
 )
 
-// rooms bound the requests in flight on a listener: a token for each, by the path's
-// pattern. Paths that probes use have no room, which is no bound.
-type rooms map[string]chan struct{}
-
-func newRooms() rooms {
-	all := rooms{}
-	for pattern, limit := range map[string]int{
+// newInFlight returns the bounds of a listener. Paths that probes use have none.
+func newInFlight() limits.InFlight {
+	all := map[string]int{
 		pathMetrics:             maxLarge,
 		pathSLIs:                maxLarge,
 		pathConfig:              maxLarge,
@@ -42,17 +41,15 @@ func newRooms() rooms {
 		pathPlain:               maxLarge,
 		pathSilences:            maxLarge,
 		pathMaintenance:         maxLarge,
-	} {
-		all[pattern] = make(chan struct{}, limit)
 	}
 	for _, pattern := range overridePatterns() {
-		all[pattern] = make(chan struct{}, maxReports)
+		all[pattern] = maxReports
 	}
-	return all
+	return limits.NewInFlight(all)
 }
 
-// roomOf returns the pattern of a path.
-func roomOf(path string) string {
+// patternOf returns the pattern of a path.
+func patternOf(path string) string {
 	switch {
 	case strings.HasPrefix(path, pathExplain):
 		return pathExplain + "STATE"
@@ -65,20 +62,15 @@ func roomOf(path string) string {
 	return path
 }
 
-// bounded calls serve, or responds with 503 while the room of the path is full.
-func (s *Server) bounded(w http.ResponseWriter, r *http.Request, v *view, all rooms, serve func()) {
-	pattern := roomOf(r.URL.Path)
-	room := all[pattern]
-	if room == nil {
-		serve()
+// bounded calls serve, or responds with 503 while too many requests for the path are in flight.
+func (s *Server) bounded(w http.ResponseWriter, r *http.Request, v *view, all limits.InFlight, serve func()) {
+	pattern := patternOf(r.URL.Path)
+	leave, ok := all.Enter(pattern)
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		reply.Sentence(s.counted(w, v, pattern), http.StatusServiceUnavailable, fmt.Sprintf("too many requests for %s are in flight: at most %d", pattern, all.Limit(pattern)))
 		return
 	}
-	select {
-	case room <- struct{}{}:
-		defer func() { <-room }()
-		serve()
-	default:
-		w.Header().Set("Retry-After", "1")
-		sentence(s.counted(w, v, pattern), http.StatusServiceUnavailable, fmt.Sprintf("too many requests for %s are in flight: at most %d", pattern, cap(room)))
-	}
+	defer leave()
+	serve()
 }

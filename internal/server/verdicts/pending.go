@@ -1,4 +1,4 @@
-package server
+package verdicts
 
 import (
 	"time"
@@ -17,11 +17,11 @@ const (
 
 // pending describes the pending rules of a state that passes, each with the time until it
 // takes effect, and counts those that do not fit.
-func (v *view) pending(st evaluator.State, now time.Time) []string {
+func (v View) pending(st evaluator.State, now time.Time) []string {
 	var all []string
 	left := 0
 	for _, i := range st.Rules {
-		r := &v.snap.Rules[i]
+		r := &v.Snap.Rules[i]
 		switch {
 		case r.Status != evaluator.Pending || r.Observe:
 		case len(all) == maxPending:
@@ -47,17 +47,17 @@ func effect(r *evaluator.Rule, now time.Time) string {
 
 // silenced describes the silenced rules of a state that are not ok, which the verdict does not
 // show, and counts those that do not fit.
-func (v *view) silenced(st evaluator.State) []string {
+func (v View) silenced(st evaluator.State) []string {
 	var all []string
 	left := 0
 	for _, i := range st.Rules {
-		r := &v.snap.Rules[i]
+		r := &v.Snap.Rules[i]
 		switch {
 		case r.Silence == nil || r.Status == evaluator.OK:
 		case len(all) == maxPending:
 			left++
 		default:
-			all = append(all, text.Clip(r.Name, maxPendingText)+" silenced "+r.Silence.UntilText(v.snap.At)+" ("+r.Status.String()+")")
+			all = append(all, text.Clip(r.Name, maxPendingText)+" silenced "+r.Silence.UntilText(v.Snap.At)+" ("+r.Status.String()+")")
 		}
 	}
 	if left > 0 {

@@ -1,0 +1,67 @@
+// Package access decides which requests may change something: by the page that they are from, and
+// by a token. It also names the client of a request.
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/vitals-health/vitals/internal/text"
+)
+
+// Guard rejects requests. It is safe for concurrent use.
+type Guard struct {
+	hosts   []string
+	token   func() string
+	origins *http.CrossOriginProtection
+}
+
+// New returns a guard. The hosts are the names that a browser may use as Host without HTTPS, in
+// addition to localhost and addresses. The token is what Refusal compares with; it may be empty.
+func New(hosts []string, token func() string) *Guard {
+	return &Guard{hosts, token, http.NewCrossOriginProtection()}
+}
+
+// SameOrigin returns an error for a request of a page of another origin that could change something.
+func (g *Guard) SameOrigin(r *http.Request) error {
+	if g.origins.Check(r) != nil {
+		return errors.New("cross-origin requests are not allowed here")
+	}
+	return nil
+}
+
+// Refusal is the response to a request that is rejected.
+type Refusal struct {
+	// Code is http.StatusForbidden, or http.StatusUnauthorized without a valid token.
+	Code int
+	Text string
+}
+
+// Refusal returns nil for a client that may send what the noun names. mayWrite returns an error
+// for a client of the Unix socket without the permission to write. If it is nil, the request came
+// over the network and needs the token.
+func (g *Guard) Refusal(r *http.Request, mayWrite func(*http.Request) error, noun string) *Refusal {
+	if err := g.SameOrigin(r); err != nil {
+		return &Refusal{http.StatusForbidden, err.Error()}
+	}
+	if mayWrite != nil {
+		if err := mayWrite(r); err != nil {
+			return &Refusal{http.StatusForbidden, err.Error()}
+		}
+		return nil
+	}
+	configured := g.token()
+	if configured == "" {
+		return &Refusal{http.StatusForbidden, noun + " are accepted on the Unix socket only: no token for reports over the network is configured"}
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	// Digests of equal length: the time of the comparison does not depend on the token's length.
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		return &Refusal{http.StatusUnauthorized, text.Either(noun == "reports", "a report", "this") + " over the network needs the header Authorization: Bearer TOKEN with the configured token"}
+	}
+	return nil
+}
