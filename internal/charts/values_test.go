@@ -65,7 +65,7 @@ func TestPodMonitor(t *testing.T) {
 	if diff := cmp.Diff(workload(t, text).Spec.Selector, o.Spec.Selector); diff != "" {
 		t.Errorf("the PodMonitor selects others than the Deployment:\n%s", diff)
 	}
-	for _, line := range []string{"- port: web\n", "path: /metrics\n", "scheme: https\n", "serverName: vitals\n", "{targetLabel: job, replacement: vitals}"} {
+	for _, line := range []string{"- port: web\n", "path: /metrics\n", "scheme: https\n", "serverName: vitals\n", "{action: replace, targetLabel: job, replacement: vitals}"} {
 		if _, monitor, _ := strings.Cut(text, "kind: PodMonitor"); !strings.Contains(monitor, line) {
 			t.Errorf("the PodMonitor has no %q:\n%s", line, monitor)
 		}
