@@ -38,6 +38,21 @@ groups:
 // changedRules has one rule more than clientsRules.
 var changedRules = clientsRules + strings.NewReplacer("DatabaseDown", "DatabaseSlow", " == 0", " == 2").Replace(clientsRules[strings.Index(clientsRules, "      - alert"):])
 
+// clientsApp is a workload of the service. The name of the image is not that of a registry.
+const clientsApp = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: my-app}
+spec:
+  selector: {matchLabels: {app: generated}}
+  template:
+    metadata: {labels: {app: generated}}
+    spec:
+      automountServiceAccountToken: false
+      containers:
+        - {name: app, image: "` + serviceImage + `", imagePullPolicy: Never}
+`
+
 // startClients starts a node with controllers, a scheduler, the images and the definitions of the
 // Prometheus Operator.
 func startClients(t *testing.T) *node {
@@ -83,7 +98,7 @@ func TestKubeletClients(t *testing.T) {
 	parts := []struct {
 		name  string
 		begin func(*testing.T, *node) (finish func(*testing.T))
-	}{{"Helm", helmReleases}, {"Tutorial", tutorialRuns}, {"Kustomize", kustomizeApplies}}
+	}{{"Helm", helmReleases}, {"Generate", generatedRuns}, {"Tutorial", tutorialRuns}, {"Kustomize", kustomizeApplies}}
 	var finish []func(*testing.T)
 	for _, part := range parts {
 		finish = append(finish, part.begin(t, n))
@@ -264,7 +279,9 @@ func (c console) answers(t *testing.T, url string) {
 func kustomizeApplies(t *testing.T, n *node) func(*testing.T) {
 	t.Helper()
 	c := newConsole(t, n, nil).in(t, "monitoring")
-	c.sh(t, documented(t, kubernetesGuide, "kubectl apply -k deploy/kustomize/examples/"))
+	line := documented(t, kubernetesGuide, "kubectl apply -k deploy/kustomize/examples/")
+	c.sh(t, line)
+	c.sh(t, strings.Replace(line, "kubectl apply ", "kubectl diff ", 1)) // exits with 1 for a difference
 	c.sh(t, "kubectl apply -k deploy/kustomize/examples/sidecar")
 	if got := c.sh(t, "kubectl get deployment my-app --namespace=shop --output=jsonpath='{.spec.template.spec.initContainers[*].name}'"); got != "vitals" {
 		t.Errorf("the sidecars of my-app are %q, want vitals", got)
@@ -274,6 +291,30 @@ func kustomizeApplies(t *testing.T, n *node) func(*testing.T) {
 		c.prints(t, "kubectl exec deployment/vitals -c vitals -- /vitals explain ready", `(?m)^ready: failing since `, `ClusterDNSDown`)
 		for _, example := range []string{"standalone", "sidecar"} {
 			c.sh(t, "kubectl delete --wait=false -k deploy/kustomize/examples/"+example)
+		}
+	}
+}
+
+// generatedRuns adds Vitals to a workload by the commands of the guide. The workload is ready while its
+// database is, and kubectl shows why not.
+func generatedRuns(t *testing.T, n *node) func(*testing.T) {
+	t.Helper()
+	const address = "198.51.100.1:5434"
+	config := strings.Replace(clientsConfig, databaseAddress, address, 1)
+	c := newConsole(t, n, map[string]string{"vitals.yml": config, "rules.yml": clientsRules, "app.yaml": clientsApp})
+	c.sh(t, "kubectl apply -f app.yaml")
+	c.sh(t, documented(t, generateGuide, "vitals generate manifests --config.file=vitals.yml --workload="))
+	c.sh(t, documented(t, generateGuide, "kubectl apply --server-side --field-manager=vitals "))
+	return func(t *testing.T) {
+		describe := "kubectl describe pod --show-events --selector=app=generated" // of two pods, by default without
+		c.prints(t, describe, `Startup probe (failed|errored)|Readiness probe failed`)
+		n.listen(t, address)
+		c.sh(t, "kubectl rollout status deployment/my-app --timeout=2m")
+		c.sh(t, documented(t, generateGuide, "vitals generate manifests --config.file=vitals.yml --as=daemonset"))
+		c.sh(t, "kubectl rollout status daemonset/node-vitals --timeout=2m")
+		c.sh(t, "vitals generate manifests --config.file=vitals.yml --as=deployment --name=monitored --web-secret=web | kubectl apply --server-side -f -")
+		if got := c.sh(t, "kubectl get podmonitor monitored --output=jsonpath='{.spec.podMetricsEndpoints[0].scheme}'"); got != "https" {
+			t.Errorf("the scheme of the PodMonitor is %q, want https", got)
 		}
 	}
 }
