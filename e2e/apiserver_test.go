@@ -87,6 +87,22 @@ func (a apiServer) create(t *testing.T, path, text string) {
 	}
 }
 
+// makeNamespace makes a namespace with labels, a mapping in YAML, until the end of the test. The
+// controller that would end it does not run, so the test finishes it: the next run makes it again.
+func (a apiServer) makeNamespace(t *testing.T, name, labels string) {
+	t.Helper()
+	path, text := "/api/v1/namespaces/"+name, "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+", labels: "+labels+"}, spec: {finalizers: []}}"
+	t.Cleanup(func() {
+		_, _, _ = a.send(http.MethodDelete, path+"/events", "")
+		_, _, _ = a.send(http.MethodDelete, path, "")
+		_, _, _ = a.send(http.MethodPut, path+"/finalize", text)
+		if status, body, err := a.send(http.MethodGet, path, ""); err != nil || status != http.StatusNotFound {
+			t.Errorf("GET %s after the test = %d %s, %v, want 404", path, status, body, err)
+		}
+	})
+	a.create(t, "/api/v1/namespaces", text)
+}
+
 // identity holds the fields that determine the path of an object.
 type identity struct {
 	APIVersion string `yaml:"apiVersion"`

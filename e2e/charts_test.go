@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// restricted enforces the Pod Security Standard on the pods of a namespace.
-const restricted = `{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}`
+// restricted are the labels that enforce the Pod Security Standard on the pods of a namespace.
+const restricted = "{pod-security.kubernetes.io/enforce: restricted}"
 
 // The chart and the components are applied to the API server as they are rendered, in a namespace that
 // enforces "restricted". No controller makes the pods here, so the test posts that of the template.
@@ -28,8 +28,7 @@ func TestChartsAreAccepted(t *testing.T) {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
 		t.Run(name, func(t *testing.T) {
 			c := chartCase{a, fmt.Sprintf("charts-%d", i)}
-			c.create(t, "/api/v1/namespaces", fmt.Sprintf(restricted, c.namespace))
-			t.Cleanup(func() { c.remove(t, "/api/v1/namespaces/"+c.namespace) })
+			c.makeNamespace(t, c.namespace, restricted)
 			// What a controller would make, for pods without an account of their own.
 			c.apply(t, c.parse(t, "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: default\n  namespace: shop\n"))
 			var all []chartObject

@@ -11,8 +11,8 @@
 #   install.sh browser       Chromium without a window, and a font, for the status page (root, once);
 #                            axe-core from npm, into the cache
 #   install.sh prometheus    Debian's Prometheus and Alertmanager, unpacked into the cache, not installed
-#   install.sh kubernetes    etcd, kube-apiserver, kube-controller-manager and kubelet, built into the
-#                            cache (minutes)
+#   install.sh kubernetes    etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kubectl and
+#                            helm, built into the cache (minutes); the definitions of the Prometheus Operator
 #   install.sh node          Debian's containerd, runc and CNI plugins, unpacked into the cache,
 #                            not installed
 #   install.sh release       rpm and docker-compose (root, once); Debian's Docker, its registry and
@@ -139,15 +139,41 @@ install_vm() {
     mv "$cache/kernel.new" "$cache/kernel"
 }
 
+# build_in MODULE FILE PACKAGE VARIABLE makes one program of a module unless the file is there. The
+# variable is that of its version, with the value.
+build_in() {
+    [ ! -x "$2" ] || return 0
+    (cd "$1" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$2.new" -ldflags "-s -w -X $4" "$3")
+    mv "$2.new" "$2"
+}
+
 # build PROGRAM PACKAGE makes one program of the tools module.
 build() {
-    local version to
+    local version
     version=$(kubernetes_version)
-    to=$cache/kubernetes-$version/$1
-    [ ! -x "$to" ] || return 0
-    (cd "$here/tools" && CGO_ENABLED=0 nice go build -trimpath -buildvcs=false -o "$to.new" \
-        -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$version" "$2")
-    mv "$to.new" "$to"
+    build_in "$here/tools" "$cache/kubernetes-$version/$1" "$2" "k8s.io/component-base/version.gitVersion=$version"
+}
+
+# build_helm makes the program of the version whose packages internal/charts uses.
+build_helm() {
+    local version
+    version=$(sed -n 's|^\thelm.sh/helm/v3 \(v[0-9.]*\).*|\1|p' "$here/../internal/charts/go.mod")
+    build_in "$here/../internal/charts" "$cache/helm-$version/helm" helm.sh/helm/v3/cmd/helm "helm.sh/helm/v3/internal/version.version=$version"
+}
+
+# The Prometheus Operator, and the sum of its module in the form of go.sum.
+operator=github.com/prometheus-operator/prometheus-operator@v0.85.0
+operator_sum=h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=
+
+# take_definitions copies the definitions of the Prometheus Operator's objects out of its Go module.
+take_definitions() {
+    local to=$cache/prometheus-operator-${operator##*@} module
+    [ ! -d "$to" ] || return 0
+    module=$(cd / && go mod download -json "$operator") || die "${operator%@*} cannot be had from the Go module proxy: $module"
+    [[ $module == *"\"Sum\": \"$operator_sum\""* ]] || die "$operator has another sum than $operator_sum: $module"
+    mkdir -p "$to.new"
+    cp "$(sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p' <<<"$module")"/example/prometheus-operator-crd/*_{podmonitors,servicemonitors,prometheusrules}.yaml "$to.new"
+    chmod 644 "$to.new"/* && mv "$to.new" "$to"
 }
 
 install_grpc() {
@@ -163,7 +189,11 @@ install_kubernetes() {
     build etcd go.etcd.io/etcd/server/v3
     build kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
     build kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager
+    build kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler
     build kubelet k8s.io/kubernetes/cmd/kubelet
+    build kubectl k8s.io/kubernetes/cmd/kubectl
+    build_helm
+    take_definitions
 }
 
 case ${1:-} in

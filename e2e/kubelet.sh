@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # A node of Kubernetes: a real kubelet with containerd, an API server and an etcd
-# of its own, without a scheduler and without a registry.
+# of its own, without a registry.
 #
 #   kubelet.sh start          starts the node, which is called e2e
 #   kubelet.sh stop           ends it with all its pods
 #   kubelet.sh controllers    starts those controllers that make pods and endpoints
+#   kubelet.sh scheduler      starts the scheduler; without it, pods name the node
 #   kubelet.sh ctr ARG...     runs containerd's client, as in: ctr images import FILE
 #   kubelet.sh image NAME FILE  imports an image with one static program
 #
@@ -119,20 +120,28 @@ start() {
     progress "the node e2e is ready"
 }
 
-# controllers starts the controllers that make pods of a Deployment, a DaemonSet and a Job, and
-# the endpoints of a Service. No scheduler runs: templates name the node.
+# controllers starts the controllers that make pods of a Deployment, a DaemonSet and a Job, the
+# endpoints of a Service, and the account of a namespace, and those that end what belongs to an object.
 controllers() {
     inside
     running controllers || spawn controllers "${node[@]}" "$bin/kube-controller-manager" --kubeconfig="$state/kubeconfig" \
-        --controllers=deployment-controller,replicaset-controller,daemonset-controller,job-controller,endpointslice-controller \
+        --controllers=deployment-controller,replicaset-controller,daemonset-controller,job-controller,endpointslice-controller,serviceaccount-controller,namespace-controller,garbage-collector-controller,node-lifecycle-controller \
         --leader-elect=false --bind-address=127.0.0.1 --secure-port=10257
     await 60 controllers "${node[@]}" curl -fsSk --noproxy '*' --max-time 2 https://127.0.0.1:10257/healthz
+}
+
+scheduler() {
+    inside
+    running scheduler || spawn scheduler "${node[@]}" "$bin/kube-scheduler" --kubeconfig="$state/kubeconfig" \
+        --leader-elect=false --bind-address=127.0.0.1 --secure-port=10259
+    await 60 scheduler "${node[@]}" curl -fsSk --noproxy '*' --max-time 2 https://127.0.0.1:10259/healthz
 }
 
 # stop ends the first process, with which the kernel ends all others, and waits for that.
 stop() {
     local at
     end node
+    end scheduler
     end controllers
     end kubelet
     end containerd
@@ -143,8 +152,8 @@ stop() {
 }
 
 case ${1:-} in
-start | stop | boot | controllers) "$1" ;;
+start | stop | boot | controllers | scheduler) "$1" ;;
 ctr) shift && inside && client "$@" ;;
 image) [ $# = 3 ] && inside && import_image "$2" "$3" ;;
-*) die "usage: ${0##*/} start|stop|controllers|ctr ARG...|image NAME FILE" ;;
+*) die "usage: ${0##*/} start|stop|controllers|scheduler|ctr ARG...|image NAME FILE" ;;
 esac

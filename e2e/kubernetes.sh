@@ -69,6 +69,7 @@ start_apiserver() {
     running kube-apiserver || spawn kube-apiserver "$bin/kube-apiserver" \
         --etcd-servers="$etcd" --bind-address=127.0.0.1 --secure-port="${server##*:}" \
         --advertise-address=127.0.0.1 --endpoint-reconciler-type=none --service-cluster-ip-range=10.96.0.0/24 \
+        --kubelet-preferred-address-types=InternalIP \
         --tls-cert-file="$state/api.crt" --tls-private-key-file="$state/api.key" \
         --token-auth-file="$state/tokens.csv" --authorization-mode=RBAC --allow-privileged=true \
         --service-account-issuer=https://kubernetes.default.svc \

@@ -111,7 +111,7 @@ func (a apiServer) admitted(t *testing.T, workload map[string]any) {
 // "restricted". A sidecar leaves the rest of its workload as it was.
 func TestGeneratedManifestsAreApplied(t *testing.T) {
 	a := newAPIServer(t, env(t).state, nil)
-	a.applied(t, "e2e", "{apiVersion: v1, kind: Namespace, metadata: {name: generated, labels: {pod-security.kubernetes.io/enforce: restricted}}}")
+	a.makeNamespace(t, manifestsNamespace, restricted)
 	a.applied(t, "e2e", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: generated}}")
 	dir := shortDirectory(t, "")
 	write(t, filepath.Join(dir, "vitals.yml"), manifestsConfig)

@@ -132,7 +132,7 @@ type rightsLab struct {
 func newRightsLab(t *testing.T) *rightsLab {
 	t.Helper()
 	l := &rightsLab{reporting: reporting{apiServer: newAPIServer(t, env(t).state, nil), dir: shortDirectory(t, "")}}
-	l.makeNamespace(t)
+	l.makeNamespace(t, rightsNamespace, "{}")
 	l.apply(t, rightsBase+"/serviceaccounts/"+rightsAccount, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: "+rightsAccount+"}}")
 	l.apply(t, "/api/v1/nodes/"+rightsNamespace, "{apiVersion: v1, kind: Node, metadata: {name: "+rightsNamespace+"}}")
 	l.apply(t, rightsBase+"/pods/my-app", "{apiVersion: v1, kind: Pod, metadata: {name: my-app}, spec: {nodeName: "+rightsNamespace+", serviceAccountName: "+rightsAccount+", readinessGates: [{conditionType: "+reportsGate+"}], containers: [{name: a, image: a}]}}")
@@ -152,24 +152,6 @@ func newRightsLab(t *testing.T) *rightsLab {
 }
 
 func (l *rightsLab) path(name string) string { return filepath.Join(l.dir, name) }
-
-// makeNamespace makes the namespace until the end of the test. The controller that would end it
-// does not run, so the test finishes it.
-func (l *rightsLab) makeNamespace(t *testing.T) {
-	t.Helper()
-	const path, text = "/api/v1/namespaces/" + rightsNamespace, "{apiVersion: v1, kind: Namespace, metadata: {name: " + rightsNamespace + "}, spec: {finalizers: []}}"
-	t.Cleanup(func() {
-		_, _, _ = l.send(http.MethodDelete, rightsBase+"/events", "")
-		_, _, _ = l.send(http.MethodDelete, path, "")
-		_, _, _ = l.send(http.MethodPut, path+"/finalize", text)
-		if status, body, err := l.send(http.MethodGet, path, ""); err != nil || status != http.StatusNotFound {
-			t.Errorf("GET %s after the test = %d %s, %v, want 404", path, status, body, err)
-		}
-	})
-	if status, body, err := l.send(http.MethodPost, "/api/v1/namespaces", text); err != nil || status != http.StatusCreated {
-		t.Fatalf("POST %s = %d %s, %v, want 201", path, status, body, err)
-	}
-}
 
 // apply makes or replaces an object, until the end of the test.
 func (l *rightsLab) apply(t *testing.T, path, text string) {

@@ -181,7 +181,7 @@ func (s *set) fixed() map[string]string {
 // monitor returns servicemonitor.yaml or podmonitor.yaml. Targets get the job that the
 // alerts select. If the selector does not name exactly one job, they keep theirs.
 func (s *set) monitor(name string) []byte {
-	const relabeling = "        - targetLabel: job # as the alerts select it\n          replacement: \"vitals\"\n"
+	const relabeling = "        - action: replace\n          targetLabel: job # as the alerts select it\n          replacement: \"vitals\"\n"
 	text := source(name)
 	job, ok := s.fixed()["job"]
 	if !ok {

@@ -186,7 +186,7 @@ func inspectStrings(t *testing.T, n *yaml.Node) {
 // set the job that the alerts select.
 func TestMonitors(t *testing.T) {
 	files := alertFiles(t, alerts.Options{Selector: `job="my $vitals"`})
-	job := relabeling{TargetLabel: "job", Replacement: "my $$vitals"}
+	job := relabeling{Action: "replace", TargetLabel: "job", Replacement: "my $$vitals"}
 	keep := relabeling{Action: "keep", SourceLabels: []string{"__meta_kubernetes_pod_container_name"}, Regex: "vitals"}
 	of := func(relabelings ...relabeling) []endpoint {
 		return []endpoint{{Port: "web", Path: "/metrics", Interval: "15s", ScrapeTimeout: "5s", Relabelings: relabelings}}

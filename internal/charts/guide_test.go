@@ -13,11 +13,12 @@ import (
 const guide = root + "/docs/guides/kubernetes.md"
 
 // flagValues returns the values that the flags of a command of a page set. The files are those of the
-// default values, and the output of vitals generate rbac.
+// default values, and the outputs of vitals generate.
 func flagValues(t *testing.T, command string) map[string]any {
 	t.Helper()
 	files, _ := parse(t, read(t, chartDir+"/values.yaml"))["files"].(map[string]any)
 	files["rbac.yaml"] = generated(t, write(t, t.TempDir(), "vitals.yml", rightsConfig))
+	_, files["probes.yaml"] = generatedProbes(t, helm(t, chartDir, nil).Manifest, "--port=8080")
 	set := map[string]any{}
 	for _, m := range regexp.MustCompile(`--set-file (?:'([^']+)'|(\S+))`).FindAllStringSubmatch(command, -1) {
 		open := func(name []rune) (any, error) { return files[string(name)], nil }
@@ -42,13 +43,17 @@ func TestCommandsOfThePages(t *testing.T) {
 			if got := find(t, text, "ConfigMap").Data; got["vitals.yml"] == "" || got["rules.yml"] == "" {
 				t.Errorf("%s: %s makes a ConfigMap with %v, want both files", page, command, got)
 			}
+			c, _ := container(t, pod(t, text))
+			if generated := c.ReadinessProbe.HTTPGet.Port.IntVal == 8080; generated != strings.Contains(command, "probes.manifest") {
+				t.Errorf("%s: %s takes the readiness of the file: %t", page, command, generated)
+			}
 			if roles := strings.Contains(text, "kind: ClusterRole\n"); roles != strings.Contains(command, "rbac.manifest") {
 				t.Errorf("%s: %s makes roles: %t", page, command, roles)
 			}
 		}
 	}
-	if shown != 4 {
-		t.Errorf("the pages show %d commands, want 4", shown)
+	if shown != 5 {
+		t.Errorf("the pages show %d commands, want 5", shown)
 	}
 }
 
@@ -64,7 +69,7 @@ func TestExampleOfTheGuide(t *testing.T) {
 // README.md of the chart lists templates that exist.
 func TestTemplatesOfTheReadme(t *testing.T) {
 	var defined strings.Builder
-	for _, name := range []string{"_names", "_container", "_objects", "_rbac", "_workload"} {
+	for _, name := range []string{"_names", "_container", "_objects", "_probes", "_rbac", "_workload"} {
 		defined.WriteString(read(t, chartDir+"/templates/"+name+".tpl"))
 	}
 	_, table, _ := strings.Cut(read(t, chartDir+"/README.md"), "| template |")

@@ -20,6 +20,7 @@ func TestMistakes(t *testing.T) {
 		{"a port that is none", "ports: {health: 0}", "at '/ports/health'"},
 		{"a digest that is none", "image: {digest: latest}", "at '/image/digest'"},
 		{"an unknown field of a probe", "probes: {readiness: {period: 5}}", "additional properties 'period' not allowed"},
+		{"another type of probe", "probes: {type: tcp}", "at '/probes/type'"},
 		{"a rule without verbs", "rbac: {rules: [{apiGroups: [''], resources: [pods]}]}", "verbs"},
 		{"no configuration", "files: {vitals.yml: null}", "files has no vitals.yml"},
 		{"a capability without root", "capabilities: [NET_RAW]", "capabilities have an effect for root only"},
@@ -64,7 +65,7 @@ func TestPodMonitor(t *testing.T) {
 	if diff := cmp.Diff(workload(t, text).Spec.Selector, o.Spec.Selector); diff != "" {
 		t.Errorf("the PodMonitor selects others than the Deployment:\n%s", diff)
 	}
-	for _, line := range []string{"- port: web\n", "path: /metrics\n", "scheme: https\n", "serverName: vitals\n", "{targetLabel: job, replacement: vitals}"} {
+	for _, line := range []string{"- port: web\n", "path: /metrics\n", "scheme: https\n", "serverName: vitals\n", "{action: replace, targetLabel: job, replacement: vitals}"} {
 		if _, monitor, _ := strings.Cut(text, "kind: PodMonitor"); !strings.Contains(monitor, line) {
 			t.Errorf("the PodMonitor has no %q:\n%s", line, monitor)
 		}

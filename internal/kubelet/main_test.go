@@ -117,9 +117,16 @@ groups:
         annotations: {summary: The marker exists., no_data: fail}
 `
 
-// start starts Vitals on free ports with a configuration, rules and flags, and waits until
-// all of its collectors have finished once.
+// start starts Vitals as launch does, and waits until all of its collectors have finished once.
 func start(t *testing.T, config, rules string, flags ...string) *daemon {
+	t.Helper()
+	d := launch(t, config, rules, flags...)
+	d.become("started", 0)
+	return d
+}
+
+// launch starts Vitals on free ports with a configuration, rules and flags.
+func launch(t *testing.T, config, rules string, flags ...string) *daemon {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v") // short, as the paths of sockets are
 	if err != nil {
@@ -145,11 +152,16 @@ func start(t *testing.T, config, rules string, flags ...string) *daemon {
 			t.Logf("output of vitals:\n%s", d.log)
 		}
 	})
-	eventually(t, "started", func() bool {
-		code, _ := d.healthcheck("started")
-		return code == 0
-	})
 	return d
+}
+
+// become waits until the exec probe has the exit code for a state.
+func (d *daemon) become(state string, want int) {
+	d.t.Helper()
+	eventually(d.t, fmt.Sprintf("code %d of %s", want, state), func() bool {
+		code, _ := d.healthcheck(state)
+		return code == want
+	})
 }
 
 func (d *daemon) write(name, text string) {
@@ -196,10 +208,7 @@ func (d *daemon) kill() {
 func (d *daemon) fail() {
 	d.t.Helper()
 	d.write("bad", "")
-	eventually(d.t, "ready to fail", func() bool {
-		code, _ := d.healthcheck("ready")
-		return code == 1
-	})
+	d.become("ready", 1)
 }
 
 // healthcheck returns the exit code and the output of the exec probe.

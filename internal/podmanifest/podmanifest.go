@@ -194,6 +194,6 @@ func (o Options) podMonitor() string {
         password: {name: ` + secret + `, key: password}
       relabelings:
         - {action: keep, sourceLabels: [__meta_kubernetes_pod_container_name], regex: vitals}
-        - {targetLabel: job, replacement: vitals}
+        - {action: replace, targetLabel: job, replacement: vitals}
 `
 }

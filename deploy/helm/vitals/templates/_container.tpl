@@ -15,8 +15,7 @@
     - {name: web, containerPort: {{ .Values.web.port }}}
     {{- end }}
   livenessProbe:
-    httpGet: {path: /-/healthy, port: health}
-    periodSeconds: 10
+    {{- include "vitals.ownProbe" . | nindent 4 }}
   securityContext:
     {{- include "vitals.securityContext" . | nindent 4 }}
   resources:
@@ -126,17 +125,4 @@ capabilities:
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
-{{- end }}
-
-{{/* The probes of the container that Vitals judges. It has no name for the port of another container. */}}
-{{- define "vitals.probes" -}}
-startupProbe:
-  httpGet: {path: /started, port: {{ .Values.ports.health }}}
-  {{- toYaml .Values.probes.startup | nindent 2 }}
-readinessProbe:
-  httpGet: {path: /ready, port: {{ .Values.ports.health }}}
-  {{- toYaml .Values.probes.readiness | nindent 2 }}
-livenessProbe:
-  httpGet: {path: /alive, port: {{ .Values.ports.health }}}
-  {{- toYaml .Values.probes.liveness | nindent 2 }}
 {{- end }}

@@ -105,5 +105,5 @@ spec:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       relabelings:
-        - {targetLabel: job, replacement: vitals} # as the alerts select it
+        - {action: replace, targetLabel: job, replacement: vitals} # as the alerts select it
 {{- end }}

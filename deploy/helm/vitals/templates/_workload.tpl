@@ -25,8 +25,7 @@ spec:
   containers:
     {{- include "vitals.container" . | nindent 4 }}
       readinessProbe:
-        httpGet: {path: /ready, port: health}
-        {{- toYaml .Values.probes.readiness | nindent 8 }}
+        {{- include "vitals.aloneProbe" . | nindent 8 }}
   volumes:
     {{- include "vitals.volumes" . | nindent 4 }}
   {{- include "vitals.scheduling" . | nindent 2 }}
