@@ -16,6 +16,7 @@ import (
 // TestRunbooksSilence runs the silence commands of the runbooks against a real
 // Alertmanager: each command silences the alert that its page describes.
 func TestRunbooksSilence(t *testing.T) {
+	t.Parallel()
 	pages, err := filepath.Glob("../docs/runbooks/Vitals*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("Glob() = %v, %v, want the runbooks", pages, err)

@@ -91,6 +91,7 @@ func sentAlerts(p *program) (string, error) {
 // TestAlertsDeduplicate has Vitals and a Prometheus that scrapes it send the alerts of one rule
 // file to a real Alertmanager: each alert is there once, and is resolved.
 func TestAlertsDeduplicate(t *testing.T) {
+	t.Parallel()
 	hook := newWebhook(t)
 	alertmanager := startAlertmanager(t, hook)
 	target, heal := notifyingTarget(t)
@@ -144,6 +145,7 @@ scrape_configs: [{job_name: vitals, static_configs: [{targets: [%q]}]}]
 // TestAlertsAfterRestartOfAlertmanager loses all alerts: Vitals sends those that fire again, and
 // the end of the others.
 func TestAlertsAfterRestartOfAlertmanager(t *testing.T) {
+	t.Parallel()
 	hook := newWebhook(t)
 	alertmanager := startAlertmanager(t, hook)
 	target, heal := notifyingTarget(t)

@@ -40,6 +40,7 @@ func tool(t *testing.T, name string, args ...string) {
 // TestAlertFilesAreGood checks the files of dashboards/alerts/ with the tools of Prometheus
 // and Alertmanager.
 func TestAlertFilesAreGood(t *testing.T) {
+	t.Parallel()
 	t.Run("rules", func(t *testing.T) { tool(t, "promtool", "check", "rules", "--lint=all", "--lint-fatal", alertsFile) })
 	t.Run("unit tests", func(t *testing.T) { tool(t, "promtool", "test", "rules", alertTestsFile) })
 	t.Run("inhibitions", func(t *testing.T) { tool(t, "amtool", "check-config", inhibitionsFile) })
@@ -73,6 +74,7 @@ func TestAlertFilesAreGood(t *testing.T) {
 // TestAlertmanagerInhibits sends alerts to a real Alertmanager and checks which of them
 // the shipped inhibitions hold back.
 func TestAlertmanagerInhibits(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		// fire are alerts of the instance a, named with state and severity. The second one

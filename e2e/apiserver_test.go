@@ -34,6 +34,7 @@ type apiServer struct {
 // into this network.
 func newAPIServer(t *testing.T, state string, dial func(ctx context.Context, network, address string) (net.Conn, error)) apiServer {
 	t.Helper()
+	usesStacks(t)
 	authority := x509.NewCertPool()
 	if !authority.AppendCertsFromPEM([]byte(read(t, filepath.Join(state, "kubernetes", "ca.crt")))) {
 		t.Fatal("the API server's authority is no certificate")

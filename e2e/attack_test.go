@@ -191,7 +191,8 @@ func (a *attack) idle(n int) {
 // probe probes on new connections, as a kubelet does, until the attack ends. It returns how
 // long the probes took. The strangers have the address of some probes. On the attacked
 // listener, the connections of that address are kept for 50 ms without a byte and for a second
-// with one, which on a busy machine is too short for a few.
+// with one, which on a busy machine is too short for a few. Where a probe takes seconds, five of them
+// are more than one in ten.
 func (a *attack) probe(t *testing.T, from, url string) []time.Duration {
 	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	client := &http.Client{Timeout: attackProbe, Transport: &http.Transport{DisableKeepAlives: true, DialContext: d.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -199,8 +200,8 @@ func (a *attack) probe(t *testing.T, from, url string) []time.Duration {
 	var took []time.Duration
 	late := 0
 	defer func() {
-		if late > len(took)/10 {
-			t.Errorf("%d of %d probes of %s from %s lost their connection, want at most one in 10", late, len(took)+late, url, from)
+		if late > max(len(took)/10, min(5, len(took)/2)) {
+			t.Errorf("%d of %d probes of %s from %s lost their connection, want at most one in 10, or 5 of few", late, len(took)+late, url, from)
 		}
 	}()
 	for a.ctx.Err() == nil {

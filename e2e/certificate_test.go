@@ -106,6 +106,7 @@ func (a tcpAsking) fails(t *testing.T, rule string) {
 
 // The verdict follows files that openssl made, and liveness does not.
 func TestCertificateFiles(t *testing.T) {
+	t.Parallel()
 	l := newCertificateLab(t)
 	healthy := func() {
 		l.install(t, "good.pem", "web.pem")

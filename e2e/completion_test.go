@@ -36,6 +36,7 @@ func completionDirectory(t *testing.T) string {
 
 // A bash and a zsh with a terminal complete what is typed, with tabs.
 func TestCompletionInTerminals(t *testing.T) {
+	t.Parallel()
 	for name, shell := range map[string]string{"bash": "bash --rcfile ./rc -i", "zsh": "zsh -i"} {
 		t.Run(name, func(t *testing.T) {
 			dir := completionDirectory(t)
@@ -69,6 +70,7 @@ func TestCompletionInTerminals(t *testing.T) {
 
 // fish has a command that completes a line.
 func TestCompletionInFish(t *testing.T) {
+	t.Parallel()
 	dir := completionDirectory(t)
 	for line, want := range map[string]string{
 		"vitals expl": "explain\n", "vitals profiles show kuryr-cn": "kuryr-cni\n", "vitals run --profile=so": "--profile=sonic\n",

@@ -152,6 +152,7 @@ type daemon struct{ *program }
 // startVitals runs Vitals against the stacks and waits until it answers.
 func startVitals(t *testing.T) daemon {
 	t.Helper()
+	usesStacks(t)
 	return runVitals(t, env(t).vitals, "testdata/vitals.yml", shortDirectory(t, ""))
 }
 
@@ -249,6 +250,7 @@ func (d daemon) keepsSecrets(t *testing.T) {
 // stack runs a verb of one of the scripts.
 func stack(t *testing.T, name string, args ...string) {
 	t.Helper()
+	usesStacks(t)
 	var out bytes.Buffer
 	cmd := exec.Command("./"+name+".sh", args...)
 	cmd.Stdout, cmd.Stderr = &out, &out

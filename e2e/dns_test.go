@@ -59,6 +59,7 @@ const zone = `    local-zone: "example." static
 %s`
 
 func TestDNS(t *testing.T) {
+	t.Parallel()
 	listen, silent, dir := address(t), address(t), shortDirectory(t, "")
 	var many strings.Builder
 	for i := range 200 {
@@ -154,6 +155,7 @@ func (a tcpAsking) dnsFaults(t *testing.T, s *tcpServer, listen, dir string) {
 // TestDNSVerdict has one rule for the address and one for the server, and a resolver whose own
 // server is slow.
 func TestDNSVerdict(t *testing.T) {
+	t.Parallel()
 	upstream, listen, dir := address(t), address(t), shortDirectory(t, "")
 	s := unbound(t, upstream, dir, fmt.Sprintf(zone, "192.0.2.10", ""), "")
 	unbound(t, listen, dir, "    cache-max-ttl: 0\n    cache-max-negative-ttl: 0", "forward-zone:\n    name: \"example.\"\n    forward-addr: "+strings.Replace(upstream, ":", "@", 1))
@@ -177,6 +179,7 @@ func TestDNSVerdict(t *testing.T) {
 
 // TestDNSWrongProtocol queries a server of another protocol, which waits for a line's end.
 func TestDNSWrongProtocol(t *testing.T) {
+	t.Parallel()
 	redis, dir := address(t), shortDirectory(t, "")
 	redisServer(t, redis, dir, "--save", "")
 	a := serverAsk(t, "dns", map[string]string{
@@ -190,6 +193,7 @@ func TestDNSWrongProtocol(t *testing.T) {
 
 // TestDNSSEC signs a zone, which one resolver verifies. Then the signatures expire.
 func TestDNSSEC(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	in := func(command ...string) string {
 		t.Helper()

@@ -71,6 +71,7 @@ func probed(t *testing.T, cmd *exec.Cmd) (string, int) {
 
 // A user who may not use the socket gets an error with an exit code of its own.
 func TestExecProbeE82Forbidden(t *testing.T) {
+	t.Parallel()
 	probe := filepath.Join(probes(t), "healthcheck")
 	socket := socketDaemon(t, fmt.Sprintf("--web.unix-socket-group=%d", groupID))
 	for style, code := range map[string]int{"plain": 7, "docker": 1, "sonic": 123, "nagios": 3} {
@@ -94,6 +95,7 @@ func TestExecProbeE82Forbidden(t *testing.T) {
 
 // A daemon that hangs costs the probe its deadline, which is shorter than a kubelet's.
 func TestExecProbeE89Wedged(t *testing.T) {
+	t.Parallel()
 	probe := filepath.Join(probes(t), "healthcheck")
 	socket := stoppedDaemon(t)
 	begin := time.Now()
@@ -151,6 +153,7 @@ exec chroot --userspec=%[2]d:%[2]d --groups= %[1]s /vitals run --config.file=/vi
 
 // An image with nothing but the two programs is enough, read-only and without root.
 func TestExecProbeE90Scratch(t *testing.T) {
+	t.Parallel()
 	root, enter := inScratch(t)
 	for name, tt := range map[string]struct {
 		cmd  *exec.Cmd

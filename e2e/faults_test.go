@@ -18,7 +18,7 @@ const (
 	collectionTime = 6 * time.Second
 	// slack is for the second between two evaluations, the poll, and the delays of a busy
 	// machine.
-	slack = 20 * time.Second
+	slack = time.Minute
 )
 
 // fault is one row of the failure table: the broken part and the expected consequences.

@@ -29,6 +29,7 @@ func grpcServer(t *testing.T, listen string, options ...string) *tcpServer {
 }
 
 func TestGRPC(t *testing.T) {
+	t.Parallel()
 	plain, secured, strict, without, slow, dir := address(t), address(t), address(t), address(t), address(t), shortDirectory(t, "")
 	tcpCertificates(t, dir)
 	token := filepath.Join(dir, "token")
@@ -90,6 +91,7 @@ func TestGRPC(t *testing.T) {
 
 // The verdict follows the server within collections, and liveness does not.
 func TestGRPCVerdict(t *testing.T) {
+	t.Parallel()
 	listen := address(t)
 	s := grpcServer(t, listen)
 	a := serverAsk(t, "grpc", map[string]string{"api": "address: '" + listen + "'"})
@@ -99,6 +101,7 @@ func TestGRPCVerdict(t *testing.T) {
 
 // A check of gRPC against servers of other protocols fails.
 func TestGRPCWrongProtocol(t *testing.T) {
+	t.Parallel()
 	redis, keys, dir := address(t), address(t), shortDirectory(t, "")
 	redisServer(t, redis, dir, "--save", "")
 	memcached(t, "-l", "127.0.0.1", "-p", tcpPort(t, keys))

@@ -17,6 +17,7 @@ import (
 const httpUpstream = `, status: ["200-399"]`
 
 func TestHTTPStatus(t *testing.T) {
+	t.Parallel()
 	a := startApache(t)
 	blocks := map[string]string{}
 	codes := []int{200, 204, 300, 302, 400, 401, 403, 404, 500, 503}
@@ -46,6 +47,7 @@ func TestHTTPStatus(t *testing.T) {
 }
 
 func TestHTTPUnreachable(t *testing.T) {
+	t.Parallel()
 	a := startApache(t)
 	closed := address(t)
 	v := httpAsk(t, map[string]string{
@@ -82,6 +84,7 @@ func TestHTTPUnreachable(t *testing.T) {
 }
 
 func TestHTTPEndpoint(t *testing.T) {
+	t.Parallel()
 	a := startApache(t)
 	ini, missing := filepath.Join(a.dir, "glance-api.conf"), filepath.Join(a.dir, "10-keystone_wsgi.conf")
 	if err := os.WriteFile(ini, []byte("[DEFAULT]\nbind_host = ::1\nbind_port = "+tcpPort(t, a.address6)+"\n"), 0o644); err != nil {
@@ -120,6 +123,7 @@ func TestHTTPEndpoint(t *testing.T) {
 }
 
 func TestHTTPExpectations(t *testing.T) {
+	t.Parallel()
 	a := startApache(t)
 	password := filepath.Join(a.dir, "password")
 	if err := os.WriteFile(password, []byte("test-password\n"), 0o600); err != nil {
@@ -171,6 +175,7 @@ func TestHTTPProxy(t *testing.T) {
 
 // One evaluation prints what a container's check prints, and ends with its code.
 func TestHTTPOnce(t *testing.T) {
+	t.Parallel()
 	a := startApache(t)
 	closed := address(t)
 	for _, c := range []struct {

@@ -106,6 +106,7 @@ func (a tcpAsking) ready(t *testing.T, status int) {
 
 // Both kinds of sockets, with both versions of IP, measure what the network does.
 func TestICMP(t *testing.T) {
+	t.Parallel()
 	for _, socket := range []struct {
 		name, from, to string
 		before         []string
@@ -204,6 +205,7 @@ func (l icmpLab) breaks(t *testing.T, a tcpAsking) {
 
 // Without a permission, the reason and the cure are on every surface, until a sysctl gives it.
 func TestICMPPermission(t *testing.T) {
+	t.Parallel()
 	l := newICMPLab(t)
 	l.groups(t, "1", "0")
 	a := l.run(t, map[string]string{"gateway": "address: " + icmpPeer}, unprivileged()...)

@@ -144,7 +144,6 @@ func (e examplePod) address(t *testing.T, port string) string {
 // workload. It does so with the pod of the guide, twice, for longer than the time after which
 // alive fails, too.
 func TestKubeletRestartsAHungVitals(t *testing.T) {
-	t.Parallel()
 	e, file := startHanging(t)
 	e.becomes(t, "the pod is ready", "True", 0, 0)
 	if c, err := e.dial(t.Context(), "tcp", e.address(t, "8081")); err == nil {

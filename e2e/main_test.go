@@ -18,6 +18,9 @@ import (
 // stateVariable names the directory of the stacks.
 const stateVariable = "VITALS_E2E_STATE"
 
+// laneVariable names the lane of the script run in which the tests run; empty without lanes.
+const laneVariable = "VITALS_E2E_LANE"
+
 // environment is what the script run exports.
 type environment struct {
 	// state is the directory of the stacks: configurations, logs, process ids.
@@ -36,6 +39,15 @@ func env(t *testing.T) environment {
 		t.Fatal("the stacks do not run: start the tests with e2e/run")
 	}
 	return e
+}
+
+// usesStacks fails a test that uses the stacks while others break them: one that begins with
+// t.Parallel, which the script run starts beside those.
+func usesStacks(t *testing.T) {
+	t.Helper()
+	if os.Getenv(laneVariable) == "beside" {
+		t.Fatal("the stacks are not for tests that begin with t.Parallel: others break them at the same time")
+	}
 }
 
 // cacheDirectory is where the script install.sh leaves what it builds and unpacks.
@@ -91,7 +103,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	bin := filepath.Join(dir, "vitals")
-	build := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", bin, "../cmd/vitals")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-o", bin, "../cmd/vitals")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {

@@ -44,17 +44,19 @@ type mariadb struct {
 	dir string
 }
 
-// mariadbServer makes the data and starts the server. root logs in by the Unix socket.
+// mariadbServer makes the data and starts the server. root logs in by the Unix socket. Its temporary
+// files are in a directory of its own: a server that starts removes those of others.
 func mariadbServer(t *testing.T, listen string, options ...string) mariadb {
 	t.Helper()
 	dir := ownedDirectory(t, "mysql")
 	install := exec.Command("mariadb-install-db", "--no-defaults", "--user=mysql", "--datadir="+dir+"/data", "--auth-root-authentication-method=socket", "--skip-test-db")
+	install.Env = append(os.Environ(), "TMPDIR="+dir)
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
 	m := mariadb{dir: dir}
 	m.tcpServer = tcpServe(t, append([]string{"/usr/sbin/mariadbd", "--no-defaults", "--user=mysql", "--datadir=" + dir + "/data", "--socket=" + m.socket(),
-		"--pid-file=" + dir + "/pid", "--bind-address=127.0.0.1", "--port=" + tcpPort(t, listen), "--skip-name-resolve"}, options...)...)
+		"--tmpdir=" + dir, "--pid-file=" + dir + "/pid", "--bind-address=127.0.0.1", "--port=" + tcpPort(t, listen), "--skip-name-resolve"}, options...)...)
 	await(t, "MariaDB serves", tcpWithin, func() error { return m.try("SELECT 1") })
 	return m
 }
@@ -80,6 +82,7 @@ func (m mariadb) execute(t *testing.T, sql string) {
 const mariadbWell = "-MariaDB"
 
 func TestTCPMySQL(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	certificates := ownedDirectory(t, "mysql")
 	tcpCertificates(t, certificates)
@@ -193,6 +196,7 @@ func (a tcpAsking) anotherRound(t *testing.T, name string) {
 
 // A server without TLS does not get the password if the configuration requires TLS.
 func TestTCPMySQLWithoutTLS(t *testing.T) {
+	t.Parallel()
 	listen := address(t)
 	m := mariadbServer(t, listen, "--max-connections=10", "--connect-timeout=600")
 	m.execute(t, "CREATE USER vitals@'%' IDENTIFIED BY 'test-password'")
@@ -231,6 +235,7 @@ func TestTCPMySQLWithoutTLS(t *testing.T) {
 
 // The states of a node that clustercheck distinguishes, on a cluster of one node.
 func TestTCPMySQLGalera(t *testing.T) {
+	t.Parallel()
 	listen, group, transfer := address(t), address(t), address(t)
 	m := mariadbServer(t, listen, "--wsrep-on=ON", "--wsrep-provider=/usr/lib/galera/libgalera_smm.so", "--wsrep-cluster-address=gcomm://",
 		"--wsrep-node-address="+group, "--wsrep-provider-options=gmcast.listen_addr=tcp://"+group+";ist.recv_addr="+transfer,

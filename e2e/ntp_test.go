@@ -28,6 +28,7 @@ func writeChrony(t *testing.T, file, listen, more string) {
 }
 
 func TestNTP(t *testing.T) {
+	t.Parallel()
 	listen, unsynchronized, closed, dir := address(t), address(t), address(t), shortDirectory(t, "")
 	const serving = "allow 127.0.0.1\nlocal stratum 5"
 	s := chronyd(t, listen, dir, serving)
@@ -66,6 +67,7 @@ func TestNTP(t *testing.T) {
 
 // The verdict follows the server, and liveness does not.
 func TestNTPVerdict(t *testing.T) {
+	t.Parallel()
 	listen := address(t)
 	s := chronyd(t, listen, shortDirectory(t, ""), "allow 127.0.0.1\nlocal stratum 5")
 	a := serverAsk(t, "ntp", map[string]string{"clock": "server: '" + listen + "'"})

@@ -134,6 +134,7 @@ func (p podman) checkedImage(t *testing.T) string {
 // unhealthy and healthy again: with Vitals inside, and with checks without a
 // daemon. It runs as an ordinary user, read-only, and without capabilities.
 func TestPodman(t *testing.T) {
+	t.Parallel()
 	p := newPodman(t)
 	image := p.checkedImage(t)
 	config, work := shortDirectory(t, ""), shortDirectory(t, "")

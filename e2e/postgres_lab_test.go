@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // postgresql is a PostgreSQL with its data in a directory of its own.
@@ -215,13 +217,22 @@ func (a tcpAsking) hasQuery(t *testing.T, name, query, reason string) {
 	})
 }
 
-// queryValues returns the values of queries as sorted lines.
-func (a tcpAsking) queryValues(t *testing.T) []string {
+// hasValues waits until the metrics of queries are these, with their values. On a busy machine a
+// query may time out in one collection.
+func (a tcpAsking) hasValues(t *testing.T, want ...string) {
 	t.Helper()
+	await(t, "the values of queries", tcpWithin, func() error {
+		got, err := a.queryValues()
+		if diff := cmp.Diff(want, got); err == nil && diff != "" {
+			err = fmt.Errorf("values (-want +got):\n%s", diff)
+		}
+		return err
+	})
+}
+
+// queryValues returns the values of queries as sorted lines.
+func (a tcpAsking) queryValues() ([]string, error) {
 	_, metrics, err := a.get("/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lines []string
 	for line := range strings.Lines(metrics) {
 		if strings.HasPrefix(line, "vitals_query_value{") {
@@ -229,5 +240,5 @@ func (a tcpAsking) queryValues(t *testing.T) []string {
 		}
 	}
 	slices.Sort(lines)
-	return lines
+	return lines, err
 }

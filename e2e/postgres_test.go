@@ -29,6 +29,7 @@ func postgresSQL() []string {
 }
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	certificates := ownedDirectory(t, "postgres")
 	tcpCertificates(t, certificates)
@@ -199,6 +200,7 @@ func (w watchedPostgres) hold(t *testing.T, sessions int) (release func()) {
 
 // A server that fails: each failure has its reason, ready follows, and alive stays.
 func TestPostgresFaults(t *testing.T) {
+	t.Parallel()
 	w := watchPostgres(t)
 	t.Run("frozen", func(t *testing.T) {
 		w.signal(t, syscall.SIGSTOP)
@@ -233,6 +235,7 @@ func TestPostgresFaults(t *testing.T) {
 
 // The same for a server that answers, and not as required.
 func TestPostgresLimits(t *testing.T) {
+	t.Parallel()
 	w := watchPostgres(t)
 	t.Run("full", func(t *testing.T) {
 		release := w.hold(t, 5)
@@ -255,6 +258,7 @@ func TestPostgresLimits(t *testing.T) {
 }
 
 func TestPostgresStandby(t *testing.T) {
+	t.Parallel()
 	listen, follows := address(t), address(t)
 	p := postgresServer(t, listen, "wal_level=replica", "wal_keep_size=64MB")
 	p.execute(t, postgresSQL()...)

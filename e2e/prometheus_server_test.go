@@ -122,10 +122,15 @@ func TestPrometheusServer(t *testing.T) {
 		await(t, "ready", tcpWithin, func() error { return p.a.want("/ready", http.StatusOK) }) // its first scrape is a second after its start
 		p.a.hasQuery(t, "prometheus", "up", "")
 		p.a.hasQuery(t, "prometheus", "version", "")
-		if values := strings.Join(p.a.queryValues(t), "\n"); !strings.Contains(values, `vitals_query_value{dependency="prometheus",query="up"} 1`) ||
-			!strings.Contains(values, `vitals_query_value{dependency="prometheus",query="version",version="2.`) {
-			t.Errorf("the values are\n%s\nwant one of up and one with the version", values)
-		}
+		await(t, "the values of queries", tcpWithin, func() error {
+			lines, err := p.a.queryValues()
+			values := strings.Join(lines, "\n")
+			if err == nil && (!strings.Contains(values, `vitals_query_value{dependency="prometheus",query="up"} 1`) ||
+				!strings.Contains(values, `vitals_query_value{dependency="prometheus",query="version",version="2.`)) {
+				err = fmt.Errorf("the values are\n%s\nwant one of up and one with the version", values)
+			}
+			return err
+		})
 	})
 	t.Run("limits", func(t *testing.T) {
 		p.a.sees(t, "limits", "", "query samples: the server reports execution: query processing would load too many samples")

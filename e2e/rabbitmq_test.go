@@ -67,6 +67,7 @@ func (r rabbit) ctl(t *testing.T, args ...string) string {
 const rabbitWell = "RabbitMQ 3."
 
 func TestTCPRabbitMQ(t *testing.T) {
+	t.Parallel()
 	listen, secured := address(t), address(t)
 	certificates := ownedDirectory(t, "rabbitmq")
 	tcpCertificates(t, certificates)

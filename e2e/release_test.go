@@ -41,6 +41,7 @@ func copiedTree(t *testing.T) string {
 // A release has the same bytes from another directory, later, on a host of another name, in
 // another time zone and language, and with another umask. What it has works.
 func TestRelease(t *testing.T) {
+	t.Parallel()
 	one := makeRelease(t, "..", nil, "sh", "-c")
 	two := makeRelease(t, copiedTree(t), []string{"TZ=Asia/Tokyo", "LANG=de_DE.UTF-8", "USER=other", "LOGNAME=other", "GOFLAGS="},
 		"unshare", "--uts", "sh", "-c", `hostname other && umask 077 && exec sh -c "$0"`)
@@ -115,6 +116,7 @@ func releasedImage(t *testing.T, path string) {
 
 // The programs install from the tree, with the command of README.md.
 func TestGoInstall(t *testing.T) {
+	t.Parallel()
 	dir := shortDirectory(t, "")
 	command(t, "..", []string{"GOBIN=" + dir, "CGO_ENABLED=0"}, "sh", "-c", installLine(t, goLine))
 	if got := command(t, dir, nil, "./vitals", "version"); !strings.HasPrefix(got, "vitals, version ") {

@@ -119,6 +119,7 @@ func hideTimes(value any) {
 // TestRulesAPIIsThatOfPrometheus compares /api/v1/rules and /api/v1/alerts with those of a
 // Prometheus that has the same rule file and the same samples: only times differ.
 func TestRulesAPIIsThatOfPrometheus(t *testing.T) {
+	t.Parallel()
 	target, end := comparedTarget(t)
 	d, prometheus := startCompared(t, target)
 	agree := func(what string, states ...string) {

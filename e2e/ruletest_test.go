@@ -87,6 +87,7 @@ func vitalsTests(t *testing.T, file string) ran {
 
 // The tests of the shipped rules pass in promtool, too, without the keys of Vitals.
 func TestShippedRuleTestsPassInPromtool(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../rules")); err != nil {
 		t.Fatal(err)
@@ -107,6 +108,7 @@ func TestShippedRuleTestsPassInPromtool(t *testing.T) {
 // keys of Vitals: both pass, or neither does. The first line of a file names a difference
 // on purpose, or a newer promtool than Debian's.
 func TestRuleTestsAgreeWithPromtool(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(ruleTests + "/*.yml")
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +146,7 @@ func TestRuleTestsAgreeWithPromtool(t *testing.T) {
 
 // A file with keys of Vitals is refused by promtool, and the keys are not ignored.
 func TestPromtoolRefusesStateTests(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(ruleTests, "states.yml")
 	theirs := promtoolTests(t, file)
 	if theirs.passed() || !strings.Contains(theirs.output, "state_test") {

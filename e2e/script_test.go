@@ -20,6 +20,7 @@ import (
 // container without an init: what scripts leave behind becomes its children, daemons in
 // sessions of their own too, and none of them stays, zombies included.
 func TestScriptFirstProcess(t *testing.T) {
+	t.Parallel()
 	dir := shortDirectory(t, "")
 	write(t, filepath.Join(dir, "vitals.yml"), `evaluation_interval: 100ms
 collectors:

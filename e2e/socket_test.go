@@ -83,6 +83,7 @@ func socketDaemon(t *testing.T, flags ...string) (socket string) {
 
 // All users may probe over a socket with mode 0666, and some may write.
 func TestSocketWriters(t *testing.T) {
+	t.Parallel()
 	socket := socketDaemon(t, "--web.unix-socket-mode=0666", fmt.Sprintf("--web.unix-socket-group=%d", groupID), fmt.Sprintf("--web.unix-socket-writer=%d", writerID))
 	many := make([]uint32, 100) // more than the first question has room for
 	for i := range many {

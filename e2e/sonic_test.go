@@ -106,6 +106,7 @@ func TestSonicSupervisor(t *testing.T) {
 
 // TestSonicHook runs hooks with a start program that has finished.
 func TestSonicHook(t *testing.T) {
+	t.Parallel()
 	image := newSonicImage(t)
 	s := supervise(t, "[program:start]\ncommand=/bin/true\nstartsecs=0\nautorestart=false\n")
 	s.reach(t, "start", "EXITED")
@@ -249,6 +250,7 @@ autostart=false
 // TestSonicUpgrade is the post-check of an upgrade, which polls until the container is
 // ready, or falls back.
 func TestSonicUpgrade(t *testing.T) {
+	t.Parallel()
 	image := newSonicImage(t)
 	s := supervise(t, "[program:start]\ncommand=/bin/sh -c \"until [ -e DIR/handed-over ]; do sleep 0.2; done\"\nstartsecs=0\nautorestart=false\n")
 	s.reach(t, "start", "RUNNING")

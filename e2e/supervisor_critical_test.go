@@ -91,6 +91,7 @@ func (c *critical) again(t *testing.T, program, name string) {
 // TestSupervisorCritical lets critical programs end in every way, by the rules that the
 // page of the kind shows.
 func TestSupervisorCritical(t *testing.T) {
+	t.Parallel()
 	c := watchCritical(t, "program:snmpd\n\ngroup:dhcp-relay\n")
 	// "none" is named by the configuration, and unknown to supervisord.
 	c.state(t, "ready", http.StatusServiceUnavailable, "CriticalProgramUnknown failing: supervisord ", " none.")
@@ -158,6 +159,7 @@ func TestSupervisorCritical(t *testing.T) {
 // TestSupervisorCriticalFileMistakes starts with a file that is broken: a mistake of the
 // configuration.
 func TestSupervisorCriticalFileMistakes(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(shortDirectory(t, ""), "critical_processes")
 	for name, tt := range map[string]struct{ content, want string }{
 		"E58 no colon":    {"program:snmpd\nsnmpd\n", file + ":2: "},

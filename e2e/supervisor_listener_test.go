@@ -105,6 +105,7 @@ func (u *underSupervisord) component(t *testing.T, name string, reported, alive 
 
 // TestSupervisorHeartbeats has programs' hearts beat, stop and beat again.
 func TestSupervisorHeartbeats(t *testing.T) {
+	t.Parallel()
 	u := superviseVitals(t, "1h", " --on-failing=terminate", "")
 	u.component(t, "beats", 1, 1)
 	u.component(t, "endless", 1, 1)

@@ -25,6 +25,7 @@ func redisServer(t *testing.T, address, dir string, options ...string) *tcpServe
 const redisWell = "+PONG"
 
 func TestTCPRedis(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	s := redisServer(t, listen, dir, "--save", "", "--unixsocket", dir+"/redis.sock")
 	a := tcpAsk(t, map[string]string{
@@ -54,6 +55,7 @@ func TestTCPRedis(t *testing.T) {
 }
 
 func TestTCPRedisIPv6(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +71,7 @@ func TestTCPRedisIPv6(t *testing.T) {
 }
 
 func TestTCPRedisPassword(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	file := filepath.Join(dir, "password")
 	write := func(password string) {
@@ -123,6 +126,7 @@ func TestTCPRedisPassword(t *testing.T) {
 }
 
 func TestTCPRedisTLS(t *testing.T) {
+	t.Parallel()
 	plain, secured, dir := address(t), address(t), shortDirectory(t, "")
 	tcpCertificates(t, dir)
 	redisServer(t, plain, dir, "--save", "", "--tls-port", tcpPort(t, secured), "--tls-cert-file", dir+"/cert.pem",
@@ -157,6 +161,7 @@ func TestTCPRedisTLS(t *testing.T) {
 
 // What redis answers while it cannot serve.
 func TestTCPRedisCannotServe(t *testing.T) {
+	t.Parallel()
 	t.Run("E28 LOADING", func(t *testing.T) {
 		listen, dir := address(t), shortDirectory(t, "")
 		s := redisServer(t, listen, dir, "--enable-debug-command", "local")

@@ -20,6 +20,7 @@ func memcached(t *testing.T, options ...string) *tcpServer {
 }
 
 func TestTCPMemcached(t *testing.T) {
+	t.Parallel()
 	listen, strict, sasl, dir := address(t), address(t), address(t), shortDirectory(t, "")
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -52,6 +53,7 @@ func TestTCPMemcached(t *testing.T) {
 }
 
 func TestTCPSSH(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", dir+"/key").CombinedOutput(); err != nil {
 		t.Fatalf("ssh-keygen: %v\n%s", err, out)
@@ -70,6 +72,7 @@ func TestTCPSSH(t *testing.T) {
 }
 
 func TestTCPRsync(t *testing.T) {
+	t.Parallel()
 	listen, dir := address(t), shortDirectory(t, "")
 	config := filepath.Join(dir, "rsyncd.conf")
 	if err := os.WriteFile(config, []byte("use chroot = no\n"), 0o644); err != nil {
@@ -82,6 +85,7 @@ func TestTCPRsync(t *testing.T) {
 }
 
 func TestTCPOVSDB(t *testing.T) {
+	t.Parallel()
 	plain, secured, dir := address(t), address(t), shortDirectory(t, "")
 	tcpCertificates(t, dir)
 	if out, err := exec.Command("ovsdb-tool", "create", dir+"/conf.db", "/usr/share/openvswitch/vswitch.ovsschema").CombinedOutput(); err != nil {
@@ -139,6 +143,7 @@ func newEtcd(t *testing.T) string {
 }
 
 func TestTCPEtcd(t *testing.T) {
+	t.Parallel()
 	for version, program := range etcds(t) {
 		t.Run(version, func(t *testing.T) { testTCPEtcd(t, program, version == "3.6") })
 	}
@@ -195,6 +200,7 @@ func testTCPEtcd(t *testing.T, program []string, explains bool) {
 }
 
 func TestTCPEtcdAlarm(t *testing.T) {
+	t.Parallel()
 	for version, program := range etcds(t) {
 		t.Run(version, func(t *testing.T) { testTCPEtcdAlarm(t, program, version == "3.6") })
 	}
@@ -217,6 +223,7 @@ func testTCPEtcdAlarm(t *testing.T, program []string, explains bool) {
 
 // A check of one protocol against the server of another always fails.
 func TestTCPWrongProtocol(t *testing.T) {
+	t.Parallel()
 	dir := shortDirectory(t, "")
 	servers := map[string]string{"redis": address(t), "memcached": address(t), "etcd": address(t), "rsync": address(t), "ovsdb": address(t)}
 	redisServer(t, servers["redis"], dir, "--save", "")

@@ -68,8 +68,8 @@ func newMachine(t *testing.T, pattern string) *machine {
 	t.Helper()
 	m := &machine{program{log: filepath.Join(logDirectory(t), "vm-console.log")}, pattern, t.TempDir()}
 	for _, args := range [][]string{
-		{"build", "-tags", "e2e", "-o", m.path("init"), "./vm/init"},
-		{"test", "-c", "-tags", "e2e,guest", "-o", m.path("e2e.test"), "."},
+		{"build", "-trimpath", "-tags", "grpcnotrace,e2e", "-o", m.path("init"), "./vm/init"},
+		{"test", "-c", "-trimpath", "-tags", "grpcnotrace,e2e,guest", "-o", m.path("e2e.test"), "."},
 	} {
 		build := exec.Command("go", args...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
