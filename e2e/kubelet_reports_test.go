@@ -115,6 +115,19 @@ func (g gated) reported(t *testing.T, pattern string) {
 	})
 }
 
+// described waits until kubectl describes the pod with the gate, its condition and the reason of the
+// verdict, as the guide shows it.
+func (g gated) described(t *testing.T) {
+	t.Helper()
+	c := newConsole(t, g.node, nil)
+	c.prints(t, "kubectl describe pod my-app", `(?m)^Readiness Gates:\n +Type +Status\n +example\.com/VitalsReady +False`, `(?m)^ +Ready +False`,
+		`(?m)^ +Warning +DatabaseDown +\S+( \(x\d+ over \S+\))? +vitals +The database does not answer\., ready failing.* since \S+Z$`)
+	got := c.sh(t, `kubectl get pod my-app --output=jsonpath='{range .status.conditions[?(@.type=="example.com/VitalsReady")]}{.status} {.reason} {.message}{end}'`)
+	if want := "False DatabaseDown The database does not answer., ready failing"; !strings.HasPrefix(got, want) {
+		t.Errorf("the condition is %q, want %q", got, want)
+	}
+}
+
 // On a real kubelet, a pod with a gate is ready while Vitals' verdict is, though its container
 // always is. The conditions have the rule that decides, the pod has an event for each change,
 // and the end of the pod leaves no condition that is True.
@@ -127,6 +140,7 @@ func TestKubeletReadinessGate(t *testing.T) {
 	_ = database.Close()
 	g.becomes(t, "without it again, the pod is not ready", "False", "False DatabaseDown The database does not answer., ready failing")
 	g.reported(t, `(?m)^Warning DatabaseDown The database does not answer\., ready failing(, \d+ changes)? since \S+Z$`)
+	g.described(t)
 	g.listen(t, databaseAddress)
 	g.becomes(t, "with it again, the pod is ready", "True", "True ReadyOk ready ok")
 
