@@ -14,7 +14,7 @@ TAGS    := grpcnotrace
 MAX_BINARY := 36000000
 # The largest exec probe, in bytes: it is loaded at every run.
 MAX_HEALTHCHECK := 3000000
-# What the package vitals adds to a program with net/http and client_golang at most, in bytes.
+# What the package vitals without templates adds to a program with net/http and client_golang at most, in bytes.
 MAX_EMBEDDING := 8000000
 
 # The platforms of a release.
@@ -41,7 +41,7 @@ build: ## build bin/vitals and bin/healthcheck, static and stripped, with their 
 image: ## make dist/vitals-image.tar, an image for linux/amd64 and linux/arm64, without a Docker engine
 	$(GO) run -C .ci/release . image -out=$(CURDIR)/dist/vitals-image.tar
 
-release: ## make dist/: archives, deb, rpm, the image, lists of contents (SBOM) and SHA256SUMS; the same bytes each time
+release: ## make dist/: archives, deb, rpm, the images, lists of contents (SBOM) and SHA256SUMS; the same bytes each time
 	rm -rf dist
 	$(GO) run -C .ci/release . all -platforms=$(PLATFORMS) -out=$(CURDIR)/dist
 

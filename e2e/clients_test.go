@@ -64,6 +64,7 @@ func startClients(t *testing.T) *node {
 		}
 	}
 	n.projectImage(t)
+	n.ctr(t, "images", "tag", vitalsImage, "docker.io/library/vitals:"+releaseVersion) // README.md names a release
 	n.serviceImage(t)
 	c := newConsole(t, n, nil)
 	c.sh(t, "kubectl create --filename="+cached(t, "prometheus-operator-*", "kubernetes"))
