@@ -19,9 +19,17 @@ const (
 	Cgroup = "cgroup"
 )
 
-// share of the cgroup's limit that the heap and the runtime may use. The rest is for what
-// the runtime does not count: the program itself, and buffers of the kernel.
-const share = 0.9
+// What the runtime does not count needs the rest of the cgroup's limit: the program itself, and
+// buffers of the kernel. With 13 MiB of 128 left, the kernel read pages of the program again and again,
+// 180 times a second, until requests timed out (TestLabelExplosion of e2e).
+const (
+	// share of the limit is the most that the heap and the runtime may use.
+	share = 0.9
+	// program is the least that is left, in bytes: most of the pages of a program of 35 MB.
+	program = 26 << 20
+	// least is the share that the heap and the runtime may use of any limit.
+	least = 0.5
+)
 
 // Limit returns the memory in bytes that the process may use, and its source: the smaller
 // one of the cgroup's limit and GOMEMLIMIT. ok is false without a limit.
@@ -29,7 +37,7 @@ func Limit() (bytes int64, source string, ok bool) {
 	return smaller(variable(), cgroup())
 }
 
-// Apply sets the soft limit of the Go runtime to 90 % of the cgroup's limit. A GOMEMLIMIT in
+// Apply sets the soft limit of the Go runtime to the cgroup's limit without the memory of the program. A GOMEMLIMIT in
 // the environment has precedence, also one that is off. It logs the limit.
 func Apply(logger *slog.Logger) {
 	if value, given := os.LookupEnv(Variable); given {
@@ -46,8 +54,11 @@ func Apply(logger *slog.Logger) {
 	logger.Info("memory limit", "source", Cgroup, "bytes", limit, "gomemlimit", soft)
 }
 
-// softLimit returns the share of a limit that the Go runtime gets.
-func softLimit(limit int64) int64 { return int64(float64(limit) * share) }
+// softLimit returns what the Go runtime gets of a limit: all but 26 MiB, at least half of it and at
+// most 90 %.
+func softLimit(limit int64) int64 {
+	return max(int64(float64(limit)*least), min(int64(float64(limit)*share), limit-program))
+}
 
 // smaller returns the smaller limit. math.MaxInt64 is none.
 func smaller(variable, cgroup int64) (bytes int64, source string, ok bool) {

@@ -30,8 +30,10 @@ func TestSmaller(t *testing.T) {
 }
 
 func TestSoftLimit(t *testing.T) {
-	if got, want := softLimit(100<<20), int64(90<<20); got != want {
-		t.Errorf("softLimit(100 MiB) = %d, want %d", got, want)
+	for mebibytes, want := range map[int64]int64{1000: 900, 260: 234, 128: 102, 52: 26, 30: 15} {
+		if got := softLimit(mebibytes << 20); got != want<<20 {
+			t.Errorf("softLimit(%d MiB) = %d, want %d MiB", mebibytes, got, want)
+		}
 	}
 }
 
