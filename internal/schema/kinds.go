@@ -58,7 +58,7 @@ func ForKinds(kinds map[string]reflect.Type) []byte {
 type defs map[string]object
 
 // valueOf returns the schema of the values of a type. A value may be empty, which keeps the default.
-// named has the definitions of the structs so far, of which one may be in itself.
+// named has the definitions of the named types so far, of which one may be in itself.
 func (d defs) valueOf(t reflect.Type, named map[reflect.Type]string) object {
 	single := func(name string) object { return object{"$ref": "#/$defs/" + name} }
 	name := path.Base(t.PkgPath()) + "." + t.Name()
@@ -77,21 +77,14 @@ func (d defs) valueOf(t reflect.Type, named map[reflect.Type]string) object {
 		return object{}
 	}
 	switch kind := t.Kind(); {
-	case kind == reflect.Struct:
+	case kind == reflect.Struct, t.Name() != "" && (kind == reflect.Map || kind == reflect.Slice):
 		if named[t] == "" {
 			named[t] = fmt.Sprintf("own.%d", len(named)+1)
-			properties := object{}
-			keys := strictyaml.Keys(t)
-			for _, key := range slices.Sorted(maps.Keys(keys)) {
-				properties[key] = d.valueOf(keys[key], named)
-			}
-			d[named[t]] = orEmpty(object{"type": "object", "properties": properties, "additionalProperties": false})
+			d[named[t]] = d.composite(t, named)
 		}
 		return single(named[t])
-	case kind == reflect.Map:
-		return orEmpty(object{"type": "object", "additionalProperties": d.valueOf(t.Elem(), named)})
-	case kind == reflect.Slice:
-		return orEmpty(object{"type": "array", "items": d.valueOf(t.Elem(), named)})
+	case kind == reflect.Map, kind == reflect.Slice:
+		return d.composite(t, named)
 	case kind == reflect.String:
 		return single("string")
 	case kind == reflect.Bool:
@@ -102,6 +95,22 @@ func (d defs) valueOf(t reflect.Type, named map[reflect.Type]string) object {
 		return single("number")
 	}
 	return object{}
+}
+
+// composite returns the schema of the values of a struct, a map or a slice.
+func (d defs) composite(t reflect.Type, named map[reflect.Type]string) object {
+	switch t.Kind() {
+	case reflect.Map:
+		return orEmpty(object{"type": "object", "additionalProperties": d.valueOf(t.Elem(), named)})
+	case reflect.Slice:
+		return orEmpty(object{"type": "array", "items": d.valueOf(t.Elem(), named)})
+	}
+	properties := object{}
+	keys := strictyaml.Keys(t)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		properties[key] = d.valueOf(keys[key], named)
+	}
+	return orEmpty(object{"type": "object", "properties": properties, "additionalProperties": false})
 }
 
 // orEmpty returns a schema that also accepts an empty value.

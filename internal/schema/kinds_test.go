@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,23 @@ func TestSchemaForShippedKinds(t *testing.T) {
 		if err := none([]byte(text)); (err == nil) != want {
 			t.Errorf("without kinds, the schema has for %s: %v, want accepted %t", text, err, want)
 		}
+	}
+}
+
+// tree and list are in themselves.
+type (
+	tree map[string]tree
+	list []list
+)
+
+// A type that is in itself has a finite schema.
+func TestForKindsThatAreInThemselves(t *testing.T) {
+	type kind struct {
+		Tree tree `yaml:"tree"`
+		List list `yaml:"list"`
+	}
+	got := string(schema.ForKinds(map[string]reflect.Type{"own": reflect.TypeFor[kind]()}))
+	if n := strings.Count(got, `"own.`); n != 3 {
+		t.Errorf("ForKinds() has %d definitions of own types, want 3", n)
 	}
 }
