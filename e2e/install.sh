@@ -94,12 +94,12 @@ install_browser() { install_debian "${browser[@]}" && install_axe; }
 install_services() { install_debian "${services[@]}"; }
 
 # unpack DIRECTORY PACKAGE PROGRAM unpacks a package into the directory of the others
-# unless its program is there.
+# unless it is there whole, with its program.
 unpack() {
     local to=$cache/$1
-    [ ! -x "$to/usr/$3" ] || return 0
+    [ ! -e "$to/.$2" ] || [ ! -x "$to/usr/$3" ] || return 0
     mkdir -p "$to"
-    (cd "$to" && updated apt download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb)
+    (cd "$to" && rm -f "$2"_*.deb && updated apt download "$2" && dpkg-deb -x "$2"_*.deb . && rm "$2"_*.deb && touch ".$2")
 }
 
 install_prometheus() { unpack prometheus prometheus bin/promtool && unpack prometheus prometheus-alertmanager bin/amtool; }
@@ -117,7 +117,8 @@ unpack_emulator() {
 
 install_release() {
     install_debian rpm docker-compose
-    unpack docker docker.io sbin/dockerd && unpack docker docker-registry bin/docker-registry
+    unpack docker docker.io sbin/dockerd
+    unpack docker docker-registry bin/docker-registry
     [ ! -d "$cache/qemu-user" ] || return 0
     (updated unpack_emulator "$cache/qemu-user.new") || die "qemu-user-static of Debian 12 cannot be had for programs of arm64"
     mv "$cache/qemu-user.new" "$cache/qemu-user"

@@ -3,8 +3,10 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"html/template"
 	"image/png"
 	"io/fs"
@@ -48,7 +50,7 @@ func (p *tab) capture(t *testing.T, name string, how object) {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, testOf(t)+"."+name+".png"), image, 0o644)
+		err = replaceFile(filepath.Join(dir, testOf(t)+"."+name+".png"), image)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +79,15 @@ type shot struct {
 	Width, Height    int
 }
 
+// replaceFile writes a file whole: other lanes of the script run read it at the same time.
+func replaceFile(path string, data []byte) error {
+	unfinished := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := os.WriteFile(unfinished, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, path)
+}
+
 // indexPictures writes a page that shows all pictures, unless there are none.
 func indexPictures() error {
 	dir, err := picturesDirectory()
@@ -102,11 +113,11 @@ func indexPictures() error {
 	if err != nil {
 		return err
 	}
-	out, err := os.Create(filepath.Join(dir, "index.html"))
-	if err != nil {
+	var out bytes.Buffer
+	if err := page.Execute(&out, all); err != nil {
 		return err
 	}
-	return errors.Join(page.Execute(out, all), out.Close())
+	return replaceFile(filepath.Join(dir, "index.html"), out.Bytes())
 }
 
 func readShot(path string) (shot, error) {
