@@ -142,30 +142,6 @@ func TestReapsOrphans(t *testing.T) {
 	}
 }
 
-// While the process of a collection runs, a second Collect fails and starts none.
-func TestRunsOnceAtATime(t *testing.T) {
-	dir := t.TempDir()
-	runs, gate := filepath.Join(dir, "runs"), filepath.Join(dir, "gate")
-	c := newShell(t, fmt.Sprintf("echo run >>%s; until [ -e %s ]; do sleep 0.01; done", runs, gate), "")
-	first := make(chan string)
-	go func() { first <- outcome(t, c, collectortest.Patience) }()
-	collectortest.Wait(t, "the script runs", func() bool { _, err := os.Stat(runs); return err == nil })
-	samples, err := collectortest.Collect(t, c)
-	if v, _ := collectortest.Value(samples, `vitals_script_failure{reason="timeout",script="s"}`); v != 1 || err == nil {
-		t.Errorf("Collect() = %v, %v during another, want the failure timeout", samples, err)
-	}
-	if _, ok := collectortest.Value(samples, `vitals_script_signal{script="s"}`); ok {
-		t.Error("vitals_script_signal is there without a run")
-	}
-	collectortest.Write(t, gate, "")
-	if got, want := <-first, "ok, exit 0: exit code 0"; got != want {
-		t.Errorf("the first Collect() exports %q, want %q", got, want)
-	}
-	if got := collectortest.Read(t, runs); got != "run\n" {
-		t.Errorf("the script ran %d times, want once", strings.Count(got, "run"))
-	}
-}
-
 // At the end of the program, Run returns after the process has ended, and none is started.
 func TestEndsWithTheProgram(t *testing.T) {
 	defer goleak.VerifyNone(t)
