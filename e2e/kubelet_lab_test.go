@@ -264,17 +264,21 @@ func (n *node) pod(name string) (p pod, err error) {
 // warnings of a pod, and then one in five minutes.
 func (n *node) event(pod, reason, text string) error {
 	var events struct {
-		Items []struct{ Reason, Message string }
+		Items []struct {
+			Reason, Message string
+			InvolvedObject  struct{ FieldPath string }
+		}
 	}
 	if err := n.get("/api/v1/namespaces/default/events?fieldSelector=involvedObject.name="+pod, &events); err != nil {
 		return err
 	}
 	var seen []string
 	for _, e := range events.Items {
-		if e.Reason == reason && strings.Contains(e.Message, text) {
+		message := e.InvolvedObject.FieldPath + ": " + e.Message
+		if e.Reason == reason && strings.Contains(message, text) {
 			return nil
 		}
-		seen = append(seen, e.Reason+": "+e.Message)
+		seen = append(seen, e.Reason+": "+message)
 	}
 	return fmt.Errorf("events are %q, want %s with %q", seen, reason, text)
 }

@@ -141,8 +141,8 @@ func (e examplePod) address(t *testing.T, port string) string {
 }
 
 // When the evaluator hangs, the kubelet restarts the container of Vitals and never that of the
-// workload. It does so with the pod of the guide, twice, for longer than the time after which
-// alive fails, too.
+// workload. It does so with the pod of the guide, at least twice, and for longer than the time
+// after which alive fails, too.
 func TestKubeletRestartsAHungVitals(t *testing.T) {
 	e, file := startHanging(t)
 	e.becomes(t, "the pod is ready", "True", 0, 0)
@@ -151,7 +151,7 @@ func TestKubeletRestartsAHungVitals(t *testing.T) {
 		t.Error("the network reaches the listener for everything, want it on loopback")
 	}
 	begin := time.Now()
-	for restart := range 2 {
+	for restart := 0; restart < 2 || time.Since(begin) < stalledAliveAfter; restart++ {
 		write(t, file, "")
 		await(t, "the evaluator hangs", podWithin, func() error {
 			if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
@@ -161,15 +161,12 @@ func TestKubeletRestartsAHungVitals(t *testing.T) {
 		})
 		e.becomes(t, "with a hung Vitals, the pod is not ready", "False", 0, restart)
 		e.send(t, http.MethodGet, "http://"+e.address(t, "8080")+"/alive")
-		// The stall guard, three probes, the shutdown, and from the second time on the kubelet's wait.
+		// The stall guard, the probes, the shutdown, and from the second time on the kubelet's wait.
 		took := await(t, "Vitals runs again", 3*podWithin, func() error { return e.is("True", 0, restart+1) })
 		t.Logf("Vitals runs again: after %s", took.Round(100*time.Millisecond))
 	}
 	if err := e.event(e.name, "Killing", "Container vitals failed liveness probe, will be restarted"); err != nil {
 		t.Error(err)
-	}
-	if took := time.Since(begin); took < stalledAliveAfter {
-		t.Errorf("Vitals hung and ran again twice within %s, want longer than %s: alive would not have failed", took, stalledAliveAfter)
 	}
 	if e.event(e.name, "Killing", "Container app ") == nil {
 		t.Error("the kubelet stopped the workload, want Vitals only")
