@@ -20,6 +20,7 @@ func TestMistakes(t *testing.T) {
 		{"a port that is none", "ports: {health: 0}", "at '/ports/health'"},
 		{"a digest that is none", "image: {digest: latest}", "at '/image/digest'"},
 		{"an unknown field of a probe", "probes: {readiness: {period: 5}}", "additional properties 'period' not allowed"},
+		{"values of another version without these", "probes: {own: null}", "at '/probes': missing property 'own'"},
 		{"another type of probe", "probes: {type: tcp}", "at '/probes/type'"},
 		{"a rule without verbs", "rbac: {rules: [{apiGroups: [''], resources: [pods]}]}", "verbs"},
 		{"no configuration", "files: {vitals.yml: null}", "files has no vitals.yml"},
