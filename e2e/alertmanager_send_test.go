@@ -124,18 +124,15 @@ scrape_configs: [{job_name: vitals, static_configs: [{targets: [%q]}]}]
 			return err
 		})
 	}
-	if err := hasAlerts(alertmanager, notified...); err != nil {
-		t.Errorf("with those of Prometheus: %v", err)
-	}
-	after, err := heldAlerts(alertmanager)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, a := range before {
-		if after[key].Fingerprint != a.Fingerprint {
-			t.Errorf("%s has the fingerprint %s with the alerts of Prometheus, want that of Vitals: %s, labels %v", key, after[key].Fingerprint, a.Fingerprint, a.Labels)
+	await(t, "alertmanager holds each alert once", time.Minute, func() error {
+		after, err := heldAlerts(alertmanager)
+		for key, a := range before {
+			if after[key].Fingerprint != a.Fingerprint {
+				err = errors.Join(err, fmt.Errorf("%s has the fingerprint %s with the alerts of Prometheus, want that of Vitals: %s, labels %v", key, after[key].Fingerprint, a.Fingerprint, a.Labels))
+			}
 		}
-	}
+		return errors.Join(err, hasAlerts(alertmanager, notified...))
+	})
 	await(t, "the webhook receives it", alertWait+2*slack, func() error { return hook.wants("ShardDown", "firing") })
 	heal()
 	await(t, "all alerts are resolved", time.Minute, func() error { return hasAlerts(alertmanager) })
@@ -169,10 +166,8 @@ func TestAlertsAfterRestartOfAlertmanager(t *testing.T) {
 	alertmanager = launch(t, strings.TrimPrefix(alertmanager.url, "http://"), alertmanager.cmd.Args...)
 	await(t, "alertmanager listens at last", time.Minute, func() error { return alertmanager.ready() })
 	await(t, "the webhook receives that it is over", 90*time.Second, func() error { return hook.wants("ShardDown", "resolved") })
-	if err := hasAlerts(alertmanager); err != nil {
-		t.Error(err)
-	}
-	if log := vitals.tail(); !strings.Contains(log, "cannot send alerts to Alertmanager") || !strings.Contains(log, "alerts reach Alertmanager again") {
+	await(t, "no alert is left", time.Minute, func() error { return hasAlerts(alertmanager) })
+	if log := read(t, vitals.log); !strings.Contains(log, "cannot send alerts to Alertmanager") || !strings.Contains(log, "alerts reach Alertmanager again") {
 		t.Errorf("log = %s, want that the alerts could not be sent, and that they can", log)
 	}
 }

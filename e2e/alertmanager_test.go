@@ -107,27 +107,21 @@ func TestAlertmanagerInhibits(t *testing.T) {
 				}
 			}
 			post(t, p.url+"/api/v2/alerts", alerts)
-			await(t, "alertmanager holds the alerts", time.Minute, func() error {
+			await(t, "alertmanager holds the alerts, and inhibits some", time.Minute, func() error {
 				held, err := heldAlerts(p)
-				if err == nil && len(held) != len(alerts) {
-					err = fmt.Errorf("it holds %d, want %d", len(held), len(alerts))
+				if len(held) != len(alerts) {
+					err = errors.Join(err, fmt.Errorf("it holds %d, want %d", len(held), len(alerts)))
+				}
+				for key, a := range held {
+					name, instance, _ := strings.Cut(key, " ")
+					if causes := strings.Fields(tt.held[name]); len(causes) > 0 && instance == "a" {
+						err = errors.Join(err, inhibited(p, instance, name, causes...))
+					} else if a.Status.State != "active" {
+						err = errors.Join(err, fmt.Errorf("%s is %+v, want it not held back", key, a.Status))
+					}
 				}
 				return err
 			})
-			held, err := heldAlerts(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for key, a := range held {
-				name, instance, _ := strings.Cut(key, " ")
-				if causes := strings.Fields(tt.held[name]); len(causes) > 0 && instance == "a" {
-					if err := inhibited(p, instance, name, causes...); err != nil {
-						t.Error(err)
-					}
-				} else if a.Status.State != "active" {
-					t.Errorf("%s is %+v, want it not held back", key, a.Status)
-				}
-			}
 		})
 	}
 }

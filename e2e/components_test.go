@@ -288,7 +288,7 @@ func TestComponentsReport(t *testing.T) {
 			p.await(t, "dead", componentSlack, deadFor("queue is stuck"))
 			w.healthy(t, p)
 			p.await(t, "alive again", componentSlack, wellReported)
-			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for 8s"))
+			took := p.await(t, "dead by silence", componentDeadline+componentSlack, deadFor("no report for "))
 			t.Logf("dead %s after it was seen healthy (deadline: %s)", took.Round(100*time.Millisecond), componentDeadline)
 			w.healthy(t, p)
 			p.await(t, "alive after silence", componentSlack, wellReported)
@@ -330,7 +330,7 @@ func TestComponentsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = process.Wait() // it was killed
-		took := p.await(t, "dead", componentDeadline+componentSlack, deadFor("no report for 8s"))
+		took := p.await(t, "dead", componentDeadline+componentSlack, deadFor("no report for "))
 		if took < componentDeadline/2 { // its last sign of life may be from a while before
 			t.Errorf("dead %s after it was killed, want not long before %s", took, componentDeadline)
 		}

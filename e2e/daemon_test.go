@@ -35,9 +35,9 @@ type program struct {
 	timeout time.Duration
 }
 
-// address returns a loopback address that nothing listens on. Its port is below
-// the ephemeral ports of Linux, see ip_local_port_range in ip(7): until a program listens
-// on it, no connection and no other test gets it by chance.
+// address returns a loopback address that nothing listens on. Its port is below those of the
+// services of e2e/run, and below the ephemeral ports of Linux, see ip_local_port_range in ip(7):
+// until a program listens on it, no connection and no other test gets it by chance.
 func address(t *testing.T) string {
 	t.Helper()
 	return addressOf(t, "127.0.0.1")
@@ -48,7 +48,7 @@ func addressOf(t *testing.T, ip string) string {
 	var err error
 	for range 100 {
 		var l net.Listener
-		if l, err = net.Listen("tcp", net.JoinHostPort(ip, fmt.Sprint(10_000+rand.IntN(22_000)))); err == nil {
+		if l, err = net.Listen("tcp", net.JoinHostPort(ip, fmt.Sprint(10_000+rand.IntN(12_000)))); err == nil {
 			defer l.Close()
 			return l.Addr().String()
 		}
@@ -143,6 +143,19 @@ func await(t *testing.T, what string, within time.Duration, check func() error) 
 			t.Fatalf("%s: not within %s:\n%v", what, within, err)
 		}
 		<-tick.C
+	}
+}
+
+// passesOnce returns a check that passes for good once it has passed.
+func passesOnce(check func() error) func() error {
+	passed := false
+	return func() error {
+		if passed {
+			return nil
+		}
+		err := check()
+		passed = err == nil
+		return err
 	}
 }
 

@@ -212,10 +212,7 @@ func scrapeBoth(t *testing.T, rules string, daemons ...daemon) *program {
 	}
 	p := launch(t, listen, filepath.Join(env(t).prometheus, "prometheus"),
 		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+listen)
-	await(t, "prometheus listens", time.Minute, func() error {
-		_, _, err := p.get("/-/ready")
-		return err
-	})
+	await(t, "prometheus is ready", time.Minute, p.ready)
 	return p
 }
 

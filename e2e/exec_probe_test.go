@@ -81,7 +81,7 @@ func TestExecProbeE82Forbidden(t *testing.T) {
 		}
 	}
 	for name, user := range map[string]as{"root": {}, "a member of the socket's group": {strangerID, strangerID, []uint32{groupID}}} {
-		if out, got := probed(t, user.command(t.Context(), probe, "--socket="+socket, "--state=alive")); got != 0 {
+		if out, got := probed(t, user.command(t.Context(), probe, "--socket="+socket, "--state=alive", "--timeout=20s")); got != 0 {
 			t.Errorf("E82: %s = %d %q, want 0", name, got, out)
 		}
 	}
@@ -160,7 +160,7 @@ func TestExecProbeE90Scratch(t *testing.T) {
 		want string
 		code int
 	}{
-		"the daemon's user":      {enter(strangerID, "/healthcheck", "--style=plain"), "ok 0 ready: 1 rule, since ", 0},
+		"the daemon's user":      {enter(strangerID, "/healthcheck", "--style=plain", "--timeout=20s"), "ok 0 ready: 1 rule, since ", 0},
 		"another user":           {enter(writerID, "/healthcheck", "--style=plain"), "forbidden 7 /run/vitals/vitals.sock may not be used: ", 7},
 		"without the daemon":     {enter(writerID, "/healthcheck", "--style=plain", "--standalone", "--config.file=/vitals.yml", "--timeout=10s"), "ok 0 ready: 1 rule", 0},
 		"waiting":                {enter(strangerID, "/vitals", "wait", "ready"), "ok 0 ready: 1 rule, since ", 0},

@@ -55,7 +55,7 @@ func startProbed(t *testing.T, delay time.Duration, web string) grpcProbed {
 	write(t, g.work, "")
 	write(t, filepath.Join(dir, "rules.yml"), grpcProbeRules)
 	write(t, filepath.Join(dir, "vitals.yml"), fmt.Sprintf("rule_files: [rules.yml]\ncollectors:\n"+
-		"  - {name: work, interval: 200ms, timeout: 100ms, file: {path: %q}}\n"+
+		"  - {name: work, interval: 1s, timeout: 1s, file: {path: %q}}\n"+
 		"  - {name: parts, components: {expect: [worker]}}\n", g.work))
 	command := []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.listen-address=" + g.listen,
 		"--probe.listen-address=" + g.probes, "--grpc.listen-address=" + g.clear, "--web.unix-socket=" + g.socket, "--web.shutdown-delay=" + delay.String()}

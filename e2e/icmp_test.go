@@ -26,10 +26,10 @@ const (
 )
 
 // icmpLab is two network namespaces, which a link connects: one of Vitals and one of the host that
-// it pings. A second link makes Vitals reachable for the test.
+// it pings. A second link makes Vitals reachable for the test, in a network of the test's own.
 type icmpLab struct{ vitals, peer, listen string }
 
-func newICMPLab(t *testing.T) icmpLab {
+func newICMPLab(t *testing.T, network string) icmpLab {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Fatal("network namespaces need root")
@@ -48,7 +48,7 @@ func newICMPLab(t *testing.T) icmpLab {
 		ip(t, "-n", end.namespace, "link", "set", end.link, "up")
 	}
 	ip(t, "-n", l.vitals, "route", "add", "blackhole", icmpBlackhole)
-	network, link := fmt.Sprintf("198.18.%d.", rand.IntN(256)), fmt.Sprintf("icmp%d", rand.IntN(1_000_000))
+	link := fmt.Sprintf("icmp%d", rand.IntN(1_000_000))
 	ip(t, "link", "add", link, "type", "veth", "peer", "name", "host0", "netns", l.vitals)
 	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", link).Run() })
 	ip(t, "address", "add", network+"1/30", "dev", link)
@@ -115,7 +115,7 @@ func TestICMP(t *testing.T) {
 		{"unprivileged", "0", "0", unprivileged()},
 	} {
 		t.Run(socket.name, func(t *testing.T) {
-			l := newICMPLab(t)
+			l := newICMPLab(t, "198.18.0.")
 			l.groups(t, socket.from, socket.to)
 			a := l.run(t, map[string]string{
 				"gateway": "address: " + icmpPeer + ", count: 10", "six": "address: '" + icmpPeer6 + "'", "large": "address: " + icmpPeer + ", payload_size: 60000",
@@ -206,7 +206,7 @@ func (l icmpLab) breaks(t *testing.T, a tcpAsking) {
 // Without a permission, the reason and the cure are on every surface, until a sysctl gives it.
 func TestICMPPermission(t *testing.T) {
 	t.Parallel()
-	l := newICMPLab(t)
+	l := newICMPLab(t, "198.18.1.")
 	l.groups(t, "1", "0")
 	a := l.run(t, map[string]string{"gateway": "address: " + icmpPeer}, unprivileged()...)
 	a.staysAlive(t)

@@ -196,7 +196,7 @@ func (n *node) holdWarmup(t *testing.T) (release func()) {
 
 // answer returns what the pod answers to a request of its port.
 func (w workload) answer(p pod, port, path string) (int, string, error) {
-	client := http.Client{Transport: &http.Transport{DialContext: w.dial, DisableKeepAlives: true}, Timeout: podWithin}
+	client := http.Client{Transport: &http.Transport{DialContext: w.dial, DisableKeepAlives: true}, Timeout: podSlack}
 	res, err := client.Get("http://" + net.JoinHostPort(p.Status.PodIP, port) + path)
 	if err != nil {
 		return 0, "", err

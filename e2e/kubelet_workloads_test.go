@@ -129,13 +129,13 @@ func unready(all map[string]workload) []func() error {
 }
 
 // staysUnrestarted waits until liveness was probed since the fault, and restarted nothing. A probe
-// of Vitals itself may time out on a busy machine, but has no failure to report.
+// may time out on a busy machine, but none has a failure to report.
 func staysUnrestarted(t *testing.T, all map[string]workload, failed time.Time) {
 	t.Helper()
 	await(t, "liveness was probed", podWithin, func() error {
 		for name, w := range all {
 			err := w.is("False", 0, 0)
-			if err != nil || w.has("Unhealthy", "{app}: Liveness probe failed: ") == nil || w.has("Unhealthy", "Liveness probe failed: HTTP probe failed") == nil {
+			if err != nil || w.has("Unhealthy", "Liveness probe failed: HTTP probe failed") == nil || w.has("Unhealthy", "Liveness probe failed: service unhealthy") == nil {
 				t.Fatalf("without its database: %v, and liveness of %s may have failed", err, name)
 			}
 		}
@@ -231,15 +231,7 @@ func drains(t *testing.T, alone, beside workload) {
 		if status, body, err := w.apiServer.send(http.MethodDelete, path, ""); err != nil || status != http.StatusOK {
 			t.Fatalf("DELETE %s = %d %s, %v, want 200", path, status, body, err)
 		}
-		seen := false
-		checks = append(checks, func() error {
-			if seen {
-				return nil
-			}
-			err := w.drained(p)
-			seen = err == nil
-			return err
-		})
+		checks = append(checks, passesOnce(func() error { return w.drained(p) }))
 	}
 	settles(t, "pods that end are not ready before they stop", checks...)
 }
