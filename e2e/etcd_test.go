@@ -20,7 +20,8 @@ type etcdCluster struct {
 	clients []string
 }
 
-// newEtcdCluster starts both. The quota of the database is 1 MiB.
+// newEtcdCluster starts both. The quota of the database is 1 MiB. The times of an election, in milliseconds,
+// are five times the defaults, so that a busy machine keeps its leader.
 func newEtcdCluster(t *testing.T) etcdCluster {
 	t.Helper()
 	dir := shortDirectory(t, "")
@@ -32,6 +33,7 @@ func newEtcdCluster(t *testing.T) etcdCluster {
 	}
 	for i, client := range c.clients {
 		c.members = append(c.members, tcpServe(t, debianEtcd, fmt.Sprintf("--name=m%d", i), fmt.Sprintf("--data-dir=%s/m%d", dir, i), "--logger=zap", "--log-level=error", "--quota-backend-bytes=1048576",
+			"--heartbeat-interval=500", "--election-timeout=5000",
 			"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client, "--listen-peer-urls=http://"+peers[i],
 			"--initial-advertise-peer-urls=http://"+peers[i], "--initial-cluster="+strings.Join(cluster, ",")))
 	}
@@ -78,23 +80,36 @@ func (c etcdCluster) call(method, path, body string) (string, error) {
 	return string(answer), err
 }
 
+// etcdAlarm is an alarm of a member.
+type etcdAlarm struct {
+	Member string `json:"memberID"`
+	Alarm  string `json:"alarm"`
+}
+
+// alarms returns all alarms, and an error if there is none.
+func (c etcdCluster) alarms() ([]etcdAlarm, error) {
+	text, err := c.call(http.MethodPost, "/v3/maintenance/alarm", `{"action":"GET"}`)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Alarms []etcdAlarm `json:"alarms"`
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Alarms) == 0 {
+		return nil, fmt.Errorf("alarms = %s, %v, want one", text, err)
+	}
+	return list.Alarms, nil
+}
+
 // disarm ends all alarms.
 func (c etcdCluster) disarm(t *testing.T) {
 	t.Helper()
-	text, err := c.call(http.MethodPost, "/v3/maintenance/alarm", `{"action":"GET"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Alarms []struct {
-			Member string `json:"memberID"`
-			Alarm  string `json:"alarm"`
-		} `json:"alarms"`
-	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Alarms) == 0 {
-		t.Fatalf("alarms = %s, %v, want one", text, err)
-	}
-	for _, a := range list.Alarms {
+	var alarms []etcdAlarm
+	await(t, "the alarms are listed", startsWithin, func() (err error) {
+		alarms, err = c.alarms()
+		return err
+	})
+	for _, a := range alarms {
 		if _, err := c.call(http.MethodPost, "/v3/maintenance/alarm", fmt.Sprintf(`{"action":"DEACTIVATE","memberID":%q,"alarm":%q}`, a.Member, a.Alarm)); err != nil {
 			t.Fatal(err)
 		}
@@ -130,10 +145,15 @@ func TestEtcd(t *testing.T) {
 	})
 	t.Run("database is full", func(t *testing.T) {
 		// A key, in base64, and a value that the quota has no room for.
-		text, err := c.call(http.MethodPost, "/v3/kv/put", `{"key":"YQ==","value":"`+strings.Repeat("QUJD", 400_000)+`"}`)
-		if err == nil || !strings.Contains(err.Error(), "database space exceeded") {
-			t.Fatalf("put = %s, %v, want the database full", text, err)
-		}
+		body := `{"key":"YQ==","value":"` + strings.Repeat("QUJD", 400_000) + `"}`
+		await(t, "the database is full, and the alarm raised", startsWithin, func() error {
+			text, err := c.call(http.MethodPost, "/v3/kv/put", body)
+			if err == nil || !strings.Contains(err.Error(), "database space exceeded") {
+				return fmt.Errorf("put = %s, %v, want the database full", text, err)
+			}
+			_, err = c.alarms()
+			return err
+		})
 		c.a.breaks(t, "etcd", "server_error", "503")
 		c.disarm(t)
 		c.recovers(t)

@@ -46,7 +46,7 @@ func TestMemcached(t *testing.T) {
 		"none":    "memcached: {address: '" + secured + "'}",
 	},
 		`{alert: MemcachedDown, expr: 'vitals_dependency_up{dependency=~"cache|secured"} == 0', labels: {state: ready}}`,
-		`{alert: MemcachedEvicts, expr: 'increase(vitals_memcached_evictions_total{dependency="cache"}[4s]) > 0', labels: {state: ready}, annotations: {no_data: pass}}`)
+		`{alert: MemcachedEvicts, expr: 'increase(vitals_memcached_evictions_total{dependency="cache"}[15s]) > 0', labels: {state: ready}, annotations: {no_data: pass}}`)
 	a.staysAlive(t)
 	const well = " 1." // the version begins so
 	t.Run("healthy", func(t *testing.T) {

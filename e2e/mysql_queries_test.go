@@ -58,9 +58,7 @@ func TestTCPMySQLQueries(t *testing.T) {
 		`vitals_query_value{cell="c1",dependency="good",query="cells"} 3`, `vitals_query_value{cell="c2",dependency="good",query="cells"} 3`,
 		`vitals_query_value{dependency="good",query="decimal"} 1.5`, `vitals_query_value{dependency="good",query="total"} 3`,
 	)
-	if err := a.want("/ready", http.StatusOK); err != nil {
-		t.Error(err)
-	}
+	a.ready(t, http.StatusOK)
 	count := exec.Command("mariadb", "--no-defaults", "--socket="+m.socket(), "--skip-column-names", "--execute=SELECT count(*), sum(busy) FROM nova.instances")
 	if out, err := count.Output(); err != nil || strings.TrimSpace(string(out)) != "3\t6" {
 		t.Errorf("the table has %q, %v, want it unchanged", out, err)

@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,9 +32,12 @@ func once(t *testing.T) (int, string) {
 // TestOnce evaluates without a daemon. A configuration error would be code 3.
 func TestOnce(t *testing.T) {
 	startVitals(t).awaitHealthy(t)
-	if code, out := once(t); code != 0 {
-		t.Errorf("vitals once ready = %d, want 0:\n%s", code, out)
-	}
+	await(t, "vitals once ready passes", 2*time.Minute, func() error {
+		if code, out := once(t); code != 0 {
+			return fmt.Errorf("vitals once ready = %d, want 0:\n%s", code, out)
+		}
+		return nil
+	})
 	broken(t, "openstack", "keystone-stopped")
 	code, out := once(t)
 	if code == 0 || code == 3 {

@@ -106,7 +106,7 @@ func (d demo) refused(t *testing.T) {
 	t.Helper()
 	_, complaints := d.page.noted()
 	complaints = slices.DeleteFunc(complaints, func(c string) bool {
-		return strings.Contains(c, "net::ERR_CONNECTION_REFUSED") || strings.Contains(c, "net::ERR_CONNECTION_RESET") || strings.Contains(c, "net::ERR_INCOMPLETE_CHUNKED_ENCODING") || strings.Contains(c, "net::ERR_EMPTY_RESPONSE")
+		return tooBusy(c) || strings.Contains(c, "net::ERR_CONNECTION_REFUSED") || strings.Contains(c, "net::ERR_CONNECTION_RESET") || strings.Contains(c, "net::ERR_INCOMPLETE_CHUNKED_ENCODING") || strings.Contains(c, "net::ERR_EMPTY_RESPONSE")
 	})
 	if len(complaints) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(complaints, "\n"))

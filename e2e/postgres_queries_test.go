@@ -66,9 +66,7 @@ func TestPostgresQueries(t *testing.T) {
 		`vitals_query_value{cell="c1",dependency="good",query="cells"} 3`, `vitals_query_value{cell="c2",dependency="good",query="cells"} 3`,
 		`vitals_query_value{dependency="good",query="readonly"} 1`, `vitals_query_value{dependency="good",query="total"} 3`, `vitals_query_value{dependency="good",query="values"} 1.5`,
 	)
-	if err := a.want("/ready", http.StatusOK); err != nil {
-		t.Error(err)
-	}
+	a.ready(t, http.StatusOK)
 	if got := p.execute(t, "SELECT count(*), sum(busy) FROM instances", "SELECT is_called FROM counter"); got != "3|6\nf" {
 		t.Errorf("the tables have %q, want them unchanged", got)
 	}

@@ -150,8 +150,8 @@ func (r releasedByWorkflow) runsOnARM64(t *testing.T) {
 	listen, socket := address(t), filepath.Join(dir, "vitals.sock")
 	d := daemon{launch(t, listen, emulator, filepath.Join(dir, "vitals"), "run", "--config.file="+filepath.Join(dir, "example/vitals.yml"),
 		"--web.listen-address="+listen, "--web.unix-socket="+socket, "--web.shutdown-delay=0s")}
-	await(t, "vitals for arm64 is ready", time.Minute, func() error { return d.want("/ready", http.StatusOK) })
-	if got, want := command(t, dir, nil, emulator, "healthcheck", "--socket="+socket), "ok 0 ready"; !strings.HasPrefix(got, want) {
+	await(t, "vitals for arm64 is ready", startsWithin, func() error { return d.want("/ready", http.StatusOK) })
+	if got, want := command(t, dir, nil, emulator, "healthcheck", "--socket="+socket, "--timeout=20s"), "ok 0 ready"; !strings.HasPrefix(got, want) {
 		t.Errorf("healthcheck = %q, want %q first", got, want)
 	}
 }

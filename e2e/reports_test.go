@@ -62,10 +62,20 @@ func TestReportsNeedTheirRightsOnly(t *testing.T) {
 			lacking = strings.Replace(roles[test.role], "["+test.resource+"]", "[configmaps]", 1)
 		}
 		a.replace(t, lacking)
-		r.untilReported(t, 0, test.verb, test.resource)
-		line := fmt.Sprintf("the account lacks the right\" verb=%s resource=%s", test.verb, test.resource)
-		if text := read(t, r.vitals.log); strings.Count(text, line) != 1 {
-			t.Errorf("the log has %d lines with %s, want 1", strings.Count(text, line), line)
+		about := fmt.Sprintf("\" verb=%s resource=%s ", test.verb, test.resource)
+		var lines, others int
+		await(t, "the log names the right"+about, 2*time.Minute, func() error {
+			r.untilReported(t, 0, test.verb, test.resource)
+			text := read(t, r.vitals.log)
+			// A request may also fail for another reason, such as a timeout on a busy machine.
+			lines, others = strings.Count(text, "the account lacks the right"+about), strings.Count(text, "cannot report to Kubernetes"+about)
+			if lines == 0 {
+				return fmt.Errorf("it has %d lines with other reasons", others)
+			}
+			return nil
+		})
+		if lines > 1+others {
+			t.Errorf("the log has %d lines with the right%s and %d with other reasons, want one unless others are between", lines, about, others)
 		}
 		a.replace(t, roles[test.role])
 		r.untilReported(t, 1, test.verb, test.resource)

@@ -68,7 +68,7 @@ func (s *soak) probeOnce(client *http.Client, i int) {
 	got, err := send(client, s.url+path, i%10 == 0)
 	// Beside idle connections, one of the same address is kept for 50 ms without a byte. A busy
 	// machine may need longer, which is judged as a slow probe is.
-	if took := time.Since(begin); errors.Is(err, syscall.ECONNRESET) && took > attackPatience {
+	if took := time.Since(begin); lostConnection(err) && took > attackPatience {
 		s.mu.Lock()
 		s.noteSlow(request{from: begin, to: begin.Add(max(took, slowProbe+1))}, path)
 		s.mu.Unlock()
@@ -97,6 +97,13 @@ func (s *soak) probeOnce(client *http.Client, i int) {
 		return
 	}
 	s.replay.probed(answer{generation, i%2 == 1, got.status})
+}
+
+// lostConnection reports whether the server has closed the connection of a request, in each of the
+// moments at which it may: net/http has no error to compare for the last one.
+func lostConnection(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) ||
+		err != nil && strings.Contains(err.Error(), "server closed idle connection")
 }
 
 // noteSlow keeps a slow probe, and what was done before the slowest. mu is held.

@@ -153,13 +153,14 @@ func TestSonicHook(t *testing.T) {
 		if err := os.Chmod(b.set["hook"], 0o755); err != nil {
 			t.Fatal(err)
 		}
-		begin := time.Now()
-		if err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.probeAlone(t, "--timeout=3s")); err != nil {
-			t.Errorf("without a daemon: %v", err)
-		}
-		if took := time.Since(begin); took > 30*time.Second {
-			t.Errorf("the probe took %s, want at most its 3s and what a busy machine adds", took)
-		}
+		await(t, "the probe answers 117 without a daemon", supervisorWithin, func() error {
+			begin := time.Now()
+			err := (sonicAnswer{117, []string{"HookTimeout", "killed after"}}).check(b.probeAlone(t, "--timeout=3s"))
+			if took := time.Since(begin); took > 30*time.Second {
+				t.Errorf("the probe took %s, want at most its 3s and what a busy machine adds", took)
+			}
+			return err
+		})
 		allGone(t, pids)
 		b.run(t)
 		b.await(t, sonicAnswer{117, []string{"HookTimeout", "killed after"}})
@@ -267,11 +268,25 @@ func TestSonicUpgrade(t *testing.T) {
 		}
 	})
 	t.Run("E51 ready in the end", func(t *testing.T) {
-		timer := time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(s.dir, "handed-over"), nil, 0o600) }) // or the wait times out
-		defer timer.Stop()
-		out, code := probed(t, wait("1m"))
-		if code != 0 || !strings.Contains(out, "failing 2 StartNotFinished") || !strings.Contains(out, "\nok 0 ready: ") {
-			t.Errorf("vitals wait = %d, want 0 after it has failed:\n%s", code, out)
+		cmd, printed := wait("2m"), filepath.Join(b.dir, "printed")
+		file, err := os.Create(printed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		cmd.Stdout, cmd.Stderr = file, file
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the wait has failed", supervisorWithin, func() error {
+			if out := read(t, printed); !strings.Contains(out, "failing 2 StartNotFinished") {
+				return fmt.Errorf("vitals wait prints %q", out)
+			}
+			return nil
+		})
+		write(t, filepath.Join(s.dir, "handed-over"), "")
+		if err := cmd.Wait(); err != nil || !strings.Contains(read(t, printed), "\nok 0 ready: ") {
+			t.Errorf("vitals wait: %v, want 0 after it has failed:\n%s", err, read(t, printed))
 		}
 		if err := (sonicAnswer{0, []string{"start EXITED 0"}}).check(b.probe(t)); err != nil {
 			t.Error(err)

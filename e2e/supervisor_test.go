@@ -187,13 +187,16 @@ func TestSupervisorSilent(t *testing.T) {
 	for name, action := range map[string]string{"E44 shutting down": "shutdown", "E44 restarting": "reload"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := supervise(t, fmt.Sprintf(stubborn, 6))
+			s := supervise(t, fmt.Sprintf(stubborn, 60))
 			await(t, "the program ignores signals", supervisorWithin, func() error {
 				_, err := os.Stat(filepath.Join(s.dir, "stubborn"))
 				return err
 			})
 			s.control(action)
 			silent(t, "socket: "+s.socket, "shutting_down")
+			for _, pid := range sessionOf(t, s.cmd.Process.Pid) { // or its end would wait for them
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
 		})
 	}
 	t.Run("without its methods", func(t *testing.T) {

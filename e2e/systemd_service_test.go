@@ -38,7 +38,7 @@ func vitalsService(t *testing.T) (b *booted, d daemon) {
 	command := "/mnt/vitals run --config.file=/mnt/vitals.yml --web.listen-address=" + listen + " --web.shutdown-delay=200ms"
 	b = boot(t, map[string]string{
 		"vitals.service":             read(t, filepath.Join("..", "deploy", "systemd", "vitals.service")),
-		"vitals.service.d/test.conf": "[Service]\nExecStart=\nExecStart=" + command + "\nWatchdogSec=2s\nTimeoutAbortSec=1s\nRestartSec=2s\nStandardError=append:/mnt/vitals.log\n",
+		"vitals.service.d/test.conf": "[Service]\nExecStart=\nExecStart=" + command + "\nWatchdogSec=5s\nTimeoutAbortSec=1s\nRestartSec=5s\nStandardError=append:/mnt/vitals.log\n",
 	})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -75,7 +75,7 @@ func TestSystemdService(t *testing.T) {
 		if err := d.want("/started", http.StatusOK); err != nil {
 			t.Error(err)
 		}
-		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "StatusText": good, "WatchdogUSec": "2s", "NRestarts": "0"})
+		b.shows(t, systemdWithin, map[string]string{"ActiveState": "active", "StatusText": good, "WatchdogUSec": "5s", "NRestarts": "0"})
 	})
 	t.Run("the verdict is the status", func(t *testing.T) {
 		marker := filepath.Join(b.dir, "bad")
