@@ -236,7 +236,7 @@ func TestNotifyPlaceIsTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return func() { _ = conn.Close(); _ = os.Remove(path) }
+			return func() { _ = os.Remove(path); _ = conn.Close() } // in this order: the file may then be that of the collector
 		}, "is in use by another process"},
 		{"by another type of socket", func(t *testing.T, path string) func() {
 			l, err := net.Listen("unix", path)
@@ -304,13 +304,15 @@ func TestNotifySocketIsMadeAgain(t *testing.T) {
 	})
 	collectortest.Wait(t, "a report", func() bool { return statusText(c, "watcher") == "alive true, ready true: " })
 
-	// A successor's socket is not removed.
-	_ = os.Remove(socket)
-	next, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	// A successor's socket is not removed. At no time is its place free for the own one.
+	next, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket + ".new", Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer next.Close()
+	if err := os.Rename(socket+".new", socket); err != nil {
+		t.Fatal(err)
+	}
 	stop()
 	if _, err := os.Lstat(socket); err != nil {
 		t.Errorf("Lstat() of the successor's socket = %v, want no error", err)

@@ -263,10 +263,18 @@ func TestNewRejectsProblems(t *testing.T) {
 	}
 }
 
-// unused returns an address on which nothing listens.
-func unused(t *testing.T) string {
+// refusing returns an address that refuses a protocol until the end of the test. Over UDP, the
+// kernel refuses what comes to a connected socket from elsewhere, and no other program can take its
+// port.
+func refusing(t *testing.T, protocol string) string {
 	t.Helper()
-	packets, listener := listenBoth(t)
-	_, _ = packets.Close(), listener.Close()
-	return packets.LocalAddr().(*net.UDPAddr).String()
+	if protocol == "tcp" {
+		return collectortest.Refusing(t)
+	}
+	conn, err := net.Dial("udp", "127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
 }

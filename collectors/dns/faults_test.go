@@ -76,7 +76,7 @@ func TestStraysBeforeTheResponse(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	for _, protocol := range []string{"udp", "tcp"} {
-		fails(t, newCollector(t, unused(t), ", protocol: "+protocol), "refused", "connection refused")
+		fails(t, newCollector(t, refusing(t, protocol), ", protocol: "+protocol), "refused", "connection refused")
 	}
 }
 

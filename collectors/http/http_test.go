@@ -150,19 +150,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// closedPort returns an address on which nothing listens.
-func closedPort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 func TestUnreachable(t *testing.T) {
-	closed := closedPort(t)
+	closed := collectortest.Refusing(t)
 	tests := []struct{ name, url, more, reason, note, text string }{
 		{"E04 connection refused", "http://" + closed + "/", "", "refused", "000 " + closed + " SECONDS seconds: refused",
 			"GET http://" + closed + "/: dial tcp " + closed + ": connect: connection refused"},

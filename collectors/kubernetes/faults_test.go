@@ -93,17 +93,12 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
 	expired, expiredFile, _ := collectortest.Certificate(t, "test", time.Now().Add(-time.Hour))
 	_, strangerFile, _ := collectortest.Certificate(t, "test", time.Now().Add(time.Hour))
 	for _, test := range []struct {
 		name, server, ca, want string
 	}{
-		{"refused", "https://" + gone.Addr().String(), "", "refused"},
+		{"refused", "https://" + collectortest.Refusing(t), "", "refused"},
 		{"accepted without a response", "https://" + listener.Addr().String(), "", "timeout"},
 		{"certificate has expired", newAPIWith(t, &expired).URL, expiredFile, "tls"},
 		{"certificate of an unknown authority", newAPI(t).URL, strangerFile, "tls"},

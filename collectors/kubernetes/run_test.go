@@ -139,7 +139,8 @@ func TestWatchFaults(t *testing.T) {
 				return podsOnly.reason(t, failure, labels)
 			}
 			samples, err := await(t, k, changed, "the reason "+test.want, func(s samplesBySeries) bool {
-				return reason(s) == test.want && len(s) > 0
+				_, tried := s[connectedSeries] // not before the first attempt has ended
+				return reason(s) == test.want && tried
 			})
 			if connected, found := samples[connectedSeries]; !found || (connected == 1) != (test.want == "") {
 				t.Errorf("%s = %v (exported: %t), want it to agree with the reason %q", connectedSeries, connected, found, test.want)
@@ -171,9 +172,17 @@ func TestWatchContinuesAtItsPosition(t *testing.T) {
 	k := newCollector(t, c)
 	changed, _ := run(t, k)
 	await(t, k, changed, "an open watch", func(s samplesBySeries) bool { return s[connectedSeries] == 1 })
-	api.fault(pods, nil)
+	seen := make(chan struct{})
+	api.fault(pods, api.onWatch(func(w http.ResponseWriter, r *http.Request) {
+		select { // the next watch is not open before a collection has seen the loss
+		case <-seen:
+			api.watch(w, r)
+		case <-r.Context().Done():
+		}
+	}))
 	close(cut)
 	await(t, k, changed, "a lost watch", func(s samplesBySeries) bool { return s[connectedSeries] == 0 })
+	close(seen)
 	await(t, k, changed, "an open watch again", func(s samplesBySeries) bool { return s[connectedSeries] == 1 })
 	var watches, lists []string
 	for _, r := range api.requested() {

@@ -18,9 +18,13 @@ const linkWorks = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
 // collect runs a collection with a time limit of one second and formats its samples.
 func collect(t testing.TB, c collectors.Collector) (lines string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	samples, err := c.Collect(ctx)
+	return collectWithin(t, c, time.Second)
+}
+
+// collectWithin is collect with another time limit.
+func collectWithin(t testing.TB, c collectors.Collector, limit time.Duration) (lines string, err error) {
+	t.Helper()
+	samples, err := collectortest.CollectWithin(t, c, limit)
 	return sampleLines(samples), err
 }
 

@@ -178,12 +178,14 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkFault(t, newCollector(t, serve(t, tt.respond)), tt.reason) })
 	}
-	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
+	// The kernel refuses what comes to a connected socket from elsewhere, and no other program can
+	// take its port.
+	elsewhere, err := net.Dial("udp", "127.0.0.1:9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = gone.Close()
-	t.Run("nothing listens", func(t *testing.T) { checkFault(t, newCollector(t, gone.LocalAddr().String()), "refused") })
+	defer elsewhere.Close()
+	t.Run("nothing listens", func(t *testing.T) { checkFault(t, newCollector(t, elsewhere.LocalAddr().String()), "refused") })
 	t.Run("no such host", func(t *testing.T) { checkFault(t, newCollector(t, "no..such"), "dns") })
 }
 

@@ -168,17 +168,6 @@ func wantUp(t *testing.T, c collectors.Collector, dependency string) {
 	}
 }
 
-// closedPort returns the address of a port without a listener.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // setDial sets the dial function of a session.
 func setDial(s *session, dial dial) {
 	s.login.client.Transport.(*transport).next.DialContext = dial
@@ -197,7 +186,7 @@ func blackHole(ctx context.Context, _, _ string) (net.Conn, error) {
 
 func TestUnreachableKeystone(t *testing.T) {
 	cloud := newFakeCloud(t)
-	refused := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = "http://" + closedPort(t) })
+	refused := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = "http://" + collectortest.Refusing(t) })
 	faultCase{want: remote.ReasonRefused, text: "connection refused"}.check(t, refused, "keystone")
 
 	unknown := cloud.newKeystone(func(c *KeystoneConfig) { c.AuthURL = "http://keystone.invalid:5000" })

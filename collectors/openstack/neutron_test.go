@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/remote"
 )
 
@@ -231,7 +232,7 @@ func TestNeutronFaults(t *testing.T) {
 
 func TestNeutronEndpoints(t *testing.T) {
 	cloud := newFakeCloud(t)
-	closed := closedPort(t)
+	closed := collectortest.Refusing(t)
 	one := func(url string) string {
 		return `[{"interface": "public", "region": "RegionOne", "region_id": "RegionOne", "url": "` + url + `"}]`
 	}

@@ -42,7 +42,11 @@ func TestUnmeasuredQuota(t *testing.T) {
 				t.Fatalf("quota = %v (error %v), want 5 samples, measured", got, err)
 			}
 			cloud.set(func(c *fakeCloud) { c.atNeutron = test.handler })
-			series, _ = collectWithin(t, n, 500*time.Millisecond) // the reason stands for the error
+			within := 10 * time.Second
+			if test.reason == remote.ReasonTimeout {
+				within = 500 * time.Millisecond
+			}
+			series, _ = collectWithin(t, n, within) // the reason stands for the error
 			got := withPrefix(series, "vitals_neutron_quota")
 			if value, ok := got[measured]; !ok || value != 0 || len(got) != 1+test.others {
 				t.Errorf("quota = %v, want measured 0 and %d others", got, test.others)

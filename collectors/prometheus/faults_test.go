@@ -104,13 +104,7 @@ func TestFaults(t *testing.T) {
 		}), ", queries: {q: up}"), "tls", "server gave HTTP response to HTTPS client")
 	})
 	t.Run("nothing listens", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		_ = l.Close()
-		checkFault(t, newCollector(t, "http://"+address, ", queries: {q: up}"), "refused", "connection refused")
+		checkFault(t, newCollector(t, "http://"+collectortest.Refusing(t), ", queries: {q: up}"), "refused", "connection refused")
 	})
 	t.Run("no such name", func(t *testing.T) {
 		checkFault(t, newCollector(t, "http://prometheus.invalid", ", queries: {q: up}"), "dns", "prometheus.invalid")

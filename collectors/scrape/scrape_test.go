@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -246,13 +245,8 @@ func TestHangs(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = listener.Close()
 	tests := map[string]collectors.Collector{
-		"port":   newScraper(t, "http://"+listener.Addr().String(), ""),
+		"port":   newScraper(t, "http://"+collectortest.Refusing(t), ""),
 		"socket": newScraper(t, "http://x/", ", unix_socket: "+filepath.Join(collectortest.Dir(t), "none.sock")),
 	}
 	for name, c := range tests {

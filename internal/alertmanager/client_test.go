@@ -178,7 +178,12 @@ func TestBrokenAlertmanagers(t *testing.T) {
 			if tt.waits {
 				timeout = 100 * time.Millisecond
 			}
-			status, log := sendTo(t, Options{URLs: []string{strings.Replace(tt.url, "http://", "http://vitals:hunter2@", 1) + "?token=hunter2"}}, timeout)
+			options := Options{URLs: []string{strings.Replace(tt.url, "http://", "http://vitals:hunter2@", 1) + "?token=hunter2"}}
+			status, log := sendTo(t, options, timeout)
+			for tt.waits && tt.success && !status.Success && timeout < requestTimeout { // a busy machine needs longer to get the status
+				timeout *= 2
+				status, log = sendTo(t, options, timeout)
+			}
 			if status.Success != tt.success || status.Requested != true || strings.Contains(log, "hunter2") {
 				t.Errorf("status = %+v, log = %s, want success %t, and no secret", status, log, tt.success)
 			}
@@ -191,14 +196,7 @@ func TestBrokenAlertmanagers(t *testing.T) {
 
 // An address without a server is refused at once.
 func TestNoAlertmanagerListens(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := collectortest.Refusing(t)
 	status, log := sendTo(t, Options{URLs: []string{"http://" + address}}, requestTimeout)
 	if status.Success || status.Errors != 1 || !strings.Contains(log, "connection refused") || !strings.Contains(log, "alertmanager=http://"+address) {
 		t.Errorf("status = %+v, log = %s, want connection refused, once", status, log)

@@ -83,8 +83,9 @@ func (s *source) fault(panics bool) {
 	s.panics = panics
 }
 
-// serve starts a server with unencrypted HTTP/2, and returns it with its address.
-func serve(t *testing.T, from grpchealth.Source) (*grpchealth.Server, string) {
+// serve starts a server with unencrypted HTTP/2 and this timeout of a request, and returns it with
+// its address.
+func serve(t *testing.T, from grpchealth.Source, timeout time.Duration) (*grpchealth.Server, string) {
 	t.Helper()
 	health := grpchealth.New(from)
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
@@ -92,7 +93,7 @@ func serve(t *testing.T, from grpchealth.Source) (*grpchealth.Server, string) {
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	server.Config.ReadTimeout, server.Config.WriteTimeout = timeout, timeout
 	server.Start()
 	t.Cleanup(server.Close)
 	t.Cleanup(health.Close) // first
@@ -121,7 +122,8 @@ func bounded(t *testing.T) context.Context {
 // watch watches a service, and returns the name of each status that arrives.
 func watch(t *testing.T, c healthgrpc.HealthClient, service string) func() (string, error) {
 	t.Helper()
-	stream, err := c.Watch(bounded(t), &healthgrpc.HealthCheckRequest{Service: service})
+	// The server may close a connection whose first bytes are late: another follows.
+	stream, err := c.Watch(bounded(t), &healthgrpc.HealthCheckRequest{Service: service}, grpc.WaitForReady(true))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,7 @@ func TestCheckAndList(t *testing.T) {
 	} {
 		words["of_"+word], want["of_"+word] = word, status
 	}
-	_, address := serve(t, newSource(words))
+	_, address := serve(t, newSource(words), patience)
 	c := client(t, address)
 	got := map[string]string{}
 	for name := range words {
@@ -171,12 +173,12 @@ func TestCheckAndList(t *testing.T) {
 	}
 }
 
-// A watch gets the present status, each change, and the end. The timeouts of the server, 100 ms
-// here, do not end it.
+// A watch gets the present status, each change, and the end. The timeouts of the server do not end
+// it: the status UNKNOWN comes after a second, with the next look at the verdict.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	from := newSource(map[string]string{states.Ready: states.OK})
-	health, address := serve(t, from)
+	health, address := serve(t, from, 500*time.Millisecond)
 	c := client(t, address)
 	next := watch(t, c, states.Ready)
 	expect := func(next func() (string, error), want string) {
@@ -211,7 +213,7 @@ func TestWatch(t *testing.T) {
 // network has carried.
 func TestCompressedRequests(t *testing.T) {
 	t.Parallel()
-	_, address := serve(t, newSource(map[string]string{"ready": states.OK}))
+	_, address := serve(t, newSource(map[string]string{"ready": states.OK}), patience)
 	c := client(t, address)
 	for _, test := range []struct {
 		name, service string
@@ -232,7 +234,7 @@ func TestCompressedRequests(t *testing.T) {
 func TestWatchesAreBounded(t *testing.T) {
 	t.Parallel()
 	const most = 64
-	_, address := serve(t, newSource(map[string]string{states.Ready: states.OK}))
+	_, address := serve(t, newSource(map[string]string{states.Ready: states.OK}), patience)
 	c := client(t, address)
 	ctx, cancel := context.WithCancel(bounded(t))
 	open := func(ctx context.Context) error {
@@ -267,7 +269,7 @@ func TestWatchesAreBounded(t *testing.T) {
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	from := newSource(map[string]string{"": states.OK})
-	_, address := serve(t, from)
+	_, address := serve(t, from, patience)
 	c := client(t, address)
 	from.fault(true)
 	if _, err := c.Check(bounded(t), &healthgrpc.HealthCheckRequest{}); status.Code(err) != codes.Internal {
@@ -285,7 +287,7 @@ func TestPanics(t *testing.T) {
 // What is not gRPC over HTTP/2 goes to the next handler.
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
-	_, address := serve(t, newSource(nil))
+	_, address := serve(t, newSource(nil), patience)
 	old := &http.Transport{}
 	h2 := &http.Transport{Protocols: new(http.Protocols)}
 	h2.Protocols.SetUnencryptedHTTP2(true)

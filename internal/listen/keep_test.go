@@ -90,11 +90,13 @@ func TestUnixSocketIsMadeAgain(t *testing.T) {
 // other process ends, the own socket is made again.
 func TestUnixSocketOfAnotherStays(t *testing.T) {
 	l, _, path := kept(t)
-	if err := os.Remove(path); err != nil {
+	other, err := net.ListenUnix("unix", &net.UnixAddr{Name: path + ".new", Net: "unix"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := net.Listen("unix", path)
-	if err != nil {
+	other.SetUnlinkOnClose(false)
+	// At no time is the place free for the own socket.
+	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
 	collectortest.Wait(t, "the loss to be counted", func() bool { listening, _ := l.UnixSocket(); return !listening })
