@@ -103,7 +103,7 @@ func TestHealthOverGRPC(t *testing.T) {
 func TestWatchOverGRPC(t *testing.T) {
 	t.Parallel()
 	dir, config := markerConfig(t)
-	p := runVitals(t, config, "--grpc.listen-address=127.0.0.1:0", "--web.shutdown-delay=2s")
+	p := runVitals(t, config, "--grpc.listen-address=127.0.0.1:0", "--web.shutdown-delay=1h")
 	p.waitReady()
 	c := health(t, p.grpcAddress(), insecure.NewCredentials())
 	open := func(service string) grpc.ServerStreamingClient[healthgrpc.HealthCheckResponse] {
@@ -134,6 +134,7 @@ func TestWatchOverGRPC(t *testing.T) {
 	if got := serving(within(t), c, "alive"); got != "SERVING" {
 		t.Errorf("alive while the process drains: %s, want SERVING", got)
 	}
+	p.signal(syscall.SIGTERM) // the second one ends the delay
 	for name, stream := range map[string]grpc.ServerStreamingClient[healthgrpc.HealthCheckResponse]{"ready": ready, "alive": alive} {
 		if r, err := stream.Recv(); grpcstatus.Code(err) != codes.Unavailable {
 			t.Errorf("%s at the end: %v, %v, want UNAVAILABLE and no status before it", name, r, err)

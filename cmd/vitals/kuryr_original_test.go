@@ -30,7 +30,7 @@ type fakeOriginal struct {
 
 func startOriginal(t *testing.T) *fakeOriginal {
 	t.Helper()
-	o := &fakeOriginal{address: "127.0.0.1:0"}
+	o := &fakeOriginal{address: reservedAddress(t)}
 	o.alive.Store(&originalAnswer{http.StatusOK, "ok"})
 	o.ready.Store(&originalAnswer{http.StatusOK, "ok"})
 	o.listen(t)
@@ -45,7 +45,6 @@ func (o *fakeOriginal) listen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.address = l.Addr().String()
 	o.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: o}}
 	o.server.Start()
 }

@@ -13,7 +13,7 @@ func TestNotifyServiceManager(t *testing.T) {
 	m := sdnotifytest.Listen(t, filepath.Join(collectortest.Dir(t), "notify"))
 	t.Setenv("WATCHDOG_USEC", "100000")
 	dir, config := markerConfig(t)
-	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=300ms", "--config.poll-interval=0")
+	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket=", "--web.shutdown-delay=1h", "--config.poll-interval=0")
 
 	m.Await("STATUS=ready ok, alive ok\nREADY=1") // earlier messages report that there is no data yet
 	m.AwaitHeartbeat()
@@ -34,6 +34,7 @@ func TestNotifyServiceManager(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	m.Want("STOPPING=1")
 	m.Want(`STATUS=ready failing \(shutting down, Bad\), alive ok`)
+	p.signal(syscall.SIGTERM) // the second one ends the delay
 	if code := p.exit(); code != exitOK {
 		t.Errorf("exit code = %d, want 0", code)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -67,5 +68,27 @@ func TestOnceIsNeverVacuous(t *testing.T) {
 			}
 			all.Wait()
 		})
+	}
+}
+
+// A collector that may take longer than the command has its share of the command's time, and
+// reports what it waited for.
+func TestOnceReportsWhatHangs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "rules.yml", `groups: [{name: g, rules: [{alert: ScriptHangs, expr: 'vitals_script_failure{reason="timeout"} == 1', labels: {state: ready}, annotations: {summary: "{{ $labels.script }} did not end"}}]}]`)
+	config := write(t, dir, "vitals.yml", `{rule_files: [rules.yml], collectors: [{name: hangs, interval: 10s, timeout: 5s, script: {command: [/bin/sleep, "1000"]}}]}`)
+	const want = `^failing 1 ScriptHangs failing: hangs did not end \(value 1, since .*\): run /bin/sleep: killed after [\d.]+m?s`
+	var code int
+	var out string
+	for range 5 {
+		p := launch(t, "once", "ready", "--config.file="+config, "--timeout=2500ms")
+		// The share ends 250 ms before the time of the command: a busy machine may be late.
+		if code, out = p.exit(), p.log.String(); code != 5 {
+			break
+		}
+	}
+	if code != 1 || !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("vitals once = %d, %s, want 1, %s", code, out, want)
 	}
 }

@@ -21,50 +21,61 @@ func TestProbesAfterAStop(t *testing.T) {
 	t.Parallel()
 	_, config := markerConfig(t)
 	p := runVitals(t, config)
-	p.waitReady()
-	before := p.status().Generation
-	p.signal(syscall.SIGSTOP)
-	eventually(t, "every thread to stop", func() bool { return threadsStopped(t, p.cmd.Process.Pid) })
-	stopped := time.Now()
-	type answer struct {
-		path       string
-		code       int
-		generation uint64
-		err        error
-	}
-	answers := make(chan answer)
-	paths := []string{"/ready", "/alive", "/-/healthy"}
-	for _, path := range paths {
-		go func() {
-			a := answer{path: path}
-			defer func() { answers <- a }()
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, http.NoBody)
-			if err != nil {
-				a.err = err
-				return
-			}
-			resp, err := new(http.Transport).RoundTrip(req)
-			if err != nil {
-				a.err = err
-				return
-			}
-			defer resp.Body.Close()
-			a.code = resp.StatusCode
-			a.generation, a.err = strconv.ParseUint(resp.Header.Get("X-Vitals-Generation"), 10, 64)
-		}()
-	}
-	longEnough := evaluator.StalledAfter(0) + time.Second
-	eventually(t, "the snapshot to be too old", func() bool { return time.Since(stopped) > longEnough })
-	p.signal(syscall.SIGCONT)
-	for range paths {
-		if a := <-answers; a.err != nil || a.code != http.StatusOK || a.generation <= before {
-			t.Errorf("%s right after SIGCONT = %d of generation %d (%v), want 200 of one after %d", a.path, a.code, a.generation, a.err, before)
+	var wrong []string
+	// Probes wait for a new generation for 200 ms, in which a busy machine may not evaluate.
+	// The test of the same name in internal/server has the exact times.
+	for range 5 {
+		p.waitReady()
+		if wrong = p.probesAfterAStop(); len(wrong) == 0 {
+			return
 		}
 	}
+	t.Error(strings.Join(wrong, "\n"))
+}
+
+// probesAfterAStop stops and continues the process, and returns which probes failed.
+func (p *runningVitals) probesAfterAStop() (wrong []string) {
+	p.t.Helper()
+	before := p.status().Generation
+	p.signal(syscall.SIGSTOP)
+	eventually(p.t, "every thread to stop", func() bool { return threadsStopped(p.t, p.cmd.Process.Pid) })
+	stopped := time.Now()
+	paths := []string{"/ready", "/alive", "/-/healthy"}
+	answers := make(chan string)
+	for _, path := range paths {
+		go func() { answers <- p.newGeneration(path, before) }()
+	}
+	longEnough := evaluator.StalledAfter(0) + time.Second
+	eventually(p.t, "the snapshot to be too old", func() bool { return time.Since(stopped) > longEnough })
+	p.signal(syscall.SIGCONT)
+	for range paths {
+		if text := <-answers; text != "" {
+			wrong = append(wrong, text)
+		}
+	}
+	return wrong
+}
+
+// newGeneration sends a probe, and returns "" if it passes with a generation after before.
+func (p *runningVitals) newGeneration(path string, before uint64) string {
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := new(http.Transport).RoundTrip(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	generation, err := strconv.ParseUint(resp.Header.Get("X-Vitals-Generation"), 10, 64)
+	if err != nil || resp.StatusCode != http.StatusOK || generation <= before {
+		return fmt.Sprintf("%s right after SIGCONT = %d of generation %d (%v), want 200 of one after %d", path, resp.StatusCode, generation, err, before)
+	}
+	return ""
 }
 
 // TestCollectionAfterAStop stops the process during a collection, for longer than its timeout.
-// After SIGCONT the collector still reports why it failed.
+// After SIGCONT the collector still reports why it failed, within a tenth of the timeout.
 func TestCollectionAfterAStop(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +83,7 @@ func TestCollectionAfterAStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	config := write(t, t.TempDir(), "vitals.yml", "collectors: [{name: app, interval: 1h, timeout: 2s, http: {url: \"http://"+ln.Addr().String()+"/\"}}]\n")
+	config := write(t, t.TempDir(), "vitals.yml", "collectors: [{name: app, interval: 1h, timeout: 10s, http: {url: \"http://"+ln.Addr().String()+"/\"}}]\n")
 	p := runVitals(t, config)
 	conn, err := ln.Accept() // and no response
 	if err != nil {
@@ -81,7 +92,7 @@ func TestCollectionAfterAStop(t *testing.T) {
 	defer conn.Close()
 	p.signal(syscall.SIGSTOP)
 	stopped := time.Now()
-	eventually(t, "the timeout to be over", func() bool { return time.Since(stopped) > 3*time.Second })
+	eventually(t, "the timeout and that time to be over", func() bool { return time.Since(stopped) > 12*time.Second })
 	p.signal(syscall.SIGCONT)
 	eventually(t, "the reason of the failure", func() bool {
 		_, metrics := p.get("/metrics")
@@ -94,7 +105,7 @@ func TestCollectionAfterAStop(t *testing.T) {
 
 // threadsStopped reports whether all threads of a process are stopped. On a busy machine that
 // takes a moment, in which some still serve requests.
-func threadsStopped(t *testing.T, pid int) bool {
+func threadsStopped(t testing.TB, pid int) bool {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(files) == 0 {

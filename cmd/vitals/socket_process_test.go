@@ -48,7 +48,7 @@ func TestSocketThatIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the exec probe to pass", func() bool {
-		return exec.Command("vitals", "wait", "ready", "--timeout=1ms", "--socket="+p.socket).Run() == nil
+		return exec.Command("vitals", "wait", "ready", "--timeout=10s", "--socket="+p.socket).Run() == nil
 	})
 	if !p.metric("vitals_unix_socket_listening 1") {
 		t.Error("/metrics has no vitals_unix_socket_listening 1")

@@ -12,7 +12,7 @@ import (
 
 // A hang is blamed on the API that hangs, and not on the process that selects it.
 func TestTripleoHang(t *testing.T) {
-	const wait = `as it should: timeout\. \(value \d, since \S+\): 000 127\.0\.0\.1:\d+ 0\.\d+ seconds: timeout$`
+	const wait = `as it should: timeout\. \(value \d, since \S+\): 000 127\.0\.0\.1:\d+ \d+\.\d+ seconds: timeout$`
 	for _, tt := range []struct{ service, process, api string }{
 		{"nova-api", "", "nova-api"},
 		{"nova-api", "metadata", "nova-metadata"},
@@ -22,11 +22,11 @@ func TestTripleoHang(t *testing.T) {
 		{"swift-proxy", "swift-proxy-server", "swift-proxy"},
 	} {
 		t.Run(tt.service+" "+tt.process, func(t *testing.T) {
-			line := checkHanging(t, tt.service, tt.process, "0.2", nil)
+			line := checkHanging(t, tt.service, tt.process, "0.2", 20*time.Second, nil)
 			if want := "^failing 1 APIDown failing: " + tt.api + " does not answer " + wait; !regexp.MustCompile(want).MatchString(line) {
 				t.Errorf("the check printed %s, want %s", line, want)
 			}
-			line = checkHanging(t, tt.service, tt.process, "60", nil) // longer than the evaluation waits
+			line = checkHanging(t, tt.service, tt.process, "60", time.Second, nil) // longer than the evaluation waits
 			if want := `^failing 1 APIDown failing: ` + tt.api + ` does not answer as it should: there is no result of it\. \(value \d, since \S+\)$`; !regexp.MustCompile(want).MatchString(line) {
 				t.Errorf("the check printed %s, want %s", line, want)
 			}
@@ -36,7 +36,7 @@ func TestTripleoHang(t *testing.T) {
 
 // One virtual host of the dashboard hangs, and the other refuses: both are named.
 func TestTripleoHangOfTheDashboard(t *testing.T) {
-	line := checkHanging(t, "horizon", "", "0.2", func(c *container) {
+	line := checkHanging(t, "horizon", "", "2", 20*time.Second, func(c *container) {
 		c.write(t, "etc/httpd/conf.d/10-horizon_vhost.conf", "<VirtualHost *:1>\nServerName 127.0.0.1\n</VirtualHost>\n")
 	})
 	const want = `^failing 1 APIDown failing: The dashboard does not answer as it should, horizon: refused, horizon-ssl: timeout\. `
@@ -45,8 +45,9 @@ func TestTripleoHangOfTheDashboard(t *testing.T) {
 	}
 }
 
-// checkHanging returns the first line of the check of a service whose API never answers.
-func checkHanging(t *testing.T, service, process, maxTime string, change func(*container)) string {
+// checkHanging returns the first line of the check of a service whose API never answers. A request
+// takes at most maxTime, in seconds, and the check at most timeout.
+func checkHanging(t *testing.T, service, process, maxTime string, timeout time.Duration, change func(*container)) string {
 	t.Helper()
 	t.Setenv("HEALTHCHECK_CURL_MAX_TIME", maxTime)
 	c := newContainer(t)
@@ -62,7 +63,7 @@ func checkHanging(t *testing.T, service, process, maxTime string, change func(*c
 		change(c)
 	}
 	var out bytes.Buffer
-	c.program(&out, "service="+service).runOnce("ready", "plain", time.Second)
+	c.program(&out, "service="+service).runOnce("ready", "plain", timeout)
 	line, _, _ := strings.Cut(out.String(), "\n")
 	return line
 }

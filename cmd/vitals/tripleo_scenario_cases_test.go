@@ -35,7 +35,7 @@ func tripleoAPIScenarios() []tripleoScenario {
 			c.write(t, keystoneVHost, "<VirtualHost *:@HTTP@>\nServerName "+strings.Repeat("a", 64)+".invalid\n</VirtualHost>\n")
 		}, code: 1, rule: "APIDown", line: `as it should: dns\.`},
 		{id: "E06", situation: "the API never answers, and `HEALTHCHECK_CURL_MAX_TIME` is 0.2", service: "keystone", environment: []string{"HEALTHCHECK_CURL_MAX_TIME=0.2"}, given: silentAPI,
-			code: 1, rule: "APIDown", line: `as it should: timeout\..*\): 000 127\.0\.0\.1:\d+ 0\.\d+ seconds: timeout`},
+			code: 1, rule: "APIDown", line: `as it should: timeout\..*\): 000 127\.0\.0\.1:\d+ \d+\.\d+ seconds: timeout`},
 	}...)
 }
 
@@ -133,14 +133,14 @@ func tripleoFileScenarios() []tripleoScenario {
 	return []tripleoScenario{
 		{id: "E22", situation: "Swift replicated 30 s ago, and the interval is 60 s", service: service, given: replicated(30*time.Second, 60)},
 		{id: "E23", situation: "Swift replicated 120 s ago, and the interval is 60 s", service: service, given: replicated(120*time.Second, 60), code: 1, rule: "ReplicationStale",
-			line: `swift-object-replicator finished its last pass (1m 59|2m 0)\S*s ago; its interval is 1m 0s`},
+			line: `swift-object-replicator finished its last pass (1m 59|2m \d)\S*s ago; its interval is 1m 0s`},
 		{id: "E24", situation: "the cache of Swift is missing", service: service, given: func(t *testing.T, c *container) {
 			replicated(0, 60)(t, c)
 			removing(cache)(t, c)
 		}, code: 1, rule: "ReplicationStale", line: "at an unknown time"},
 		{id: "E24", situation: "the crontab is missing", service: "cron", given: removing(cron), code: 1, rule: "CrontabEmpty", line: "The crontab is missing"},
 		{id: "E25", situation: "Swift replicated in an hour from now", service: service, given: replicated(-time.Hour, 60), code: 1, rule: "ReplicationStale", line: "finished its last pass in the future, so a clock is wrong"},
-		{id: "E26", situation: "Swift replicated 301 s ago, and the interval is 300 s", service: service, given: replicated(301*time.Second, 300), code: 1, rule: "ReplicationStale", line: `5m [01]\S*s ago; its interval is 5m 0s`},
+		{id: "E26", situation: "Swift replicated 301 s ago, and the interval is 300 s", service: service, given: replicated(301*time.Second, 300), code: 1, rule: "ReplicationStale", line: `5m \d\S*s ago; its interval is 5m 0s`},
 		{id: "E27", situation: "a container of Swift runs an auditor only", service: service, given: func(t *testing.T, c *container) {
 			c.proc(t, labProcess{comm: "swift-object-au", args: []string{"/usr/bin/python3", "/usr/bin/swift-object-auditor"}})
 		}, code: 2, rule: "NothingToCheck"},

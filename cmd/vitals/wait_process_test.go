@@ -147,7 +147,7 @@ func TestE51WaitForADaemon(t *testing.T) {
 func TestWaitEndsBySignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		w := launch(t, "wait", "--socket="+filepath.Join(t.TempDir(), "s"), "--interval=1h", "--timeout=2h")
-		eventually(t, "the reason", func() bool { return strings.Contains(w.log.String(), "0s: no daemon 4 there is no socket") })
+		eventually(t, "the reason", func() bool { return strings.Contains(w.log.String(), ": no daemon 4 there is no socket") })
 		if err := w.cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
