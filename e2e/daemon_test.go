@@ -9,14 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,9 +37,16 @@ type program struct {
 	timeout time.Duration
 }
 
-// address returns a loopback address that nothing listens on. Its port is below those of the
-// services of e2e/run, and below the ephemeral ports of Linux, see ip_local_port_range in ip(7):
-// until a program listens on it, no connection and no other test gets it by chance.
+// lanes are those of e2e/run, and that of a run without lanes.
+var lanes = []string{"", "alone", "stacks", "node", "beside", "soak"}
+
+// ports counts those that were chosen.
+var ports atomic.Uint32
+
+// address returns a loopback address that nothing listens on. Nothing else gets its port before a
+// server listens, or while a test has stopped it: each lane has 2,000 ports, and takes one after the
+// other. They are below those of the services of e2e/run, and below the ephemeral ports of Linux, see
+// ip_local_port_range in ip(7).
 func address(t *testing.T) string {
 	t.Helper()
 	return addressOf(t, "127.0.0.1")
@@ -45,10 +54,16 @@ func address(t *testing.T) string {
 
 func addressOf(t *testing.T, ip string) string {
 	t.Helper()
+	const first, each = 10_000, 2_000
+	lane := slices.Index(lanes, os.Getenv(laneVariable))
+	if lane < 0 {
+		t.Fatalf("%s is %q, want one of %q", laneVariable, os.Getenv(laneVariable), lanes)
+	}
 	var err error
 	for range 100 {
 		var l net.Listener
-		if l, err = net.Listen("tcp", net.JoinHostPort(ip, fmt.Sprint(10_000+rand.IntN(12_000)))); err == nil {
+		port := first + lane*each + int(ports.Add(1)%each)
+		if l, err = net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port))); err == nil {
 			defer l.Close()
 			return l.Addr().String()
 		}

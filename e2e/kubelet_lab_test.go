@@ -58,13 +58,17 @@ func startNode(t *testing.T) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var space string
+	var space *os.File
 	t.Cleanup(func() {
 		_ = end.Close()
 		if err := guard.Wait(); err != nil {
 			t.Errorf("the node does not end: %v\n%s", err, read(t, log.Name()))
 		}
-		if left := processesIn(space); space != "" && len(left) > 0 {
+		if space == nil {
+			return
+		}
+		defer space.Close()
+		if left := processesIn(t, space); len(left) > 0 {
 			t.Errorf("the node leaves the processes %q, want none", left)
 		}
 	})
@@ -75,7 +79,8 @@ func startNode(t *testing.T) *node {
 	}
 	first := strings.Fields(read(t, filepath.Join(state, "kubelet", "run", "node")))[0]
 	n.network = "/proc/" + first + "/ns/net"
-	if space, err = os.Readlink("/proc/" + first + "/ns/pid_for_children"); err != nil {
+	// While it is open, no other namespace gets its number.
+	if space, err = os.Open("/proc/" + first + "/ns/pid_for_children"); err != nil {
 		t.Fatal(err)
 	}
 	n.apiServer = newAPIServer(t, filepath.Join(state, "kubelet"), n.dial)
@@ -83,11 +88,16 @@ func startNode(t *testing.T) *node {
 }
 
 // processesIn are those of a PID namespace.
-func processesIn(space string) []string {
+func processesIn(t *testing.T, space *os.File) []string {
+	t.Helper()
+	want, err := space.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var found []string
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/pid")
 	for _, link := range links {
-		if in, err := os.Readlink(link); err == nil && in == space {
+		if in, err := os.Stat(link); err == nil && os.SameFile(want, in) {
 			command, _ := os.ReadFile(strings.TrimSuffix(link, "ns/pid") + "cmdline")
 			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
 		}
