@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"net"
 	"strings"
 	"sync"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 // dial connects with TLS, and offers HTTP/2.
@@ -89,4 +93,112 @@ func (a *attack) idle(n int) {
 	}
 	fmt.Println("begun")
 	<-a.ctx.Done()
+}
+
+// call is a call of gRPC on the wire.
+type call struct {
+	method  string
+	message []byte
+	// metadata is the size of a header in bytes.
+	metadata int
+	// unread leaves no room for the response.
+	unread bool
+}
+
+// What strangers call. A complete message that names no service has 5 bytes.
+var (
+	halfCall   = call{method: "Check", message: make([]byte, 3)}
+	unreadCall = call{method: "Check", message: make([]byte, 5), unread: true}
+	watchCall  = call{method: "Watch", message: make([]byte, 5)}
+	largeCall  = call{method: "Check", message: make([]byte, 3), metadata: 12 << 10}
+)
+
+// calls keeps n connections to the listener for probes, with 16 calls on each, whatever the
+// server has agreed to.
+func (a *attack) calls(n int, of call) {
+	fmt.Println("begun")
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for a.ctx.Err() == nil {
+				c, err := a.from("10.0.0.1", a.probes)
+				if err != nil {
+					continue
+				}
+				_ = of.keep(c)
+				_ = c.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// keep has 16 calls on a connection until the server ends it.
+func (of call) keep(c net.Conn) error {
+	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
+		return err
+	}
+	f := http2.NewFramer(c, c)
+	window := uint32(64 << 10)
+	if of.unread {
+		window = 0
+	}
+	if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
+		return err
+	}
+	stream := uint32(1)
+	for ; stream < 32; stream += 2 {
+		if err := of.open(f, stream); err != nil {
+			return err
+		}
+	}
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			return err
+		}
+		ended := false
+		switch frame := frame.(type) {
+		case *http2.SettingsFrame:
+			if !frame.IsAck() {
+				err = f.WriteSettingsAck()
+			}
+		case *http2.PingFrame:
+			err = f.WritePing(true, frame.Data)
+		case *http2.RSTStreamFrame:
+			ended = true
+		case *http2.HeadersFrame:
+			ended = frame.StreamEnded()
+		}
+		if ended {
+			err = of.open(f, stream)
+			stream += 2
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// open opens a stream.
+func (of call) open(f *http2.Framer, stream uint32) error {
+	var block bytes.Buffer
+	e := hpack.NewEncoder(&block)
+	for _, field := range []hpack.HeaderField{
+		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: "http"}, {Name: ":authority", Value: "x"},
+		{Name: ":path", Value: "/grpc.health.v1.Health/" + of.method}, {Name: "content-type", Value: "application/grpc"},
+		{Name: "te", Value: "trailers"}, {Name: "padding", Value: strings.Repeat("x", of.metadata), Sensitive: true},
+	} {
+		_ = e.WriteField(field) // to memory
+	}
+	if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true}); err != nil {
+		return err
+	}
+	return f.WriteData(stream, len(of.message) == 5, of.message)
+}
+
+// from connects to an address from another one.
+func (a *attack) from(own, to string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: attackProbe, LocalAddr: &net.TCPAddr{IP: net.ParseIP(own)}}
+	return d.DialContext(a.ctx, "tcp", to)
 }

@@ -48,6 +48,10 @@ func attacks() map[string]func(a *attack) {
 		"200 idle connections with 64 descriptors": func(a *attack) { a.idle(200) },
 		"3000 clients that reconnect with TLS":     func(a *attack) { a.clients(3000, reconnect) },
 		"5000 idle connections":                    func(a *attack) { a.idle(5000) },
+		"half calls of gRPC":                       func(a *attack) { a.calls(200, halfCall) },
+		"calls of gRPC that are not read":          func(a *attack) { a.calls(200, unreadCall) },
+		"watches of gRPC":                          func(a *attack) { a.calls(200, watchCall) },
+		"calls of gRPC with 12 KiB of metadata":    func(a *attack) { a.calls(200, largeCall) },
 	}
 }
 
@@ -56,12 +60,14 @@ type attack struct {
 	ctx context.Context
 	// web is the address with TLS, probes the one for probes.
 	web, probes string
+	// network is the namespace of all of them; empty for the host's.
+	network string
 }
 
 // attackFrom runs an attack until it is killed. It prints a line once it has begun.
 func attackFrom(job string) int {
-	name, web, _ := strings.Cut(job, "@")
-	attacks()[name](&attack{ctx: context.Background(), web: web})
+	part := strings.Split(job, "@")
+	attacks()[part[0]](&attack{ctx: context.Background(), web: part[1], probes: part[2]})
 	return 1
 }
 
@@ -69,8 +75,9 @@ func attackFrom(job string) int {
 // and the probes where they need them, as one on another machine does.
 func (a *attack) begin(t *testing.T, name string) {
 	t.Helper()
-	cmd := exec.CommandContext(a.ctx, "nice", "-n", "19", os.Args[0])
-	cmd.Env = append(os.Environ(), attackVariable+"="+name+"@"+a.web)
+	command := append(inNetwork(a.network), "nice", "-n", "19", os.Args[0])
+	cmd := exec.CommandContext(a.ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), attackVariable+"="+name+"@"+a.web+"@"+a.probes)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -87,27 +94,45 @@ func (a *attack) begin(t *testing.T, name string) {
 	}
 }
 
-// startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit.
-func startAttacked(t *testing.T, files int) (*program, *attack) {
+// startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit, at two
+// addresses in a network.
+func startAttacked(t *testing.T, files int, a *attack) *program {
 	t.Helper()
 	dir := shortDirectory(t, "")
-	_, cert, key := collectortest.Certificate(t, "127.0.0.1", time.Now().Add(time.Hour))
+	host, _, _ := net.SplitHostPort(a.web)
+	_, cert, key := collectortest.Certificate(t, host, time.Now().Add(time.Hour))
 	var series strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&series, "load{part=\"%d\"} %d\n", i, i)
 	}
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, series.String()) }))
+	target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, series.String()) }))
+	if a.network != "" {
+		_ = target.Listener.Close()
+		var err error
+		if target.Listener, err = there(a.network, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target.Start()
 	t.Cleanup(target.Close)
 	write(t, filepath.Join(dir, "web.yml"), fmt.Sprintf("tls_server_config: {cert_file: %q, key_file: %q}\nhttp_server_config: {http2: true}\n", cert, key))
 	write(t, filepath.Join(dir, "vitals.yml"), fmt.Sprintf("collectors:\n  - {name: load, interval: 1s, timeout: 1s, scrape: {url: %q}}\n", target.URL))
 	c := newMemoryCgroup(t)
 	c.limit(t, shippedLimit)
-	a := &attack{web: address(t), probes: address(t)}
 	limited := []string{"sh", "-e", "-c", `ulimit -n "$0"; exec "$@"`, fmt.Sprint(files)}
-	p := launch(t, a.probes, slices.Concat(c.inside(), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
+	p := launch(t, a.probes, slices.Concat(c.inside(), inNetwork(a.network), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
 		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"})...)
-	await(t, "vitals listens", time.Minute, func() error { return daemon{p}.want("/alive", http.StatusOK) })
-	return p, a
+	await(t, "vitals listens", time.Minute, func() error { return a.alive(time.Second) })
+	return p
+}
+
+// inNetwork is the beginning of a command in a network namespace. Unlike ip netns exec, it
+// keeps the mounts, such as the cgroups.
+func inNetwork(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return []string{"nsenter", "--net=" + path}
 }
 
 // probe probes on new connections, as a kubelet does, until the attack ends. It returns how
@@ -163,7 +188,8 @@ func TestAttack(t *testing.T) {
 		{"5000 idle connections", 20_000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, a := startAttacked(t, tt.files)
+			a := &attack{web: address(t), probes: address(t)}
+			p := startAttacked(t, tt.files, a)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			a.ctx = ctx
@@ -181,7 +207,7 @@ func TestAttack(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if err := (daemon{p}).want("/alive", http.StatusOK); err != nil {
+			if err := a.alive(attackProbe); err != nil {
 				t.Errorf("after the attack: %v\n%s", err, p.tail())
 			}
 		})

@@ -24,8 +24,9 @@ const (
 	maxRequest = 4 << 10
 	// maxWatches bounds the calls of Watch of a Server at a time.
 	maxWatches = 64
-	// maxCalls bounds all calls of a Server at a time.
-	maxCalls = 512
+	// maxCalls bounds the other calls of a Server that the library serves at a time. Further ones wait:
+	// each takes microseconds, and a connection has few streams.
+	maxCalls = 32
 	// lookInterval is how often Watch looks at the verdict when no other is published: that
 	// of a stalled evaluator changes by its age.
 	lookInterval = time.Second
@@ -78,22 +79,15 @@ func (s *Server) Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if r.URL.Path == healthgrpc.Health_Watch_FullMethodName {
-			control := http.NewResponseController(w)
-			// The timeouts of the server are for requests that end. HTTP/2 supports both.
-			_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
-		}
-		s.grpc.ServeHTTP(w, r)
+		s.call(w, r)
 	})
 }
 
 // Check returns the verdict of a service.
 func (s *Server) Check(_ context.Context, r *healthgrpc.HealthCheckRequest) (*healthgrpc.HealthCheckResponse, error) {
-	leave, err := s.enter(s.calls)
-	if err != nil {
-		return nil, err
+	if s.isClosed() {
+		return nil, errEnded()
 	}
-	defer leave()
 	word, ok := s.source.Service(r.GetService())
 	if !ok {
 		return nil, status.Errorf(codes.NotFound, "there is no service of this name: List returns those that there are")
@@ -103,11 +97,9 @@ func (s *Server) Check(_ context.Context, r *healthgrpc.HealthCheckRequest) (*he
 
 // List returns the verdicts of all services.
 func (s *Server) List(context.Context, *healthgrpc.HealthListRequest) (*healthgrpc.HealthListResponse, error) {
-	leave, err := s.enter(s.calls)
-	if err != nil {
-		return nil, err
+	if s.isClosed() {
+		return nil, errEnded()
 	}
-	defer leave()
 	all := map[string]*healthgrpc.HealthCheckResponse{}
 	for name, word := range s.source.Services() {
 		all[name] = &healthgrpc.HealthCheckResponse{Status: Serving(word)}
@@ -117,11 +109,6 @@ func (s *Server) List(context.Context, *healthgrpc.HealthListRequest) (*healthgr
 
 // Watch sends the verdict of a service, and then each that differs from the last.
 func (s *Server) Watch(r *healthgrpc.HealthCheckRequest, stream grpc.ServerStreamingServer[healthgrpc.HealthCheckResponse]) error {
-	leave, err := s.enter(s.watches)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
 	last := healthgrpc.HealthCheckResponse_ServingStatus(-1)
@@ -161,18 +148,13 @@ func Serving(word string) healthgrpc.HealthCheckResponse_ServingStatus {
 	return healthgrpc.HealthCheckResponse_UNKNOWN
 }
 
-// enter takes a token, which leave returns. It fails while there is none, and after Close.
-func (s *Server) enter(tokens chan struct{}) (leave func(), err error) {
+// isClosed reports whether Close was called.
+func (s *Server) isClosed() bool {
 	select {
 	case <-s.ended:
-		return nil, errEnded()
+		return true
 	default:
-	}
-	select {
-	case tokens <- struct{}{}:
-		return func() { <-tokens }, nil
-	default:
-		return nil, status.Errorf(codes.ResourceExhausted, "too many calls at a time: at most %d", cap(tokens))
+		return false
 	}
 }
 

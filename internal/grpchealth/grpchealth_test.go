@@ -94,6 +94,7 @@ func serve(t *testing.T, from grpchealth.Source, timeout time.Duration) (*grpche
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
 	server.Config.ReadTimeout, server.Config.WriteTimeout = timeout, timeout
+	server.Config.ConnContext = grpchealth.Context
 	server.Start()
 	t.Cleanup(server.Close)
 	t.Cleanup(health.Close) // first

@@ -12,8 +12,10 @@ import (
 // Bounds of HTTP/2, which gRPC needs. Each stream costs the memory of a request.
 const (
 	// maxStreams is the number of requests at a time on a connection: a client of gRPC has
-	// one for each service that it watches.
+	// one for each service that it watches, and a browser one or two for each page.
 	maxStreams = 16
+	// maxProbes is the same on the listener for probes. A prober has one request on a connection.
+	maxProbes = 4
 	// maxReceived is the smallest window that HTTP/2 has. Requests have at most 4 KiB.
 	maxReceived = 64 << 10
 	// pingAfter is how long a silent connection is kept before its client must answer a ping,
@@ -38,8 +40,12 @@ func (l *Listeners) setProtocols(webConfig string) error {
 		}
 		s.Protocols.SetHTTP2(true)
 		s.Protocols.SetUnencryptedHTTP2(true)
+		streams := maxStreams
+		if d == &l.probe {
+			streams = maxProbes
+		}
 		s.HTTP2 = &http.HTTP2Config{
-			MaxConcurrentStreams:          maxStreams,
+			MaxConcurrentStreams:          streams,
 			MaxReceiveBufferPerConnection: maxReceived,
 			MaxReceiveBufferPerStream:     maxReceived,
 			SendPingTimeout:               pingAfter,

@@ -59,7 +59,11 @@ type Options struct {
 // well.
 func Open(s *server.Server, o Options) (l *Listeners, err error) {
 	health := grpchealth.New(s)
-	serve := func(h http.Handler) *http.Server { return limits.HTTPServer(health.Handler(h)) }
+	serve := func(h http.Handler) *http.Server {
+		s := limits.HTTPServer(health.Handler(h))
+		s.ConnContext = grpchealth.Context
+		return s
+	}
 	l = newListeners(o.Logger, health)
 	l.flags = o.Web
 	l.web.server, l.probe.server, l.grpc.server = serve(s.Handler()), serve(s.Probes()), serve(http.HandlerFunc(notGRPC))

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/vitals-health/vitals/internal/connlimit"
+	"github.com/vitals-health/vitals/internal/grpchealth"
 	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/unixsocket"
 )
@@ -54,7 +55,8 @@ type connectionKey struct{}
 
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	below := connlimit.Below(c)
-	return access.WithPeer(context.WithValue(ctx, connectionKey{}, below), func() string { return peerName(below) })
+	ctx = context.WithValue(grpchealth.Context(ctx, c), connectionKey{}, below)
+	return access.WithPeer(ctx, func() string { return peerName(below) })
 }
 
 // peerName returns the user at the other end of a connection to the Unix socket, by the name
