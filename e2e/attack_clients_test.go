@@ -202,3 +202,52 @@ func (a *attack) from(own, to string) (net.Conn, error) {
 	d := &net.Dialer{Timeout: attackProbe, LocalAddr: &net.TCPAddr{IP: net.ParseIP(own)}}
 	return d.DialContext(a.ctx, "tcp", to)
 }
+
+// unfinished keeps the beginning of a request on a connection from each of n networks, up to 200.
+func (a *attack) unfinished(n int, to string) {
+	fmt.Println("begun")
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			for a.ctx.Err() == nil {
+				c, err := a.from(fmt.Sprintf("10.%d.%d.1", i/200, i%200), to)
+				if err != nil {
+					continue
+				}
+				if _, err := io.WriteString(c, "GET /alive HTTP/1.1\r\nHost: x\r\n"); err == nil {
+					_, _ = io.Copy(io.Discard, c) // until the server closes it
+				}
+				_ = c.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// idleFrom opens connections from each of n networks that send nothing, and holds them.
+func (a *attack) idleFrom(n, each int, to string) {
+	for i := range n * each {
+		if c, err := a.from(fmt.Sprintf("10.%d.%d.1", i/each/200, i/each%200), to); err == nil {
+			defer c.Close()
+		}
+	}
+	fmt.Println("begun")
+	<-a.ctx.Done()
+}
+
+// endless holds n connections to each listener, to which a header is sent that does not end.
+func (a *attack) endless(n int) {
+	header := []byte("GET /alive HTTP/1.1\r\nHost: x\r\nPadding: " + strings.Repeat("x", 256<<10))
+	for range n {
+		for _, to := range []string{a.web, a.probes, a.grpc} {
+			c, err := a.from("10.0.0.1", to)
+			if err != nil {
+				continue
+			}
+			defer c.Close()
+			go func() { _, _ = c.Write(header) }() // what the kernels buffer
+		}
+	}
+	fmt.Println("begun")
+	<-a.ctx.Done()
+}

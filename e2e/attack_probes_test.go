@@ -42,9 +42,6 @@ func newAttack(t *testing.T) *attack {
 func (a *attack) dialFrom(from string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if a.network == "" {
-			return d.DialContext(ctx, network, address)
-		}
 		return there(a.network, func() (net.Conn, error) { return d.DialContext(ctx, network, address) })
 	}
 }
@@ -86,11 +83,7 @@ func (a *attack) check(ctx context.Context, from string) error {
 func (a *attack) alive(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	from := "127.0.0.1"
-	if a.network != "" {
-		from = proberAddress
-	}
-	return a.get(ctx, from)
+	return a.get(ctx, proberAddress)
 }
 
 // late probes countedProbes times, and returns how many probes have no answer in time.
@@ -124,10 +117,14 @@ func TestAttackOnProbes(t *testing.T) {
 		{"calls of gRPC that are not read", 20_000, 2},
 		{"watches of gRPC", 20_000, 2},
 		{"calls of gRPC with 12 KiB of metadata", 20_000, 2},
+		{"unfinished headers from 300 addresses", 20_000, 0},
+		{"unfinished headers from 600 addresses", 20_000, 0},
+		{"idle connections to the web listener", 64, 2},
+		{"idle connections to the probe listener", 64, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAttack(t)
-			p := startAttacked(t, tt.files, a)
+			p, _ := startAttacked(t, tt.files, a)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			a.ctx = ctx
@@ -146,5 +143,30 @@ func TestAttackOnProbes(t *testing.T) {
 				t.Errorf("after the attack: %v\n%s", err, p.tail())
 			}
 		})
+	}
+}
+
+// Connections that wait cost little, however many there are and whatever their clients send. The
+// kernel counts their buffers for the cgroup.
+func TestAttackOnSockets(t *testing.T) {
+	const most = 16 * mebibyte
+	a := newAttack(t)
+	a.grpc = vitalsAddress + ":8082"
+	p, c := startAttacked(t, 20_000, a, "--grpc.listen-address="+a.grpc)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a.ctx = ctx
+	a.begin(t, "4352 endless headers to each listener")
+	largest := 0
+	for range countedProbes {
+		largest = max(largest, c.sockets(t))
+		if err := a.alive(probeTimeout); err != nil {
+			t.Errorf("a probe under attack: %v\n%s", err, p.tail())
+		}
+		time.Sleep(probeEvery)
+	}
+	t.Logf("the buffers of sockets take up to %.1f MiB", float64(largest)/mebibyte)
+	if largest == 0 || largest > most {
+		t.Errorf("the buffers of sockets take %.1f MiB, want more than 0 and at most %d", float64(largest)/mebibyte, most/mebibyte)
 	}
 }

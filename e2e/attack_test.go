@@ -30,7 +30,7 @@ const (
 	attackFor = 15 * time.Second
 	// attackPatience is how long the connection of a probe is kept at least, although strangers
 	// have its address: until its first byte, which a busy client may send later.
-	attackPatience = 50 * time.Millisecond
+	attackPatience = 100 * time.Millisecond
 	// attackProbe is the longest that a probe may take: clients and server share few cores.
 	attackProbe = 10 * time.Second
 	// shippedLimit is the memory limit of the manifests, in MiB.
@@ -52,22 +52,28 @@ func attacks() map[string]func(a *attack) {
 		"calls of gRPC that are not read":          func(a *attack) { a.calls(200, unreadCall) },
 		"watches of gRPC":                          func(a *attack) { a.calls(200, watchCall) },
 		"calls of gRPC with 12 KiB of metadata":    func(a *attack) { a.calls(200, largeCall) },
+		"unfinished headers from 300 addresses":    func(a *attack) { a.unfinished(300, a.probes) },
+		"unfinished headers from 600 addresses":    func(a *attack) { a.unfinished(600, a.probes) },
+		"idle connections to the web listener":     func(a *attack) { a.idleFrom(200, 2, a.web) },
+		"idle connections to the probe listener":   func(a *attack) { a.idleFrom(200, 2, a.probes) },
+		"4352 endless headers to each listener":    func(a *attack) { a.endless(4352) },
 	}
 }
 
 // attack is a daemon under the shipped memory limit, or, in another process, the strangers.
 type attack struct {
 	ctx context.Context
-	// web is the address with TLS, probes the one for probes.
-	web, probes string
-	// network is the namespace of all of them; empty for the host's.
+	// web is the address with TLS, probes the one for probes, and grpc the one for gRPC; empty
+	// for none.
+	web, probes, grpc string
+	// network is the namespace of all of them.
 	network string
 }
 
 // attackFrom runs an attack until it is killed. It prints a line once it has begun.
 func attackFrom(job string) int {
 	part := strings.Split(job, "@")
-	attacks()[part[0]](&attack{ctx: context.Background(), web: part[1], probes: part[2]})
+	attacks()[part[0]](&attack{ctx: context.Background(), web: part[1], probes: part[2], grpc: part[3]})
 	return 1
 }
 
@@ -75,9 +81,9 @@ func attackFrom(job string) int {
 // and the probes where they need them, as one on another machine does.
 func (a *attack) begin(t *testing.T, name string) {
 	t.Helper()
-	command := append(inNetwork(a.network), "nice", "-n", "19", os.Args[0])
+	command := append(a.inside(), "nice", "-n", "19", os.Args[0])
 	cmd := exec.CommandContext(a.ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), attackVariable+"="+name+"@"+a.web+"@"+a.probes)
+	cmd.Env = append(os.Environ(), attackVariable+"="+name+"@"+a.web+"@"+a.probes+"@"+a.grpc)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -96,7 +102,7 @@ func (a *attack) begin(t *testing.T, name string) {
 
 // startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit, at two
 // addresses in a network.
-func startAttacked(t *testing.T, files int, a *attack) *program {
+func startAttacked(t *testing.T, files int, a *attack, flags ...string) (*program, memoryCgroup) {
 	t.Helper()
 	dir := shortDirectory(t, "")
 	host, _, _ := net.SplitHostPort(a.web)
@@ -106,12 +112,10 @@ func startAttacked(t *testing.T, files int, a *attack) *program {
 		fmt.Fprintf(&series, "load{part=\"%d\"} %d\n", i, i)
 	}
 	target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, series.String()) }))
-	if a.network != "" {
-		_ = target.Listener.Close()
-		var err error
-		if target.Listener, err = there(a.network, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }); err != nil {
-			t.Fatal(err)
-		}
+	_ = target.Listener.Close()
+	var err error
+	if target.Listener, err = there(a.network, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }); err != nil {
+		t.Fatal(err)
 	}
 	target.Start()
 	t.Cleanup(target.Close)
@@ -119,30 +123,25 @@ func startAttacked(t *testing.T, files int, a *attack) *program {
 	write(t, filepath.Join(dir, "vitals.yml"), fmt.Sprintf("collectors:\n  - {name: load, interval: 1s, timeout: 1s, scrape: {url: %q}}\n", target.URL))
 	c := newMemoryCgroup(t)
 	c.limit(t, shippedLimit)
+	c.countSockets(t)
 	limited := []string{"sh", "-e", "-c", `ulimit -n "$0"; exec "$@"`, fmt.Sprint(files)}
-	p := launch(t, a.probes, slices.Concat(c.inside(), inNetwork(a.network), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
-		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"})...)
+	p := launch(t, a.probes, slices.Concat(c.inside(), a.inside(), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
+		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"}, flags)...)
 	await(t, "vitals listens", time.Minute, func() error { return a.alive(time.Second) })
-	return p
+	return p, c
 }
 
-// inNetwork is the beginning of a command in a network namespace. Unlike ip netns exec, it
+// inside is the beginning of a command in the network of the attack. Unlike ip netns exec, it
 // keeps the mounts, such as the cgroups.
-func inNetwork(path string) []string {
-	if path == "" {
-		return nil
-	}
-	return []string{"nsenter", "--net=" + path}
-}
+func (a *attack) inside() []string { return []string{"nsenter", "--net=" + a.network} }
 
 // probe probes on new connections, as a kubelet does, until the attack ends. It returns how
 // long the probes took. The strangers have the address of some probes. On the attacked
-// listener, the connections of that address are kept for 50 ms without a byte and for a second
+// listener, the connections of that address are kept for 100 ms without a byte and for a second
 // with one, which on a busy machine is too short for a few. Where a probe takes seconds, five of them
 // are more than one in ten.
 func (a *attack) probe(t *testing.T, from, url string) []time.Duration {
-	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	client := &http.Client{Timeout: attackProbe, Transport: &http.Transport{DisableKeepAlives: true, DialContext: d.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := &http.Client{Timeout: attackProbe, Transport: &http.Transport{DisableKeepAlives: true, DialContext: a.dialFrom(from), TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	shared := from == strangers && url == "https://"+a.web+"/alive"
 	var took []time.Duration
 	late := 0
@@ -172,7 +171,7 @@ func (a *attack) probe(t *testing.T, from, url string) []time.Duration {
 }
 
 // strangers is the address of those who attack.
-const strangers = "127.0.0.1"
+const strangers = vitalsAddress
 
 // Strangers who reach the port do not end Vitals, and keep no probe from its answer: neither
 // those of other addresses, nor of their own.
@@ -188,15 +187,15 @@ func TestAttack(t *testing.T) {
 		{"5000 idle connections", 20_000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &attack{web: address(t), probes: address(t)}
-			p := startAttacked(t, tt.files, a)
+			a := newAttack(t)
+			p, _ := startAttacked(t, tt.files, a)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			a.ctx = ctx
 			a.begin(t, tt.name) // which may take a while
 			defer time.AfterFunc(attackFor, cancel).Stop()
 			var all sync.WaitGroup
-			for _, probe := range [][2]string{{"127.0.0.1", "https://" + a.web}, {"127.0.0.2", "https://" + a.web}, {"127.0.0.1", "http://" + a.probes}} {
+			for _, probe := range [][2]string{{strangers, "https://" + a.web}, {proberAddress, "https://" + a.web}, {strangers, "http://" + a.probes}} {
 				all.Go(func() {
 					took := a.probe(t, probe[0], probe[1]+"/alive")
 					if len(took) == 0 {

@@ -3,12 +3,14 @@
 package e2e_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -57,6 +59,30 @@ func (c memoryCgroup) limit(t *testing.T, mebibytes int) {
 			write(t, path, text)
 		}
 	}
+}
+
+// countSockets makes the kernel count the buffers of sockets, for which version 1 needs a limit.
+func (c memoryCgroup) countSockets(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(string(c), "memory.kmem.tcp.limit_in_bytes")
+	if _, err := os.Stat(path); err == nil {
+		write(t, path, strconv.Itoa(1<<40))
+	}
+}
+
+// sockets returns the buffers of sockets in bytes.
+func (c memoryCgroup) sockets(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(string(c), "memory.kmem.tcp.usage_in_bytes"))
+	if err != nil { // version 2
+		_, text, _ = bytes.Cut([]byte(read(t, filepath.Join(string(c), "memory.stat"))), []byte("\nsock "))
+		text, _, _ = bytes.Cut(text, []byte("\n"))
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // inside is a command that puts itself into the cgroup and then becomes another.

@@ -10,33 +10,45 @@ const (
 	// and scrapers. One costs up to 200 KiB while it has a request, with its buffers in the
 	// kernel, and 20 KiB while it is idle.
 	maxServed = 256
-	// maxWaiting connections wait until they are served. Each costs some 6 KiB.
-	maxWaiting = 4096
+	// maxWaiting connections of all pools wait until they are served. Each costs up to
+	// waitingCost bytes, most of them in the kernel, and together they take at most a
+	// waitingShare of the memory limit.
+	maxWaiting   = 4096
+	waitingCost  = 8 << 10
+	waitingShare = 16
 	// least is the smallest bound: a kubelet has up to three probes at a time.
 	least = 4
+	// maxReserved of the connections that are served are for clients that have no other, and
+	// at most every fourth.
+	maxReserved = 16
 )
 
-// Limits are the bounds of a pool.
+// Limits are the bounds of pools.
 type Limits struct {
-	// Served is the number of connections that are served at a time.
+	// Served is the number of connections of one pool that are served at a time.
 	Served int
-	// Waiting is the number of further connections that are accepted and not served yet.
+	// Waiting is the number of further connections of all pools that are accepted and not
+	// served yet.
 	Waiting int
 }
 
-// LimitsOf returns the bounds of each of several pools in this process. Together they hold
-// at most half of the file descriptors that the process may open: the other half is for
-// collectors, files and listeners.
-func LimitsOf(pools int) (Limits, error) {
+// LimitsOf returns the bounds of several pools in a process with a memory limit in bytes.
+// Together they hold at most half of the file descriptors that the process may open: the other
+// half is for collectors, files and listeners.
+func LimitsOf(pools int, memory int64) (Limits, error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return Limits{}, fmt.Errorf("limit of open files: %w", err)
 	}
-	return limitsOf(uint64(files.Cur), pools), nil
+	return limitsOf(uint64(files.Cur), pools, memory), nil
 }
 
-func limitsOf(files uint64, pools int) Limits {
+func limitsOf(files uint64, pools int, memory int64) Limits {
 	share := int(min(files/2/uint64(pools), maxServed+maxWaiting))
 	served := max(least, min(maxServed, share/2))
-	return Limits{Served: served, Waiting: max(least, min(maxWaiting, share-served))}
+	byMemory := int(min(memory/waitingShare/waitingCost, maxWaiting))
+	return Limits{Served: served, Waiting: max(least, min(byMemory, pools*(share-served)))}
 }
+
+// reserved returns how many of the served connections are for clients that have no other.
+func (l Limits) reserved() int { return min(maxReserved, l.Served/4) }

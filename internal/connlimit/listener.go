@@ -3,17 +3,20 @@ package connlimit
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
 // Buffers of a connection in the kernel, in bytes; Linux doubles them. Without a bound they
 // grow to 4 MiB and more for a client that does not read, at the cost of the cgroup.
 const (
-	readBuffer  = 16 << 10
-	writeBuffer = 32 << 10
+	// waitingBuffer is the read buffer of a connection that waits: 4 KiB in Linux, about the least
+	// that it has.
+	waitingBuffer = 2 << 10
+	readBuffer    = 16 << 10
+	writeBuffer   = 32 << 10
 )
 
 // listener accepts connections as soon as they arrive, and returns them when the pool
@@ -31,6 +34,14 @@ type listener struct {
 // they share their connections, so they must belong to the same server.
 func (p *Pool) Listen(ln net.Listener) net.Listener {
 	p.join()
+	if s, ok := ln.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil { // Without the bound, the listener works as well.
+			// Connections inherit the buffer, also before they are accepted.
+			_ = raw.Control(func(fd uintptr) {
+				_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, waitingBuffer)
+			})
+		}
+	}
 	return &listener{Listener: ln, pool: p, failed: make(chan error), ended: make(chan struct{})}
 }
 
@@ -40,6 +51,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, wait := l.pool.next(time.Now())
 		if c != nil {
+			c.receive()
 			return c, nil
 		}
 		var timer <-chan time.Time
@@ -89,7 +101,7 @@ func (l *listener) Close() error {
 type conn struct {
 	net.Conn
 	pool *Pool
-	from netip.Prefix
+	from origin
 	// quiet is set until the first byte is read.
 	quiet atomic.Bool
 	// The pool's mu guards what follows: the phase, the time of its last change, and when
@@ -99,42 +111,28 @@ type conn struct {
 }
 
 func newConn(p *Pool, c net.Conn) *conn {
-	if b, ok := c.(interface {
-		SetReadBuffer(bytes int) error
-		SetWriteBuffer(bytes int) error
-	}); ok { // Without the bounds, the connection works as well.
-		_, _ = b.SetReadBuffer(readBuffer), b.SetWriteBuffer(writeBuffer)
+	if b, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = b.SetWriteBuffer(writeBuffer) // Without the bound, the connection works as well.
 	}
-	w := &conn{Conn: c, pool: p, from: addressOf(c.RemoteAddr()), phase: silent, since: time.Now()}
+	w := &conn{Conn: c, pool: p, from: originOf(c.RemoteAddr()), phase: silent, since: time.Now()}
 	w.quiet.Store(true)
 	return w
 }
 
-// addressOf returns the address of a client. A client with IPv6 usually has 64 bits of its
-// own. All clients of a Unix socket have the same address.
-func addressOf(a net.Addr) netip.Prefix {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
+// receive lets the kernel buffer whole requests, of a connection that no longer waits.
+func (c *conn) receive() {
+	if b, ok := c.Conn.(interface{ SetReadBuffer(bytes int) error }); ok {
+		_ = b.SetReadBuffer(readBuffer) // without it, the client sends slowly
 	}
-	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	bits := 64
-	if ip.Is4() {
-		bits = 32
-	}
-	from, _ := ip.Prefix(bits) // The address has as many bits.
-	return from
 }
 
-// patience returns how long the connection is kept for others of its address.
-func (c *conn) patience() time.Duration {
-	switch c.phase {
-	case silent:
-		return silentPatience
-	case busy:
+// patience returns how long the connection is kept in its phase for a client that has as many
+// connections.
+func (c *conn) patience(newcomer origin) time.Duration {
+	if c.phase == busy || c.phase == unfinished && c.from.address == newcomer.address {
 		return busyPatience
 	}
-	return 0
+	return quietPatience
 }
 
 // order returns the time by which connections of a phase are ordered. A client that sends
@@ -150,7 +148,7 @@ func (c *conn) order() time.Time {
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && c.quiet.Load() && c.quiet.Swap(false) {
-		c.pool.enter(c, busy)
+		c.pool.enter(c, unfinished)
 	}
 	return n, err
 }

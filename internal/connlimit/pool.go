@@ -1,5 +1,6 @@
 // Package connlimit bounds the connections of servers, and shares them out between the
-// addresses of clients: many connections of one client do not keep another one waiting.
+// networks and addresses of clients: many connections of one client do not keep another one
+// waiting.
 package connlimit
 
 import (
@@ -11,14 +12,15 @@ import (
 	"time"
 )
 
-// How long a connection is kept for others of its own address. An idle one is closed at
-// once.
+// How long a connection is kept for a client that has as many of them. Others do not wait.
 const (
-	// silentPatience is for the first byte, which a client sends with the connection.
-	silentPatience = 50 * time.Millisecond
-	// busyPatience is for a TLS handshake or a request on a busy machine. Without it, many
-	// clients at a time would close each other's connections, and none would get a response.
-	// It is the usual timeout of a kubelet's probe.
+	// quietPatience is for a connection without a request: for its first byte, for the rest of its
+	// first header, and between requests. A client sends a header with the connection, or after
+	// a TLS handshake.
+	quietPatience = 100 * time.Millisecond
+	// busyPatience is for a request, and for clients of the same address for a TLS handshake as
+	// well, on a busy machine. Without it, many clients at a time would close each other's
+	// connections, and none would get a response. It is the usual timeout of a kubelet's probe.
 	busyPatience = time.Second
 )
 
@@ -29,6 +31,8 @@ type phase int
 const (
 	idle phase = iota
 	silent
+	// unfinished has sent a part of its first header.
+	unfinished
 	busy
 )
 
@@ -39,23 +43,36 @@ type Pool struct {
 	// changed has an element after a connection arrived, ended or became idle.
 	changed chan struct{}
 
-	mu sync.Mutex // guards what follows
-	// served are the connections that Accept has returned, and held their number by address.
+	*group // whose mu guards what follows
+	// served are the connections that Accept has returned, and held their numbers.
 	served map[*conn]struct{}
-	held   map[netip.Prefix]int
-	// queues are the connections that wait, by address and oldest first.
+	held   counts
+	// queues are the connections that wait, by address and oldest first, and queued their numbers.
 	queues    map[netip.Prefix][]*conn
+	queued    counts
 	waiting   int
 	evicted   uint64
 	listeners int
 }
 
-// New returns an empty pool.
-func New(l Limits) *Pool {
-	return &Pool{
-		limits: l, changed: make(chan struct{}, 1),
-		served: map[*conn]struct{}{}, held: map[netip.Prefix]int{}, queues: map[netip.Prefix][]*conn{},
+// group is what pools have together.
+type group struct {
+	mu    sync.Mutex // guards what follows, and the connections of the pools
+	pools []*Pool
+	// all is the number of connections that wait in all pools.
+	all int
+}
+
+// New returns n empty pools. They share the bound of waiting connections.
+func New(n int, l Limits) []*Pool {
+	g := &group{}
+	for range n {
+		g.pools = append(g.pools, &Pool{
+			limits: l, changed: make(chan struct{}, 1), group: g,
+			served: map[*conn]struct{}{}, held: newCounts(), queues: map[netip.Prefix][]*conn{}, queued: newCounts(),
+		})
 	}
+	return g.pools
 }
 
 // Counts returns the number of open connections, and how many were closed for others since
@@ -101,7 +118,7 @@ func (p *Pool) wake() {
 }
 
 // arrive appends a connection to those that wait. Beyond the bound it closes the oldest of
-// the address that has most of them.
+// the address that has most of them, in the network that has most, in the pool that has most.
 func (p *Pool) arrive(c *conn) {
 	if gone := p.append(c); gone != nil {
 		gone.reset()
@@ -116,31 +133,47 @@ func (p *Pool) append(c *conn) (gone *conn) {
 	if p.listeners == 0 { // the last one was closed meanwhile
 		return c
 	}
-	p.queues[c.from] = append(p.queues[c.from], c)
-	p.waiting++
-	if p.waiting <= p.limits.Waiting {
+	p.queues[c.from.address] = append(p.queues[c.from.address], c)
+	p.countWaitingLocked(c, 1)
+	if p.all <= p.limits.Waiting {
 		return nil
 	}
-	var longest netip.Prefix
-	for from, queue := range p.queues {
-		if len(queue) > len(p.queues[longest]) {
-			longest = from
+	longest := p
+	for _, other := range p.pools {
+		if other.waiting > longest.waiting {
+			longest = other
+		}
+	}
+	return longest.dropLocked()
+}
+
+// dropLocked removes a connection from those that wait, to close it.
+func (p *Pool) dropLocked() *conn {
+	var most *conn
+	for _, queue := range p.queues {
+		if most == nil || p.queued.of(queue[0].from).compare(p.queued.of(most.from)) > 0 {
+			most = queue[0]
 		}
 	}
 	p.evicted++
-	return p.shiftLocked(longest)
+	p.shiftLocked(most)
+	return most
 }
 
-// shiftLocked removes the oldest connection of an address from those that wait.
-func (p *Pool) shiftLocked(from netip.Prefix) *conn {
-	queue := p.queues[from]
-	c := queue[0]
+// shiftLocked removes the oldest connection of its address from those that wait.
+func (p *Pool) shiftLocked(c *conn) {
+	queue := p.queues[c.from.address]
 	queue[0] = nil
-	if p.queues[from] = queue[1:]; len(queue) == 1 {
-		delete(p.queues, from)
+	if p.queues[c.from.address] = queue[1:]; len(queue) == 1 {
+		delete(p.queues, c.from.address)
 	}
-	p.waiting--
-	return c
+	p.countWaitingLocked(c, -1)
+}
+
+func (p *Pool) countWaitingLocked(c *conn, n int) {
+	p.queued.add(c.from, n)
+	p.waiting += n
+	p.all += n
 }
 
 // next returns the connection to serve next: the oldest of the address of which fewest are
@@ -157,8 +190,8 @@ func (p *Pool) next(now time.Time) (*conn, time.Duration) {
 func (p *Pool) admit(now time.Time) (c, gone *conn, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for from, queue := range p.queues {
-		if c == nil || cmp.Or(cmp.Compare(p.held[from], p.held[c.from]), queue[0].since.Compare(c.since)) < 0 {
+	for _, queue := range p.queues {
+		if c == nil || cmp.Or(p.held.of(queue[0].from).compare(p.held.of(c.from)), queue[0].since.Compare(c.since)) < 0 {
 			c = queue[0]
 		}
 	}
@@ -172,35 +205,51 @@ func (p *Pool) admit(now time.Time) (c, gone *conn, wait time.Duration) {
 		p.removeLocked(gone)
 		p.evicted++
 	}
-	p.shiftLocked(c.from)
+	p.shiftLocked(c)
 	c.phase, c.since, c.served = silent, now, now
 	p.served[c] = struct{}{}
-	p.held[c.from]++
+	p.held.add(c.from, 1)
 	return c, gone, 0
 }
 
-// victimLocked returns the connection to close for a newcomer: of the address that then
-// holds most, the one that has been idle longest, or else the oldest. If that is the
-// newcomer's address, only a connection whose patience is over gives way. Without one, wait
-// is until the first is.
-func (p *Pool) victimLocked(newcomer netip.Prefix, now time.Time) (victim *conn, wait time.Duration) {
-	own := p.held[newcomer] + 1
+// victimLocked returns the connection to close for a newcomer, of those whose network and
+// address then hold most: the one that has been idle longest, or else the oldest. If the newcomer's
+// are among them, only a connection whose patience is over gives way. Without one, the oldest
+// request gives way to a client that has no other connection, while it finds fewer places than
+// are reserved. Otherwise wait is until the first patience is over.
+func (p *Pool) victimLocked(newcomer origin, now time.Time) (victim *conn, wait time.Duration) {
+	p.held.add(newcomer, 1)
+	defer p.held.add(newcomer, -1)
+	own := p.held.of(newcomer)
 	most := own
-	for _, n := range p.held {
-		most = max(most, n)
+	for c := range p.served {
+		if l := p.held.of(c.from); l.compare(most) > 0 {
+			most = l
+		}
 	}
 	wait = busyPatience
+	var oldest *conn // of the requests
+	places := 0
 	for c := range p.served {
-		if n := p.held[c.from]; n < most && (c.from != newcomer || own < most) {
+		if c.phase != busy {
+			places++
+		}
+		if p.held.of(c.from) != most {
 			continue
 		}
-		if left := c.patience() - now.Sub(c.since); left > 0 && own == most {
+		if left := c.patience(newcomer) - now.Sub(c.since); left > 0 && own == most {
 			wait = min(wait, left)
+			if c.phase == busy && (oldest == nil || c.served.Before(oldest.served)) {
+				oldest = c
+			}
 			continue
 		}
 		if victim == nil || cmp.Or(cmp.Compare(c.phase, victim.phase), c.order().Compare(victim.order())) < 0 {
 			victim = c
 		}
+	}
+	if victim == nil && own.address == 1 && places < p.limits.reserved() {
+		victim = oldest
 	}
 	return victim, wait
 }
@@ -217,9 +266,7 @@ func (p *Pool) leave(c *conn) {
 
 func (p *Pool) removeLocked(c *conn) {
 	delete(p.served, c)
-	if p.held[c.from]--; p.held[c.from] == 0 {
-		delete(p.held, c.from)
-	}
+	p.held.add(c.from, -1)
 }
 
 // join counts a listener.
@@ -237,9 +284,10 @@ func (p *Pool) part() {
 		p.wake() // another listener serves what waits
 		return
 	}
-	for from := range p.queues {
-		for len(p.queues[from]) > 0 {
-			_ = p.shiftLocked(from).Conn.Close()
+	for _, queue := range p.queues {
+		for _, c := range queue {
+			p.shiftLocked(c)
+			_ = c.Conn.Close()
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (l *Listeners) limit(o Options) error {
 			open++
 		}
 	}
-	limits, err := connlimit.LimitsOf(open)
+	limits, err := connlimit.LimitsOf(open, o.Memory)
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,9 @@ func (l *Listeners) limit(o Options) error {
 
 // pool makes the pools of the servers.
 func (l *Listeners) pool(limits connlimit.Limits) {
-	for _, d := range l.doors() {
-		d.pool = connlimit.New(limits)
-		d.server.ConnState = d.pool.Track
+	doors := l.doors()
+	for i, pool := range connlimit.New(len(doors), limits) {
+		doors[i].pool, doors[i].server.ConnState = pool, pool.Track
 	}
 }
 

@@ -51,7 +51,9 @@ type Options struct {
 	// none. The other listeners have them as well.
 	GRPCAddress string
 	Socket      Socket
-	Logger      *slog.Logger
+	// Memory is the memory limit of the process in bytes.
+	Memory int64
+	Logger *slog.Logger
 }
 
 // Open opens all listeners of the options, or none: a port in use is an error, because

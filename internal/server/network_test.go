@@ -15,11 +15,11 @@ import (
 // serve starts a server with all limits on loopback and returns its URL.
 func serve(t testing.TB, h http.Handler) string {
 	t.Helper()
-	most, err := connlimit.LimitsOf(1)
+	most, err := connlimit.LimitsOf(1, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, srv := connlimit.New(most), limits.HTTPServer(h)
+	pool, srv := connlimit.New(1, most)[0], limits.HTTPServer(h)
 	srv.ConnState = pool.Track
 	return serveOn(t, pool.Listen(loopback(t)), srv)
 }
