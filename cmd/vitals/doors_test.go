@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 // raw sends one request as bytes over a new connection and returns the code
@@ -134,6 +136,33 @@ func TestProbesHaveTheirOwnListener(t *testing.T) {
 	}
 }
 
+// streams returns how many streams of HTTP/2 a listener offers.
+func streams(t *testing.T, door [2]string) uint32 {
+	t.Helper()
+	conn, err := net.Dial(door[0], door[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	f := http2.NewFramer(conn, conn)
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	frame, err := f.ReadFrame()
+	settings, ok := frame.(*http2.SettingsFrame)
+	if !ok {
+		t.Fatalf("the first frame is %v, %v, want settings", frame, err)
+	}
+	n, _ := settings.Value(http2.SettingMaxConcurrentStreams)
+	return n
+}
+
 // TestEveryDoorHasTheLimits sends the beginning of a request through each of the
 // listeners of the real program: all end it, which shows that their servers have
 // the limits that internal/server tests. That the number of idle connections is
@@ -147,6 +176,11 @@ func TestEveryDoorHasTheLimits(t *testing.T) {
 		"web":    {"tcp", strings.TrimPrefix(p.url, "http://")},
 		"probes": {"tcp", strings.TrimPrefix(p.probes, "http://")},
 		"socket": {"unix", p.socket},
+	}
+	for name, want := range map[string]uint32{"web": 16, "probes": 4, "socket": 16} {
+		if got := streams(t, doors[name]); got != want {
+			t.Errorf("%s: %d streams of HTTP/2 at a time, want %d", name, got, want)
+		}
 	}
 	slow := map[string]net.Conn{}
 	for name, door := range doors {
