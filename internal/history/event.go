@@ -1,7 +1,10 @@
 package history
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vitals-health/vitals/internal/explain"
@@ -61,6 +64,26 @@ type Event struct {
 	// of a rule it is the rule itself.
 	Rules     []RuleMoment `json:"rules,omitempty"`
 	RuleCount int          `json:"rule_count,omitempty"`
+	// encoded is set when a History takes the event.
+	encoded func() []byte
+}
+
+// JSON returns an event of a History as one line of JSON. It is encoded at the first call. All
+// callers share the bytes and must not change them.
+func (e *Event) JSON() []byte { return e.encoded() }
+
+// encodedOnce returns a function that encodes the event at its first call. Expressions keep
+// their < and >.
+func (e *Event) encodedOnce() func() []byte {
+	return sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(e); err != nil {
+			panic("internal error: " + err.Error())
+		}
+		return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	})
 }
 
 // RuleMoment is a rule at the moment of an event.

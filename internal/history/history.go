@@ -11,7 +11,8 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// The bounds of the memory. An event with one rule needs about 1 kB.
+// The bounds of the memory. An event with one rule needs about 1 kB, and its JSON as much again
+// from the first client that reads it on.
 const (
 	// MaxEvents and maxBytes bound the events that are kept: the older ones are dropped.
 	MaxEvents = 1000
@@ -258,6 +259,7 @@ func (h *History) add(e *Event) {
 
 // keep appends an event that has its ID, and drops the oldest ones beyond the bounds.
 func (h *History) keep(e *Event) {
+	e.encoded = e.encodedOnce()
 	h.events = append(h.events, e)
 	h.bytes += e.size()
 	drop := 0

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"mime"
 	"net/http"
@@ -52,11 +52,24 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *view) {
 		s.stream(w, r, q)
 		return
 	}
+	s.listEvents(w, q)
+}
+
+// listEvents sends the chosen events as Events, one a line. The response is not compressed: it
+// consists of bytes that all responses share.
+func (s *Server) listEvents(w http.ResponseWriter, q history.Query) {
 	found, complete := s.opts.History.Events(q)
-	if found == nil {
-		found = []*history.Event{}
+	parts := [][]byte{[]byte("{\n  \"events\": [")}
+	between := []byte("\n    ")
+	for _, e := range found {
+		parts = append(parts, between, e.JSON())
+		between = []byte(",\n    ")
 	}
-	sendJSON(w, r, reply.Encode(Events{found, complete}))
+	if len(found) > 0 {
+		parts = append(parts, []byte("\n  "))
+	}
+	parts = append(parts, fmt.Appendf(nil, "],\n  \"complete\": %t\n}\n", complete))
+	reply.Send(w, http.StatusOK, "application/json", parts...)
 }
 
 // strips serves /api/v1/history: the status of every subject over ?span=, 1h or 24h, and
@@ -167,7 +180,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query)
 // first if some are no longer kept. It returns false if the client has disconnected.
 func (s *Server) sendEvents(w http.ResponseWriter, q *history.Query, first bool) bool {
 	found, complete := s.opts.History.Events(*q)
-	var b strings.Builder
+	var b bytes.Buffer
 	if first {
 		b.WriteString("retry: 2000\n\n") // milliseconds until a browser connects again
 	}
@@ -175,18 +188,17 @@ func (s *Server) sendEvents(w http.ResponseWriter, q *history.Query, first bool)
 		b.WriteString("event: gap\ndata: {}\n\n")
 	}
 	for _, e := range found {
-		body, err := json.Marshal(e)
-		if err != nil {
-			s.opts.Logger.Error("event not encoded", "err", err)
-			continue
+		fmt.Fprintf(&b, "id: %d\ndata: ", e.ID)
+		for _, part := range [][]byte{b.Bytes(), e.JSON()} {
+			if _, err := w.Write(part); err != nil {
+				return false
+			}
 		}
-		fmt.Fprintf(&b, "id: %d\ndata: %s\n\n", e.ID, body)
+		b.Reset()
+		b.WriteString("\n\n")
 		q.After = e.ID
+		q.Limit = 0 // it chooses where to begin
 	}
-	if b.Len() == 0 {
-		return true
-	}
-	q.Limit = 0 // it chooses where to begin
-	_, err := w.Write([]byte(b.String()))
+	_, err := w.Write(b.Bytes())
 	return err == nil
 }

@@ -46,14 +46,13 @@ func TestEvents(t *testing.T) {
 		want  int
 		part  string
 	}{
-		{"", 200, `"name": "KeystoneDown"`},
-		{"?state=ready&limit=1", 200, `"from": "ok",
-      "to": "failing"`},
-		{"?rule=KeystoneDown&since=3m", 200, `"expr": `},
-		{"?rule=KeystoneDown&since=1d", 200, `"expr": `},
+		{"", 200, `"name":"KeystoneDown"`},
+		{"?state=ready&limit=1", 200, `"from":"ok","to":"failing"`},
+		{"?rule=KeystoneDown&since=3m", 200, `"expr":`},
+		{"?rule=KeystoneDown&since=1d", 200, `"expr":`},
 		{"?since=1m", 200, `"complete": true`},
 		{"?since=30s", 200, `"events": []`},
-		{"?until=2026-01-02T11:59:30Z", 200, `"reason": "started"`},
+		{"?until=2026-01-02T11:59:30Z", 200, `"reason":"started"`},
 		{"?state=missing", 200, `"events": []`},
 		{"?since=yesterday", 400, `since "yesterday": expected a time such as 2006-01-02T15:04:05Z, or a duration such as 1h or 2d`},
 		{"?after=x", 400, `after "x": expected the id of an event`},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/history"
@@ -143,7 +144,7 @@ func segments(t *testing.T, dir string) (names []string, bytes int64) {
 
 func equal(t *testing.T, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(history.Event{})); diff != "" {
 		t.Errorf("difference (-want +got):\n%s", diff)
 	}
 }

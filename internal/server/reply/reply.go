@@ -33,19 +33,28 @@ func Plain(w http.ResponseWriter, code int, body string) {
 }
 
 // Send responds with a body that is not to be cached or sniffed.
-func Send(w http.ResponseWriter, code int, contentType string, body []byte) {
-	SendAs(w, code, contentType, "no-store", body)
+func Send(w http.ResponseWriter, code int, contentType string, parts ...[]byte) {
+	SendAs(w, code, contentType, "no-store", parts...)
 }
 
-// SendAs is Send with a caching policy. net/http omits the body of a response to HEAD.
-func SendAs(w http.ResponseWriter, code int, contentType, caching string, body []byte) {
+// SendAs is Send with a caching policy. The parts follow each other in the body. net/http omits
+// the body of a response to HEAD.
+func SendAs(w http.ResponseWriter, code int, contentType, caching string, parts ...[]byte) {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", caching)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // The client has disconnected: there is no one to report to.
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return // The client has disconnected: there is no one to report to.
+		}
+	}
 }
 
 // Encode returns indented JSON, readable with curl. Expressions keep their < and >,
