@@ -46,8 +46,8 @@ type Changes struct {
 }
 
 // renderChanges returns the status of a view for a page that has the status of a generation of
-// the process that started then.
-func (s *Server) renderChanges(v *view, started string, since uint64, overrides string) []byte {
+// the process that started then. All pages share a complete one.
+func (s *Server) renderChanges(v *view, started string, since uint64, overrides string) *body {
 	c := &s.changes
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,16 @@ func (s *Server) renderChanges(v *view, started string, since uint64, overrides 
 	out.Complete = !known
 	out.Rules, out.RulesAt = after(c.rules, since, known)
 	out.Collectors, out.CollectorsAt = after(c.collectors, since, known)
-	body, err := json.Marshal(out)
+	render := func() []byte { return compact(out) }
+	if known {
+		return newBody(render)
+	}
+	return s.shared.current(pathStatus+" "+overrides, v, s.opts.Now(), render)
+}
+
+// compact returns JSON in one line.
+func compact(value any) []byte {
+	body, err := json.Marshal(value)
 	if err != nil {
 		panic("internal error: " + err.Error())
 	}
@@ -95,11 +104,7 @@ func (c *changes) seeLocked(generation uint64) {
 
 // update encodes a rule or a collector, and notes whether it changed.
 func (e *encoded) update(value any, generation uint64) {
-	body, err := json.Marshal(value)
-	if err != nil {
-		panic("internal error: " + err.Error())
-	}
-	if !bytes.Equal(body, e.body) {
+	if body := compact(value); !bytes.Equal(body, e.body) {
 		e.body, e.changed = body, generation
 	}
 }

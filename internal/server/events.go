@@ -74,7 +74,7 @@ func (s *Server) listEvents(w http.ResponseWriter, q history.Query) {
 
 // strips serves /api/v1/history: the status of every subject over ?span=, 1h or 24h, and
 // with ?kind= of those of one kind.
-func (s *Server) strips(w http.ResponseWriter, r *http.Request, _ *view) {
+func (s *Server) strips(w http.ResponseWriter, r *http.Request, v *view) {
 	span := time.Hour
 	switch given := r.URL.Query().Get("span"); given {
 	case "", "1h":
@@ -84,15 +84,18 @@ func (s *Server) strips(w http.ResponseWriter, r *http.Request, _ *view) {
 		reply.Sentence(w, http.StatusBadRequest, "span "+text.Line(strconv.Quote(given), 64)+": expected 1h or 24h")
 		return
 	}
-	all := s.opts.History.Strips(span, s.opts.Now())
-	if kind := history.Kind(r.URL.Query().Get("kind")); kind != "" {
-		if !slices.Contains([]history.Kind{history.State, history.Rule, history.Collector}, kind) {
-			reply.Sentence(w, http.StatusBadRequest, "kind "+text.Line(strconv.Quote(string(kind)), 64)+": expected state, rule or collector")
-			return
-		}
-		all.Strips = slices.DeleteFunc(all.Strips, func(one history.Strip) bool { return one.Kind != kind })
+	kind := history.Kind(r.URL.Query().Get("kind"))
+	if !slices.Contains([]history.Kind{"", history.State, history.Rule, history.Collector}, kind) {
+		reply.Sentence(w, http.StatusBadRequest, "kind "+text.Line(strconv.Quote(string(kind)), 64)+": expected state, rule or collector")
+		return
 	}
-	sendJSON(w, r, reply.Encode(all))
+	render := func() []byte {
+		all := s.opts.History.Strips(span, s.opts.Now())
+		all.Strips = slices.DeleteFunc(all.Strips, func(one history.Strip) bool { return kind != "" && one.Kind != kind })
+		return reply.Encode(all)
+	}
+	key := fmt.Sprint(pathHistory, span, kind)
+	s.shared.current(key, v, s.opts.Now(), render).sendAs(w, r, "application/json", "no-store")
 }
 
 // queryOf reads the parameters of /api/v1/events.

@@ -17,7 +17,7 @@ import (
 // a scrape that fails hides the reason for the failure.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, v *view) {
 	f := negotiateFormat(r.Header["Accept"])
-	s.scrapes[f].current(v, s.opts.Now(), func() []byte { return s.renderMetrics(v, f) }).send(w, r, f)
+	s.shared.current(pathMetrics+" "+f.ContentType(), v, s.opts.Now(), func() []byte { return s.renderMetrics(v, f) }).send(w, r, f)
 }
 
 // SnapshotMetrics returns the current snapshot's samples in the text format, without the metrics of

@@ -36,7 +36,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request, v *view, mayWrit
 		}
 	}
 	if query.Has("changes") {
-		sendJSON(w, r, s.renderChanges(v, query.Get("changes"), generation, s.mayOverride(r, mayWrite)))
+		body := s.renderChanges(v, query.Get("changes"), generation, s.mayOverride(r, mayWrite))
+		body.sendAs(w, r, "application/json", "no-store")
 		return
 	}
 	v.status.sendAs(w, r, "application/json", "no-store")

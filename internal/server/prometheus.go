@@ -20,5 +20,6 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request, v *view) {
 
 // alerts serves /api/v1/alerts.
 func (s *Server) alerts(w http.ResponseWriter, r *http.Request, v *view) {
-	sendJSON(w, r, reply.Encode(promapi.Alerts(v.snap)))
+	render := func() []byte { return reply.Encode(promapi.Alerts(v.snap)) }
+	s.shared.current(pathAlerts, v, s.opts.Now(), render).sendAs(w, r, "application/json", "no-store")
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
-	"github.com/vitals-health/vitals/internal/exposition"
 	"github.com/vitals-health/vitals/internal/history"
 	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/server/ownmetrics"
@@ -71,11 +70,11 @@ type Options struct {
 
 // Server renders snapshots. It is safe for concurrent use.
 type Server struct {
-	opts    Options
-	view    atomic.Pointer[view]
-	routes  map[string]route
-	own     *ownmetrics.Metrics
-	scrapes [exposition.Formats]scrape
+	opts   Options
+	view   atomic.Pointer[view]
+	routes map[string]route
+	own    *ownmetrics.Metrics
+	shared shared
 	// waiters holds one token per request that waits for a generation.
 	waiters      chan struct{}
 	explanations explanations
@@ -102,6 +101,7 @@ func New(o Options) *Server {
 	s := &Server{
 		opts:    o,
 		own:     ownmetrics.New(o.Process),
+		shared:  shared{kept: map[string]sharedBody{}},
 		waiters: make(chan struct{}, maxWaiters),
 		guard:   access.New(o.Hosts, o.ReportToken),
 		nosniff: []string{"nosniff"},

@@ -105,3 +105,25 @@ func TestEventsOfSlowReadersAreBounded(t *testing.T) {
 		wait()
 	}
 }
+
+// Clients that do not read share a large response of which each would hold a copy.
+func TestSlowReadersShareAResponse(t *testing.T) {
+	past := longPast()
+	defer past.Close()
+	for target, limit := range map[string]int{
+		"/metrics": 8, "/api/v1/status": 80, "/api/v1/status?changes=": 80, "/api/v1/alerts": 8,
+		"/api/v1/history?span=24h": 8, "/api/v1/history?kind=rule": 8, "/plain": 8,
+	} {
+		h := withHistory(past)
+		var mu sync.Mutex // guards bodies
+		bodies := map[*byte]bool{}
+		serveAll(h, "", func(p []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			bodies[unsafe.SliceData(p)] = true
+		}, slices.Repeat([]string{target}, limit)...)()
+		if len(bodies) != 1 {
+			t.Errorf("%d readers of %s got %d copies, want 1", limit, target, len(bodies))
+		}
+	}
+}
