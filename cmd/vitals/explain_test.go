@@ -48,7 +48,7 @@ func TestExplainAnswers(t *testing.T) {
 		{"a daemon that cannot explain", answer(404, "there is nothing at this path: there are /ready\n"), 9, "the daemon has no explanations: it may be older than this program\n"},
 		{"another program", answer(404, "404 page not found\n"), 9, "the answer is not the daemon's: status 404\n"},
 		{"a login", answer(401, "Unauthorized\n"), 7, "the daemon requires authentication: status 401\n"},
-		{"no permission", answer(403, "no\n"), 7, "the daemon requires authentication: status 403\n"},
+		{"no permission", answer(403, "no\n"), 7, "the daemon refuses the request: no\n"},
 		{"an evaluator that hangs", answer(503, "the evaluator does not answer in time\n"), 5, "the evaluator does not answer in time\n"},
 		{"a redirect", answer(302, ""), 9, "the answer is not the daemon's: status 302\n"},
 		{"no JSON", answer(200, "ok"), 9, "the answer is not the daemon's: no explanation\n"},

@@ -39,7 +39,9 @@ func (d *Daemon) Events(parameters url.Values, timeout time.Duration) ([]*histor
 	case 200:
 	case 400:
 		return nil, result(execprobe.Usage, "%s", text.Line(string(line), maxLine))
-	case 401, 403:
+	case 403:
+		return nil, result(execprobe.Forbidden, "the daemon refuses the request: %s", text.Line(string(line), maxLine))
+	case 401:
 		return nil, result(execprobe.Forbidden, "the daemon requires authentication: status %d", status)
 	case 404:
 		return nil, result(execprobe.Protocol, "the daemon keeps no events: it may be older than this program")

@@ -46,7 +46,9 @@ func (d *Daemon) Explain(state, rule string, all bool, timeout time.Duration) ([
 		return result(execprobe.Usage, message)
 	case status == 404 && strings.HasPrefix(message, execprobe.NoSuchPath):
 		return result(execprobe.Protocol, "the daemon has no explanations: it may be older than this program")
-	case status == 401, status == 403:
+	case status == 403:
+		return result(execprobe.Forbidden, "the daemon refuses the request: "+message)
+	case status == 401:
 		return result(execprobe.Forbidden, fmt.Sprintf("the daemon requires authentication: status %d", status))
 	case status == 503:
 		return result(execprobe.Timeout, message)

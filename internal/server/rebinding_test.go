@@ -13,7 +13,7 @@ import (
 // A page of another site whose name resolves to this server has the same origin for the
 // browser. Its requests have that name as Host.
 func TestRebindingIsRefused(t *testing.T) {
-	const refused = "requests from a page under this name are not allowed here: use an address, localhost or HTTPS\n"
+	const refused = "requests under this name are not allowed here: use an address, localhost or HTTPS, or start vitals with --web.allowed-host=NAME\n"
 	tests := []struct {
 		name, method, path, host, origin string
 		tls                              bool
@@ -22,11 +22,37 @@ func TestRebindingIsRefused(t *testing.T) {
 		{"a name that resolves to this server", "POST", "/-/reload", "evil.example:8080", "http://evil.example:8080", false, 403},
 		{"any path", "PUT", "/api/v1/components/watcher", "evil.example", "http://evil.example", false, 403},
 		{"reading", "GET", "/api/v1/status", "evil.example", "http://evil.example", false, 403},
+		{"reading its own server, without an Origin", "GET", "/api/v1/status", "evil.example:8080", "", false, 403},
+		{"the configuration", "GET", "/config", "evil.example:8080", "", false, 403},
+		{"the page", "GET", "/", "evil.example:8080", "", false, 403},
+		{"the events", "GET", "/api/v1/events", "evil.example:8080", "", false, 403},
+		{"an explanation", "GET", "/api/v1/explain/ready", "evil.example:8080", "", false, 403},
+		{"HTTP/1.0 without Host", "GET", "/config", "", "", false, 200},
+		{"almost a service", "GET", "/config", "vitals.svc.evil.example", "", false, 403},
+		{"almost below an allowed name", "GET", "/config", "a.evilmonitoring", "", false, 403},
+		{"an IPv4 address", "GET", "/config", "127.0.0.1:8080", "", false, 200},
+		{"an IPv6 address", "GET", "/config", "[::1]:8080", "", false, 200},
+		{"localhost, as of kubectl port-forward", "GET", "/config", "localhost:8080", "", false, 200},
+		{"the name of the machine", "GET", "/config", "node1:8080", "", false, 200},
+		{"a name without a dot", "GET", "/config", "vitals:8080", "", false, 200},
+		{"SERVICE.NAMESPACE", "GET", "/config", "vitals.monitoring:8080", "", false, 200},
+		{"SERVICE.NAMESPACE.svc", "GET", "/config", "vitals.monitoring.svc:8080", "", false, 200},
+		{"the whole name of a service", "GET", "/config", "vitals.monitoring.svc.cluster.local.", "", false, 200},
+		{"an allowed name", "GET", "/config", "Vitals.Example.org", "", false, 200},
+		{"HTTPS", "GET", "/config", "evil.example", "", true, 200},
+		{"a probe", "GET", "/alive?verbose", "evil.example", "", false, 200},
+		{"an alias of a probe", "GET", "/livez", "evil.example", "", false, 200},
+		{"the process", "GET", "/-/healthy", "evil.example", "", false, 200},
+		{"the process", "GET", "/-/ready", "", "", false, 200},
+		{"an exec probe", "GET", "/api/v1/verdict/ready", "evil.example", "", false, 200},
+		{"a badge", "GET", "/badge/ready.svg", "evil.example", "", false, 200},
+		{"Prometheus by any name", "GET", "/metrics", "evil.example", "", false, 200},
+		{"Prometheus by any name", "GET", "/metrics/slis", "", "", false, 200},
 		{"a path that does not exist", "POST", "/nothing", "evil.example", "http://evil.example", false, 403},
 		{"a page without an origin", "POST", "/-/reload", "evil.example", "null", false, 403},
 		{"an empty Host", "POST", "/-/reload", "", "http://evil.example", false, 403},
 		{"almost an address", "POST", "/-/reload", "127.0.0.1.evil.example", "http://127.0.0.1.evil.example", false, 403},
-		{"almost localhost", "POST", "/-/reload", "evillocalhost:80", "http://evillocalhost:80", false, 403},
+		{"almost localhost", "POST", "/-/reload", "evillocalhost.example:80", "http://evillocalhost.example:80", false, 403},
 		{"localhost in front", "POST", "/-/reload", "localhost.evil.example", "http://localhost.evil.example", false, 403},
 		{"a user in front", "POST", "/-/reload", "localhost@evil.example", "http://evil.example", false, 403},
 		{"an IPv4 address", "POST", "/-/reload", "127.0.0.1:8080", "http://127.0.0.1:8080", false, 200},
@@ -44,8 +70,10 @@ func TestRebindingIsRefused(t *testing.T) {
 	for _, tt := range tests {
 		done := 0
 		o := fixed(healthy())
-		o.Hosts = []string{"node1"}
+		o.Hosts = []string{"node1", ".monitoring", "vitals.example.org"}
+		o.Config = func() []byte { return nil }
 		o.Reload = func() error { done++; return nil }
+		o.History = past()
 		r := httptest.NewRequest(tt.method, "http://x"+tt.path, http.NoBody)
 		r.Host = tt.host
 		if tt.origin != "" {
@@ -97,6 +125,19 @@ func TestRebindingOfOverridesOverTheUnixSocket(t *testing.T) {
 		s.Local(allowAll).ServeHTTP(w, r)
 		if w.Code != tt.code || len(taken.calls) > 0 != (tt.code == 200) {
 			t.Errorf("Host %s, Origin %q = %d with %d silences, want %d", tt.host, tt.origin, w.Code, len(taken.calls), tt.code)
+		}
+	}
+}
+
+// The program that embeds a server without Hosts decides about names itself. "*" allows all.
+func TestHostsThatAllowEveryName(t *testing.T) {
+	for _, hosts := range [][]string{nil, {"*"}} {
+		o := fixed(healthy())
+		o.Hosts = hosts
+		r := httptest.NewRequest("GET", "http://any.example/api/v1/status", http.NoBody)
+		w := httptest.NewRecorder()
+		if server.New(o).Handler().ServeHTTP(w, r); w.Code != 200 {
+			t.Errorf("with the hosts %q, GET = %d, want 200", hosts, w.Code)
 		}
 	}
 }

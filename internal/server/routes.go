@@ -85,13 +85,23 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	if s.serveState(w, r, v) {
 		return
 	}
-	if mayWrite == nil {
+	if mayWrite == nil && !anyHost(r.URL.Path) {
 		if err := s.guard.NotRebound(r); err != nil {
 			reply.Sentence(s.counted(w, v, "other"), http.StatusForbidden, err.Error())
 			return
 		}
 	}
 	s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
+}
+
+// anyHost reports whether a path is served under any name, as those of states are: probes, badges
+// and metrics.
+func anyHost(path string) bool {
+	switch path {
+	case pathHealthy, pathReady, pathMetrics, pathSLIs:
+		return true
+	}
+	return strings.HasPrefix(path, pathVerdict) || strings.HasPrefix(path, pathBadge)
 }
 
 // servePath serves all paths that are not those of a state.

@@ -49,8 +49,9 @@ type Options struct {
 	Config func() []byte
 	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
-	// Hosts are the names that a browser may use as Host without HTTPS, in addition to
-	// localhost and addresses. Other requests that have an Origin are rejected.
+	// Hosts are names that requests may have as Host without HTTPS, in addition to addresses and
+	// local names, as access.New takes them. Other requests are rejected, except on paths of
+	// probes and metrics. Without any, only those that have an Origin are rejected.
 	Hosts []string
 	// Process returns what the metrics of the process itself show.
 	Process ownmetrics.Sources

@@ -115,7 +115,8 @@ func TestSlowReadersShareAResponse(t *testing.T) {
 		"/api/v1/history?span=24h": 8, "/api/v1/history?kind=rule": 8, "/plain": 8,
 	} {
 		h := withHistory(past)
-		var mu sync.Mutex // guards bodies
+		request(t, h, http.MethodGet, "/ready", "") // the first requests may render a view each
+		var mu sync.Mutex                           // guards bodies
 		bodies := map[*byte]bool{}
 		serveAll(h, "", func(p []byte) {
 			mu.Lock()

@@ -19,8 +19,8 @@ type Guard struct {
 	origins *http.CrossOriginProtection
 }
 
-// New returns a guard. The hosts are the names that a browser may use as Host without HTTPS, in
-// addition to localhost and addresses. The token is what Refusal compares with; it may be empty.
+// New returns a guard. The hosts are names that requests may have as Host without HTTPS, in
+// addition to addresses and local names. ".NAME" are the names below one, and "*" are all. The token is what Refusal compares with; it may be empty.
 func New(hosts []string, token func() string) *Guard {
 	return &Guard{hosts, token, http.NewCrossOriginProtection()}
 }
