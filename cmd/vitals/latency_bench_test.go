@@ -52,8 +52,9 @@ type reporting struct {
 	shared                []byte
 }
 
-// startReporting wires the program as the command run does.
-func startReporting(b *testing.B) *reporting {
+// startReporting wires the program as the command run does. More collectors and rules follow those
+// for the component; series are what a file with metrics has.
+func startReporting(b *testing.B, moreCollectors, moreRules, series string) *reporting {
 	b.Helper()
 	dir := b.TempDir()
 	write := func(name, text string) string {
@@ -65,8 +66,9 @@ func startReporting(b *testing.B) *reporting {
 	}
 	r := &reporting{socket: filepath.Join(dir, "vitals.sock"), notify: filepath.Join(dir, "watcher.sock")}
 	r.shared = mapByte(b, write("shared", "\x01"))
-	write("rules.yml", latencyRules)
-	l, errs := config.LoadFile(write("vitals.yml", fmt.Sprintf(latencyConfig, dir)))
+	write("rules.yml", latencyRules+moreRules)
+	write("series.prom", series)
+	l, errs := config.LoadFile(write("vitals.yml", fmt.Sprintf(latencyConfig+moreCollectors, dir)))
 	if len(errs) > 0 {
 		b.Fatal(errs)
 	}
@@ -122,7 +124,7 @@ func BenchmarkReport(b *testing.B) {
 		report func(b *testing.B, r *reporting, well bool)
 	}{{"http", reportByHTTP}, {"datagram", reportByDatagram}, {"shared-boolean", reportByBoolean}} {
 		b.Run(way.name, func(b *testing.B) {
-			r := startReporting(b)
+			r := startReporting(b, "", "", "")
 			r.await(b, http.StatusOK)
 			var took []float64
 			for b.Loop() {
