@@ -109,6 +109,9 @@ func TestFilesAreFollowed(t *testing.T) {
 	collectortest.Write(t, b, "- targets: ['"+well.URL+"/4']\n")
 	await(t, c, `vitals_discovery_up{collector="web"} 0`, "a.yml:2:", `-3"} 1`, `vitals_discovery_dropped_targets{collector="web"} 1`, "the limit is 3")
 
+	collectortest.Write(t, a, "- targets: ['"+well.URL+"/2', '']\n")
+	await(t, c, `vitals_discovery_up{collector="web"} 0`, "a.yml:1:", "[0].targets[1]: no address: expected one, such as 10.0.0.5:5432", `-3"} 1`)
+
 	collectortest.Write(t, a, "[]")
 	await(t, c, `vitals_discovery_up{collector="web"} 1`, `_up{dependency="web-127.0.0.1-`+port+`-4"} 1`, `!-3"}`, `targets{collector="web"} 2`)
 	if err := os.Remove(b); err != nil {

@@ -154,9 +154,13 @@ type targetGroup struct {
 // nameLabel is the label that names a target. The others have no effect.
 const nameLabel = "name"
 
+// noAddress is the mistake of a target.
+const noAddress = "no address: expected one, such as 10.0.0.5:5432"
+
 // parse reads a file.
 func parse(path string, data []byte, collector string) ([]targets.Target, error) {
 	var groups []targetGroup
+	mistake := func(place string) error { return fmt.Errorf("%s: %s: %s", path, place, noAddress) }
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty, expected a list of {targets, labels}, [] for none", path)
 	}
@@ -164,13 +168,20 @@ func parse(path string, data []byte, collector string) ([]targets.Target, error)
 		if err := parseJSON(data, &groups); err != nil {
 			return nil, fmt.Errorf("%s: expected a list of {targets, labels}: %w", path, err)
 		}
-	} else if _, mistakes := strictyaml.Decode(path, data, &groups); len(mistakes) > 0 {
-		return nil, mistakes[0]
+	} else {
+		doc, mistakes := strictyaml.Decode(path, data, &groups)
+		if len(mistakes) > 0 {
+			return nil, mistakes[0]
+		}
+		mistake = func(place string) error { return doc.Errorf(place, noAddress) }
 	}
 	var all []targets.Target
-	for _, g := range groups {
+	for i, g := range groups {
 		prefix := cmp.Or(g.Labels[nameLabel], collector)
-		for _, address := range g.Targets {
+		for j, address := range g.Targets {
+			if address == "" { // a kind may have a default address, which the file does not name
+				return nil, mistake(fmt.Sprintf("[%d].targets[%d]", i, j))
+			}
 			t := targets.Target{Name: targets.Name(prefix, address), Address: address}
 			if name := g.Labels[nameLabel]; name != "" && len(g.Targets) == 1 {
 				t.Name = name
