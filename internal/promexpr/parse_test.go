@@ -62,31 +62,60 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
+// counting counts the expressions that reach the parser.
+type counting struct {
+	parser.Parser
+	parsed *int
+}
+
+func (c counting) ParseExpr(text string) (parser.Expr, error) {
+	*c.parsed++
+	return c.Parser.ParseExpr(text)
+}
+
 func TestNestingIsBounded(t *testing.T) {
+	const levels, operators = "nested deeper than 100 levels: split it with recording rules", "more than 2000 operators: split it with recording rules"
 	nested := func(n int) string { return strings.Repeat("(", n) + "up" + strings.Repeat(")", n) }
 	for _, tt := range []struct {
 		text string
 		at   int // of the mistake; -1 without one
+		want string
 	}{
-		{nested(100), -1},
-		{nested(101), 100},
-		{nested(100_000), 100},
-		{"up{a=\"" + strings.Repeat("(", 200) + "\"}", -1},
-		{"up{a='\\'" + strings.Repeat("[", 200) + "'}", -1},
-		{"up{a=`\\`}" + " # " + strings.Repeat("{", 200), -1},
-		{"up # " + strings.Repeat("(", 200) + "\n + " + nested(101), 209 + 100},
-		{strings.Repeat("(up) + ", 500) + "up", -1},
+		{nested(100), -1, ""},
+		{nested(101), 100, levels},
+		{nested(100_000), 100, levels},
+		{"up{a=\"" + strings.Repeat("(", 200) + "\"}", -1, ""},
+		{"up{a='\\'" + strings.Repeat("[", 200) + "'}", -1, ""},
+		{"up{a=`\\`}" + " # " + strings.Repeat("{", 200), -1, ""},
+		{"up # " + strings.Repeat("(", 200) + "\n + " + nested(101), 209 + 100, levels},
+		{strings.Repeat("(up) + ", 2000) + "up", -1, ""},
+		{strings.Repeat("-", 2000) + "up", -1, ""},
+		{strings.Repeat("-", 30_000) + "up", 2000, operators},
+		{strings.Repeat("- + ", 30_000) + "up", 4000, operators},
+		{strings.Repeat("-", 1000) + "(" + strings.Repeat("+", 30_000) + "up)", 2001, operators},
+		{strings.Repeat("1^", 30_000) + "1", 4001, operators},
+		{strings.Repeat("up or ", 30_000) + "up", 12_003, operators},
+		{"up[" + strings.Repeat("-", 30_000) + "1m]", 2003, operators},
+		{"up{" + strings.Repeat(`a="b",`, 30_000) + "}", -1, ""},
 	} {
-		_, err := Parse(tt.text)
-		if tt.at < 0 {
-			if err != nil {
-				t.Errorf("Parse(%.60s) = %v, want no error", tt.text, err)
+		parsed := 0
+		for name, parse := range map[string]func(string) (parser.Expr, error){
+			"Parse": Parse, "ParseForeign": ParseForeign, "ParseExpr": bounded{counting{NewParser(), &parsed}}.ParseExpr,
+		} {
+			_, err := parse(tt.text)
+			if tt.at < 0 {
+				if err != nil {
+					t.Errorf("%s(%.60s) = %v, want no error", name, tt.text, err)
+				}
+				continue
 			}
-			continue
+			errs, ok := errors.AsType[parser.ParseErrors](err)
+			if !ok || int(errs[0].PositionRange.Start) != tt.at || errs[0].Err.Error() != tt.want {
+				t.Errorf("%s(%.60s) = %.200v, want the error %q at %d", name, tt.text, err, tt.want, tt.at)
+			}
 		}
-		errs, ok := errors.AsType[parser.ParseErrors](err)
-		if !ok || int(errs[0].PositionRange.Start) != tt.at || !strings.Contains(errs[0].Err.Error(), "nested deeper than 100 levels: split it with recording rules") {
-			t.Errorf("Parse(%.60s) = %.200v, want an error at %d with the bound", tt.text, err, tt.at)
+		if refused := tt.at >= 0; refused == (parsed > 0) {
+			t.Errorf("%.60s reached the parser %d times, want an expression beyond a bound refused before", tt.text, parsed)
 		}
 	}
 }
