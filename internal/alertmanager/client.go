@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/common/config"
 
+	"github.com/vitals-health/vitals/collectors/remote"
 	"github.com/vitals-health/vitals/internal/panics"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -39,10 +40,8 @@ func newClient(c config.HTTPClientConfig, userAgent string) (*http.Client, error
 			return refuse(req, via)
 		case req.Method != http.MethodPost: // the alerts would not arrive
 			return fmt.Errorf("it redirects to %s, which loses the alerts: expected that address in --alertmanager.url", shownURL(req.URL))
-		case len(via) >= 5:
-			return errors.New("it redirects more than 5 times")
 		}
-		return nil
+		return remote.FollowSameHost(req, via)
 	}
 	return client, nil
 }

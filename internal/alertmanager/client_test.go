@@ -130,6 +130,8 @@ func TestBrokenAlertmanagers(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
+	var taken requests
+	elsewhere := handler(func(_ http.ResponseWriter, r *http.Request) { taken.keep(t, r) })
 	wait := func(r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice the end
 		<-r.Context().Done()
@@ -170,7 +172,10 @@ func TestBrokenAlertmanagers(t *testing.T) {
 		}), "", true, false},
 		{"redirects in a circle", handler(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
-		}), "it redirects more than 5 times", false, false},
+		}), "redirect with status 307 in a circle", false, false},
+		{"redirects to another host", handler(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere, http.StatusPermanentRedirect)
+		}), "redirect with status 308 to another host is not followed: " + elsewhere, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,6 +196,9 @@ func TestBrokenAlertmanagers(t *testing.T) {
 				t.Errorf("log = %s, want %q", log, tt.reason)
 			}
 		})
+	}
+	if len(taken.all) > 0 {
+		t.Errorf("another host got %v and %q, want neither credentials nor alerts", taken.all[0].Header, taken.bodies)
 	}
 }
 

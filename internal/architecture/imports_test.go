@@ -110,7 +110,7 @@ func layers() map[string]neighbours {
 		"internal/demo":            {[]string{"collectors", "internal/config", "internal/fakes"}, "it connects the controller profile to fake services"},
 		"internal/ruletest":        {[]string{"evaluator", "internal/filekind", "internal/promexpr", "internal/strictyaml", "internal/text", "rules"}, "it runs the evaluator over the series of a test file"},
 		"internal/history/journal": {[]string{"evaluator", "internal/history"}, "it stores events and overrides, whose type is the evaluator's, and reads no snapshot"},
-		"internal/alertmanager":    {[]string{"evaluator", "internal/httpconfig", "internal/panics", "internal/promexpr", "internal/redact", "internal/text"}, "it follows the verdicts and sends their alerts"},
+		"internal/alertmanager":    {[]string{"collectors/remote", "evaluator", "internal/httpconfig", "internal/panics", "internal/promexpr", "internal/redact", "internal/text"}, "it follows the verdicts and sends their alerts"},
 		"internal/kubereport":      {[]string{"collectors/kubernetes", "collectors/remote", "evaluator", "internal/history", "internal/panics", "internal/text"}, "it follows the verdicts and sends them with the connection of the kind kubernetes"},
 
 		"internal/client":             {[]string{"evaluator", "internal/execprobe", "internal/history", "internal/httpconfig", "internal/text"}, "it queries a daemon over HTTP"},
