@@ -18,13 +18,9 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
-const (
-	// maxHeader bounds an answer's header in bytes.
-	maxHeader = 64 << 10
-	// minSent is the length in bytes from which a query or a body may be a secret as a
-	// whole. A shorter one would match in unrelated texts.
-	minSent = 8
-)
+// minSent is the length in bytes from which a query or a body may be a secret as a
+// whole. A shorter one would match in unrelated texts.
+const minSent = 8
 
 // client makes each request on a new connection. It is not safe for concurrent use.
 type client struct {
@@ -136,7 +132,7 @@ func (c *client) transport(collection context.Context, settings *tls.Config) *ht
 		DisableKeepAlives: true,
 		// The configuration may set Accept-Encoding, and read decompresses the answer.
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: remote.MaxHeader,
 	}
 	if c.config.UseProxy {
 		t.Proxy = http.ProxyFromEnvironment

@@ -65,7 +65,26 @@ func newClient(config *rest.Config, bodies *budget.Bodies) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the connection: %w", err)
 	}
+	if err := boundHeaders(transport); err != nil {
+		return nil, fmt.Errorf("prepare the connection: %w", err)
+	}
 	return &client{base: base, http: &http.Client{Transport: transport, CheckRedirect: remote.FollowSameHost}, bodies: bodies}, nil
+}
+
+// boundHeaders bounds the headers of responses, for which client-go has no option. No other client has
+// this transport, because the dial function is part of the key of client-go's cache.
+func boundHeaders(transport http.RoundTripper) error {
+	for {
+		switch t := transport.(type) {
+		case *http.Transport:
+			t.MaxResponseHeaderBytes = remote.MaxHeader
+			return nil
+		case utilnet.RoundTripperWrapper:
+			transport = t.WrappedRoundTripper()
+		default:
+			return fmt.Errorf("the headers of %T have no bound", t)
+		}
+	}
 }
 
 // closeIdle closes the idle connections, so that the next request opens a new one.

@@ -51,6 +51,10 @@ func TestDependencyFaults(t *testing.T) {
 		{"review is garbage", map[string]http.HandlerFunc{reviews: text("<html>")}, "protocol"},
 		{"review is another object", map[string]http.HandlerFunc{reviews: text(`{"kind":"Status"}`)}, "protocol"},
 		{"review without end", map[string]http.HandlerFunc{reviews: text(strings.Repeat(" ", 2<<20))}, "protocol"},
+		{"headers without end", map[string]http.HandlerFunc{"/readyz": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+			text("ok")(w, r)
+		}}, "protocol"},
 		{"connection dropped", both(dropped), "protocol"},
 		{"response after the deadline", both(late), "timeout"},
 		{"ready in time, review after the deadline", map[string]http.HandlerFunc{reviews: late}, "timeout"},

@@ -24,8 +24,8 @@ import (
 const (
 	// apiPath is where the API is, after the prefix of the configuration.
 	apiPath = "/api/v1"
-	// maxHeader bounds an answer's header in bytes, and maxBody its body.
-	maxHeader, maxBody = 64 << 10, 1 << 20
+	// maxBody bounds the body of an answer in bytes.
+	maxBody = 1 << 20
 	// bodyFactor is what a body takes for each of its bytes, with its parts as JSON.
 	bodyFactor = 8
 )
@@ -84,7 +84,7 @@ func (c *collector) open(ctx context.Context) (*session, error) {
 		TLSClientConfig:        settings,
 		DisableCompression:     true, // the limit counts the bytes of the answer
 		MaxConnsPerHost:        1,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: remote.MaxHeader,
 	}}
 	return s, nil
 }

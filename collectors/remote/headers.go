@@ -12,6 +12,9 @@ import (
 	"github.com/vitals-health/vitals/internal/redact"
 )
 
+// MaxHeader bounds the headers of a response in bytes. The default of net/http is 10 MiB.
+const MaxHeader = 64 << 10
+
 // token matches the name of a header (RFC 9110, section 5.6.2).
 var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 

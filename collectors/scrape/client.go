@@ -24,8 +24,6 @@ const (
 		"application/openmetrics-text;version=0.0.1;q=0.5," +
 		"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4," +
 		"text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
-	// maxHeader bounds an answer's header in bytes.
-	maxHeader = 64 << 10
 	// maxRedirects bounds the redirects that are followed.
 	maxRedirects = 5
 )
@@ -126,7 +124,7 @@ func (c *client) prepare() error {
 		// request sets Accept-Encoding, because the limit counts decompressed bytes.
 		DisableCompression:     true,
 		MaxConnsPerHost:        1,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: remote.MaxHeader,
 		IdleConnTimeout:        time.Minute,
 	}}
 	return nil

@@ -22,8 +22,6 @@ const (
 	maxAnswer = 4 << 20
 	// bodyFactor is what an answer takes for each of its bytes, as TestMemoryFactor measures.
 	bodyFactor = 4
-	// maxHeader limits the header of the answer in bytes.
-	maxHeader = 64 << 10
 )
 
 // client queries one supervisord.
@@ -40,7 +38,7 @@ type client struct {
 func newClient(config *Config, env collectors.Env) *client {
 	c := &client{config: config, hide: env.Hide, bodies: env.Bodies, url: strings.TrimSuffix(config.URL, "/") + "/RPC2", place: config.URL}
 	// Each collection opens a connection, so that a removed socket is detected at once.
-	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: remote.MaxHeader}
 	if socket := config.socket(); socket != "" {
 		c.url, c.place = "http://supervisord/RPC2", socket
 		transport.DialContext = panics.Dial(func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/common/config"
@@ -18,18 +19,23 @@ import (
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxAnswer bounds what is read of an answer, and maxReason what is logged of it.
-const maxAnswer, maxReason = 4 << 10, 300
+const (
+	// maxAnswer bounds what is read of a body, and maxReason what is logged of it.
+	maxAnswer, maxReason = 4 << 10, 300
+	// maxResponse bounds what is read of a response, with its headers.
+	maxResponse = remote.MaxHeader + maxAnswer
+)
 
 // httpConfigError names the flag of an error of its file.
 func httpConfigError(err error) error {
 	return fmt.Errorf("--alertmanager.http.config.file: %w", err)
 }
 
-// newClient returns a client whose connections outlast the pause between two requests.
+// newClient returns a client whose connections outlast the pause between two requests. The library has
+// no option for the size of headers, so the connections bound whole responses, and there is no HTTP/2,
+// which could unpack few bytes to many.
 func newClient(c config.HTTPClientConfig, userAgent string) (*http.Client, error) {
-	dialer := net.Dialer{}
-	client, err := config.NewClientFromConfig(c, "alertmanager", config.WithUserAgent(userAgent), config.WithDialContextFunc(panics.Dial(dialer.DialContext)))
+	client, err := config.NewClientFromConfig(c, "alertmanager", config.WithUserAgent(userAgent), config.WithDialContextFunc(panics.Dial(dial)), config.WithHTTP2Disabled())
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +50,37 @@ func newClient(c config.HTTPClientConfig, userAgent string) (*http.Client, error
 		return remote.FollowSameHost(req, via)
 	}
 	return client, nil
+}
+
+// conn is a connection on which a response has at most maxResponse bytes.
+type conn struct {
+	net.Conn
+	// read is the number of bytes since the last write.
+	read atomic.Int64
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	c.read.Store(0)
+	return c.Conn.Write(b)
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(b []byte) (int, error) {
+	if c.read.Load() > maxResponse {
+		return 0, fmt.Errorf("its answer has more than %d bytes", maxResponse)
+	}
+	n, err := c.Conn.Read(b)
+	c.read.Add(int64(n))
+	return n, err
 }
 
 // refusal is an answer other than success.

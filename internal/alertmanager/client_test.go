@@ -157,6 +157,9 @@ func TestBrokenAlertmanagers(t *testing.T) {
 				}
 			}
 		}), "it answers 502 Bad Gateway: xxx", false, false},
+		{"headers without an end", handler(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+		}), "its answer has more than 69632 bytes", false, false},
 		{"half an answer", raw("HTTP/1.1 20"), "malformed HTTP", false, false},
 		{"half a body", raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), "", true, false},
 		{"another protocol", raw("220 mail ESMTP\r\n"), "malformed HTTP", false, false},

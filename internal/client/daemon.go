@@ -61,7 +61,7 @@ func (d *Daemon) client() *http.Client {
 	if d.configured != nil {
 		return d.configured
 	}
-	transport := &http.Transport{DisableKeepAlives: true}
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: execprobe.MaxAnswer}
 	if d.Address == "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", d.Socket)

@@ -80,7 +80,7 @@ func (l *Listener) Listen(in io.Reader, out io.Writer) error {
 		l.terminate = func() error { return terminateParent(parent) }
 	}
 	l.refused = map[string]string{}
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: execprobe.MaxAnswer, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", l.Socket)
 	}}

@@ -30,6 +30,7 @@ const (
 // such component.
 func report(broken *atomic.Bool) {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{
+		MaxResponseHeaderBytes: 64 << 10,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		},
