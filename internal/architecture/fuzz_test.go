@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/vitals-health/vitals/collectors/kinds"
 )
 
@@ -119,6 +121,50 @@ func TestFuzzPage(t *testing.T) {
 	}
 	for dir, names := range listed {
 		t.Errorf("%s lists %v of %s, which do not exist", fuzzPage, names, dir)
+	}
+}
+
+// The workflow fuzzes each target on a schedule, as too long for each change.
+func TestFuzzIsScheduled(t *testing.T) {
+	data, err := os.ReadFile(root + "/.github/workflows/ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		On struct {
+			Schedule []struct{ Cron string }
+		} `yaml:"on"`
+		Jobs map[string]struct {
+			If      string
+			Minutes int `yaml:"timeout-minutes"`
+			Steps   []struct{ If, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(data, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	if len(workflow.On.Schedule) == 0 || workflow.On.Schedule[0].Cron == "" {
+		t.Error("ci.yml has no schedule, want one for make fuzz")
+	}
+	least, scheduled := 0, false
+	for _, names := range targets(t) {
+		least += len(names) // each takes a minute
+	}
+	for name, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			if step.Run != "make fuzz" {
+				continue
+			}
+			if scheduled = job.If == "github.event_name == 'schedule'" && step.If == ""; !scheduled {
+				t.Errorf("ci.yml: the job %s runs make fuzz if %q and %q, want it by the schedule", name, job.If, step.If)
+			}
+			if job.Minutes < least {
+				t.Errorf("ci.yml: the job %s ends after %d minutes, want at least %d for as many targets", name, job.Minutes, least)
+			}
+		}
+	}
+	if !scheduled {
+		t.Error("ci.yml: no scheduled job runs make fuzz")
 	}
 }
 
