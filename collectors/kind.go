@@ -93,6 +93,13 @@ type Several interface {
 	TargetNames(collector string) (names []TargetName, ok bool)
 }
 
+// Sized is a Kind that may need more memory than the process may use.
+type Sized interface {
+	// MemoryProblems returns the mistakes of the configuration for a process that may use limit
+	// bytes.
+	MemoryProblems(limit int64) []Problem
+}
+
 // TargetName is the name of a target in the configuration of a collector.
 type TargetName struct{ Path, Name string }
 

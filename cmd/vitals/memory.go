@@ -1,6 +1,10 @@
 package main
 
-import "github.com/vitals-health/vitals/internal/memlimit"
+import (
+	"cmp"
+
+	"github.com/vitals-health/vitals/internal/memlimit"
+)
 
 const (
 	// noMemoryLimit stands for the limit of a process that has none, in bytes.
@@ -16,13 +20,14 @@ const (
 	mostSamples    = 5_000_000
 )
 
-// memoryLimit returns the memory that the process may use, in bytes.
+// memoryLimit returns the memory that the process may use, in bytes; 0 without a limit.
 func memoryLimit() int64 {
-	if limit, _, ok := memlimit.Limit(); ok {
-		return limit
-	}
-	return noMemoryLimit
+	limit, _, _ := memlimit.Limit()
+	return limit
 }
 
+// memoryToUse is memoryLimit with an assumption where there is no limit.
+func memoryToUse() int64 { return cmp.Or(memoryLimit(), noMemoryLimit) }
+
 // maxSamples returns how many samples a query may load.
-func maxSamples() int { return int(min(memoryLimit()/bytesPerSample, mostSamples)) }
+func maxSamples() int { return int(min(memoryToUse()/bytesPerSample, mostSamples)) }

@@ -26,7 +26,7 @@ func (d *daemon) serve(p *program, extra map[string]http.Handler) int {
 	signals := notifySignals()
 	defer signals.end()
 	memlimit.Apply(d.logger)
-	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, GRPCAddress: p.grpcAddress, Socket: p.socket, Memory: memoryLimit(), Logger: d.logger})
+	s, err := listen.Open(d.newServer(p, extra), listen.Options{Web: p.web, ProbeAddress: p.probeAddress, GRPCAddress: p.grpcAddress, Socket: p.socket, Memory: memoryToUse(), Logger: d.logger})
 	if errors.Is(err, syscall.EADDRINUSE) && os.Getenv("MAKELEVEL") != "" {
 		err = fmt.Errorf("%w, with make: make run ARGS=FLAG", err)
 	}

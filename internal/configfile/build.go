@@ -28,6 +28,8 @@ type Builder[E Entry[E]] struct {
 	// Start is the function with which collectors start child processes; nil where nothing
 	// else waits for children.
 	Start func(func() (*os.Process, error)) (*os.Process, func(), error)
+	// MemoryLimit is the memory that the process may use, in bytes; 0 for no limit.
+	MemoryLimit int64
 	// Memory and Bodies bound what collectors keep and parse; nil for no bound.
 	Memory *budget.Budget
 	Bodies *budget.Bodies
@@ -66,6 +68,7 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 	for _, i := range inOrderOfUse(l.Config.Collectors) {
 		c := l.Config.Collectors[i]
 		name, _, _ := c.Common()
+		errs = append(errs, b.tooLarge(l, i)...)
 		if next[name], err = b.collectorOf(c, next); err != nil {
 			errs = append(errs, l.Document.Errorf(fmt.Sprintf("collectors[%d]", i), "collector %q: %s", name, redact.Text(l.unexpanded(err.Error()))))
 		}
@@ -89,6 +92,19 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 		})
 	}
 	return cfg, func() { b.replace(next) }, nil
+}
+
+// tooLarge returns the mistakes of a collector that may need more memory than the process may use.
+func (b *Builder[E]) tooLarge(l *Loaded[E], i int) (errs []error) {
+	key, kind := l.Config.Collectors[i].Kind()
+	sized, ok := kind.(collectors.Sized)
+	if !ok || b.MemoryLimit == 0 {
+		return nil
+	}
+	for _, p := range sized.MemoryProblems(b.MemoryLimit) {
+		errs = append(errs, l.mistake(l.Document, fmt.Sprintf("collectors[%d].%s.%s", i, key, p.Path), "%s", p.Text))
+	}
+	return errs
 }
 
 // replace takes over the collectors of a build and returns the memory of those that are no
