@@ -44,6 +44,11 @@ func textsOfConditions() []textTest {
 			},
 		},
 		{
+			name: "runbooks", code: "V047",
+			rules: "- {alert: A, expr: app_up, annotations: {runbook_url: 'ftp://a'}}\n- {alert: B, expr: app_up, annotations: {runbook_url: '{{ $labels.a }}'}}\n",
+			want:  []string{`the runbook "ftp://a" is no URL with http or https, so no page links to it: write a URL such as https://example.org/runbooks/A`},
+		},
+		{
 			name: "arguments of functions over labels", code: "V046",
 			rules: alert("ready", `label_replace(up, "a", "", "b", "(") == 0 or label_join(up, "", ",", "b") == 0`, ""),
 			want: []string{

@@ -19,5 +19,6 @@ func Checks() []check.Check {
 		check.OfAll("V025", "second-document", check.Warning, "The rules are in a document that Prometheus does not read.", secondDocument),
 		check.OfAll("V042", "long-interval", check.Warning, "A group is evaluated so rarely that its results have gaps.", longInterval),
 		check.OfRule("V045", "reserved-name", check.Error, "A recording rule uses the prefix of the metrics of Vitals.", reservedName),
+		check.OfRule("V047", "runbook-url", check.Warning, "A runbook is no URL with http or https.", runbookURL),
 	}
 }

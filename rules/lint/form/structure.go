@@ -2,9 +2,12 @@ package form
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/vitals-health/vitals/internal/strictyaml"
 	"github.com/vitals-health/vitals/rules/lint/analysis"
 	"github.com/vitals-health/vitals/rules/lint/check"
 )
@@ -48,4 +51,26 @@ func noSummary(p *check.Pass, s *analysis.Subject) {
 		p.At(s, "annotations", "add the annotation summary: one sentence that describes the problem",
 			"a rule of %s has no summary: probes, page and alerts would show only its name", s.Rule.State)
 	}
+}
+
+// webAddress matches a URL with http or https, and a host.
+var webAddress = regexp.MustCompile(`^(?i:https?)://[^\s/?#]\S*$`)
+
+// runbookURL finds runbooks that are no link. The text before the first action of a template decides, unless
+// it is only the beginning of a scheme.
+func runbookURL(p *check.Pass, s *analysis.Subject) {
+	const key = "runbook_url"
+	given := s.Rule.Annotations[key]
+	start, _, open := strings.Cut(given, "{{")
+	start = strings.ToLower(start)
+	for _, scheme := range []string{"http://", "https://"} {
+		if open && (strings.HasPrefix(scheme, start) || strings.HasPrefix(start, scheme)) {
+			return
+		}
+	}
+	if given == "" || !open && webAddress.MatchString(given) {
+		return
+	}
+	p.At(s, strictyaml.PathKey("annotations", key), "write a URL such as https://example.org/runbooks/"+s.Rule.Alert,
+		"the runbook %.60q is no URL with http or https, so no page links to it", given)
 }
