@@ -46,14 +46,18 @@ func TestPlainPage(t *testing.T) {
 	}
 }
 
-// A runbook of a rule file becomes a link only if it cannot run code.
+// A runbook of a rule file becomes a link only with http or https.
 func TestPlainPageLinks(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://runbooks.example.org/a?b=1&c=2": `<a href="https://runbooks.example.org/a?b=1&amp;c=2" rel="noreferrer">KeystoneDown</a>`,
 		"HTTP://runbooks.example.org":            `<a href="HTTP://runbooks.example.org" rel="noreferrer">KeystoneDown</a>`,
-		"mailto:team@example.org":                `<a href="mailto:team@example.org" rel="noreferrer">KeystoneDown</a>`,
-		"runbooks/keystone:down":                 `<a href="runbooks/keystone:down" rel="noreferrer">KeystoneDown</a>`,
-		`/a"onclick="alert(1)`:                   `<a href="/a&#34;onclick=&#34;alert(1)" rel="noreferrer">KeystoneDown</a>`,
+		`https://a"onclick="alert(1)`:            `<a href="https://a&#34;onclick=&#34;alert(1)" rel="noreferrer">KeystoneDown</a>`,
+		"mailto:team@example.org":                `<th scope="row">KeystoneDown</th>`,
+		"runbooks/keystone:down":                 `<th scope="row">KeystoneDown</th>`,
+		"/runbooks/keystone":                     `<th scope="row">KeystoneDown</th>`,
+		"//runbooks.example.org":                 `<th scope="row">KeystoneDown</th>`,
+		"https:alert(1)":                         `<th scope="row">KeystoneDown</th>`,
+		"ftp://runbooks.example.org":             `<th scope="row">KeystoneDown</th>`,
 		"":                                       `<th scope="row">KeystoneDown</th>`,
 		"javascript:alert(1)":                    `<th scope="row">KeystoneDown</th>`,
 		" JavaScript:alert(1)":                   `<th scope="row">KeystoneDown</th>`,

@@ -141,14 +141,11 @@ func whyOf(r *RuleStatus, at time.Time) markup {
 	return why
 }
 
-// isLink reports whether a page may link to a URL of a rule file. It accepts what html/template
-// accepts: a path, or one of three schemes. A link with another scheme, such as javascript, runs code.
+// isLink reports whether a page may link to a URL of a rule file. A link with another scheme, such as
+// javascript, runs code. A path would lead to Vitals itself.
 func isLink(url string) bool {
-	scheme, _, ok := strings.Cut(url, ":")
-	if !ok || strings.Contains(scheme, "/") {
-		return url != ""
-	}
-	return slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(scheme))
+	lower := strings.ToLower(url)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 }
 
 func collectorRow(c *CollectorStatus) markup {

@@ -53,7 +53,7 @@ export function states(status, now, { selected, doubtful, strip }) {
 }
 
 /** The link to the runbook of a rule. */
-export const runbook = (r) => r?.runbook_url && /^https?:/.test(r.runbook_url) && el("a", { class: "link", href: r.runbook_url, rel: "noreferrer" }, "runbook", el("span", { class: "unseen" }, ` of ${r.name}`));
+export const runbook = (r) => r?.runbook_url && /^https?:\/\//i.test(r.runbook_url) && el("a", { class: "link", href: r.runbook_url, rel: "noreferrer" }, "runbook", el("span", { class: "unseen" }, ` of ${r.name}`));
 
 const maxSoon = 2;
 
