@@ -91,3 +91,25 @@ func (p *runningVitals) wantMaintenance(want int) {
 		return code == want && strings.Contains(body, "maintenance: new disk")
 	})
 }
+
+// TestOverridesOfAllUsers checks that a file which every user may write silences no rule of alive.
+func TestOverridesOfAllUsers(t *testing.T) {
+	t.Parallel()
+	dir, config := markerConfig(t)
+	storage := filepath.Join(dir, "storage")
+	first := runVitals(t, config, "--storage.path="+storage)
+	first.waitReady()
+	first.vitals("silence Dead --for=2h")
+	first.signal(syscall.SIGTERM)
+	first.exit()
+	if err := os.Chmod(filepath.Join(storage, "overrides"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	second := runVitals(t, config, "--storage.path="+storage)
+	if got := second.vitals("silence"); got != "no rule is silenced\n" {
+		t.Errorf("vitals silence printed %q, want that no rule is silenced", got)
+	}
+	if want := "chmod 600 " + storage + "/overrides"; !strings.Contains(second.log.String(), want) {
+		t.Errorf("the log is %s, want a warning with %q", second.log, want)
+	}
+}

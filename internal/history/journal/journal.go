@@ -116,19 +116,28 @@ func (j *Journal) Writable() bool {
 	return !j.failed
 }
 
-// reopen opens the directory. At the first time it logs what is damaged: later ones repair
-// what this process wrote.
+// reopen opens the directory. At the first time it logs what is refused or damaged: later ones
+// repair what this process wrote.
 func (j *Journal) reopen(now time.Time, first bool) (past history.Past) {
 	defer j.watch().Stop()
 	var err error
 	j.store, past, err = j.open(j.options, now)
-	switch {
-	case err != nil:
+	if err != nil {
 		j.report(err)
-	case first && j.store.damaged+int(j.store.cut) > 0:
-		j.options.Logger.Warn("damaged records of stored events are left out", "dir", j.options.Dir, "records", j.store.damaged, "bytes_at_end", j.store.cut)
+	} else if first {
+		j.logFirst()
 	}
 	return past
+}
+
+// logFirst logs what of the files of earlier processes is left out.
+func (j *Journal) logFirst() {
+	for _, err := range j.store.refused {
+		j.options.Logger.Warn("a file in the storage is not read", "err", err)
+	}
+	if j.store.damaged+int(j.store.cut) > 0 {
+		j.options.Logger.Warn("damaged records of stored events are left out", "dir", j.options.Dir, "records", j.store.damaged, "bytes_at_end", j.store.cut)
+	}
 }
 
 // use stores the new events and then calls f with the store. It gives the store up if

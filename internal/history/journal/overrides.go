@@ -19,10 +19,14 @@ const (
 	maxOverrides = 2 << 20
 )
 
-// readOverrides returns the stored overrides. A damaged file has none.
+// readOverrides returns the stored overrides. A damaged or refused file has none.
 func (s *store) readOverrides() ([]evaluator.Override, error) {
 	f, err := s.file(overridesName, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if refused(err) {
+		s.refuse(err)
 		return nil, nil
 	}
 	if err != nil {
@@ -60,7 +64,10 @@ func (s *store) keepOverrides(overrides []evaluator.Override) error {
 		s.overrides = overrides
 		return nil
 	}
-	f, err := s.file(newOverridesName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err := os.Remove(filepath.Join(s.options.Dir, newOverridesName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := s.file(newOverridesName, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}

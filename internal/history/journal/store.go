@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,8 +38,16 @@ type store struct {
 	dirty   bool
 	// begun is when the current segment was begun, or opened.
 	begun time.Time
-	// segments are all, the oldest first. The current one is the last.
+	// segments are those that are trusted, the oldest first. The current one is the last.
 	segments []segment
+	// number is the highest number of a segment, trusted or not.
+	number int
+	// user is the effective user of the process.
+	user int
+	// group may write to the directory, and so to its files; -1 if no group may.
+	group int
+	// refused are the reasons why files were not read when it was opened.
+	refused []error
 	// damaged is how many records were left out when it was opened, and cut how many bytes
 	// behind the last whole one were removed.
 	damaged int
@@ -61,7 +68,7 @@ type segment struct {
 // openStore locks the directory, cuts its last segment behind the last whole record, and
 // returns the last events.
 func openStore(o Options, now time.Time) (s *store, past history.Past, err error) {
-	s = &store{options: o, begun: now, append: (*os.File).Write}
+	s = &store{options: o, begun: now, user: os.Geteuid(), append: (*os.File).Write}
 	defer func() {
 		if err != nil {
 			_ = s.close()
@@ -71,7 +78,7 @@ func openStore(o Options, now time.Time) (s *store, past history.Past, err error
 	if err := os.Mkdir(o.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return s, past, err
 	}
-	if err := checkOwner(o.Dir, os.Geteuid()); err != nil {
+	if err := s.checkDir(); err != nil {
 		return s, past, err
 	}
 	if s.lock, err = s.file(lockName, os.O_RDWR|os.O_CREATE); err != nil {
@@ -93,54 +100,32 @@ func openStore(o Options, now time.Time) (s *store, past history.Past, err error
 	return s, past, err
 }
 
-// checkOwner returns an error if the directory belongs to neither the user nor root, whose
-// volumes in a pod are open to all.
-func checkOwner(dir string, user int) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return checkFileOwner(int(stat.Uid), user)
-	}
-	return nil
-}
-
-func checkFileOwner(owner, user int) error {
-	if owner != 0 && owner != user {
-		return fmt.Errorf("the directory belongs to user %d: expected %d or root", owner, user)
-	}
-	return nil
-}
-
-// file opens a regular file in the directory. It follows no link and does not wait.
-func (s *store) file(name string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(s.options.Dir, name), flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no regular file", f.Name()), f.Close())
-	}
-	return f, nil
-}
-
-// list finds the segments.
+// list finds the segments that are trusted.
 func (s *store) list() error {
 	entries, err := os.ReadDir(s.options.Dir)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		var number int
-		if _, err := fmt.Sscanf(entry.Name(), segmentName, &number); err != nil || entry.Name() != fmt.Sprintf(segmentName, number) {
+		g := segment{}
+		if _, err := fmt.Sscanf(entry.Name(), segmentName, &g.number); err != nil || entry.Name() != g.name() {
 			continue
 		}
-		info, err := entry.Info()
+		s.number = max(s.number, g.number)
+		f, err := s.file(g.name(), os.O_RDWR)
+		if refused(err) {
+			s.refuse(err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		s.segments = append(s.segments, segment{number, info.Size(), info.ModTime()})
+		info, err := f.Stat()
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		g.bytes, g.newest = info.Size(), info.ModTime()
+		s.segments = append(s.segments, g)
 	}
 	slices.SortFunc(s.segments, func(a, b segment) int { return a.number - b.number })
 	return nil
@@ -199,14 +184,11 @@ func (s *store) write(record []byte, now time.Time) (err error) {
 		}
 	}
 	if s.current == nil {
-		next := segment{number: 1}
-		if len(s.segments) > 0 {
-			next.number = s.last().number + 1
-		}
+		next := segment{number: s.number + 1}
 		if s.current, err = s.file(next.name(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL); err != nil {
 			return err
 		}
-		s.segments, s.begun = append(s.segments, next), now
+		s.segments, s.number, s.begun = append(s.segments, next), next.number, now
 	}
 	n, err := s.append(s.current, record)
 	s.last().bytes += int64(n)
