@@ -116,8 +116,8 @@ func (j *Journal) Writable() bool {
 	return !j.failed
 }
 
-// reopen opens the directory. At the first time it logs what is refused or damaged: later ones
-// repair what this process wrote.
+// reopen opens the directory. At the first time it logs what is lost: later ones repair what
+// this process wrote.
 func (j *Journal) reopen(now time.Time, first bool) (past history.Past) {
 	defer j.watch().Stop()
 	var err error
@@ -125,13 +125,16 @@ func (j *Journal) reopen(now time.Time, first bool) (past history.Past) {
 	if err != nil {
 		j.report(err)
 	} else if first {
-		j.logFirst()
+		j.logFirst(now)
 	}
 	return past
 }
 
-// logFirst logs what of the files of earlier processes is left out.
-func (j *Journal) logFirst() {
+// logFirst logs what of the files of earlier processes is left out or removed.
+func (j *Journal) logFirst(now time.Time) {
+	for flag, r := range j.store.removed {
+		j.options.Logger.Warn("stored events are removed at the start: a higher "+flag+" keeps them", "dir", j.options.Dir, "files", r.segments, "bytes", r.bytes, "age_of_newest", now.Sub(r.newest).Round(time.Minute))
+	}
 	for _, err := range j.store.refused {
 		j.options.Logger.Warn("a file in the storage is not read", "err", err)
 	}

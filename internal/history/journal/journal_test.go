@@ -288,3 +288,54 @@ func TestRetentionTime(t *testing.T) {
 		}
 	})
 }
+
+// What a start removes is one warning for each bound, and what is removed later is none.
+func TestRemovedAtTheStart(t *testing.T) {
+	const message = "stored events are removed at the start: a higher "
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		o := options(dir)
+		first := start(t, o)
+		for range 200 {
+			first.change()
+			time.Sleep(3 * time.Minute)
+		}
+		first.wantLog(message, 0)
+		first.stop()
+		before, _ := segments(t, dir)
+		end := time.Now()
+		for _, name := range before {
+			if err := os.Chtimes(name, end, end); err != nil { // the bubble has a clock of its own
+				t.Fatal(err)
+			}
+		}
+
+		o.MaxBytes /= 4
+		second := start(t, o)
+		second.kill()
+		removed := 0
+		for _, name := range before {
+			if _, err := os.Stat(name); err != nil {
+				removed++
+			}
+		}
+		second.wantLog(fmt.Sprintf(`level=WARN msg="%s--storage.retention.size keeps them" dir=%s files=%d bytes=`, message, dir, removed), 1)
+		second.wantLog(message, 1)
+		if removed == 0 {
+			t.Error("no file is removed, want the oldest ones")
+		}
+
+		names, _ := segments(t, dir)
+		for _, name := range names {
+			if err := os.Chtimes(name, end, end); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(o.MaxAge + time.Hour)
+		third := start(t, o)
+		third.stop()
+		third.wantLog(fmt.Sprintf(`%s--storage.retention.time keeps them" dir=%s files=%d `, message, dir, len(names)), 1)
+		third.wantLog("age_of_newest=25h0m0s", 1)
+		third.wantLog(message, 1)
+	})
+}

@@ -46,6 +46,8 @@ type store struct {
 	user int
 	// group may write to the directory, and so to its files; -1 if no group may.
 	group int
+	// removed is what retention has removed, by the flag that would keep it.
+	removed map[string]removal
 	// refused are the reasons why files were not read when it was opened.
 	refused []error
 	// damaged is how many records were left out when it was opened, and cut how many bytes
@@ -68,7 +70,7 @@ type segment struct {
 // openStore locks the directory, cuts its last segment behind the last whole record, and
 // returns the last events.
 func openStore(o Options, now time.Time) (s *store, past history.Past, err error) {
-	s = &store{options: o, begun: now, user: os.Geteuid(), append: (*os.File).Write}
+	s = &store{options: o, begun: now, user: os.Geteuid(), removed: map[string]removal{}, append: (*os.File).Write}
 	defer func() {
 		if err != nil {
 			_ = s.close()
@@ -203,6 +205,13 @@ func (s *store) last() *segment { return &s.segments[len(s.segments)-1] }
 
 func (g segment) name() string { return fmt.Sprintf(segmentName, g.number) }
 
+// removal counts removed segments. newest is the time of the last write to one of them.
+type removal struct {
+	segments int
+	bytes    int64
+	newest   time.Time
+}
+
 // retain removes the oldest segments, until the rest is within the bounds. It never removes
 // the current one.
 func (s *store) retain(now time.Time) error {
@@ -211,15 +220,22 @@ func (s *store) retain(now time.Time) error {
 		total += g.bytes
 	}
 	for len(s.segments) > 0 && (len(s.segments) > 1 || s.current == nil) {
-		oldest := s.segments[0]
-		if total <= s.options.MaxBytes && now.Sub(oldest.newest) <= s.options.MaxAge {
-			break
+		oldest, flag := s.segments[0], ""
+		switch {
+		case now.Sub(oldest.newest) > s.options.MaxAge:
+			flag = "--storage.retention.time"
+		case total > s.options.MaxBytes:
+			flag = "--storage.retention.size"
+		default:
+			return nil
 		}
 		if err := os.Remove(filepath.Join(s.options.Dir, oldest.name())); err != nil {
 			return err
 		}
 		total -= oldest.bytes
 		s.segments = s.segments[1:]
+		r := s.removed[flag]
+		s.removed[flag] = removal{r.segments + 1, r.bytes + oldest.bytes, oldest.newest}
 	}
 	return nil
 }
