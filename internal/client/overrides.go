@@ -184,19 +184,11 @@ func refused(status int, body []byte) *execprobe.Result {
 
 // text returns the daemon's answer for people.
 func (o *Overriding) text(body []byte) (string, error) {
-	switch {
-	case o.JSON:
+	if o.JSON {
 		return string(body), nil
-	case o.End && o.Maintenance:
-		return "maintenance of " + o.Name + " ended\n", nil
-	case o.End:
-		return o.Name + text.Either(o.State != "", " is no longer silenced in "+o.State, " is no longer silenced") + "\n", nil
-	case o.Name != "":
-		var begun evaluator.Override
-		if err := json.Unmarshal(body, &begun); err != nil {
-			return "", err
-		}
-		return line(&begun, begun.Begin), nil
+	}
+	if o.Name != "" {
+		return o.changed(body)
 	}
 	var all map[string][]evaluator.Override
 	if err := json.Unmarshal(body, &all); err != nil {
@@ -212,6 +204,32 @@ func (o *Overriding) text(body []byte) (string, error) {
 		}
 	}
 	return lines.String(), nil
+}
+
+// changed returns the answer to a change for people. The body is empty for an end without a warning.
+func (o *Overriding) changed(body []byte) (string, error) {
+	var answer struct {
+		evaluator.Override
+		Warning string
+	}
+	if len(body) > 0 || !o.End {
+		if err := json.Unmarshal(body, &answer); err != nil {
+			return "", err
+		}
+	}
+	shown := ""
+	switch {
+	case !o.End:
+		shown = line(&answer.Override, answer.Begin)
+	case o.Maintenance:
+		shown = "maintenance of " + o.Name + " ended\n"
+	default:
+		shown = o.Name + text.Either(o.State != "", " is no longer silenced in "+o.State, " is no longer silenced") + "\n"
+	}
+	if answer.Warning != "" {
+		shown += "warning: " + text.Line(answer.Warning, maxRefusal) + "\n"
+	}
+	return shown, nil
 }
 
 // line returns an override as one line, as seen at a time.

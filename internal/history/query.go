@@ -53,6 +53,13 @@ func (h *History) Overrides() []evaluator.Override {
 	return h.overrides
 }
 
+// LastID returns the ID of the newest event.
+func (h *History) LastID() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.nextID
+}
+
 // Changed returns a channel that is closed at the next event.
 func (h *History) Changed() <-chan struct{} {
 	h.mu.Lock()

@@ -57,12 +57,14 @@ func TestWholeResponsesOfChanges(t *testing.T) {
 func TestWholeResponsesOfOverrides(t *testing.T) {
 	o := fixed(silenced())
 	o.Overrides, o.ReportToken = &operated{}, func() string { return "token" }
+	o.Stored = func() bool { return false }
 	h := server.New(o).Handler()
 	for _, tt := range []struct{ file, method, target, body string }{
 		{"silences.json", http.MethodGet, "/api/v1/silences", ""},
 		{"maintenance.json", http.MethodGet, "/api/v1/maintenance", ""},
 		{"silence.json", http.MethodPut, "/api/v1/silences/KeystoneDown", `{"for": "2h", "reason": "upgrade"}`},
 		{"maintenance_of_ready.json", http.MethodPut, "/api/v1/maintenance/ready", `{"reason": "drain"}`},
+		{"not_stored.json", http.MethodDelete, "/api/v1/maintenance/ready", ""},
 	} {
 		r := request(t, h, tt.method, tt.target, tt.body, "Authorization", "Bearer token")
 		body := text(t, r)

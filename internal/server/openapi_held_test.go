@@ -149,6 +149,9 @@ func TestOpenAPIDescribesTheResponses(t *testing.T) {
 		"PUT /api/v1/silences/{rule} 200":     {"silence.json"},
 		"GET /api/v1/maintenance 200":         {"maintenance.json"},
 		"PUT /api/v1/maintenance/{state} 200": {"maintenance_of_ready.json"},
+
+		"DELETE /api/v1/silences/{rule} 200":     {"not_stored.json"},
+		"DELETE /api/v1/maintenance/{state} 200": {"not_stored.json"},
 	}
 	document := openAPI(t)
 	validate := validator(t, document)

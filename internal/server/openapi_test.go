@@ -39,7 +39,7 @@ func describedTypes() []any {
 	return []any{
 		Status{}, verdicts.Health{}, execprobe.Verdict{}, explain.Explanation{}, Events{}, history.Strips{},
 		promapi.RulesResponse{}, promapi.AlertingRule{}, promapi.RecordingRule{}, promapi.AlertsResponse{}, promapi.ErrorResponse{}, report{},
-		SilenceList{}, MaintenanceList{}, OverrideRequest{}, Changes{},
+		SilenceList{}, MaintenanceList{}, OverrideRequest{}, BegunOverride{}, Unstored{}, Changes{},
 	}
 }
 

@@ -30,6 +30,21 @@ type OverrideRequest struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// notStored is the warning of a change that the storage does not have yet.
+const notStored = "not stored yet: the end of the process loses this change"
+
+// Unstored is the body of the answer to DELETE while the storage does not have the change.
+type Unstored struct {
+	// Warning is set while the storage does not have the change, which the end of the process loses.
+	Warning string `json:"warning,omitempty"`
+}
+
+// BegunOverride is the body of the answer to PUT of a silence or of maintenance.
+type BegunOverride struct {
+	evaluator.Override
+	Unstored
+}
+
 // SilenceList is the body of GET /api/v1/silences.
 type SilenceList struct {
 	Silences []evaluator.Override `json:"silences"`
@@ -118,16 +133,31 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 		}
 		o, err = s.opts.Overrides.BeginOverride(o, d)
 	}
+	s.sendOverride(w, r, o, err)
+}
+
+// sendOverride responds with the outcome of a change, once the storage has it.
+func (s *Server) sendOverride(w http.ResponseWriter, r *http.Request, o evaluator.Override, err error) {
 	switch refused := (*evaluator.OverrideError)(nil); {
 	case errors.As(err, &refused):
 		reply.Sentence(w, map[bool]int{true: http.StatusNotFound, false: http.StatusBadRequest}[refused.Missing], text.Line(refused.Text, maxText))
+		return
 	case err != nil:
 		reply.Sentence(w, http.StatusServiceUnavailable, text.Line(err.Error(), maxLine))
-	case r.Method == http.MethodDelete:
+		return
+	}
+	warning := Unstored{}
+	if s.opts.Stored != nil && !s.opts.Stored() {
+		warning.Warning = notStored
+	}
+	switch {
+	case r.Method == http.MethodPut:
+		reply.Send(w, http.StatusOK, "application/json", reply.Encode(BegunOverride{o, warning}))
+	case warning.Warning != "":
+		reply.Send(w, http.StatusOK, "application/json", reply.Encode(warning))
+	default:
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
-	default:
-		reply.Send(w, http.StatusOK, "application/json", reply.Encode(o))
 	}
 }
 

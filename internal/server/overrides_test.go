@@ -226,3 +226,44 @@ func TestPageHasWhoMayWrite(t *testing.T) {
 		}
 	}
 }
+
+// The answer to a change waits for the storage, and names a change that it does not have. A probe
+// does not wait.
+func TestOverridesAreStored(t *testing.T) {
+	const silence, maintenance, warning = "/api/v1/silences/KeystoneDown", "/api/v1/maintenance/ready", "\"warning\": \"not stored yet: the end of the process loses this change\"\n}\n"
+	for _, tt := range []struct {
+		method, path string
+		stored       bool
+		code         int
+		body         string
+	}{
+		{"PUT", silence, true, 200, "\"until\": "},
+		{"PUT", silence, false, 200, warning},
+		{"PUT", maintenance, false, 200, warning},
+		{"DELETE", silence, true, 204, ""},
+		{"DELETE", silence, false, 200, "{\n  " + warning},
+		{"DELETE", maintenance, false, 200, "{\n  " + warning},
+	} {
+		o := fixed(healthy())
+		o.Overrides = &operated{}
+		waits, disk := make(chan struct{}), make(chan bool)
+		o.Stored = func() bool { close(waits); return <-disk }
+		handler := server.New(o).Local(allowAll)
+		answer := make(chan *http.Response, 1)
+		go func() { answer <- request(t, handler, tt.method, tt.path, `{"for": "2h"}`) }()
+		<-waits
+		if r := request(t, handler, "GET", "/ready", ""); r.StatusCode != 200 {
+			t.Errorf("/ready during the wait = %d, want 200", r.StatusCode)
+		}
+		select {
+		case <-answer:
+			t.Errorf("%s %s is answered before it is stored", tt.method, tt.path)
+		default:
+		}
+		disk <- tt.stored
+		r := <-answer
+		if body := text(t, r); r.StatusCode != tt.code || !strings.Contains(body, tt.body) || tt.stored == strings.Contains(body, "warning") {
+			t.Errorf("%s %s = %d %q, want %d with %q", tt.method, tt.path, r.StatusCode, body, tt.code, tt.body)
+		}
+	}
+}

@@ -43,6 +43,9 @@ type Options struct {
 	// Overrides begins and ends silences and maintenance, with the permission of reports.
 	// Without it their paths are 404.
 	Overrides Overrides
+	// Stored waits for a bounded time until the storage has the silences and the maintenance of
+	// now, and reports whether it has. Without it they are in memory only.
+	Stored func() bool
 	// Reload loads the configuration again. Without it /-/reload is 403.
 	Reload func() error
 	// Config returns the configuration as YAML without secrets. Without it /config is 404.

@@ -20,6 +20,9 @@ const (
 	// beat is the time between two records of the time. A failed journal is opened again as
 	// often, and files are synchronized: so much is lost at most if the machine fails.
 	beat = 10 * time.Second
+	// storedTimeout bounds how long Stored waits: a disk that needs longer is overloaded, and
+	// the client has other work.
+	storedTimeout = 200 * time.Millisecond
 )
 
 // errHangs is the error of a file system that does not respond.
@@ -52,6 +55,10 @@ type Journal struct {
 	mu sync.Mutex // guards what follows
 	// failed is set while events cannot be stored.
 	failed bool
+	// stored is the ID of the last event whose overrides are on the disk. progress is closed
+	// when it changes.
+	stored   uint64
+	progress chan struct{}
 }
 
 // Open opens the journal, and returns what earlier processes stored. A directory that cannot
@@ -59,7 +66,7 @@ type Journal struct {
 func Open(o Options) (*Journal, history.Past) { return open(o, openStore) }
 
 func open(o Options, openStore func(Options, time.Time) (*store, history.Past, error)) (*Journal, history.Past) {
-	j := &Journal{options: o, opened: make(chan struct{}), open: openStore}
+	j := &Journal{options: o, opened: make(chan struct{}), open: openStore, progress: make(chan struct{})}
 	result := make(chan history.Past, 1)
 	go func() {
 		defer close(j.opened)
@@ -116,6 +123,28 @@ func (j *Journal) Writable() bool {
 	return !j.failed
 }
 
+// Stored waits for up to 200 ms until the overrides that the history has now are on the disk, and
+// reports whether they are. With a nil Journal there is nothing to wait for.
+func (j *Journal) Stored(h *history.History) bool {
+	if j == nil {
+		return true
+	}
+	last, timeout := h.LastID(), time.After(storedTimeout)
+	for {
+		j.mu.Lock()
+		stored, progress := j.stored, j.progress
+		j.mu.Unlock()
+		if stored >= last {
+			return true
+		}
+		select {
+		case <-progress:
+		case <-timeout:
+			return false
+		}
+	}
+}
+
 // reopen opens the directory. At the first time it logs what is lost: later ones repair what
 // this process wrote.
 func (j *Journal) reopen(now time.Time, first bool) (past history.Past) {
@@ -164,6 +193,7 @@ func (j *Journal) use(h *history.History, now time.Time, f func(*store, time.Tim
 
 // follow stores the events that are not stored yet, and the overrides if they changed.
 func (j *Journal) follow(h *history.History, now time.Time) error {
+	last := h.LastID() // before the overrides are read, which then are as new
 	events, _ := h.Events(history.Query{After: j.last})
 	for _, e := range events {
 		record, err := encode(e)
@@ -174,7 +204,15 @@ func (j *Journal) follow(h *history.History, now time.Time) error {
 		}
 		j.last = e.ID
 	}
-	return j.store.keepOverrides(h.Overrides())
+	whole, err := j.store.keepOverrides(h.Overrides())
+	if whole && err == nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.stored = last
+		close(j.progress)
+		j.progress = make(chan struct{})
+	}
+	return err
 }
 
 // watch reports files that do not respond for the time of a beat, unless it is stopped.

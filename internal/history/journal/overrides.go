@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/vitals-health/vitals/evaluator"
 )
@@ -53,31 +54,45 @@ func decodeOverrides(data []byte) (overrides []evaluator.Override, ok bool) {
 	return overrides, true
 }
 
-// keepOverrides replaces the file of overrides if it has others.
-func (s *store) keepOverrides(overrides []evaluator.Override) error {
+// keepOverrides replaces the file of overrides if it has others, and reports whether the disk
+// then has them all.
+func (s *store) keepOverrides(overrides []evaluator.Override) (whole bool, err error) {
 	if slices.Equal(overrides, s.overrides) {
-		return nil
+		return !s.tooLong, nil
 	}
 	data, err := record(overrides, maxOverrides)
-	if err != nil {
+	if s.tooLong = err != nil; s.tooLong {
 		s.options.Logger.Warn("silences and maintenance are not stored", "err", err)
 		s.overrides = overrides
-		return nil
+		return false, nil
 	}
-	if err := os.Remove(filepath.Join(s.options.Dir, newOverridesName)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	path, next := filepath.Join(s.options.Dir, overridesName), filepath.Join(s.options.Dir, newOverridesName)
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
 	}
 	f, err := s.file(newOverridesName, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = s.append(f, data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
+		return false, err
 	}
-	if err := os.Rename(filepath.Join(s.options.Dir, newOverridesName), filepath.Join(s.options.Dir, overridesName)); err != nil {
-		return err
+	if err := errors.Join(os.Rename(next, path), syncDir(s.options.Dir)); err != nil {
+		return false, err
 	}
 	s.overrides = overrides
-	return nil
+	return true, nil
+}
+
+// syncDir writes the names in a directory to the disk, where its file system can.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err = f.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/history"
 )
 
 // override has the history observe a snapshot with overrides, the last of which has just begun.
@@ -65,6 +66,55 @@ func TestOverrides(t *testing.T) {
 			t.Errorf("after their ends there are %+v, want none", fourth.past.Overrides)
 		}
 	})
+}
+
+// Stored waits until the disk has the overrides, for at most 200 ms.
+func TestStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		writes := make(chan struct{})
+		dir := t.TempDir()
+		p := startWith(t, options(dir), func(o Options, now time.Time) (*store, history.Past, error) {
+			s, past, err := openStore(o, now)
+			s.append = func(f *os.File, record []byte) (int, error) {
+				<-writes
+				return f.Write(record)
+			}
+			return s, past, err
+		})
+		stored := func() (ok bool, took time.Duration) {
+			begin := time.Now()
+			ok = p.journal.Stored(p.history)
+			return ok, time.Since(begin)
+		}
+		p.override(evaluator.Override{Rule: "Down"})
+		if ok, took := stored(); ok || took != storedTimeout {
+			t.Errorf("Stored() = %t after %s while a write hangs, want false after %s", ok, took, storedTimeout)
+		}
+		go func() {
+			time.Sleep(storedTimeout / 2)
+			close(writes)
+		}()
+		ok, took := stored()
+		if data, err := os.ReadFile(filepath.Join(dir, overridesName)); !ok || took != storedTimeout/2 || err != nil || !bytes.Contains(data, []byte("Down")) {
+			t.Errorf("Stored() = %t after %s with the file %q, %v, want true once the file has the override", ok, took, data, err)
+		}
+		p.override(evaluator.Override{Rule: strings.Repeat("x", maxOverrides)})
+		if ok, _ := stored(); ok {
+			t.Error("Stored() = true for overrides that are too long for the file, want false")
+		}
+		p.override(evaluator.Override{Rule: "Down"})
+		if ok, _ := stored(); !ok {
+			t.Error("Stored() = false without the long override, want true")
+		}
+		p.stop()
+		p.override(evaluator.Override{Rule: "Late"})
+		if ok, _ := stored(); ok {
+			t.Error("Stored() = true after the end of Run, want false")
+		}
+	})
+	if !(*Journal)(nil).Stored(history.New(time.Now())) {
+		t.Error("Stored() of no journal = false, want true")
+	}
 }
 
 // A damaged file of overrides is left out with a warning, and the events are still there.

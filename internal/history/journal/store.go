@@ -54,8 +54,10 @@ type store struct {
 	// behind the last whole one were removed.
 	damaged int
 	cut     int64
-	// overrides are those that the file of overrides has.
+	// overrides are those that the file of overrides has. tooLong is set if it does not, because
+	// they are too long for it.
 	overrides []evaluator.Override
+	tooLong   bool
 	// append writes to a file: its Write, except in tests.
 	append func(*os.File, []byte) (int, error)
 }

@@ -54,9 +54,10 @@ async function send(form, begun, what, show) {
   const path = begun && what.ends ? `${what.path}?state=${encodeURIComponent(what.ends)}` : what.path;
   const body = begun ? undefined : JSON.stringify({ for: given.for || undefined, state: what.state, reason: given.reason });
   try {
-    await request(path, { method: begun ? "DELETE" : "PUT", headers, body });
+    const answer = await request(path, { method: begun ? "DELETE" : "PUT", headers, body });
     token = used;
-    outcomes.set(what.path, { text: begun ? "It has ended." : "It has begun.", at: performance.now() });
+    const { warning } = answer.status === 204 ? {} : await answer.json();
+    outcomes.set(what.path, { text: `${begun ? "It has ended." : "It has begun."}${warning ? ` Warning: ${warning}.` : ""}`, at: performance.now() });
   } catch (err) {
     if (err.status === 401) token = "";
     outcomes.set(what.path, { text: err.status === 401 ? "The server does not accept this token." : reasonOf(err), wrong: true });
