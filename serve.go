@@ -23,6 +23,7 @@ func (v *Evaluator) newServer(title string) *server.Server {
 		ReportToken:   func() string { return settings().ComponentToken.Value() },
 		Components:    v.components,
 		Overrides:     v.eval,
+		OperatorToken: func() string { return settings().OperatorToken.Value() },
 		Config:        func() []byte { return []byte(v.secrets.Text(string(v.current.Load().loaded.Redacted))) },
 		Version:       version(),
 		About:         server.About{Title: title, Host: host},

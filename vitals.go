@@ -192,8 +192,8 @@ func (v *Evaluator) Snapshot() *evaluator.Snapshot { return v.eval.Snapshot() }
 func (v *Evaluator) Changed() <-chan struct{} { return v.eval.Changed() }
 
 // Handler serves probes, metrics, the API and the page: the paths of docs/reference/endpoints.md.
-// Reports, silences and maintenance need the token server.component_token of the configuration,
-// and are rejected without one.
+// Reports need the token server.component_token of the configuration, silences and maintenance
+// need server.operator_token. They are rejected without one.
 func (v *Evaluator) Handler() http.Handler { return v.server.Handler() }
 
 // Probes serves the states and nothing else, for a listener without authentication.

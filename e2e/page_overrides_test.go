@@ -70,7 +70,7 @@ func (p *tab) focused(t *testing.T) (text string) {
 // and why until their end.
 func TestPageSilences(t *testing.T) {
 	t.Parallel()
-	d := openOperated(t, `server: {component_token: open-sesame}`)
+	d := openOperated(t, `server: {operator_token: open-sesame}`)
 	d.page.eval(t, `document.querySelector("#rules button.link").focus()`, nil)
 	d.page.key(t, "Enter", 13)
 	d.page.tabTo(t, "#rules select")

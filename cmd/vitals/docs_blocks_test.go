@@ -80,7 +80,7 @@ func loadDoc(t *testing.T, where, shown, text string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"vitals.yml": strings.ReplaceAll(text, "/etc/vitals/", dir+"/"), "token": "secret\n",
+		"vitals.yml": strings.ReplaceAll(text, "/etc/vitals/", dir+"/"), "token": "secret\n", "operator-token": "secret2\n",
 		"rules.yml": "groups: []\n", "rules/more.yml": "groups: []\n",
 	} {
 		path := filepath.Join(dir, name)

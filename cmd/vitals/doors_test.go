@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,44 @@ func TestReportsOverTCPWithTheToken(t *testing.T) {
 		}
 	}
 	eventually(t, "the report in /metrics", func() bool { return p.metric(`vitals_component_ready{component="watcher"} 1`) })
+	if _, body := p.get("/config"); strings.Contains(body+p.log.String(), "s3cr3t") {
+		t.Errorf("/config = %q, log %q, want no token", body, p.log)
+	}
+}
+
+// TestTokensOverTCP checks that components do not silence rules, and operators do. A reload
+// replaces the token of operators.
+func TestTokensOverTCP(t *testing.T) {
+	dir, config := markerConfig(t)
+	text := markers + "  - {name: parts, components: {accept: any}}\nserver: {component_token: s3cr3t-part, operator_token: s3cr3t-operator}\n"
+	write(t, dir, "vitals.yml", text)
+	p := runVitals(t, config, "--web.enable-lifecycle")
+	p.waitReady()
+	put := func(path, token string) int {
+		body := map[bool]string{true: `{"ready": true}`, false: `{"for": "1h"}`}[strings.Contains(path, "components")]
+		code, _ := request(t, http.DefaultTransport, http.MethodPut, p.url+path, body, "Authorization", "Bearer "+token)
+		return code
+	}
+	const part, silence, maintenance = "/api/v1/components/watcher", "/api/v1/silences/Dead", "/api/v1/maintenance/ready"
+	for _, path := range []string{silence, maintenance} {
+		if got := put(path, "s3cr3t-part"); got != 401 {
+			t.Errorf("PUT %s with the token of components = %d, want 401", path, got)
+		}
+	}
+	if got := []int{put(part, "s3cr3t-part"), put(part, "s3cr3t-operator"), put(silence, "s3cr3t-operator"), put(maintenance, "s3cr3t-operator")}; !slices.Equal(got, []int{204, 401, 200, 200}) {
+		t.Errorf("answers = %v, want that each token has its own requests", got)
+	}
+	write(t, dir, "vitals.yml", strings.Replace(text, "operator_token: s3cr3t-operator", "operator_token: s3cr3t-other", 1))
+	if code, body := request(t, http.DefaultTransport, http.MethodPost, p.url+"/-/reload", ""); code != 200 {
+		t.Fatalf("reload = %d %s, want 200", code, body)
+	}
+	if got := []int{put(silence, "s3cr3t-operator"), put(silence, "s3cr3t-other")}; !slices.Equal(got, []int{401, 200}) {
+		t.Errorf("answers after the reload = %v, want 401 for the previous token and 200 for the new one", got)
+	}
+	var out, errs strings.Builder
+	if code := run([]string{"maintenance", "off", "--url=" + p.url, "--token-file=" + write(t, dir, "token", "s3cr3t-other\n")}, &out, &errs); code != exitOK {
+		t.Errorf("vitals maintenance off = %d %s, want 0", code, &errs)
+	}
 	if _, body := p.get("/config"); strings.Contains(body+p.log.String(), "s3cr3t") {
 		t.Errorf("/config = %q, log %q, want no token", body, p.log)
 	}

@@ -236,6 +236,7 @@ func (d *daemon) newServer(p *program, extra map[string]http.Handler) *server.Se
 		Report:         d.report,
 		Components:     func() []server.ComponentStatus { return d.reports(p.secrets) },
 		Overrides:      d.eval,
+		OperatorToken:  func() string { return d.loaded.Load().Config.Server.OperatorToken.Value() },
 		Stored:         func() bool { return d.journal.Stored(d.history) },
 		ReportToken:    func() string { return d.loaded.Load().Config.Server.ComponentToken.Value() },
 		Config:         func() []byte { return []byte(p.secrets.Text(string(d.loaded.Load().Redacted))) },

@@ -49,7 +49,7 @@ func (p *program) overridingFlags(cmd *kingpin.CmdClause, o *client.Overriding) 
 	cmd.Flag("reason", "Why: one line of at most 200 bytes, for whoever looks next.").PlaceHolder("TEXT").StringVar(&o.Reason)
 	cmd.Flag("timeout", "How long to wait for the daemon.").Default("5s").DurationVar(&o.Timeout)
 	p.daemonFlags(cmd, &o.Daemon)
-	cmd.Flag("token-file", "With --url: the file with the token for reports over the network.").PlaceHolder("FILE").StringVar(&o.TokenFile)
+	cmd.Flag("token-file", "With --url: the file with server.operator_token of the daemon.").PlaceHolder("FILE").StringVar(&o.TokenFile)
 	var format string
 	cmd.Flag("format", "text for people, or json: the daemon's answer.").Default("text").EnumVar(&format, "text", "json")
 	cmd.PreAction(func(*kingpin.ParseContext) error { o.JSON = format == "json"; return nil })

@@ -60,6 +60,9 @@ type ServerConfig struct {
 	// ComponentToken is the bearer token for reports of components over TCP. Without it,
 	// reports are accepted over the Unix socket only.
 	ComponentToken collectors.Secret `yaml:"component_token,omitempty"`
+	// OperatorToken is the bearer token for silences and maintenance over TCP. Without it, they
+	// are accepted over the Unix socket only.
+	OperatorToken collectors.Secret `yaml:"operator_token,omitempty"`
 }
 
 // SetDefaults sets what the file may leave out.
@@ -187,6 +190,9 @@ func (l *Loaded[E]) problems(doc *strictyaml.Document) []*strictyaml.Error {
 	}
 	if s := c.Server.FailingStatus; s < 400 || s > 599 {
 		report("server.failing_status", "failing_status %d: expected 400 to 599, which the kubelet treats as failures", s)
+	}
+	if t := c.Server.OperatorToken; t != "" && t == c.Server.ComponentToken {
+		report("server.operator_token", "the same token as component_token: expected another one, because a component must not silence rules")
 	}
 	interval := time.Duration(c.EvaluationInterval)
 	if d, least := time.Duration(c.Server.StalledAliveAfter), evaluator.StalledAfter(interval); d != 0 && d <= least {

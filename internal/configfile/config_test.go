@@ -30,6 +30,7 @@ func TestSecretKey(t *testing.T) {
 		{"collectors[0].keystone.password", "password", true},
 		{"collectors[0].nonsense.password", "password", true},
 		{"server.component_token", "component_token", true},
+		{"server.operator_token", "operator_token", true},
 		{"rule_files[0]", "rule_files", false},
 	} {
 		if got := allKinds().secretKey(tt.path, tt.key); got != tt.want {
@@ -49,6 +50,20 @@ func TestMistakesContainNoSecrets(t *testing.T) {
 		_, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte("collectors: [{name: a, "+value+"}]\n"), nil)
 		if text := errors.Join(errs...).Error(); !strings.Contains(text, "expected a ") || strings.Contains(text, "hunter2") {
 			t.Errorf("%s: mistakes = %s, want the mistake without hunter2", value, text)
+		}
+	}
+}
+
+// One token for both would let components silence rules.
+func TestEqualTokens(t *testing.T) {
+	for text, want := range map[string]string{
+		"server:\n  component_token: hunter2\n  operator_token: hunter2\n": "vitals.yml:3:19: server.operator_token: the same token as component_token: expected another one, because a component must not silence rules",
+		"server: {component_token: hunter2, operator_token: hunter3}\n":    "",
+		"server: {component_token: '', operator_token: ''}\n":              "",
+	} {
+		_, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte(text), nil)
+		if got := errors.Join(errs...); got != nil && got.Error() != want || got == nil && want != "" {
+			t.Errorf("%q: mistakes = %v, want %q", text, got, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ type Changes struct {
 	// Complete is set if all rules and collectors are included.
 	Complete bool `json:"complete"`
 	// Overrides is how this client may begin and end silences and maintenance: yes, token for
-	// with the token for reports, or no.
+	// with the operator token, or no.
 	Overrides string `json:"overrides"`
 	// Rules replace those at the positions RulesAt, and Collectors alike.
 	Rules        []json.RawMessage `json:"rules"`

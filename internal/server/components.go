@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
+	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/internal/server/reply"
 	"github.com/vitals-health/vitals/internal/text"
 )
@@ -48,7 +49,7 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 		reply.Sentence(w, http.StatusNotFound, "no component at this path: components report to "+pathComponents+"NAME, if the configuration has a components collector")
 		return
 	}
-	if !s.mayChange(w, r, mayWrite, "reports") {
+	if !s.mayChange(w, r, mayWrite, access.Token{Noun: "reports", Key: "server.component_token", Value: s.opts.ReportToken}) {
 		return
 	}
 	if !validComponent(name) {
@@ -63,9 +64,9 @@ func (s *Server) component(w http.ResponseWriter, r *http.Request, name string, 
 	s.takeReport(w, name, rep)
 }
 
-// mayChange reports whether a client may send what the noun names. If not, it responds.
-func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, noun string) bool {
-	refused := s.guard.Refusal(r, mayWrite, noun)
+// mayChange reports whether a client may send the requests of the token. If not, it responds.
+func (s *Server) mayChange(w http.ResponseWriter, r *http.Request, mayWrite func(*http.Request) error, needs access.Token) bool {
+	refused := s.guard.Refusal(r, mayWrite, needs)
 	if refused == nil {
 		return true
 	}

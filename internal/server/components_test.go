@@ -89,13 +89,13 @@ func TestReports(t *testing.T) {
 const badName = "invalid name of a component: expected 1 to 63 letters, digits, '.', '_' or '-', with a letter or digit at both ends\n"
 
 func TestReportsOverTheNetworkNeedTheToken(t *testing.T) {
-	const needed = "a report over the network needs the header Authorization: Bearer TOKEN with the configured token\n"
+	const needed = "reports over the network need the header Authorization: Bearer TOKEN with the token of server.component_token\n"
 	tests := []struct {
 		name, token, header string
 		code                int
 		body                string
 	}{
-		{"no token configured", "", "Bearer ", 403, "reports are accepted on the Unix socket only: no token for reports over the network is configured\n"},
+		{"no token configured", "", "Bearer ", 403, "reports are accepted on the Unix socket only: server.component_token is not set in the configuration\n"},
 		{"no header", "s3cret", "", 401, needed},
 		{"a wrong token", "s3cret", "Bearer s3cre", 401, needed},
 		{"another scheme", "s3cret", "Basic s3cret", 401, needed},

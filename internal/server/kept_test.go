@@ -56,7 +56,7 @@ func TestWholeResponsesOfChanges(t *testing.T) {
 // The whole responses about silences and maintenance.
 func TestWholeResponsesOfOverrides(t *testing.T) {
 	o := fixed(silenced())
-	o.Overrides, o.ReportToken = &operated{}, func() string { return "token" }
+	o.Overrides, o.OperatorToken = &operated{}, func() string { return "token" }
 	o.Stored = func() bool { return false }
 	h := server.New(o).Handler()
 	for _, tt := range []struct{ file, method, target, body string }{

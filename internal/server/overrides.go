@@ -113,7 +113,7 @@ func (s *Server) override(w http.ResponseWriter, r *http.Request, p overridePath
 		reply.Sentence(w, http.StatusForbidden, err.Error())
 		return
 	}
-	if !s.mayChange(w, r, mayWrite, p.noun) {
+	if !s.mayChange(w, r, mayWrite, access.Token{Noun: p.noun, Key: "server.operator_token", Value: s.opts.OperatorToken}) {
 		return
 	}
 	o := p.of(name)
@@ -169,7 +169,7 @@ func (s *Server) mayOverride(r *http.Request, mayWrite func(*http.Request) error
 	case mayWrite != nil:
 		return text.Either(mayWrite(r) == nil, "allowed", "denied")
 	}
-	return text.Either(s.opts.ReportToken() != "", "token", "denied")
+	return text.Either(s.opts.OperatorToken() != "", "token", "denied")
 }
 
 // readOverride reads the body of a request into an override, and its duration.

@@ -43,7 +43,8 @@ func (o *operated) EndOverride(rule, state, by string) error {
 
 func operating(token string) (*server.Server, *operated) {
 	o, taken := fixed(healthy()), &operated{}
-	o.Overrides, o.ReportToken = taken, func() string { return token }
+	o.Overrides, o.OperatorToken = taken, func() string { return token }
+	o.ReportToken = func() string { return "component" }
 	return server.New(o), taken
 }
 
@@ -89,7 +90,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// The permissions are those of reports.
+// On the Unix socket the permissions are those of reports. Over the network the token is another one.
 func TestOverridesNeedPermission(t *testing.T) {
 	refuse := func(*http.Request) error { return fmt.Errorf("the user 1000 may read and not write") }
 	token := func(given string) []string { return []string{"Authorization", "Bearer " + given} }
@@ -103,8 +104,10 @@ func TestOverridesNeedPermission(t *testing.T) {
 		{"a reader of the Unix socket", "s3cret", refuse, token("s3cret"), 403, "the user 1000 may read and not write\n"},
 		{"a writer", "", allowAll, nil, 200, ""},
 		{"a page of another site", "", allowAll, []string{"Sec-Fetch-Site", "cross-site"}, 403, "cross-origin requests are not allowed here\n"},
-		{"no token configured", "", nil, token(""), 403, "silences are accepted on the Unix socket only: no token for reports over the network is configured\n"},
-		{"no token", "s3cret", nil, nil, 401, "this over the network needs the header Authorization: Bearer TOKEN with the configured token\n"},
+		{"no token configured", "", nil, token(""), 403, "silences are accepted on the Unix socket only: server.operator_token is not set in the configuration\n"},
+		{"the token of components alone", "", nil, token("component"), 403, "silences are accepted on the Unix socket only: server.operator_token is not set in the configuration\n"},
+		{"the token of components", "s3cret", nil, token("component"), 401, "silences over the network need the header Authorization: Bearer TOKEN with the token of server.operator_token\n"},
+		{"no token", "s3cret", nil, nil, 401, "silences over the network need the header Authorization: Bearer TOKEN with the token of server.operator_token\n"},
 		{"the token", "s3cret", nil, token("s3cret"), 200, ""},
 	} {
 		for _, method := range []string{"PUT", "DELETE"} {
@@ -207,7 +210,7 @@ func TestPageHasWhoMayWrite(t *testing.T) {
 	with, without := fixed(healthy()), fixed(healthy())
 	with.Overrides = &operated{}
 	token := func(o server.Options) *server.Server {
-		o.ReportToken = func() string { return "token" }
+		o.OperatorToken = func() string { return "token" }
 		return server.New(o)
 	}
 	for _, tt := range []struct {

@@ -40,9 +40,10 @@ type Options struct {
 	// ReportToken returns the bearer token that reports outside Local need. If it is nil or
 	// returns an empty string, such reports are rejected.
 	ReportToken func() string
-	// Overrides begins and ends silences and maintenance, with the permission of reports.
-	// Without it their paths are 404.
+	// Overrides begins and ends silences and maintenance. Without it their paths are 404.
 	Overrides Overrides
+	// OperatorToken is like ReportToken, for silences and maintenance.
+	OperatorToken func() string
 	// Stored waits for a bounded time until the storage has the silences and the maintenance of
 	// now, and reports whether it has. Without it they are in memory only.
 	Stored func() bool
@@ -99,6 +100,9 @@ func New(o Options) *Server {
 	if o.ReportToken == nil {
 		o.ReportToken = func() string { return "" }
 	}
+	if o.OperatorToken == nil {
+		o.OperatorToken = func() string { return "" }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -107,7 +111,7 @@ func New(o Options) *Server {
 		own:     ownmetrics.New(o.Process),
 		shared:  shared{kept: map[string]sharedBody{}},
 		waiters: make(chan struct{}, maxWaiters),
-		guard:   access.New(o.Hosts, o.ReportToken),
+		guard:   access.New(o.Hosts),
 		nosniff: []string{"nosniff"},
 		noStore: []string{"no-store"},
 	}
@@ -115,7 +119,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler serves everything to the network: reports need the token. Each handler bounds its
+// Handler serves everything to the network: reports, silences and maintenance need their tokens. Each handler bounds its
 // own requests in flight, those of probes excepted.
 func (s *Server) Handler() http.Handler {
 	return s.Local(nil)

@@ -8,21 +8,26 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-
-	"github.com/vitals-health/vitals/internal/text"
 )
 
 // Guard rejects requests. It is safe for concurrent use.
 type Guard struct {
 	hosts   []string
-	token   func() string
 	origins *http.CrossOriginProtection
 }
 
 // New returns a guard. The hosts are names that requests may have as Host without HTTPS, in
-// addition to addresses and local names. ".NAME" are the names below one, and "*" are all. The token is what Refusal compares with; it may be empty.
-func New(hosts []string, token func() string) *Guard {
-	return &Guard{hosts, token, http.NewCrossOriginProtection()}
+// addition to addresses and local names. ".NAME" are the names below one, and "*" are all.
+func New(hosts []string) *Guard {
+	return &Guard{hosts, http.NewCrossOriginProtection()}
+}
+
+// Token is the bearer token of a kind of requests over the network.
+type Token struct {
+	// Noun names the requests, and Key is the key of the configuration.
+	Noun, Key string
+	// Value returns the token; empty if none is configured.
+	Value func() string
 }
 
 // SameOrigin returns an error for a request of a page of another origin that could change something.
@@ -40,10 +45,10 @@ type Refusal struct {
 	Text string
 }
 
-// Refusal returns nil for a client that may send what the noun names. mayWrite returns an error
+// Refusal returns nil for a client that may send the requests of the token. mayWrite returns an error
 // for a client of the Unix socket without the permission to write. If it is nil, the request came
 // over the network and needs the token.
-func (g *Guard) Refusal(r *http.Request, mayWrite func(*http.Request) error, noun string) *Refusal {
+func (g *Guard) Refusal(r *http.Request, mayWrite func(*http.Request) error, needs Token) *Refusal {
 	if err := g.SameOrigin(r); err != nil {
 		return &Refusal{http.StatusForbidden, err.Error()}
 	}
@@ -53,15 +58,15 @@ func (g *Guard) Refusal(r *http.Request, mayWrite func(*http.Request) error, nou
 		}
 		return nil
 	}
-	configured := g.token()
+	configured := needs.Value()
 	if configured == "" {
-		return &Refusal{http.StatusForbidden, noun + " are accepted on the Unix socket only: no token for reports over the network is configured"}
+		return &Refusal{http.StatusForbidden, needs.Noun + " are accepted on the Unix socket only: " + needs.Key + " is not set in the configuration"}
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	// Digests of equal length: the time of the comparison does not depend on the token's length.
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(configured))
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return &Refusal{http.StatusUnauthorized, text.Either(noun == "reports", "a report", "this") + " over the network needs the header Authorization: Bearer TOKEN with the configured token"}
+		return &Refusal{http.StatusUnauthorized, needs.Noun + " over the network need the header Authorization: Bearer TOKEN with the token of " + needs.Key}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 func TestRefusal(t *testing.T) {
 	allowed := func(*http.Request) error { return nil }
 	denied := func(*http.Request) error { return errors.New("user 7 may not write") }
-	const needsToken = "a report over the network needs the header Authorization: Bearer TOKEN with the configured token"
+	const needsToken = "reports over the network need the header Authorization: Bearer TOKEN with the token of server.component_token"
 	for _, tt := range []struct {
 		name, token, authorization, origin string
 		mayWrite                           func(*http.Request) error
@@ -22,7 +22,7 @@ func TestRefusal(t *testing.T) {
 	}{
 		{name: "over the Unix socket", mayWrite: allowed},
 		{name: "over the Unix socket without the permission", mayWrite: denied, code: 403, text: "user 7 may not write"},
-		{name: "no token is configured", code: 403, text: "reports are accepted on the Unix socket only: no token for reports over the network is configured"},
+		{name: "no token is configured", code: 403, text: "reports are accepted on the Unix socket only: server.component_token is not set in the configuration"},
 		{name: "without a token", token: "x", code: 401, text: needsToken},
 		{name: "with another token", token: "x", authorization: "Bearer y", code: 401, text: needsToken},
 		{name: "with another scheme", token: "x", authorization: "Basic x", code: 401, text: needsToken},
@@ -32,7 +32,7 @@ func TestRefusal(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPut, "http://127.0.0.1/", http.NoBody)
 		r.Header.Set("Authorization", tt.authorization)
 		r.Header.Set("Origin", cmp.Or(tt.origin, "http://127.0.0.1"))
-		got := access.New(nil, func() string { return tt.token }).Refusal(r, tt.mayWrite, "reports")
+		got := access.New(nil).Refusal(r, tt.mayWrite, access.Token{Noun: "reports", Key: "server.component_token", Value: func() string { return tt.token }})
 		if got == nil {
 			got = &access.Refusal{}
 		}

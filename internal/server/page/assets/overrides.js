@@ -42,7 +42,7 @@ function controls(status, begun, what, show) {
     el("span", { class: "fields" },
       !begun && field("for", null, el("select", { name: "for" }, choices.map(([value, words]) => el("option", { value, selected: value === what.chosen }, words)))),
       !begun && field("reason", "wide", el("input", { name: "reason", autocomplete: "off", maxlength: maxReason })),
-      status.overrides === "token" && !token && field("token for reports", null, el("input", { name: "token", type: "password", autocomplete: "off", required: true }))),
+      status.overrides === "token" && !token && field("operator token", null, el("input", { name: "token", type: "password", autocomplete: "off", required: true }))),
     el("button", { type: "submit" }, begun ? what.end : what.begin, el("span", { class: "unseen" }, ` ${what.of}`)),
     el("p", { role: "status", class: wrong ? "wrong" : "soft" }, (wrong || performance.now() - at < shownFor) && text));
 }
