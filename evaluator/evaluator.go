@@ -82,10 +82,10 @@ func (e *Evaluator) Changed() <-chan struct{} { return e.current.Load().replaced
 
 // Apply replaces the configuration while Run runs. Rules that stay the same keep their
 // timers, collectors that stay the same go on. An error changes nothing but the outcome
-// of the reload, which is in the next snapshot.
+// of the reload, which is in the next snapshot. It is ErrStopped once Run has ended.
 func (e *Evaluator) Apply(cfg Config) error {
 	answer := make(chan error, 1)
-	e.request(func(at time.Time) {
+	_ = e.request(func(at time.Time) { // without a loop, done is closed
 		err := e.core.apply(cfg, at)
 		if err != nil {
 			e.core.reloaded(err, at)
@@ -96,20 +96,20 @@ func (e *Evaluator) Apply(cfg Config) error {
 	case err := <-answer:
 		return err
 	case <-e.done:
-		return context.Canceled
+		return ErrStopped
 	}
 }
 
 // ReloadFailed publishes that a new configuration could not be loaded. err must not
-// contain secrets.
-func (e *Evaluator) ReloadFailed(err error) {
-	e.request(func(at time.Time) { e.core.reloaded(err, at) })
+// contain secrets. It returns ErrStopped once Run has ended.
+func (e *Evaluator) ReloadFailed(err error) error {
+	return e.request(func(at time.Time) { e.core.reloaded(err, at) })
 }
 
 // Shutdown makes ready fail with the reason "shutting down". It returns once that is
 // published.
 func (e *Evaluator) Shutdown() {
-	e.request(func(time.Time) { e.core.shuttingDown, e.settling = true, settling{} })
+	_ = e.request(func(time.Time) { e.core.shuttingDown, e.settling = true, settling{} }) // without a loop, done is closed
 	for {
 		changed := e.Changed()
 		if e.Snapshot().ShuttingDown {
@@ -123,11 +123,14 @@ func (e *Evaluator) Shutdown() {
 	}
 }
 
-// request has the loop call f between two evaluations, and then evaluate.
-func (e *Evaluator) request(f func(at time.Time)) {
+// request has the loop call f between two evaluations, and then evaluate. It returns
+// ErrStopped if the loop has ended.
+func (e *Evaluator) request(f func(at time.Time)) error {
 	select {
 	case e.requests <- f:
+		return nil
 	case <-e.done:
+		return ErrStopped
 	}
 }
 

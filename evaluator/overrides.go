@@ -42,7 +42,7 @@ func (e *Evaluator) EndOverride(rule, state, by string) (err error) {
 // ErrStopped if the loop has ended.
 func (e *Evaluator) change(f func(at time.Time) error) error {
 	answer := make(chan (<-chan struct{}), 1)
-	e.request(func(at time.Time) {
+	_ = e.request(func(at time.Time) { // without a loop, done is closed
 		var changed <-chan struct{}
 		if f(at) == nil {
 			changed = e.Changed()

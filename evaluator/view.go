@@ -15,7 +15,7 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// ErrStopped is what View returns once Run has ended.
+// ErrStopped is the error of every request to the evaluator once Run has ended.
 var ErrStopped = errors.New("the evaluator has stopped")
 
 // View gives read access to the samples and rules behind the newest snapshot. It is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +50,40 @@ func TestStopDuringReload(t *testing.T) {
 	}
 	if !strings.Contains(p.log.String(), "task=reload") {
 		t.Errorf("the log is %q, want it to name the reload that did not stop", p.log)
+	}
+}
+
+// TestReloadThatEndsAfterTheStop has a reload read the rest of a valid file after SIGTERM: nothing
+// is logged about the file.
+func TestReloadThatEndsAfterTheStop(t *testing.T) {
+	t.Parallel()
+	dir, config := markerConfig(t)
+	p := runVitals(t, config, "--web.shutdown-delay=0s", "--config.poll-interval=0s")
+	p.waitReady()
+	rules := filepath.Join(dir, "rules.yml")
+	if err := errors.Join(os.Remove(rules), syscall.Mkfifo(rules, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(rules, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	eventually(t, "the reload to read the pipe", func() bool { return p.opened(rules) })
+	p.signal(syscall.SIGTERM)
+	eventually(t, "the evaluator to end", func() bool {
+		var out, errs strings.Builder
+		return run([]string{"silence", "Dead", "--socket=" + p.socket}, &out, &errs) != exitOK
+	})
+	if _, err := writer.WriteString(markerRules); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.exit()
+	if log := p.log.String(); strings.Contains(log, "configuration is") || !strings.Contains(log, "shutting down") {
+		t.Errorf("the log is %s, want a shutdown and nothing about the configuration", log)
 	}
 }
 

@@ -111,8 +111,11 @@ func (r *Reloader[E]) attempt() attempt[E] {
 }
 
 // refuse records and logs that the configuration is invalid. Without a valid one, the same
-// error once more is no news.
+// error once more is no news. After the end of the evaluator, the configuration is not at fault.
 func (r *Reloader[E]) refuse(err error) error {
+	if errors.Is(err, evaluator.ErrStopped) {
+		return err
+	}
 	if shown := r.Builder.Secrets.Text(err.Error()); shown != err.Error() {
 		err = errors.New(shown)
 	}
@@ -122,10 +125,15 @@ func (r *Reloader[E]) refuse(err error) error {
 	case r.invalid && again:
 		return err
 	case r.invalid:
-		r.Logger.Error("configuration is still invalid; ready fails until it is corrected", "err", err)
-		return errors.Join(err, r.Eval.Apply(evaluator.Config{Invalid: err}))
+		applied := r.Eval.Apply(evaluator.Config{Invalid: err})
+		if !errors.Is(applied, evaluator.ErrStopped) {
+			r.Logger.Error("configuration is still invalid; ready fails until it is corrected", "err", err)
+		}
+		return errors.Join(err, applied)
 	}
-	r.Eval.ReloadFailed(err)
+	if stopped := r.Eval.ReloadFailed(err); stopped != nil {
+		return stopped
+	}
 	r.Logger.Error("configuration is invalid; the last valid one stays in use", "err", err)
 	return err
 }

@@ -2,6 +2,7 @@ package configfile
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -10,6 +11,35 @@ import (
 	"github.com/vitals-health/vitals/collectors/kinds"
 	"github.com/vitals-health/vitals/evaluator"
 )
+
+// A reload that ends after the evaluator is no news about the configuration, valid or not.
+func TestReloadAfterTheEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mistakes []error
+		invalid  bool
+	}{
+		"a valid configuration":                      {nil, false},
+		"an invalid configuration":                   {[]error{errors.New("vitals.yml:1:1: a mistake")}, false},
+		"an invalid configuration since the start":   {[]error{errors.New("vitals.yml:1:1: a mistake")}, true},
+		"a valid configuration after an invalid one": {nil, true},
+	} {
+		var log strings.Builder
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		eval, err := evaluator.New(evaluator.Config{}, evaluator.Options{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		eval.Run(ctx)
+		r := &Reloader[kinds.Config]{Load: func() (*Loaded[kinds.Config], []error) {
+			return &Loaded[kinds.Config]{Sources: NewSources()}, tt.mistakes
+		}, Builder: &Builder[kinds.Config]{Logger: logger}, Eval: eval, Logger: logger, Begin: func() func() { return func() {} }, invalid: tt.invalid}
+		if err := r.Reload(); !errors.Is(err, evaluator.ErrStopped) || log.Len() > 0 {
+			t.Errorf("%s: Reload() = %v and the log %q, want ErrStopped and no log", name, err, &log)
+		}
+	}
+}
 
 // A reload whose files hang ends with an error, and so do those after it. Once the files can
 // be read again, a reload succeeds.
