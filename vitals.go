@@ -87,7 +87,17 @@ type Evaluator struct {
 	secrets  *redact.List
 	logger   *slog.Logger
 	current  atomic.Pointer[running]
+	phase    atomic.Int32
 }
+
+// The phases of an Evaluator: before Run, since Run, since a Shutdown before Run, and since a Run
+// after such a Shutdown.
+const (
+	phaseNew = iota
+	phaseRun
+	phaseShutdown
+	phaseEnded
+)
 
 // running is the configuration in use.
 type running struct {
@@ -149,8 +159,16 @@ func reporter(all []collectors.Collector) collectors.Reporter {
 }
 
 // Run collects and evaluates until ctx ends, and loads the configuration again when one of its files
-// changes: an invalid one leaves the last valid one in use. Run must be called once.
-func (v *Evaluator) Run(ctx context.Context) {
+// changes: an invalid one leaves the last valid one in use. It returns nil then. After a Shutdown
+// that came first, it returns evaluator.ErrStopped at once. A second call is an error and changes nothing.
+func (v *Evaluator) Run(ctx context.Context) error {
+	if v.phase.CompareAndSwap(phaseShutdown, phaseEnded) {
+		v.history.Close()
+		return evaluator.ErrStopped
+	}
+	if !v.phase.CompareAndSwap(phaseNew, phaseRun) {
+		return errors.New("vitals: Run was called before: make another Evaluator with New")
+	}
 	defer v.history.Close()
 	var others sync.WaitGroup
 	defer others.Wait()
@@ -164,15 +182,29 @@ func (v *Evaluator) Run(ctx context.Context) {
 	start("watch of the configuration", func() { v.reloader.Watch(ctx, pollInterval) })
 	start("compared values", func() { explain.NewComparer(v.eval).Run(ctx, v.history.Compare) })
 	v.eval.Run(ctx)
+	return nil
 }
 
 // Shutdown makes ready fail with the reason "shutting down". A program calls it before it stops
 // serving, and goes on with Run until its clients have left. It returns once that is published.
-func (v *Evaluator) Shutdown() { v.eval.Shutdown() }
+// Before Run it returns at once, and Run then starts nothing. After Run it has no effect.
+func (v *Evaluator) Shutdown() {
+	if !v.phase.CompareAndSwap(phaseNew, phaseShutdown) && v.phase.Load() == phaseRun {
+		v.eval.Shutdown()
+	}
+}
 
 // Reload loads the configuration again. An invalid one leaves the last valid one in use, and its
-// mistakes are the error.
-func (v *Evaluator) Reload() error { return v.reloader.Reload() }
+// mistakes are the error. Before Run it is an error, and after the end evaluator.ErrStopped.
+func (v *Evaluator) Reload() error {
+	switch v.phase.Load() {
+	case phaseNew:
+		return errors.New("vitals: Reload was called before Run: New has loaded the configuration")
+	case phaseRun:
+		return v.reloader.Reload()
+	}
+	return evaluator.ErrStopped
+}
 
 // Report records the report of a component of this program, which takes effect at once. It needs a
 // collector of the kind components. It returns collectors.ErrUnknownComponent or

@@ -145,6 +145,58 @@ func TestZeroOptions(t *testing.T) {
 	}
 }
 
+// Run is for one call. Shutdown and Reload return before it, during it and after it.
+func TestOrderOfCalls(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	made := func() *vitals.Evaluator {
+		v, err := vitals.New(vitals.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	want := func(call string, got error, text string) {
+		t.Helper()
+		if text == "" && got != nil || text != "" && (got == nil || !strings.Contains(got.Error(), text)) {
+			t.Errorf("%s = %v, want an error with %q, or none", call, got, text)
+		}
+	}
+	const stopped, again = "the evaluator has stopped", "Run was called before: make another Evaluator with New"
+	v := made()
+	want("Reload() before Run()", v.Reload(), "Reload was called before Run")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- v.Run(ctx) }()
+	until(v, func(s *evaluator.Snapshot) bool {
+		started, _ := s.State(evaluator.Started, time.Now())
+		return started.Verdict == evaluator.Pass
+	})
+	want("a second Run()", v.Run(ctx), again)
+	want("Reload() during Run()", v.Reload(), "")
+	v.Shutdown()
+	if got := get(v, "/ready"); !strings.HasPrefix(got, "503 shutting down") {
+		t.Errorf("GET /ready after Shutdown() = %q, want 503 shutting down", got)
+	}
+	cancel()
+	want("Run()", <-ended, "")
+	want("Reload() after Run()", v.Reload(), stopped)
+	v.Shutdown()
+	want("Run() after the end", v.Run(t.Context()), again)
+
+	v = made()
+	for range 2 {
+		v.Shutdown()
+	}
+	want("Reload() after Shutdown()", v.Reload(), stopped)
+	want("Run() after Shutdown()", v.Run(t.Context()), stopped)
+	want("a second Run() after Shutdown()", v.Run(t.Context()), again)
+	want("Reload() after all", v.Reload(), stopped)
+	v.Shutdown()
+	if got := get(v, "/ready"); !strings.HasPrefix(got, "503 ") {
+		t.Errorf("GET /ready without Run() = %q, want 503", got)
+	}
+}
+
 // A check exports the outcome with its reason. One that panics or lasts too long fails alone.
 func TestCheck(t *testing.T) {
 	late := vitals.Check("late", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
