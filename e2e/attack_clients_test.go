@@ -95,8 +95,9 @@ func (a *attack) idle(n int) {
 	<-a.ctx.Done()
 }
 
-// call is a call of gRPC on the wire.
+// call is a request over HTTP/2 on the wire.
 type call struct {
+	// method is the method of gRPC; empty for a probe without gRPC.
 	method  string
 	message []byte
 	// metadata is the size of a header in bytes.
@@ -111,17 +112,18 @@ var (
 	unreadCall = call{method: "Check", message: make([]byte, 5), unread: true}
 	watchCall  = call{method: "Watch", message: make([]byte, 5)}
 	largeCall  = call{method: "Check", message: make([]byte, 3), metadata: 12 << 10}
+	unreadGet  = call{metadata: 14 << 10, unread: true}
 )
 
-// calls keeps n connections to the listener for probes, with 16 calls on each, whatever the
-// server has agreed to.
-func (a *attack) calls(n int, of call) {
+// calls keeps n connections to each listener, with 16 requests on each, whatever the server has
+// agreed to.
+func (a *attack) calls(n int, of call, to ...string) {
 	fmt.Println("begun")
 	var all sync.WaitGroup
-	for range n {
+	for i := range n * len(to) {
 		all.Go(func() {
 			for a.ctx.Err() == nil {
-				c, err := a.from("10.0.0.1", a.probes)
+				c, err := a.from("10.0.0.1", to[i%len(to)])
 				if err != nil {
 					continue
 				}
@@ -133,7 +135,7 @@ func (a *attack) calls(n int, of call) {
 	all.Wait()
 }
 
-// keep has 16 calls on a connection until the server ends it.
+// keep has 16 requests on a connection until the server ends it.
 func (of call) keep(c net.Conn) error {
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
 		return err
@@ -184,14 +186,16 @@ func (of call) keep(c net.Conn) error {
 func (of call) open(f *http2.Framer, stream uint32) error {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)
-	for _, field := range []hpack.HeaderField{
-		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: "http"}, {Name: ":authority", Value: "x"},
-		{Name: ":path", Value: "/grpc.health.v1.Health/" + of.method}, {Name: "content-type", Value: "application/grpc"},
-		{Name: "te", Value: "trailers"}, {Name: "padding", Value: strings.Repeat("x", of.metadata), Sensitive: true},
-	} {
+	fields := []hpack.HeaderField{{Name: ":method", Value: "POST"}, {Name: ":path", Value: "/grpc.health.v1.Health/" + of.method}, {Name: ":scheme", Value: "http"}, {Name: ":authority", Value: "x"},
+		{Name: "content-type", Value: "application/grpc"}, {Name: "te", Value: "trailers"}, {Name: "padding", Value: strings.Repeat("x", of.metadata), Sensitive: true}}
+	get := of.method == ""
+	if get {
+		fields[0].Value, fields[1].Value, fields[4].Value = "GET", "/alive", "text/plain"
+	}
+	for _, field := range fields {
 		_ = e.WriteField(field) // to memory
 	}
-	if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true}); err != nil {
+	if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: get}); err != nil || get {
 		return err
 	}
 	return f.WriteData(stream, len(of.message) == 5, of.message)

@@ -25,8 +25,8 @@ const (
 	probeTimeout = time.Second
 )
 
-// vitalsAddress is the address of Vitals in the network of an attack, and proberAddress one of a prober. Strangers have
-// networks of their own there.
+// vitalsAddress is the address of Vitals in the network of an attack, and proberAddress the
+// address of a prober. Strangers have other addresses there.
 const vitalsAddress, proberAddress = "10.200.0.1", "10.201.0.1"
 
 // newAttack returns an attack in a network namespace, in which each address of 10.0.0.0/8 is local.
@@ -35,7 +35,7 @@ func newAttack(t *testing.T) *attack {
 	n := newNamespace(t)
 	n.ip(t, "link", "set", "lo", "up")
 	n.ip(t, "route", "add", "local", "10.0.0.0/8", "dev", "lo")
-	return &attack{web: vitalsAddress + ":8080", probes: vitalsAddress + ":8081", network: "/run/netns/" + string(n)}
+	return &attack{web: vitalsAddress + ":8080", probes: vitalsAddress + ":8081", grpc: vitalsAddress + ":8082", network: "/run/netns/" + string(n)}
 }
 
 // dialFrom returns a function that connects from an address in the network of the attack.
@@ -117,6 +117,7 @@ func TestAttackOnProbes(t *testing.T) {
 		{"calls of gRPC that are not read", 20_000, 2},
 		{"watches of gRPC", 20_000, 2},
 		{"calls of gRPC with 12 KiB of metadata", 20_000, 2},
+		{"unread responses to 14 KiB of headers", 20_000, 2},
 		{"unfinished headers from 300 addresses", 20_000, 0},
 		{"unfinished headers from 600 addresses", 20_000, 0},
 		{"idle connections to the web listener", 64, 2},
@@ -151,8 +152,7 @@ func TestAttackOnProbes(t *testing.T) {
 func TestAttackOnSockets(t *testing.T) {
 	const most = 16 * mebibyte
 	a := newAttack(t)
-	a.grpc = vitalsAddress + ":8082"
-	p, c := startAttacked(t, 20_000, a, "--grpc.listen-address="+a.grpc)
+	p, c := startAttacked(t, 20_000, a)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	a.ctx = ctx

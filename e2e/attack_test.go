@@ -48,10 +48,11 @@ func attacks() map[string]func(a *attack) {
 		"200 idle connections with 64 descriptors": func(a *attack) { a.idle(200) },
 		"3000 clients that reconnect with TLS":     func(a *attack) { a.clients(3000, reconnect) },
 		"5000 idle connections":                    func(a *attack) { a.idle(5000) },
-		"half calls of gRPC":                       func(a *attack) { a.calls(200, halfCall) },
-		"calls of gRPC that are not read":          func(a *attack) { a.calls(200, unreadCall) },
-		"watches of gRPC":                          func(a *attack) { a.calls(200, watchCall) },
-		"calls of gRPC with 12 KiB of metadata":    func(a *attack) { a.calls(200, largeCall) },
+		"half calls of gRPC":                       func(a *attack) { a.calls(200, halfCall, a.probes) },
+		"calls of gRPC that are not read":          func(a *attack) { a.calls(200, unreadCall, a.probes) },
+		"watches of gRPC":                          func(a *attack) { a.calls(200, watchCall, a.probes) },
+		"calls of gRPC with 12 KiB of metadata":    func(a *attack) { a.calls(200, largeCall, a.probes) },
+		"unread responses to 14 KiB of headers":    func(a *attack) { a.calls(256, unreadGet, a.probes, a.grpc) },
 		"unfinished headers from 300 addresses":    func(a *attack) { a.unfinished(300, a.probes) },
 		"unfinished headers from 600 addresses":    func(a *attack) { a.unfinished(600, a.probes) },
 		"idle connections to the web listener":     func(a *attack) { a.idleFrom(200, 2, a.web) },
@@ -63,8 +64,7 @@ func attacks() map[string]func(a *attack) {
 // attack is a daemon under the shipped memory limit, or, in another process, the strangers.
 type attack struct {
 	ctx context.Context
-	// web is the address with TLS, probes the one for probes, and grpc the one for gRPC; empty
-	// for none.
+	// web is the address with TLS, probes the one for probes, and grpc the one for gRPC.
 	web, probes, grpc string
 	// network is the namespace of all of them.
 	network string
@@ -100,9 +100,9 @@ func (a *attack) begin(t *testing.T, name string) {
 	}
 }
 
-// startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit, at two
+// startAttacked runs Vitals with 2,000 series in a cgroup with the shipped limit, at three
 // addresses in a network.
-func startAttacked(t *testing.T, files int, a *attack, flags ...string) (*program, memoryCgroup) {
+func startAttacked(t *testing.T, files int, a *attack) (*program, memoryCgroup) {
 	t.Helper()
 	dir := shortDirectory(t, "")
 	host, _, _ := net.SplitHostPort(a.web)
@@ -126,7 +126,7 @@ func startAttacked(t *testing.T, files int, a *attack, flags ...string) (*progra
 	c.countSockets(t)
 	limited := []string{"sh", "-e", "-c", `ulimit -n "$0"; exec "$@"`, fmt.Sprint(files)}
 	p := launch(t, a.probes, slices.Concat(c.inside(), a.inside(), limited, []string{os.Getenv("VITALS_BIN"), "run", "--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.config.file=" + filepath.Join(dir, "web.yml"),
-		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"}, flags)...)
+		"--web.listen-address=" + a.web, "--probe.listen-address=" + a.probes, "--grpc.listen-address=" + a.grpc, "--web.unix-socket=" + filepath.Join(dir, "v.sock"), "--web.shutdown-delay=0s"})...)
 	await(t, "vitals listens", time.Minute, func() error { return a.alive(time.Second) })
 	return p, c
 }

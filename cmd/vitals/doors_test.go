@@ -216,7 +216,7 @@ func TestEveryDoorHasTheLimits(t *testing.T) {
 		"probes": {"tcp", strings.TrimPrefix(p.probes, "http://")},
 		"socket": {"unix", p.socket},
 	}
-	for name, want := range map[string]uint32{"web": 16, "probes": 4, "socket": 16} {
+	for name, want := range map[string]uint32{"web": 8, "probes": 4, "socket": 8} {
 		if got := streams(t, doors[name]); got != want {
 			t.Errorf("%s: %d streams of HTTP/2 at a time, want %d", name, got, want)
 		}

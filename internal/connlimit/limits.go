@@ -7,20 +7,22 @@ import (
 
 const (
 	// maxServed connections of a pool are served at a time. A node has a handful of probers
-	// and scrapers. One costs up to 200 KiB while it has a request, with its buffers in the
-	// kernel, and 20 KiB while it is idle.
-	maxServed = 256
+	// and scrapers. One costs up to servedCost bytes: 96 KiB of buffers in the kernel, or 8 streams
+	// of HTTP/2 with their headers. Together they take at most a servedShare of the memory limit.
+	maxServed   = 256
+	servedCost  = 128 << 10
+	servedShare = 4
 	// maxWaiting connections of all pools wait until they are served. Each costs up to
 	// waitingCost bytes, most of them in the kernel, and together they take at most a
 	// waitingShare of the memory limit.
-	maxWaiting   = 4096
+	maxWaiting   = 1024
 	waitingCost  = 8 << 10
 	waitingShare = 16
 	// least is the smallest bound: a kubelet has up to three probes at a time.
 	least = 4
-	// maxReserved of the connections that are served are for clients that have no other, and
-	// at most every fourth.
-	maxReserved = 16
+	// maxQuiet of the served connections are kept without a request, and at most every fourth:
+	// while there are fewer, the oldest request gives way to a client without a connection.
+	maxQuiet = 16
 )
 
 // Limits are the bounds of pools.
@@ -45,10 +47,10 @@ func LimitsOf(pools int, memory int64) (Limits, error) {
 
 func limitsOf(files uint64, pools int, memory int64) Limits {
 	share := int(min(files/2/uint64(pools), maxServed+maxWaiting))
-	served := max(least, min(maxServed, share/2))
-	byMemory := int(min(memory/waitingShare/waitingCost, maxWaiting))
-	return Limits{Served: served, Waiting: max(least, min(byMemory, pools*(share-served)))}
+	served := max(least, min(maxServed, share/2, int(min(memory/servedShare/servedCost, 1<<20))/pools))
+	waiting := max(least, min(int(min(memory/waitingShare/waitingCost, maxWaiting)), pools*(share-served)))
+	return Limits{Served: served, Waiting: waiting}
 }
 
-// reserved returns how many of the served connections are for clients that have no other.
-func (l Limits) reserved() int { return min(maxReserved, l.Served/4) }
+// quiet returns how many served connections without a request a newcomer leaves alone.
+func (l Limits) quiet() int { return min(maxQuiet, l.Served/4) }

@@ -1,6 +1,7 @@
 package connlimit
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"sync"
@@ -51,7 +52,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, wait := l.pool.next(time.Now())
 		if c != nil {
-			c.receive()
+			c.enlargeBuffer()
 			return c, nil
 		}
 		var timer <-chan time.Time
@@ -102,6 +103,8 @@ type conn struct {
 	net.Conn
 	pool *Pool
 	from origin
+	// number counts the connections of the process in the order of their arrival.
+	number uint64
 	// quiet is set until the first byte is read.
 	quiet atomic.Bool
 	// The pool's mu guards what follows: the phase, the time of its last change, and when
@@ -119,8 +122,8 @@ func newConn(p *Pool, c net.Conn) *conn {
 	return w
 }
 
-// receive lets the kernel buffer whole requests, of a connection that no longer waits.
-func (c *conn) receive() {
+// enlargeBuffer lets the kernel buffer whole requests, of a connection that no longer waits.
+func (c *conn) enlargeBuffer() {
 	if b, ok := c.Conn.(interface{ SetReadBuffer(bytes int) error }); ok {
 		_ = b.SetReadBuffer(readBuffer) // without it, the client sends slowly
 	}
@@ -129,19 +132,23 @@ func (c *conn) receive() {
 // patience returns how long the connection is kept in its phase for a client that has as many
 // connections.
 func (c *conn) patience(newcomer origin) time.Duration {
-	if c.phase == busy || c.phase == unfinished && c.from.address == newcomer.address {
+	switch {
+	case c.phase == busy, c.phase == unfinished && c.from.address == newcomer.address:
 		return busyPatience
+	case c.phase == idle && c.since.Sub(c.served) > busyPatience: // small requests do not keep a place
+		return 0
 	}
 	return quietPatience
 }
 
-// order returns the time by which connections of a phase are ordered. A client that sends
-// many requests is not newer for that.
-func (c *conn) order() time.Time {
+// before orders connections as they are closed: by their phase, then the one that has been idle
+// longest, or else the oldest. A client that sends many requests is not newer for that.
+func (c *conn) before(other *conn) bool {
+	age := c.served.Compare(other.served)
 	if c.phase == idle {
-		return c.since
+		age = c.since.Compare(other.since)
 	}
-	return c.served
+	return cmp.Or(cmp.Compare(c.phase, other.phase), age, cmp.Compare(c.number, other.number)) < 0
 }
 
 // Read reads from the connection.

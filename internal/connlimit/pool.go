@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// How long a connection is kept for a client that has as many of them. Others do not wait.
+// How long a connection is kept for a client whose network and address have as many connections as any
+// other. A client that has fewer takes the place of another one at once.
 const (
 	// quietPatience is for a connection without a request: for its first byte, for the rest of its
-	// first header, and between requests. A client sends a header with the connection, or after
-	// a TLS handshake.
+	// first header, and between the requests of its first second. A client sends a header with the
+	// connection, or after a TLS handshake.
 	quietPatience = 100 * time.Millisecond
 	// busyPatience is for a request, and for clients of the same address for a TLS handshake as
 	// well, on a busy machine. Without it, many clients at a time would close each other's
@@ -59,8 +60,9 @@ type Pool struct {
 type group struct {
 	mu    sync.Mutex // guards what follows, and the connections of the pools
 	pools []*Pool
-	// all is the number of connections that wait in all pools.
-	all int
+	// all is the number of connections that wait in all pools, and arrived counts the arrivals.
+	all     int
+	arrived uint64
 }
 
 // New returns n empty pools. They share the bound of waiting connections.
@@ -117,8 +119,8 @@ func (p *Pool) wake() {
 	}
 }
 
-// arrive appends a connection to those that wait. Beyond the bound it closes the oldest of
-// the address that has most of them, in the network that has most, in the pool that has most.
+// arrive appends a connection to the queue of its address. Beyond the bound it closes a connection of the
+// pool, the network and the address that have the longest queues.
 func (p *Pool) arrive(c *conn) {
 	if gone := p.append(c); gone != nil {
 		gone.reset()
@@ -133,6 +135,8 @@ func (p *Pool) append(c *conn) (gone *conn) {
 	if p.listeners == 0 { // the last one was closed meanwhile
 		return c
 	}
+	p.arrived++
+	c.number = p.arrived
 	p.queues[c.from.address] = append(p.queues[c.from.address], c)
 	p.countWaitingLocked(c, 1)
 	if p.all <= p.limits.Waiting {
@@ -147,17 +151,20 @@ func (p *Pool) append(c *conn) (gone *conn) {
 	return longest.dropLocked()
 }
 
-// dropLocked removes a connection from those that wait, to close it.
+// dropLocked removes a connection from those that wait, to close it: the oldest of the longest queue. If
+// several are as long, the newest connection goes, so that those before it are served.
 func (p *Pool) dropLocked() *conn {
-	var most *conn
+	var drop *conn
+	var most load
 	for _, queue := range p.queues {
-		if most == nil || p.queued.of(queue[0].from).compare(p.queued.of(most.from)) > 0 {
-			most = queue[0]
+		l := p.queued.of(queue[0].from)
+		if drop == nil || cmp.Or(l.compare(most), cmp.Compare(queue[0].number, drop.number)) > 0 {
+			drop, most = queue[0], l
 		}
 	}
 	p.evicted++
-	p.shiftLocked(most)
-	return most
+	p.shiftLocked(drop)
+	return drop
 }
 
 // shiftLocked removes the oldest connection of its address from those that wait.
@@ -176,9 +183,8 @@ func (p *Pool) countWaitingLocked(c *conn, n int) {
 	p.all += n
 }
 
-// next returns the connection to serve next: the oldest of the address of which fewest are
-// served. It returns nil if none waits or none can be served now, and then when to call
-// next again; 0 is after a change.
+// next returns the connection to serve next. It returns nil if none waits or none can be served now,
+// and then when to call next again; 0 is after a change.
 func (p *Pool) next(now time.Time) (*conn, time.Duration) {
 	c, gone, wait := p.admit(now)
 	if gone != nil {
@@ -187,19 +193,22 @@ func (p *Pool) next(now time.Time) (*conn, time.Duration) {
 	return c, wait
 }
 
+// admit returns the oldest connection of the address of which fewest are served. If that one has
+// to wait, a connection of another network does not wait for it.
 func (p *Pool) admit(now time.Time) (c, gone *conn, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, queue := range p.queues {
-		if c == nil || cmp.Or(p.held.of(queue[0].from).compare(p.held.of(c.from)), queue[0].since.Compare(c.since)) < 0 {
-			c = queue[0]
-		}
-	}
-	if c == nil {
+	first, other := p.headsLocked()
+	if first == nil {
 		return nil, nil, 0
 	}
+	c = first
 	if len(p.served) >= p.limits.Served {
-		if gone, wait = p.victimLocked(c.from, now); gone == nil {
+		if gone, wait = p.victimLocked(c.from, now); gone == nil && other != first {
+			c = other
+			gone, _ = p.victimLocked(c.from, now)
+		}
+		if gone == nil {
 			return nil, nil, wait
 		}
 		p.removeLocked(gone)
@@ -212,11 +221,26 @@ func (p *Pool) admit(now time.Time) (c, gone *conn, wait time.Duration) {
 	return c, gone, 0
 }
 
-// victimLocked returns the connection to close for a newcomer, of those whose network and
-// address then hold most: the one that has been idle longest, or else the oldest. If the newcomer's
-// are among them, only a connection whose patience is over gives way. Without one, the oldest
-// request gives way to a client that has no other connection, while it finds fewer places than
-// are reserved. Otherwise wait is until the first patience is over.
+// headsLocked returns of the connections that wait the one whose address has fewest, and the one whose network
+// has fewest; nil if none waits.
+func (p *Pool) headsLocked() (first, other *conn) {
+	var firstLoad, otherLoad load
+	for _, queue := range p.queues {
+		c, l := queue[0], p.held.of(queue[0].from)
+		if first == nil || cmp.Or(cmp.Compare(l.address, firstLoad.address), cmp.Compare(c.number, first.number)) < 0 {
+			first, firstLoad = c, l
+		}
+		if other == nil || cmp.Or(l.compare(otherLoad), cmp.Compare(c.number, other.number)) < 0 {
+			other, otherLoad = c, l
+		}
+	}
+	return first, other
+}
+
+// victimLocked returns the connection to close for a newcomer, of the network and address that
+// then hold most. If the newcomer has as many, only a connection whose patience is over gives way. A
+// newcomer without a connection then takes the place of any connection without a request, or of
+// the oldest request while few connections have none. Otherwise wait is until the first patience is over.
 func (p *Pool) victimLocked(newcomer origin, now time.Time) (victim *conn, wait time.Duration) {
 	p.held.add(newcomer, 1)
 	defer p.held.add(newcomer, -1)
@@ -228,28 +252,33 @@ func (p *Pool) victimLocked(newcomer origin, now time.Time) (victim *conn, wait 
 		}
 	}
 	wait = busyPatience
-	var oldest *conn // of the requests
-	places := 0
+	var quiet, request *conn // the first to close of each
+	quiets := 0
 	for c := range p.served {
-		if c.phase != busy {
-			places++
-		}
-		if p.held.of(c.from) != most {
-			continue
-		}
-		if left := c.patience(newcomer) - now.Sub(c.since); left > 0 && own == most {
+		left := c.patience(newcomer) - now.Sub(c.since)
+		over := left <= 0
+		if !over {
 			wait = min(wait, left)
-			if c.phase == busy && (oldest == nil || c.served.Before(oldest.served)) {
-				oldest = c
-			}
-			continue
 		}
-		if victim == nil || cmp.Or(cmp.Compare(c.phase, victim.phase), c.order().Compare(victim.order())) < 0 {
+		heaviest := p.held.of(c.from) == most
+		if heaviest && (over || own != most) && (victim == nil || c.before(victim)) {
 			victim = c
 		}
+		if c.phase != busy {
+			quiets++
+			if over && (quiet == nil || c.before(quiet)) {
+				quiet = c
+			}
+		} else if heaviest && (request == nil || c.before(request)) {
+			request = c
+		}
 	}
-	if victim == nil && own.address == 1 && places < p.limits.reserved() {
-		victim = oldest
+	switch {
+	case victim != nil || own.address > 1:
+	case quiet != nil:
+		victim = quiet
+	case quiets < p.limits.quiet():
+		victim = request
 	}
 	return victim, wait
 }

@@ -217,8 +217,7 @@ func TestUnfinishedHeadersGiveWay(t *testing.T) {
 	}
 }
 
-// Addresses of one network count together: those that have many connections between them
-// give way to another network, and among them the address with most.
+// The addresses of a network count together. The network with most gives way, and in it the address with most.
 func TestNetworkWithMostGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(5, 20)
@@ -236,9 +235,9 @@ func TestNetworkWithMostGivesWay(t *testing.T) {
 	})
 }
 
-// While all connections have requests, and each is of another network, some places are for clients that have
-// no other connection.
-func TestReservedPlaces(t *testing.T) {
+// While few connections are without a request, the oldest request gives way to a client that has
+// no connection.
+func TestOldestRequestGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(8, 8)
 		for i := range 8 {
@@ -258,7 +257,80 @@ func TestReservedPlaces(t *testing.T) {
 	})
 }
 
-// The bound of waiting connections is that of all pools together: the pool that has most of them gives way.
+// Small requests in time do not keep a place: after a second, a connection between two requests gives way
+// to another network at once.
+func TestKeepAliveGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(8, 8)
+		for i := range 8 {
+			g.arrive(fmt.Sprintf("10.0.%d.1", i))
+			g.serve()
+		}
+		for range 30 {
+			for _, c := range g.conns {
+				g.pool.Track(c, http.StateActive)
+				g.pool.Track(c, http.StateIdle)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		g.arrive("10.1.0.1")
+		g.serve()
+		g.want(t, "xsssssss"+"s")
+	})
+}
+
+// A client whose network has many connections is served in time as well, while other networks keep
+// unfinished headers and connect again.
+func TestNeighboursDoNotStarve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const prober, neighbours = "10.1.0.1", "10.1.0."
+		g := newGame(32, 128)
+		var strangers []string
+		for i := range 80 {
+			strangers = append(strangers, fmt.Sprintf("10.0.%d.1", i))
+		}
+		for i := range 5 {
+			strangers = append(strangers, fmt.Sprint(neighbours, i+2))
+		}
+		open := map[string]*conn{}
+		var arrived time.Time // of the probe
+		connect := func(from string) {
+			if from == prober {
+				arrived = time.Now()
+			}
+			open[from] = newConn(g.pool, &peer{from: from})
+			g.pool.arrive(open[from])
+		}
+		probes, longest := 0, time.Duration(0)
+		for ms := range 5000 {
+			for _, from := range strangers {
+				if c := open[from]; c == nil || c.Conn.(*peer).closed {
+					connect(from)
+				}
+			}
+			if ms%500 == 0 && open[prober] == nil {
+				connect(prober)
+			}
+			for c, _ := g.pool.next(time.Now()); c != nil; c, _ = g.pool.next(time.Now()) {
+				from := c.Conn.(*peer).from
+				_, _ = c.Read(make([]byte, 1)) // a fake
+				if strings.HasPrefix(from, neighbours) {
+					g.pool.Track(c, http.StateActive)
+				}
+				if from == prober {
+					_ = c.Close()
+					probes, longest, open[prober] = probes+1, max(longest, time.Since(arrived)), nil
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if probes != 10 || longest > 500*time.Millisecond {
+			t.Errorf("%d of 10 probes are served, after up to %s, want all within 500ms", probes, longest)
+		}
+	})
+}
+
+// All pools share the bound of waiting connections: the longest queue gives way.
 func TestWaitingIsBoundedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pools := New(2, Limits{Served: 1, Waiting: 4})
@@ -277,51 +349,14 @@ func TestWaitingIsBoundedTogether(t *testing.T) {
 	})
 }
 
-func TestOriginOf(t *testing.T) {
-	for address, want := range map[string]string{
-		"10.0.0.1":         "10.0.0.0/24 10.0.0.1/32",
-		"::ffff:10.0.0.1":  "10.0.0.0/24 10.0.0.1/32",
-		"127.0.0.1":        "127.0.0.0/8 127.0.0.0/8",
-		"127.1.2.3":        "127.0.0.0/8 127.0.0.0/8",
-		"2001:db8::1":      "2001:db8::/48 2001:db8::/64",
-		"2001:db8::2:0:1":  "2001:db8::/48 2001:db8::/64",
-		"2001:db8:0:1::1":  "2001:db8::/48 2001:db8:0:1::/64",
-		"fe80::1%loopback": "fe80::/48 fe80::/64",
-	} {
-		ip, zone, _ := strings.Cut(address, "%")
-		o := originOf(&net.TCPAddr{IP: net.ParseIP(ip), Zone: zone, Port: 1})
-		if got := o.network.String() + " " + o.address.String(); got != want {
-			t.Errorf("originOf(%s) = %s, want %s", address, got, want)
+// Of queues that are as long, the newest gives way, so that connections before it are served.
+func TestNewestGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(1, 3)
+		for i := range 6 {
+			g.arrive(fmt.Sprintf("10.0.%d.1", i))
+			g.serve()
 		}
-	}
-	if got := originOf(&net.UnixAddr{Net: "unix"}); got != (origin{}) {
-		t.Errorf("originOf() of a Unix socket = %+v, want none", got)
-	}
-}
-
-func TestLimits(t *testing.T) {
-	const mebibyte = 1 << 20
-	for _, tt := range []struct {
-		files  uint64
-		pools  int
-		memory int64
-		want   Limits
-	}{
-		{64, 1, 1 << 40, Limits{16, 16}},
-		{64, 2, 1 << 40, Limits{8, 16}},
-		{64, 3, 1 << 40, Limits{5, 15}},
-		{10, 3, 1 << 40, Limits{least, least}},
-		{1024, 2, 1 << 40, Limits{128, 256}},
-		{1 << 20, 3, 1 << 40, Limits{maxServed, maxWaiting}},
-		{1<<64 - 1, 1, 1 << 40, Limits{maxServed, maxWaiting}}, // unlimited
-		{1 << 20, 3, 128 * mebibyte, Limits{maxServed, 1024}},
-		{1 << 20, 3, mebibyte, Limits{maxServed, 8}},
-	} {
-		if got := limitsOf(tt.files, tt.pools, tt.memory); got != tt.want {
-			t.Errorf("limitsOf(%d, %d, %d) = %+v, want %+v", tt.files, tt.pools, tt.memory, got, tt.want)
-		}
-	}
-	if l, err := LimitsOf(3, 128*mebibyte); err != nil || l.Served < least || l.Waiting < least {
-		t.Errorf("LimitsOf() = %+v, %v, want at least %d each", l, err, least)
-	}
+		g.want(t, "swwwxx")
+	})
 }

@@ -23,6 +23,8 @@ import (
 const (
 	// messageTimeout bounds the arrival of a message. A client sends it with the headers.
 	messageTimeout = time.Second
+	// watchTimeout is how long a client of Watch may read nothing, although there is a message for it.
+	watchTimeout = 30 * time.Second
 	// prefixSize is the size of what precedes a message: a flag, and the length in 4 bytes.
 	// Source: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, Length-Prefixed-Message.
 	prefixSize = 5
@@ -77,18 +79,28 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, status.Errorf(codes.ResourceExhausted, "too many calls of Watch at a time: at most %d", maxWatches))
 		return
 	}
-	control := http.NewResponseController(w)
-	// The timeouts of the server are for requests that end. HTTP/2 supports both.
-	_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
-	s.grpc.ServeHTTP(w, r)
+	// The timeouts of the server are for requests that end.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // HTTP/2 supports it
+	s.grpc.ServeHTTP(endless{w}, r)
 }
 
-// receive returns the message of a request with its prefix, or nil for a method that does not exist.
+// endless is the ResponseWriter of a call that does not end. Each message has watchTimeout to be
+// sent, so a client that reads nothing does not keep its token.
+type endless struct{ http.ResponseWriter }
+
+func (e endless) Flush() {
+	control := http.NewResponseController(e.ResponseWriter) // HTTP/2 supports all of it
+	_ = control.SetWriteDeadline(time.Now().Add(watchTimeout))
+	_ = control.Flush() // the library notices the end of the client
+	_ = control.SetWriteDeadline(time.Time{})
+}
+
+// receive returns the message of a request with its prefix. An error has the status of the call.
 func receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch r.URL.Path {
 	case healthgrpc.Health_Check_FullMethodName, healthgrpc.Health_List_FullMethodName, healthgrpc.Health_Watch_FullMethodName:
 	default:
-		return nil, nil
+		return nil, status.Error(codes.Unimplemented, "this server has Check, List and Watch of grpc.health.v1.Health only")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(messageTimeout)) // HTTP/2 supports it
 	message := make([]byte, prefixSize)

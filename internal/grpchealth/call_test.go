@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -85,7 +87,7 @@ func TestMessages(t *testing.T) {
 		{"half a message", healthgrpc.Health_Check_FullMethodName, endless(0, 0, 0, 0, 7, 10, 5), codes.DeadlineExceeded},
 		{"the end in a message", healthgrpc.Health_List_FullMethodName, strings.NewReader("\x00\x00"), codes.InvalidArgument},
 		{"a message of 4 GiB", healthgrpc.Health_Check_FullMethodName, endless(0, 255, 255, 255, 255), codes.ResourceExhausted},
-		{"no message of an unknown method", "/grpc.health.v1.Health/Cheque", endless(), codes.Unimplemented},
+		{"an unknown method", "/grpc.health.v1.Health/Cheque", endless(), codes.Unimplemented},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -123,47 +125,57 @@ func TestRefusedCallsCloseTheConnection(t *testing.T) {
 	})
 }
 
-// A client that reads no response keeps no other call from its answer.
+// Clients that read no response keep no other call from its answer.
 func TestUnreadResponses(t *testing.T) {
 	t.Parallel()
 	const more = 100 // than the library serves at a time
 	health := grpchealth.New(newSource(map[string]string{"": states.OK}))
 	t.Cleanup(health.Close)
 	handler := health.Handler(nil)
-	release := make(chan struct{})
+	writes, release := make(chan struct{}, more), make(chan struct{})
+	var calls sync.WaitGroup
+	t.Cleanup(calls.Wait)
 	t.Cleanup(func() { close(release) })
 	call := func(w http.ResponseWriter) {
-		r, err := http.NewRequestWithContext(bounded(t), http.MethodPost, healthgrpc.Health_Check_FullMethodName, bytes.NewReader(make([]byte, 5)))
-		if err != nil {
-			t.Error(err)
-			return
-		}
+		r := httptest.NewRequestWithContext(bounded(t), http.MethodPost, healthgrpc.Health_Check_FullMethodName, bytes.NewReader(make([]byte, 5)))
 		r.ProtoMajor = 2
 		r.Header.Set("Content-Type", "application/grpc")
 		handler.ServeHTTP(w, r)
 	}
 	for range more {
-		go call(&stuck{header: http.Header{}, release: release})
+		calls.Go(func() { call(&unread{header: http.Header{}, writes: writes, release: release}) })
 	}
-	done := make(chan struct{})
-	close(done)
-	w := &stuck{header: http.Header{}, release: done}
+	ctx := bounded(t)
+	for range more {
+		select {
+		case <-writes:
+		case <-ctx.Done():
+			t.Fatalf("fewer than %d calls get to their response while others are unread", more)
+		}
+	}
+	w := httptest.NewRecorder()
 	call(w)
-	if got := w.header.Get("Grpc-Status"); got != "0" {
+	if got := w.Header().Get("Grpc-Status"); got != "0" {
 		t.Errorf("the status of the call is %q, want 0", got)
 	}
 }
 
-// stuck is a client that reads nothing until its release.
-type stuck struct {
+// unread is a client that reads nothing until its release. It reports the first write.
+type unread struct {
 	header  http.Header
+	begun   bool
+	writes  chan<- struct{}
 	release <-chan struct{}
 }
 
-func (s *stuck) Header() http.Header { return s.header }
-func (s *stuck) WriteHeader(int)     {}
-func (s *stuck) Flush()              { <-s.release }
-func (s *stuck) Write(p []byte) (int, error) {
-	<-s.release
+func (u *unread) Header() http.Header { return u.header }
+func (u *unread) WriteHeader(int)     {}
+func (u *unread) Flush()              { _, _ = u.Write(nil) }
+func (u *unread) Write(p []byte) (int, error) {
+	if !u.begun {
+		u.begun = true
+		u.writes <- struct{}{}
+	}
+	<-u.release
 	return len(p), nil
 }

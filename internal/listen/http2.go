@@ -13,7 +13,7 @@ import (
 const (
 	// maxStreams is the number of requests at a time on a connection: a client of gRPC has
 	// one for each service that it watches, and a browser one or two for each page.
-	maxStreams = 16
+	maxStreams = 8
 	// maxProbes is the same on the listener for probes. A prober has one request on a connection.
 	maxProbes = 4
 	// maxReceived is the smallest window that HTTP/2 has. Requests have at most 4 KiB.
