@@ -93,11 +93,11 @@ type Several interface {
 	TargetNames(collector string) (names []TargetName, ok bool)
 }
 
-// Sized is a Kind that may need more memory than the process may use.
+// Sized is a Kind whose targets take memory.
 type Sized interface {
-	// MemoryProblems returns the mistakes of the configuration for a process that may use limit
-	// bytes.
-	MemoryProblems(limit int64) []Problem
+	// MaxTargets returns the length of the key targets, and how many targets the key
+	// discovery.limit allows; 0 without discovery.
+	MaxTargets() (listed, found int)
 }
 
 // TargetName is the name of a target in the configuration of a collector.

@@ -21,13 +21,6 @@ const (
 	defaultLimit       = 1000
 )
 
-// What is found may take a quarter of the memory of the process.
-const (
-	memoryShare = 4
-	// targetMemory is what a target takes in bytes, without its series.
-	targetMemory = 2 << 10
-)
-
 // maxFiles bounds the paths and patterns of a configuration.
 const maxFiles = 100
 
@@ -113,14 +106,12 @@ func (s *Several) problems() []collectors.Problem {
 	return problems
 }
 
-// MemoryProblems implements collectors.Sized.
-func (s *Several) MemoryProblems(limit int64) []collectors.Problem {
-	fits := limit / memoryShare / targetMemory
-	if s.Discovery == nil || int64(s.Discovery.Limit) <= fits {
-		return nil
+// MaxTargets implements collectors.Sized.
+func (s *Several) MaxTargets() (listed, found int) {
+	if s.Discovery != nil {
+		found = cmp.Or(s.Discovery.Limit, defaultLimit)
 	}
-	return []collectors.Problem{{Path: "discovery.limit", Text: fmt.Sprintf("limit %d: expected at most %d, as targets of %s may take a quarter of the memory limit, %s",
-		s.Discovery.Limit, fits, collectors.Size(targetMemory), collectors.Size(limit))}}
+	return len(s.Targets), found
 }
 
 // sources returns the sources of targets of the collector of env.

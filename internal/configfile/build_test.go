@@ -3,7 +3,9 @@ package configfile
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -39,25 +41,49 @@ func TestBuildDescribesTheMetrics(t *testing.T) {
 	}
 }
 
-// The targets that may be found fit the memory of the process, for each kind that has them.
+// The targets of all collectors fit the memory of the process, for each kind that has them.
 func TestBuildRefusesMoreTargetsThanFit(t *testing.T) {
-	for key, options := range map[string]string{"http": "", "tcp": "", "grpc": "", "icmp": "", "scrape": "", "dns": "name: a.example, "} {
-		for _, tt := range []struct {
-			targets int
-			memory  int64
-			want    string
+	const memory = 128 << 20
+	for key, kind := range map[string]struct{ options, address string }{
+		"http": {"", "http://%s"}, "scrape": {"", "http://%s"}, "tcp": {"", "%s:1"}, "grpc": {"", "%s:1"}, "icmp": {"", "%s"}, "dns": {"name: a.example, ", "%s"},
+	} {
+		// of returns the lines of a collector with a listed number of targets, and more keys of its discovery.
+		of := func(name string, listed int, keys string) string {
+			var list []string
+			for i := range listed {
+				list = append(list, fmt.Sprintf("%q", fmt.Sprintf(kind.address, netip.AddrFrom4([4]byte{127, 0, byte(i >> 8), byte(i)}))))
+			}
+			return fmt.Sprintf("  - name: %s\n    %s: {%stargets: [%s], %s}\n", name, key, kind.options, strings.Join(list, ", "), keys)
+		}
+		found := func(keys string) string { return "discovery: {files: [/etc/targets.yml]" + keys + "}" }
+		mistake := func(i int, path, given string, fits int) string {
+			return fmt.Sprintf("collectors[%d].%s.%s: %s: expected at most %d, as there are %d other targets, and a quarter of the memory limit, 128MiB, holds 4096 of 8KiB", i, key, path, given, fits, 4096-fits)
+		}
+		for name, tt := range map[string]struct {
+			given  string
+			memory int64
+			want   string
 		}{
-			{16_384, 128 << 20, ""},
-			{16_385, 128 << 20, fmt.Sprintf("vitals.yml:4:14: collectors[0].%s.discovery.limit: limit 16385: expected at most 16384, as targets of 2KiB may take a quarter of the memory limit, 128MiB", key)},
-			{30_000, 0, ""},
+			"as many as fit":         {of("a", 0, found(", limit: 4096")), memory, ""},
+			"one more":               {of("a", 0, found(", limit: 4097")), memory, mistake(0, "discovery.limit", "limit 4097", 4096)},
+			"two that fit":           {of("a", 0, found(", limit: 4000")) + of("b", 0, found(", limit: 96")), memory, ""},
+			"one more, its line":     {of("a", 0, found(", limit: 4000")) + of("b", 0, found(", limit: 97")), memory, "vitals.yml:5:"},
+			"one more, its key":      {of("a", 0, found(", limit: 4000")) + of("b", 0, found(", limit: 97")), memory, mistake(1, "discovery.limit", "limit 97", 96)},
+			"the default fits":       {of("a", 0, found(", limit: 3096")) + of("b", 0, found("")), memory, ""},
+			"the default":            {of("a", 0, found(", limit: 3097")) + of("b", 0, found("")), memory, mistake(1, "discovery.limit", "limit 1000", 999)},
+			"the largest number":     {of("a", 1, found(", limit: 9223372036854775807")), memory, mistake(0, "discovery.limit", "limit 9223372036854775807", 4095)},
+			"listed":                 {of("a", 3, ""), 3 * 32 << 10, ""},
+			"one more is listed":     {of("a", 4, ""), 3 * 32 << 10, "targets: 4 targets: expected at most 3"},
+			"no room after the list": {of("a", 4, found("")), 3 * 32 << 10, "limit 1000: expected at most 0, as there are 4 other targets"},
+			"without a memory limit": {of("a", 0, found(", limit: 30000")), 0, ""},
 		} {
-			l, errs := Load(allKinds(), NewSources(), "vitals.yml", fmt.Appendf(nil, "collectors:\n  - name: web\n    %s: {%sdiscovery: {files: [/etc/targets.yml],\n      limit: %d}}\n", key, options, tt.targets), nil)
+			l, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte("collectors:\n"+tt.given), nil)
 			if len(errs) > 0 {
-				t.Fatal(errs)
+				t.Fatal(key, name, errs[0])
 			}
 			_, _, err := (&Builder[kinds.Config]{Logger: slog.New(slog.DiscardHandler), MemoryLimit: tt.memory}).Build(l)
-			if got := fmt.Sprint(err); got != tt.want && (err != nil || tt.want != "") {
-				t.Errorf("%s with %d targets in %d bytes: Build() = %s, want %q", key, tt.targets, tt.memory, got, tt.want)
+			if got := fmt.Sprint(err); !strings.Contains(got, tt.want) || (err == nil) != (tt.want == "") {
+				t.Errorf("%s, %s: Build() = %s, want %q", key, name, got, tt.want)
 			}
 		}
 	}
