@@ -83,6 +83,7 @@ func TestCredentialsAndTLS(t *testing.T) {
 	var got requests
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got.keep(t, r) }))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
 	dir := t.TempDir()
@@ -108,8 +109,9 @@ func TestCredentialsAndTLS(t *testing.T) {
 			t.Errorf("%s: %+v, %s, want success", credentials, status, log)
 			continue
 		}
-		if auth := got.all[len(got.all)-1].Header.Get("Authorization"); auth != want {
-			t.Errorf("%s: Authorization: %s, want %s", credentials, auth, want)
+		r := got.all[len(got.all)-1]
+		if auth := r.Header.Get("Authorization"); auth != want || r.ProtoMajor != 1 {
+			t.Errorf("%s: Authorization: %s with %s, want %s with HTTP/1.1, although the server offers HTTP/2", credentials, auth, r.Proto, want)
 		}
 	}
 	if status, log := sendTo(t, Options{URLs: []string{server.URL}, HTTPConfigFile: write("empty.yml", "# nothing\n")}, requestTimeout); status.Success || !strings.Contains(log, "unknown authority") {
