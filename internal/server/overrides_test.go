@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -230,6 +231,22 @@ func TestPageHasWhoMayWrite(t *testing.T) {
 	}
 }
 
+// recorded sets written at the first byte of an answer.
+type recorded struct {
+	http.ResponseWriter
+	written *atomic.Bool
+}
+
+func (r recorded) WriteHeader(code int) {
+	r.written.Store(true)
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r recorded) Write(data []byte) (int, error) {
+	r.written.Store(true)
+	return r.ResponseWriter.Write(data)
+}
+
 // The answer to a change waits for the storage, and names a change that it does not have. A probe
 // does not wait.
 func TestOverridesAreStored(t *testing.T) {
@@ -250,18 +267,23 @@ func TestOverridesAreStored(t *testing.T) {
 		o := fixed(healthy())
 		o.Overrides = &operated{}
 		waits, disk := make(chan struct{}), make(chan bool)
-		o.Stored = func() bool { close(waits); return <-disk }
+		var written atomic.Bool
+		o.Stored = func() bool {
+			if written.Load() {
+				t.Errorf("%s %s is answered before it is stored", tt.method, tt.path)
+			}
+			close(waits)
+			return <-disk
+		}
 		handler := server.New(o).Local(allowAll)
+		records := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handler.ServeHTTP(recorded{w, &written}, r)
+		})
 		answer := make(chan *http.Response, 1)
-		go func() { answer <- request(t, handler, tt.method, tt.path, `{"for": "2h"}`) }()
+		go func() { answer <- request(t, records, tt.method, tt.path, `{"for": "2h"}`) }()
 		<-waits
 		if r := request(t, handler, "GET", "/ready", ""); r.StatusCode != 200 {
 			t.Errorf("/ready during the wait = %d, want 200", r.StatusCode)
-		}
-		select {
-		case <-answer:
-			t.Errorf("%s %s is answered before it is stored", tt.method, tt.path)
-		default:
 		}
 		disk <- tt.stored
 		r := <-answer
