@@ -159,21 +159,31 @@ func fifo(t *testing.T, dir, name string) string {
 	return dir
 }
 
-// A second process leaves the directory alone, and takes over when the first one ends.
+// A second process leaves the directory alone, and takes over when the first one ends. It then
+// logs once which files it does not read.
 func TestTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := options(t.TempDir())
+		mkdir(t, o.Dir, overridesName)
 		first := start(t, o)
 		second := start(t, o)
 		defer second.stop()
 		equal(t, 0, len(second.past.Events))
 		second.wantWritable(false)
 		second.wantLog("another process uses the directory", 1)
+		second.wantLog("a file in the storage is not read", 0)
 		first.wantWritable(true)
 		first.stop()
 		time.Sleep(beat)
 		second.wantWritable(true)
 		second.wantLog("events are stored again", 1)
+		second.wantLog("a file in the storage is not read", 1)
+		if err := second.journal.store.lock.Close(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * beat)
+		second.wantLog("events are stored again", 2)
+		second.wantLog("a file in the storage is not read", 1)
 	})
 }
 

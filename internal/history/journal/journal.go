@@ -43,12 +43,14 @@ type Options struct {
 type Journal struct {
 	options Options
 	// opened is closed when the first attempt to open the directory has ended. From then on,
-	// store and last belong to Run.
+	// store, last and used belong to Run.
 	opened chan struct{}
 	// store is nil while the directory cannot be used.
 	store *store
 	// last is the ID of the last event that is stored.
 	last uint64
+	// used is set once the directory has been opened.
+	used bool
 	// open is openStore, except in tests.
 	open func(Options, time.Time) (*store, history.Past, error)
 
@@ -70,7 +72,7 @@ func open(o Options, openStore func(Options, time.Time) (*store, history.Past, e
 	result := make(chan history.Past, 1)
 	go func() {
 		defer close(j.opened)
-		result <- j.reopen(time.Now(), true)
+		result <- j.reopen(time.Now())
 	}()
 	select {
 	case past := <-result:
@@ -103,7 +105,7 @@ func (j *Journal) Run(ctx context.Context, h *history.History) {
 		case <-changed:
 		case <-ticker.C:
 			if j.store == nil {
-				j.reopen(time.Now(), false)
+				j.reopen(time.Now())
 			}
 			j.use(h, time.Now(), (*store).beat)
 		case <-ctx.Done():
@@ -145,15 +147,16 @@ func (j *Journal) Stored(h *history.History) bool {
 	}
 }
 
-// reopen opens the directory. At the first time it logs what is lost: later ones repair what
-// this process wrote.
-func (j *Journal) reopen(now time.Time, first bool) (past history.Past) {
+// reopen opens the directory. The first success logs what is lost: a later one repairs what this
+// process wrote.
+func (j *Journal) reopen(now time.Time) (past history.Past) {
 	defer j.watch().Stop()
 	var err error
 	j.store, past, err = j.open(j.options, now)
 	if err != nil {
 		j.report(err)
-	} else if first {
+	} else if !j.used {
+		j.used = true
 		j.logFirst(now)
 	}
 	return past
