@@ -94,7 +94,7 @@ func TestAnsweredChangesOutliveKill(t *testing.T) {
 	t.Parallel()
 	dir, config := markerConfig(t)
 	storage := "--storage.path=" + filepath.Join(dir, "storage")
-	p := runVitals(t, config, storage)
+	p, stored := runVitals(t, config, storage), 0
 	for _, tt := range []struct{ command, silences, maintenance string }{
 		{"silence Dead --for=2h", "Dead is silenced until", "no state"},
 		{"maintenance on --for=2h", "Dead is silenced until", "ready is under maintenance"},
@@ -106,6 +106,7 @@ func TestAnsweredChangesOutliveKill(t *testing.T) {
 		if out := p.vitals(tt.command); strings.Contains(out, "warning") {
 			continue // a busy disk: the answer names it
 		}
+		stored++
 		p.signal(syscall.SIGKILL)
 		<-p.done
 		p = runVitals(t, config, storage)
@@ -115,6 +116,9 @@ func TestAnsweredChangesOutliveKill(t *testing.T) {
 		if got := p.vitals("maintenance"); !strings.Contains(got, tt.maintenance) {
 			t.Errorf("after %q and kill -9, vitals maintenance printed %q, want %q", tt.command, got, tt.maintenance)
 		}
+	}
+	if stored == 0 {
+		t.Error("each answer has a warning, want one that is stored")
 	}
 }
 
