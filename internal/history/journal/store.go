@@ -116,7 +116,7 @@ func (s *store) list() error {
 			continue
 		}
 		s.number = max(s.number, g.number)
-		f, err := s.file(g.name(), os.O_RDWR)
+		f, err := s.file(g.name(), os.O_RDONLY)
 		if refused(err) {
 			s.refuse(err)
 			continue
@@ -153,14 +153,18 @@ func (s *store) read() (past history.Past, err error) {
 	return past, nil
 }
 
-// readSegment returns the events of a segment. It cuts the last one, and keeps it open.
+// readSegment returns the events of a segment. It cuts the last one, and keeps it open where the
+// user may write to it.
 func (s *store) readSegment(i int) (events []*history.Event, err error) {
-	last := i == len(s.segments)-1
-	flags := os.O_RDONLY
+	name, last := s.segments[i].name(), i == len(s.segments)-1
+	var f *os.File
 	if last {
-		flags = os.O_RDWR | os.O_APPEND
+		f, err = s.file(name, os.O_RDWR|os.O_APPEND)
+		last = !refused(err)
 	}
-	f, err := s.file(s.segments[i].name(), flags)
+	if !last {
+		f, err = s.file(name, os.O_RDONLY)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +219,7 @@ type removal struct {
 }
 
 // retain removes the oldest segments, until the rest is within the bounds. It never removes
-// the current one.
+// the current one. A segment that the user may not remove is refused.
 func (s *store) retain(now time.Time) error {
 	var total int64
 	for _, g := range s.segments {
@@ -231,11 +235,16 @@ func (s *store) retain(now time.Time) error {
 		default:
 			return nil
 		}
-		if err := os.Remove(filepath.Join(s.options.Dir, oldest.name())); err != nil {
+		err := os.Remove(filepath.Join(s.options.Dir, oldest.name()))
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 		total -= oldest.bytes
 		s.segments = s.segments[1:]
+		if err != nil {
+			s.refuse(err)
+			continue
+		}
 		r := s.removed[flag]
 		s.removed[flag] = removal{r.segments + 1, r.bytes + oldest.bytes, oldest.newest}
 	}

@@ -1,15 +1,20 @@
 package journal
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/history"
 )
 
 func chmod(t *testing.T, name string, mode fs.FileMode) {
@@ -85,7 +90,7 @@ func TestUntrustedFiles(t *testing.T) {
 		"overrides of all users": {file(overridesName), 4, 0},
 		"a segment of all users": {file(segment), 0, 1},
 		"a FIFO":                 {instead(segment, func(t *testing.T, dir string) { fifo(t, dir, segment) }, "is no regular file: remove it"), 0, 1},
-		"a directory":            {instead(segment, func(t *testing.T, dir string) { mkdir(t, dir, segment) }, "is a directory"), 0, 1},
+		"a directory":            {instead(segment, func(t *testing.T, dir string) { mkdir(t, dir, segment) }, "is no regular file: remove it"), 0, 1},
 		"a link":                 {instead(overridesName, func(t *testing.T, dir string) { link(t, "/etc/passwd", filepath.Join(dir, overridesName)) }, "too many levels of symbolic links"), 4, 0},
 		"a file of before a crash": {func(t *testing.T, dir string) string {
 			fifo(t, dir, newOverridesName)
@@ -133,6 +138,65 @@ func TestUntrustedFiles(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unprivileged opens a store like a user who is not root: the mode of a file holds for its owner. Its
+// goroutine ends without UnlockOSThread, and so does the thread without the capability.
+func unprivileged(o Options, now time.Time) (*store, history.Past, error) {
+	runtime.LockOSThread()
+	header, data := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	err := unix.Capget(&header, &data[0])
+	data[0].Effective &^= 1 << unix.CAP_DAC_OVERRIDE
+	if err = errors.Join(err, unix.Capset(&header, &data[0])); err != nil {
+		return nil, history.Past{}, err
+	}
+	return openStore(o, now)
+}
+
+// Events of a file that the process may only read are kept, and new ones begin another file.
+func TestReadOnlySegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		first := start(t, options(dir))
+		first.change()
+		first.kill()
+		name := filepath.Join(dir, segment{number: 1}.name())
+		chmod(t, name, 0o400)
+		before, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := startWith(t, options(dir), unprivileged)
+		equal(t, first.events(), second.past.Events)
+		equal(t, "", second.log.String())
+		second.wantWritable(true)
+		second.kill()
+		after, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, string(before), string(after))
+		third := start(t, options(dir))
+		defer third.stop()
+		equal(t, second.events(), third.past.Events)
+	})
+}
+
+// A file that the process may read and not remove is left out, and is no error of the storage.
+func TestSegmentThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		first := start(t, options(dir))
+		first.kill()
+		chmod(t, dir, 0o500)
+		defer chmod(t, dir, 0o700)
+		time.Sleep(100 * 365 * 24 * time.Hour) // the files have the time of the machine
+		second := startWith(t, options(dir), unprivileged)
+		defer second.stop()
+		equal(t, 0, len(second.past.Events))
+		second.wantLog("a file in the storage is not read", 1)
+		second.wantLog("permission denied", 1)
+	})
 }
 
 // Any number of files costs a bounded number of lines.
