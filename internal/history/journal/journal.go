@@ -162,8 +162,12 @@ func (j *Journal) reopen(now time.Time) (past history.Past) {
 	return past
 }
 
-// logFirst logs what of the files of earlier processes is left out or removed.
+// logFirst logs what of the files of earlier processes is left out or removed, and whether other
+// users may move them.
 func (j *Journal) logFirst(now time.Time) {
+	if j.store.open {
+		j.options.Logger.Warn("other users may move files of the storage, and so bring back a silence that was ended: chmod o-w or chmod +t; in a pod, mount the volume in no other container", "dir", j.options.Dir)
+	}
 	for flag, r := range j.store.removed {
 		j.options.Logger.Warn("stored events are removed at the start: a higher "+flag+" keeps them", "dir", j.options.Dir, "files", r.segments, "bytes", r.bytes, "age_of_newest", now.Sub(r.newest).Round(time.Minute))
 	}

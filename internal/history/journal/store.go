@@ -46,6 +46,8 @@ type store struct {
 	user int
 	// group may write to the directory, and so to its files; -1 if no group may.
 	group int
+	// open is set if all users may write to the directory, and move the files of the user.
+	open bool
 	// removed is what retention has removed, by the flag that would keep it.
 	removed map[string]removal
 	// refused are the reasons why files were not read when it was opened.

@@ -30,6 +30,7 @@ func (s *store) checkDir() error {
 		return err
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
+	s.open = info.Mode()&(othersWrite|fs.ModeSticky) == othersWrite
 	s.group = -1
 	if ok && info.Mode()&groupWrites != 0 {
 		s.group = int(stat.Gid)
