@@ -38,7 +38,7 @@ type store struct {
 	dirty   bool
 	// begun is when the current segment was begun, or opened.
 	begun time.Time
-	// segments are those that are trusted, the oldest first. The current one is the last.
+	// segments are the trusted segments, the oldest first. The current one is the last.
 	segments []segment
 	// number is the highest number of a segment, trusted or not.
 	number int
@@ -56,8 +56,8 @@ type store struct {
 	// behind the last whole one were removed.
 	damaged int
 	cut     int64
-	// overrides are those that the file of overrides has. tooLong is set if it does not, because
-	// they are too long for it.
+	// overrides are the overrides of the last read or write of the file. tooLong is set if the
+	// write was left out, because the overrides are too long for the file.
 	overrides []evaluator.Override
 	tooLong   bool
 	// append writes to a file: its Write, except in tests.
