@@ -58,7 +58,7 @@ func until(v *vitals.Evaluator, holds func(*evaluator.Snapshot) bool) {
 // get returns the answer of an evaluator to a request.
 func get(v *vitals.Evaluator, path string) string {
 	w := httptest.NewRecorder()
-	v.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	v.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 	return fmt.Sprint(w.Code, " ", w.Body)
 }
 

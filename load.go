@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/vitals-health/vitals/internal/configfile"
+	"github.com/vitals-health/vitals/internal/server/access"
 	"github.com/vitals-health/vitals/rules"
 )
 
@@ -26,6 +27,11 @@ func (o *Options) check() error {
 	}
 	if o.MaxMemory < 0 {
 		errs = append(errs, fmt.Errorf("Options.MaxMemory %d: expected a number of bytes, or 0 for the default", o.MaxMemory))
+	}
+	for _, host := range o.AllowedHosts {
+		if err := access.CheckHost(host); err != nil {
+			errs = append(errs, fmt.Errorf("Options.AllowedHosts %w", err))
+		}
 	}
 	return errors.Join(append(errs, checkKinds(o.Kinds)...)...)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // newServer returns what renders the snapshots.
-func (v *Evaluator) newServer(title string) *server.Server {
-	host, _ := os.Hostname() // the page has no name then
+func (v *Evaluator) newServer(title string, allowedHosts []string) *server.Server {
+	host, _ := os.Hostname() // after an error, the page has no name
 	settings := func() *configfile.ServerConfig { return &v.current.Load().loaded.Config.Server }
 	return server.New(server.Options{
 		Snapshot:      v.eval.Snapshot,
@@ -25,6 +25,7 @@ func (v *Evaluator) newServer(title string) *server.Server {
 		Overrides:     v.eval,
 		OperatorToken: func() string { return settings().OperatorToken.Value() },
 		Config:        func() []byte { return []byte(v.secrets.Text(string(v.current.Load().loaded.Redacted))) },
+		Hosts:         append([]string{host}, allowedHosts...),
 		Version:       version(),
 		About:         server.About{Title: title, Host: host},
 		Logger:        v.logger,

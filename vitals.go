@@ -55,6 +55,11 @@ type Options struct {
 	// MaxMemory bounds the memory of series and alerts, and that of answers while they are
 	// parsed, in bytes each; 64 MiB if zero.
 	MaxMemory int64
+	// AllowedHosts are names under which clients may reach the page, the API and /config without
+	// TLS, in addition to addresses, the name of the machine and local names. A name is written as
+	// in --web.allowed-host of the program vitals: "vitals.example.org", ".example.org" for all names
+	// below it, or "*" for all names. Other names get 403, against DNS rebinding.
+	AllowedHosts []string
 	// Title is that of the page; the name of the host if empty.
 	Title string
 	// Logger logs every change once; nil logs nothing.
@@ -144,7 +149,7 @@ func New(o Options) (*Evaluator, error) {
 		Apply: func(l *configfile.Loaded[entry]) { v.current.Store(&running{l, reporter(b.Collectors())}) },
 	}
 	v.reloader.Use(l)
-	v.server = v.newServer(o.Title)
+	v.server = v.newServer(o.Title, o.AllowedHosts)
 	return v, nil
 }
 

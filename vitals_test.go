@@ -294,6 +294,40 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// A page whose name resolves to the program reads nothing (DNS rebinding), unless the program allows the name.
+func TestHostsOfAnEmbeddedServer(t *testing.T) {
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		allowed []string
+		host    string
+		code    int
+	}{
+		{nil, "evil.example:8080", http.StatusForbidden},
+		{nil, "127.0.0.1:8080", http.StatusOK},
+		{nil, machine, http.StatusOK},
+		{[]string{"vitals.example.org"}, "vitals.example.org", http.StatusOK},
+		{[]string{"vitals.example.org"}, "evil.example", http.StatusForbidden},
+		{[]string{"*"}, "evil.example", http.StatusOK},
+	} {
+		v, err := vitals.New(vitals.Options{AllowedHosts: tt.allowed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/config", "/api/v1/status", "/"} {
+			w := httptest.NewRecorder()
+			if v.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://"+tt.host+path, http.NoBody)); w.Code != tt.code {
+				t.Errorf("with AllowedHosts %q, GET %s with Host %s = %d, want %d", tt.allowed, path, tt.host, w.Code, tt.code)
+			}
+		}
+	}
+	if _, err := vitals.New(vitals.Options{AllowedHosts: []string{"http://a.example"}}); err == nil || !strings.Contains(err.Error(), `Options.AllowedHosts "http://a.example": expected a name`) {
+		t.Errorf("New with a URL in AllowedHosts = %v, want the mistake", err)
+	}
+}
+
 // The request of the documented clients is accepted with the token over TCP, and with no other. The
 // token is in no answer.
 func TestRequestOfTheClients(t *testing.T) {

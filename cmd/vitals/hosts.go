@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/vitals-health/vitals/internal/server/access"
 )
 
-// hosts returns the names under which clients may use the server: those of the flag, that of the
-// machine, those that it listens on, and SERVICE.NAMESPACE for the namespace of the pod. A
-// namespace such as "dev" is a domain of the public DNS as well, so its names need the flag.
+// hosts returns the names under which clients may use the server: the names of the flag, the name
+// of the machine, the names of the listen addresses, and SERVICE.NAMESPACE for the namespace of the
+// pod. A namespace such as "dev" is a domain of the public DNS as well, so its names need the flag.
 func (p *program) hosts() []string {
-	hosts := append([]string{"localhost"}, p.allowedHosts...) // never empty: without hosts, the server does not check reading
+	hosts := slices.Clone(p.allowedHosts)
 	if namespace := p.about().Namespace; namespace != "" {
 		if _, public := publicsuffix.PublicSuffix(namespace); !public {
 			hosts = append(hosts, "."+namespace)
@@ -45,8 +47,8 @@ func (a *allowedHosts) IsCumulative() bool { return true }
 
 // Set takes one value.
 func (a *allowedHosts) Set(value string) error {
-	if name := regexp.MustCompile(`^\.?[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*$`); value != "*" && !name.MatchString(value) {
-		return fmt.Errorf("--web.allowed-host=%.100q: expected a name without scheme and port such as vitals.example.org, .example.org for all names below, or *", value)
+	if err := access.CheckHost(value); err != nil {
+		return fmt.Errorf("--web.allowed-host=%w", err)
 	}
 	*a = append(*a, value)
 	return nil

@@ -20,10 +20,10 @@ func TestHosts(t *testing.T) {
 		namespace string
 		want      []string
 	}{
-		{nil, nil, "", []string{"localhost", name}},
-		{addresses, nil, "", []string{"localhost", name, "vitals.example", "::1"}},
-		{nil, []string{"vitals.example.org", ".example.net"}, "monitoring", []string{"localhost", "vitals.example.org", ".example.net", ".monitoring", name}},
-		{nil, nil, "dev", []string{"localhost", name}}, // a domain of the public DNS
+		{nil, nil, "", []string{name}},
+		{addresses, nil, "", []string{name, "vitals.example", "::1"}},
+		{nil, []string{"vitals.example.org", ".example.net"}, "monitoring", []string{"vitals.example.org", ".example.net", ".monitoring", name}},
+		{nil, nil, "dev", []string{name}}, // a domain of the public DNS
 	} {
 		t.Setenv("POD_NAMESPACE", tt.namespace)
 		if got := (&program{web: tt.web, allowedHosts: tt.flags}).hosts(); !slices.Equal(got, tt.want) {

@@ -157,7 +157,7 @@ func failed(s *evaluator.Snapshot) bool {
 }
 
 func answerOf(h http.Handler, target, accept string) string {
-	r := httptest.NewRequest(http.MethodGet, target, nil)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil)
 	r.Header.Set("Accept", accept)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -160,7 +160,7 @@ func BenchmarkStatusOfManyRules(b *testing.B) {
 				}
 				current = later(current)
 				w := httptest.NewRecorder()
-				h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+				h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil))
 				size = w.Body.Len()
 			}
 			b.ReportMetric(float64(size), "bytes/response")

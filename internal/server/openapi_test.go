@@ -197,7 +197,7 @@ func openAPI(t *testing.T) (document object) {
 	w := httptest.NewRecorder()
 	snap := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour}
 	s := New(Options{Snapshot: func() *evaluator.Snapshot { return snap }})
-	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, pathOpenAPI, http.NoBody))
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+pathOpenAPI, http.NoBody))
 	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil || w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
 		t.Fatalf("GET %s = %d %s: %v, want 200 and JSON", pathOpenAPI, w.Code, w.Header().Get("Content-Type"), err)
 	}

@@ -13,7 +13,7 @@ import (
 // A page of another site whose name resolves to this server has the same origin for the
 // browser. Its requests have that name as Host.
 func TestRebindingIsRefused(t *testing.T) {
-	const refused = "requests under this name are not allowed here: use an address, localhost or HTTPS, or start vitals with --web.allowed-host=NAME\n"
+	const refused = "requests under this name are not allowed here: use an address, localhost or HTTPS, or allow the name with --web.allowed-host=NAME or Options.AllowedHosts\n"
 	tests := []struct {
 		name, method, path, host, origin string
 		tls                              bool
@@ -70,7 +70,7 @@ func TestRebindingIsRefused(t *testing.T) {
 	for _, tt := range tests {
 		done := 0
 		o := fixed(healthy())
-		o.Hosts = []string{"node1", ".monitoring", "vitals.example.org"}
+		o.Hosts = []string{"", "node1", ".monitoring", "vitals.example.org"}
 		o.Config = func() []byte { return nil }
 		o.Reload = func() error { done++; return nil }
 		o.History = past()
@@ -98,9 +98,11 @@ func TestRebindingIsRefused(t *testing.T) {
 func TestRebindingOverTheUnixSocket(t *testing.T) {
 	o := fixed(healthy())
 	o.Reload = func() error { return nil }
-	r := request(t, server.New(o).Local(allowAll), "POST", "/-/reload", "", "Origin", "http://vitals.test")
-	if r.StatusCode != 200 {
-		t.Errorf("over the Unix socket = %d, want 200", r.StatusCode)
+	r := httptest.NewRequest("POST", "http://vitals.test/-/reload", http.NoBody)
+	r.Header.Set("Origin", "http://vitals.test")
+	w := httptest.NewRecorder()
+	if server.New(o).Local(allowAll).ServeHTTP(w, r); w.Code != 200 {
+		t.Errorf("over the Unix socket = %d, want 200", w.Code)
 	}
 }
 
@@ -129,15 +131,18 @@ func TestRebindingOfOverridesOverTheUnixSocket(t *testing.T) {
 	}
 }
 
-// The program that embeds a server without Hosts decides about names itself. "*" allows all.
+// Without Hosts, the server checks names as well. "*" allows all.
 func TestHostsThatAllowEveryName(t *testing.T) {
-	for _, hosts := range [][]string{nil, {"*"}} {
+	for _, tt := range []struct {
+		hosts []string
+		code  int
+	}{{nil, 403}, {[]string{"*"}, 200}} {
 		o := fixed(healthy())
-		o.Hosts = hosts
+		o.Hosts = tt.hosts
 		r := httptest.NewRequest("GET", "http://any.example/api/v1/status", http.NoBody)
 		w := httptest.NewRecorder()
-		if server.New(o).Handler().ServeHTTP(w, r); w.Code != 200 {
-			t.Errorf("with the hosts %q, GET = %d, want 200", hosts, w.Code)
+		if server.New(o).Handler().ServeHTTP(w, r); w.Code != tt.code {
+			t.Errorf("with the hosts %q, GET = %d, want %d", tt.hosts, w.Code, tt.code)
 		}
 	}
 }

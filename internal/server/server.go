@@ -54,8 +54,8 @@ type Options struct {
 	// Components returns the last reports of the components, for the page and the API.
 	Components func() []ComponentStatus
 	// Hosts are names that requests may have as Host without HTTPS, in addition to addresses and
-	// local names, as access.New takes them. Other requests are rejected, except on paths of
-	// probes and metrics. Without any, only those that have an Origin are rejected.
+	// local names, as access.New takes them. Requests under other names are rejected, except on
+	// paths of probes and metrics.
 	Hosts []string
 	// Process returns what the metrics of the process itself show.
 	Process ownmetrics.Sources
