@@ -35,8 +35,8 @@ type Changes struct {
 	Status
 	// Complete is set if all rules and collectors are included.
 	Complete bool `json:"complete"`
-	// Overrides is how this client may begin and end silences and maintenance: yes, token for
-	// with the operator token, or no.
+	// Overrides is how this client may begin and end silences and maintenance: "allowed"; "token",
+	// which needs the operator token; or "denied".
 	Overrides string `json:"overrides"`
 	// Rules replace those at the positions RulesAt, and Collectors alike.
 	Rules        []json.RawMessage `json:"rules"`

@@ -94,8 +94,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, mayWrite func(*ht
 	s.bounded(w, r, v, in, func() { s.servePath(w, r, v, mayWrite) })
 }
 
-// anyHost reports whether a path is served under any name, as those of states are: probes, badges
-// and metrics.
+// anyHost reports whether a path is served under any name: probes, badges and metrics. The paths of
+// states are also served under any name.
 func anyHost(path string) bool {
 	switch path {
 	case pathHealthy, pathReady, pathMetrics, pathSLIs:

@@ -119,8 +119,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler serves everything to the network: reports, silences and maintenance need their tokens. Each handler bounds its
-// own requests in flight, those of probes excepted.
+// Handler serves everything to the network. Reports, silences and maintenance need their tokens.
+// Each handler bounds its own requests in flight. Requests of probes have no bound.
 func (s *Server) Handler() http.Handler {
 	return s.Local(nil)
 }
