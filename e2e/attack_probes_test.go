@@ -158,12 +158,14 @@ func TestAttackOnSockets(t *testing.T) {
 	a.ctx = ctx
 	a.begin(t, "4352 endless headers to each listener")
 	largest := 0
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
 	for range countedProbes {
+		<-tick.C
 		largest = max(largest, c.sockets(t))
 		if err := a.alive(probeTimeout); err != nil {
 			t.Errorf("a probe under attack: %v\n%s", err, p.tail())
 		}
-		time.Sleep(probeEvery)
 	}
 	t.Logf("the buffers of sockets take up to %.1f MiB", float64(largest)/mebibyte)
 	if largest == 0 || largest > most {
