@@ -49,7 +49,7 @@ func (s *store) file(name string, flags int) (*os.File, error) {
 	path := filepath.Join(s.options.Dir, name)
 	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if refused(err) {
-		return nil, fmt.Errorf("%w: expected a regular file of user %d with mode 0600: chown, chmod or remove it", err, s.user)
+		return nil, fmt.Errorf("%w: expected a regular file of user %d with mode 0600, in a directory that the user may write to: chown, chmod or remove it", err, s.user)
 	}
 	if err != nil {
 		return nil, err

@@ -193,7 +193,8 @@ func TestReadOnlySegment(t *testing.T) {
 	})
 }
 
-// A file that the process may read and not remove is left out, and is no error of the storage.
+// A file that the process may read and not remove is left out, and does not keep the others from being
+// read. That nothing can be written is a warning of its own, which root does not get.
 func TestSegmentThatStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -206,7 +207,7 @@ func TestSegmentThatStays(t *testing.T) {
 		defer second.stop()
 		equal(t, 0, len(second.past.Events))
 		second.wantLog("a file in the storage is not read", 1)
-		second.wantLog("permission denied", 1)
+		second.wantLog("events-00000001.log: permission denied", 1)
 	})
 }
 
