@@ -52,6 +52,9 @@ func (o *Options) load() (*configfile.Loaded[entry], []error) {
 	known := kindsOf(o.Kinds)
 	known.Templates = o.Templates
 	l, errs := configfile.Load(known, from, path, data, o.adjust)
+	if len(errs) == 0 {
+		errs = l.TooManyTargets(o.memory())
+	}
 	if len(o.Rules) == 0 {
 		return l, errs
 	}

@@ -52,8 +52,8 @@ type Options struct {
 	// Interval is the time between two evaluations when nothing else causes one. Zero is that of
 	// the configuration, which is 1 s by default.
 	Interval time.Duration
-	// MaxMemory bounds the memory of series and alerts, and that of answers while they are
-	// parsed, in bytes each; 64 MiB if zero.
+	// MaxMemory bounds the memory of series and alerts, of answers while they are parsed, and of
+	// targets at 16 KiB, in bytes each; 64 MiB if zero. New refuses a configuration with more targets.
 	MaxMemory int64
 	// AllowedHosts are names under which clients may reach the page, the API and /config without
 	// TLS, in addition to addresses, the name of the machine and local names. A name is written as
@@ -68,6 +68,8 @@ type Options struct {
 
 // TemplateParser parses the templates of rules.
 type TemplateParser = expand.Parser
+
+func (o *Options) memory() int64 { return cmp.Or(o.MaxMemory, defaultMemory) }
 
 // Templates returns a parser of templates as Prometheus has them, such as {{ $value }}. It links
 // text/template, which makes a program 4.6 MB larger: only one that calls Templates contains it.
@@ -121,7 +123,7 @@ func New(o Options) (*Evaluator, error) {
 	if v.logger == nil {
 		v.logger = slog.New(slog.DiscardHandler)
 	}
-	memory := cmp.Or(o.MaxMemory, defaultMemory)
+	memory := o.memory()
 	b := &configfile.Builder[entry]{Logger: v.logger, Secrets: v.secrets, Memory: budget.New(memory), Bodies: budget.NewBodies(memory)}
 	load := func() (*configfile.Loaded[entry], []error) {
 		l, errs := o.load()
@@ -230,7 +232,7 @@ func (v *Evaluator) Changed() <-chan struct{} { return v.eval.Changed() }
 
 // Handler serves probes, metrics, the API and the page: the paths of docs/reference/endpoints.md.
 // Reports need the token server.component_token of the configuration, silences and maintenance
-// need server.operator_token. They are rejected without one.
+// need server.operator_token. They are rejected without one. A silence waits for Run.
 func (v *Evaluator) Handler() http.Handler { return v.server.Handler() }
 
 // Probes serves the states and nothing else, for a listener without authentication.

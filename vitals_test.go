@@ -27,6 +27,7 @@ import (
 	"github.com/vitals-health/vitals/collectors/components"
 	"github.com/vitals-health/vitals/collectors/file"
 	"github.com/vitals-health/vitals/collectors/remote"
+	"github.com/vitals-health/vitals/collectors/tcp"
 	"github.com/vitals-health/vitals/evaluator"
 )
 
@@ -43,6 +44,8 @@ func TestNewReportsMistakes(t *testing.T) {
 		{"two configurations", vitals.Options{ConfigFile: "a.yml", Config: []byte("{}")}, []string{"both Options.ConfigFile (a.yml) and Options.Config are set"}},
 		{"no such file", vitals.Options{ConfigFile: "none.yml"}, []string{"none.yml: there is no such file"}},
 		{"no memory", vitals.Options{MaxMemory: -1}, []string{"Options.MaxMemory -1: expected a number of bytes"}},
+		{"more targets than memory", vitals.Options{MaxMemory: 1 << 20, Kinds: map[string]collectors.Kind{"tcp": new(tcp.Config)}, Config: []byte("collectors:\n  - {name: a, tcp: {discovery: {files: [/a.yml], limit: 65}}}\n")},
+			[]string{"Options.Config:2:57: collectors[0].tcp.discovery.limit: limit 65: expected at most 64"}},
 		{"invalid kinds", vitals.Options{Kinds: map[string]collectors.Kind{"name": new(directory), "Big": new(directory), "nil": nil}},
 			[]string{`kind "name" in Options.Kinds: expected a key`, `kind "Big" in Options.Kinds: expected a key`, `kind "nil" in Options.Kinds is <nil>: expected a pointer to a struct`}},
 		{"a kind that the program does not name", vitals.Options{Kinds: kinds, Config: []byte("collectors:\n  - {name: a, tcp: {address: 'h:1'}}\n")},

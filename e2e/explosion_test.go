@@ -73,6 +73,12 @@ func startExplosion(t *testing.T, explodes *atomic.Bool) daemon {
 	}
 	write(t, filepath.Join(dir, "rules.yml"), explosionRules)
 	write(t, filepath.Join(dir, "vitals.yml"), config)
+	return runLimited(t, filepath.Join(dir, "vitals.yml"), dir)
+}
+
+// runLimited runs Vitals in a cgroup with the memory limit of the shipped manifests.
+func runLimited(t *testing.T, config, dir string) daemon {
+	t.Helper()
 	c := newMemoryCgroup(t)
 	c.limit(t, explosionLimit)
 	bin := filepath.Join(dir, "vitals")
@@ -80,7 +86,7 @@ func startExplosion(t *testing.T, explodes *atomic.Bool) daemon {
 	if err := os.WriteFile(bin, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return runVitals(t, bin, filepath.Join(dir, "vitals.yml"), dir)
+	return runVitals(t, bin, config, dir)
 }
 
 // spared checks that what is not exploding goes on.

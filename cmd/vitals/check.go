@@ -115,7 +115,7 @@ func (p *program) checkConfig(syntaxOnly bool, to *lintreport.Printer) int {
 // checkBuild makes all collectors and the evaluator of a configuration, and starts
 // nothing.
 func checkBuild(l *config.Loaded) error {
-	b := config.Builder{Logger: slog.New(slog.DiscardHandler), MemoryLimit: memoryLimit()}
+	b := config.Builder{Logger: slog.New(slog.DiscardHandler), TargetMemory: memoryLimit() / targetsShare}
 	cfg, _, err := b.Build(l)
 	if err != nil {
 		return err

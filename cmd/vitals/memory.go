@@ -11,9 +11,10 @@ const (
 	noMemoryLimit = 2 << 30
 	// seriesShare and bodiesShare are the parts of the limit that series, and answers while
 	// they are parsed, may take: a quarter and a fifth. The rest is for snapshots, queries,
-	// requests and garbage.
-	seriesShare = 4
-	bodiesShare = 5
+	// requests and garbage. targetsShare is the part that collectors may plan for their targets.
+	seriesShare  = 4
+	bodiesShare  = 5
+	targetsShare = 4
 	// A query may load samples of an eighth of the limit, at 16 bytes each, and at most
 	// mostSamples.
 	bytesPerSample = 8 * 16

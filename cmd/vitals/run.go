@@ -179,7 +179,7 @@ func (p *program) newParts(logger *slog.Logger) (*daemon, *config.Builder) {
 	d := &daemon{logger: logger, history: history.Resume(time.Now(), p.storage.past), journal: p.storage.journal, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
 	memory := memoryToUse()
 	return d, &config.Builder{
-		Logger: logger, Start: d.orphans.Start, Secrets: p.secrets, MemoryLimit: memoryLimit(),
+		Logger: logger, Start: d.orphans.Start, Secrets: p.secrets, TargetMemory: memoryLimit() / targetsShare,
 		Memory: budget.New(memory / seriesShare), Bodies: budget.NewBodies(memory / bodiesShare),
 	}
 }

@@ -16,13 +16,9 @@ import (
 	"github.com/vitals-health/vitals/rules"
 )
 
-// The targets of all collectors may take a quarter of the memory limit.
-const (
-	memoryShare = 4
-	// targetMemory is what a target takes in bytes, with its series. In a cgroup of 128 MiB, 4,000
-	// targets of http took 66 MB and 8,192 took 105 MB. The kernel killed 16,384.
-	targetMemory = 8 << 10
-)
+// targetMemory is what a target takes in bytes, twice: the series of a target of http take 7.8 KiB, and a
+// collector may hold as much as it leaves free. TestTargetsThatFit of e2e checks as many targets as fit 128 MiB.
+const targetMemory = 16 << 10
 
 // Builder makes the collectors of a configuration and the configuration of the evaluator.
 // It keeps the collectors of the last build, so that a reload reuses those that did not
@@ -36,8 +32,8 @@ type Builder[E Entry[E]] struct {
 	// Start is the function with which collectors start child processes; nil where nothing
 	// else waits for children.
 	Start func(func() (*os.Process, error)) (*os.Process, func(), error)
-	// MemoryLimit is the memory that the process may use, in bytes; 0 for no limit.
-	MemoryLimit int64
+	// TargetMemory is what the targets of all collectors may take, in bytes; 0 for no bound.
+	TargetMemory int64
 	// Memory and Bodies bound what collectors keep and parse; nil for no bound.
 	Memory *budget.Budget
 	Bodies *budget.Bodies
@@ -72,7 +68,7 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 		cfg.States = append(cfg.States, evaluator.StatePolicy{Name: name, NoData: rules.NoData(s.NoData), AtStart: evaluator.AtStart(s.AtStart)})
 	}
 	b.Secrets.Add(append(l.secretsOfFiles(), l.Secrets...)...)
-	errs := b.tooManyTargets(l)
+	errs := l.TooManyTargets(b.TargetMemory)
 	for _, i := range inOrderOfUse(l.Config.Collectors) {
 		c := l.Config.Collectors[i]
 		name, _, _ := c.Common()
@@ -101,13 +97,13 @@ func (b *Builder[E]) Build(l *Loaded[E]) (cfg evaluator.Config, commit func(), e
 	return cfg, func() { b.replace(next) }, nil
 }
 
-// tooManyTargets returns the mistakes of collectors whose targets need more memory than the
-// collectors before them leave.
-func (b *Builder[E]) tooManyTargets(l *Loaded[E]) (errs []error) {
-	if b.MemoryLimit == 0 {
+// TooManyTargets returns the mistakes of collectors whose targets need more of the memory, in bytes, than
+// the collectors before them leave. There are none if it is 0.
+func (l *Loaded[E]) TooManyTargets(memory int64) (errs []error) {
+	if memory == 0 {
 		return nil
 	}
-	all := b.MemoryLimit / memoryShare / targetMemory
+	all := memory / targetMemory
 	left := all
 	for i, c := range l.Config.Collectors {
 		key, kind := c.Kind()
@@ -125,8 +121,8 @@ func (b *Builder[E]) tooManyTargets(l *Loaded[E]) (errs []error) {
 			path, given, others = "targets", fmt.Sprintf("%d targets", listed), all-left
 		}
 		errs = append(errs, l.mistake(l.Document, fmt.Sprintf("collectors[%d].%s.%s", i, key, path),
-			"%s: expected at most %d, as there are %d other targets, and a quarter of the memory limit, %s, holds %d of %s",
-			given, max(all-others, 0), others, collectors.Size(b.MemoryLimit), all, collectors.Size(targetMemory)))
+			"%s: expected at most %d, as there are %d other targets, and the memory for targets, %s, holds %d of %s",
+			given, max(all-others, 0), others, collectors.Size(memory), all, collectors.Size(targetMemory)))
 	}
 	return errs
 }

@@ -43,7 +43,7 @@ func TestBuildDescribesTheMetrics(t *testing.T) {
 
 // The targets of all collectors fit the memory of the process, for each kind that has them.
 func TestBuildRefusesMoreTargetsThanFit(t *testing.T) {
-	const memory = 128 << 20
+	const memory = 64 << 20
 	for key, kind := range map[string]struct{ options, address string }{
 		"http": {"", "http://%s"}, "scrape": {"", "http://%s"}, "tcp": {"", "%s:1"}, "grpc": {"", "%s:1"}, "icmp": {"", "%s"}, "dns": {"name: a.example, ", "%s"},
 	} {
@@ -57,7 +57,7 @@ func TestBuildRefusesMoreTargetsThanFit(t *testing.T) {
 		}
 		found := func(keys string) string { return "discovery: {files: [/etc/targets.yml]" + keys + "}" }
 		mistake := func(i int, path, given string, fits int) string {
-			return fmt.Sprintf("collectors[%d].%s.%s: %s: expected at most %d, as there are %d other targets, and a quarter of the memory limit, 128MiB, holds 4096 of 8KiB", i, key, path, given, fits, 4096-fits)
+			return fmt.Sprintf("collectors[%d].%s.%s: %s: expected at most %d, as there are %d other targets, and the memory for targets, 64MiB, holds 4096 of 16KiB", i, key, path, given, fits, 4096-fits)
 		}
 		for name, tt := range map[string]struct {
 			given  string
@@ -72,16 +72,16 @@ func TestBuildRefusesMoreTargetsThanFit(t *testing.T) {
 			"the default fits":       {of("a", 0, found(", limit: 3096")) + of("b", 0, found("")), memory, ""},
 			"the default":            {of("a", 0, found(", limit: 3097")) + of("b", 0, found("")), memory, mistake(1, "discovery.limit", "limit 1000", 999)},
 			"the largest number":     {of("a", 1, found(", limit: 9223372036854775807")), memory, mistake(0, "discovery.limit", "limit 9223372036854775807", 4095)},
-			"listed":                 {of("a", 3, ""), 3 * 32 << 10, ""},
-			"one more is listed":     {of("a", 4, ""), 3 * 32 << 10, "targets: 4 targets: expected at most 3"},
-			"no room after the list": {of("a", 4, found("")), 3 * 32 << 10, "limit 1000: expected at most 0, as there are 4 other targets"},
+			"listed":                 {of("a", 3, ""), 3 * 16 << 10, ""},
+			"one more is listed":     {of("a", 4, ""), 3 * 16 << 10, "targets: 4 targets: expected at most 3"},
+			"no room after the list": {of("a", 4, found("")), 3 * 16 << 10, "limit 1000: expected at most 0, as there are 4 other targets"},
 			"without a memory limit": {of("a", 0, found(", limit: 30000")), 0, ""},
 		} {
 			l, errs := Load(allKinds(), NewSources(), "vitals.yml", []byte("collectors:\n"+tt.given), nil)
 			if len(errs) > 0 {
 				t.Fatal(key, name, errs[0])
 			}
-			_, _, err := (&Builder[kinds.Config]{Logger: slog.New(slog.DiscardHandler), MemoryLimit: tt.memory}).Build(l)
+			_, _, err := (&Builder[kinds.Config]{Logger: slog.New(slog.DiscardHandler), TargetMemory: tt.memory}).Build(l)
 			if got := fmt.Sprint(err); !strings.Contains(got, tt.want) || (err == nil) != (tt.want == "") {
 				t.Errorf("%s, %s: Build() = %s, want %q", key, name, got, tt.want)
 			}
