@@ -48,7 +48,7 @@ after them, and does not keep a Job running. */}}
 - --web.config.file=/etc/vitals-web/web.yml
 {{- end }}
 {{- if .Values.storage.enabled }}
-- --storage.path=/var/lib/vitals
+- --storage.path=/var/lib/vitals/events
 {{- end }}
 {{- with .Values.reports }}
 {{- if .events }}
