@@ -241,7 +241,7 @@ func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
 	cmd.Flag("grpc.listen-address", "An additional listener for health checks over gRPC only, without TLS and authentication. All other listeners have them as well.").PlaceHolder("ADDRESS").StringVar(&p.grpcAddress)
 	cmd.Flag("web.page-title", "The title of the status page, such as the name of the workload. By default the name of the pod or host.").PlaceHolder("TEXT").StringVar(&p.pageTitle)
 	cmd.Flag("web.frame-ancestor", "A site whose pages may show the status page in a frame, such as https://grafana.example.org, or * for all. Repeatable; by default none may.").PlaceHolder("ORIGIN").SetValue((*frameAncestors)(&p.frameAncestors))
-	cmd.Flag("web.allowed-host", "A name under which clients may reach the page, the API and /config without TLS, such as that of an ingress: vitals.example.org, .example.org for all names below, or * for all. Repeatable. Addresses, localhost, the name of the machine and names of Kubernetes services are always allowed.").PlaceHolder("NAME").SetValue((*allowedHosts)(&p.allowedHosts))
+	cmd.Flag("web.allowed-host", "A name under which clients may reach the page, the API and /config without TLS, such as the name of an ingress: vitals.example.org, .example.org for all names below, or * for all. Repeatable. Addresses, localhost, the name of the machine and names of Kubernetes services are always allowed.").PlaceHolder("NAME").SetValue((*allowedHosts)(&p.allowedHosts))
 	cmd.Flag("web.enable-lifecycle", "Allow POST /-/reload.").BoolVar(&p.lifecycle)
 	cmd.Flag("web.shutdown-delay", "How long to keep serving after SIGTERM, with ready failing, so that load balancers notice.").Default("5s").DurationVar(&p.shutdownDelay)
 }

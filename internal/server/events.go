@@ -72,8 +72,8 @@ func (s *Server) listEvents(w http.ResponseWriter, q history.Query) {
 	reply.Send(w, http.StatusOK, "application/json", parts...)
 }
 
-// strips serves /api/v1/history: the status of every subject over ?span=, 1h or 24h, and
-// with ?kind= of those of one kind.
+// strips serves /api/v1/history: the status of every subject over ?span=, 1h or 24h,
+// with ?kind= only of subjects of that kind.
 func (s *Server) strips(w http.ResponseWriter, r *http.Request, v *view) {
 	span := time.Hour
 	switch given := r.URL.Query().Get("span"); given {

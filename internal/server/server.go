@@ -62,7 +62,7 @@ type Options struct {
 	// About is whose health this is, for the page and the API.
 	About About
 	// FrameAncestors are the sources, as in a content security policy, whose pages may show
-	// those of this server in a frame; none without any.
+	// the page of this server in a frame; none without any.
 	FrameAncestors []string
 	// Version is shown on the page and in the API.
 	Version string

@@ -7,8 +7,8 @@ import (
 	"github.com/vitals-health/vitals/internal/states"
 )
 
-// componentPrefix is that of the services of components. The services of states and rules have
-// the names of their paths.
+// componentPrefix begins the names of services of components. Services of states and rules have the
+// names of their paths.
 const componentPrefix = "component/"
 
 // Services returns the word of every service for health checks over gRPC: of the states, of

@@ -42,7 +42,7 @@ type Status struct {
 type About struct {
 	// Title is that of the page.
 	Title string `json:"title,omitempty"`
-	// Host is the name of the host or pod, and Namespace that of the pod's.
+	// Host is the name of the host or pod, and Namespace the namespace of the pod.
 	Host      string `json:"host,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Configuration is the file or the profile.

@@ -32,7 +32,7 @@ type view struct {
 	probes map[string]*probe
 	// exposition has one function per format, which renders once.
 	exposition [exposition.Formats]func() *exposition.Exposition
-	// slis is the body of /metrics/slis, status that of /api/v1/status, and plain the page
+	// slis is the body of /metrics/slis, status the body of /api/v1/status, and plain the page
 	// without scripts.
 	slis          [exposition.Formats]*body
 	status, plain *body
