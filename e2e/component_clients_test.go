@@ -73,7 +73,7 @@ func TestComponentClients(t *testing.T) {
 				p.await(t, "dead", componentSlack, deadFor("queue is stuck"))
 				c.report(t, variables, c.rejected, `unknown component "stranger": expected one of watcher`, "stranger", "ready")
 			}
-			c.report(t, []string{overTCP[0], "VITALS_TOKEN_FILE=" + p.dir + "/wrong"}, c.rejected, "needs the header Authorization", "watcher", "ready")
+			c.report(t, []string{overTCP[0], "VITALS_TOKEN_FILE=" + p.dir + "/wrong"}, c.rejected, "need the header Authorization", "watcher", "ready")
 			p.await(t, "dead after a rejected report", componentSlack, deadFor("queue is stuck"))
 			for _, variables := range [][]string{{"VITALS_SOCKET=" + p.dir + "/none.sock"}, {"VITALS_URL=http://" + address(t), overTCP[1]}} {
 				c.report(t, variables, c.away, c.gone, "watcher", "ready")

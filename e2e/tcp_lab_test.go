@@ -26,6 +26,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // tcpWithin bounds what shows with the next collections.
@@ -102,14 +104,16 @@ func serverAsk(t *testing.T, kind string, blocks map[string]string) tcpAsking {
 	return watch(t, all, `{alert: ServerDown, expr: vitals_dependency_up == 0, labels: {state: ready}, annotations: {summary: "{{ $labels.dependency }} is down."}}`)
 }
 
-// watch runs Vitals with collectors of any kinds, and with these rules.
+// watch runs Vitals with collectors of any kinds, and with these rules. All together collect ten times a
+// second: a server that forks for each connection needs more than two processors for 50.
 func watch(t *testing.T, blocks map[string]string, rules ...string) tcpAsking {
 	t.Helper()
 	dir := shortDirectory(t, "")
+	interval := max(500*time.Millisecond, time.Duration(len(blocks))*100*time.Millisecond)
 	var config strings.Builder
 	config.WriteString("evaluation_interval: 200ms\nrule_files: [rules.yml]\ncollectors:\n")
 	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		fmt.Fprintf(&config, "  - {name: %s, interval: 500ms, timeout: 400ms, %s}\n", name, blocks[name])
+		fmt.Fprintf(&config, "  - {name: %s, interval: %s, timeout: %s, %s}\n", name, model.Duration(interval), model.Duration(interval*4/5), blocks[name])
 	}
 	all := "groups: [{name: g, rules: [" + strings.Join(rules, ", ") + "]}]"
 	for file, text := range map[string]string{"vitals.yml": config.String(), "rules.yml": all} {
