@@ -121,7 +121,7 @@ func (l *Loaded[E]) TooManyTargets(memory int64) (errs []error) {
 			path, given, others = "targets", fmt.Sprintf("%d targets", listed), all-left
 		}
 		errs = append(errs, l.mistake(l.Document, fmt.Sprintf("collectors[%d].%s.%s", i, key, path),
-			"%s: expected at most %d, as there are %d other targets, and the memory for targets, %s, holds %d of %s",
+			"%s: expected at most %d, as there are %d other targets, and the memory for targets, %s, holds %d of %s; a larger memory limit allows more",
 			given, max(all-others, 0), others, collectors.Size(memory), all, collectors.Size(targetMemory)))
 	}
 	return errs

@@ -57,7 +57,7 @@ func TestBuildRefusesMoreTargetsThanFit(t *testing.T) {
 		}
 		found := func(keys string) string { return "discovery: {files: [/etc/targets.yml]" + keys + "}" }
 		mistake := func(i int, path, given string, fits int) string {
-			return fmt.Sprintf("collectors[%d].%s.%s: %s: expected at most %d, as there are %d other targets, and the memory for targets, 64MiB, holds 4096 of 16KiB", i, key, path, given, fits, 4096-fits)
+			return fmt.Sprintf("collectors[%d].%s.%s: %s: expected at most %d, as there are %d other targets, and the memory for targets, 64MiB, holds 4096 of 16KiB; a larger memory limit allows more", i, key, path, given, fits, 4096-fits)
 		}
 		for name, tt := range map[string]struct {
 			given  string
