@@ -143,16 +143,6 @@ func TestPageIsAccessible(t *testing.T) {
 	d.page.resize(t, wide, high)
 }
 
-// The view of many rules is as accessible, also with a group open.
-func TestPageOfManyRulesIsAccessible(t *testing.T) {
-	t.Parallel()
-	d, _ := openMany(t, "")
-	d.shows(t, "#rules", "Rules of ready · 5000 ok", "group99: 50 ok")
-	d.page.eval(t, `document.querySelector("#rules .fold").click()`, nil)
-	d.shows(t, "#rules", "Missing49Of0")
-	d.page.appearances(t, "many", func(t *testing.T) { d.page.audit(t) })
-}
-
 // visit opens another address in the tab, also one that differs behind the # only.
 func (p *tab) visit(t *testing.T, url string) {
 	t.Helper()

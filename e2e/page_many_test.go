@@ -17,7 +17,7 @@ const manyGroups, rulesOfGroup, manyCollectors = 100, 50, 500
 
 // openMany starts Vitals with 5,000 rules over 500 files, and opens the page. The directory
 // has the files.
-func openMany(t *testing.T, hash string) (d demo, files string) {
+func openMany(t *testing.T) (d demo, files string) {
 	t.Helper()
 	dir := shortDirectory(t, "")
 	var config, rules strings.Builder
@@ -45,15 +45,29 @@ func openMany(t *testing.T, hash string) (d demo, files string) {
 	d = demo{daemon: daemon{launch(t, listen, os.Getenv("VITALS_BIN"), "run", "--config.file="+filepath.Join(dir, "vitals.yml"),
 		"--web.listen-address="+listen, "--web.unix-socket=", "--web.shutdown-delay=0s", "--log.level=error")}}
 	await(t, "the process is ready", 2*time.Minute, func() error { return d.want("/ready", http.StatusOK) })
-	d.page = startBrowser(t).open(t, d.url+"/"+hash, wide, high)
+	d.page = startBrowser(t).open(t, d.url+"/", wide, high)
 	d.shows(t, "#states", "ready", "✓ ok", "alive")
 	return d, dir
 }
 
-// 5,000 rules are as many lines as there are groups, and at rest nothing but ages is drawn.
+// The page of 5,000 rules and 500 collectors. One daemon and one browser serve all parts, because to start them
+// on a machine with other work takes minutes.
 func TestPageOfManyRules(t *testing.T) {
-	t.Parallel()
-	d, dir := openMany(t, "")
+	d, dir := openMany(t)
+	t.Run("folded", func(t *testing.T) { d.folded(t, dir) })
+	t.Run("light", func(t *testing.T) { d.light(t, dir) })
+	t.Run("accessible", func(t *testing.T) {
+		d.page.visit(t, d.url+"/")
+		d.shows(t, "#rules", "10 failing, 4990 ok", "group99: 50 ok")
+		d.page.eval(t, `document.querySelector("#rules .fold").click()`, nil)
+		d.shows(t, "#rules", "Missing49Of0")
+		d.page.appearances(t, "many", func(t *testing.T) { d.page.audit(t) })
+	})
+}
+
+// folded checks that 5,000 rules are as many lines as there are groups, and that at rest nothing but ages is
+// drawn. It leaves all rules ok.
+func (d demo) folded(t *testing.T, dir string) {
 	d.shows(t, "#rules", "Rules of ready · 5000 ok", "group0: 50 ok", "group99: 50 ok")
 	d.shows(t, "#collectors", "500 collectors succeeded")
 	var drawn int
@@ -79,6 +93,10 @@ func TestPageOfManyRules(t *testing.T) {
 	d.page.picture(t, "many-failing")
 	d.filtered(t)
 	d.silent(t)
+	if err := os.WriteFile(filepath.Join(dir, "file7"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.shows(t, "#rules", "Rules of ready · 5000 ok", "group99: 50 ok")
 }
 
 // filtered uses the filter, without a mouse.
