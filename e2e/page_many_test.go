@@ -51,7 +51,7 @@ func openMany(t *testing.T) (d demo, files string) {
 }
 
 // The page of 5,000 rules and 500 collectors. One daemon and one browser serve all parts, because to start them
-// on a machine with other work takes minutes.
+// on a machine with other work takes minutes. Each part begins with what the one before leaves.
 func TestPageOfManyRules(t *testing.T) {
 	d, dir := openMany(t)
 	t.Run("folded", func(t *testing.T) { d.folded(t, dir) })
