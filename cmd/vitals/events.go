@@ -30,7 +30,7 @@ type eventing struct {
 
 // eventsCommand declares the command events.
 func (p *program) eventsCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	cmd := app.Command("events", "Print what happened, the newest last: every change of a state, a rule and a collector, and what the process did. Times are in UTC. The daemon keeps the last 1,000 events in memory.")
+	cmd := app.Command("events", "Print what happened, the newest last: every change of a state, a rule and a collector, and what the process did. Times are in UTC. The daemon keeps the last 1,000 events in memory, half of them of states.")
 	e := &eventing{}
 	cmd.Flag("state", "Only events of this state and of the rules that feed it.").PlaceHolder("NAME").StringVar(&e.state)
 	cmd.Flag("rule", "Only events of this rule.").PlaceHolder("NAME").StringVar(&e.rule)
@@ -57,6 +57,7 @@ func (p *program) runEvents(e *eventing) int {
 	if e.follow {
 		return p.failed(e.daemon.Follow(parameters, e.timeout, p.stderr, show))
 	}
+	parameters.Set("waiting", "true")
 	events, failed := e.daemon.Events(parameters, e.timeout)
 	if failed == nil {
 		_ = show(events) // main reports a failed write for all commands

@@ -31,10 +31,13 @@ func (p *program) runExplainPast(e *explaining) int {
 	if e.past.last && (e.past.at != "" || e.past.since != "") || e.past.at != "" && e.past.since != "" {
 		return usage("expected one of --last, --at and --since")
 	}
-	parameters := url.Values{"state": {e.state}}
+	parameters := url.Values{"waiting": {"true"}}
 	if e.options.Rule != "" {
-		parameters = url.Values{"rule": {e.options.Rule}}
+		parameters.Set("rule", e.options.Rule)
+	} else {
+		parameters.Set("state", e.state)
 	}
+	at := time.Now()
 	for flag, given := range map[string]string{"since": e.past.since, "until": e.past.at} {
 		if given == "" {
 			continue
@@ -45,6 +48,7 @@ func (p *program) runExplainPast(e *explaining) int {
 		}
 		if flag == "until" {
 			t = t.Add(time.Second - time.Nanosecond) // to the end of the second
+			at = t
 		}
 		parameters.Set(flag, t.Format(time.RFC3339Nano))
 	}
@@ -56,7 +60,7 @@ func (p *program) runExplainPast(e *explaining) int {
 		return p.failed(failed)
 	}
 	printed := &eventing{format: e.format, verbose: true}
-	chosen := e.choose(events)
+	chosen := e.choose(events, at)
 	if len(chosen) == 0 && e.format == "text" {
 		_, _ = fmt.Fprintln(p.stdout, "no event is kept of that")
 	}
@@ -64,9 +68,9 @@ func (p *program) runExplainPast(e *explaining) int {
 	return exitOK
 }
 
-// choose returns the events to print: with --since all, with --at the last one of the state
+// choose returns the events to print: with --since all, with --at those of that time of the state
 // or of the rule, and with --last the one that began the last failure, and what followed.
-func (e *explaining) choose(events []*history.Event) []*history.Event {
+func (e *explaining) choose(events []*history.Event, at time.Time) []*history.Event {
 	if e.past.since != "" {
 		return events
 	}
@@ -78,5 +82,5 @@ func (e *explaining) choose(events []*history.Event) []*history.Event {
 			return failure
 		}
 	}
-	return own[max(0, len(own)-1):]
+	return history.At(own, at)
 }

@@ -87,6 +87,58 @@ func TestStorageAfterKill(t *testing.T) {
 	}
 }
 
+// A state that flaps by one rule beyond its budget, and then fails by another one: that is the last failure, while
+// it lasts, when it has passed, and after the end of the process.
+func TestLastFailureOfAFlappingState(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "rules.yml", `groups:
+  - name: markers
+    rules:
+      - {alert: MarkerGone, expr: 'vitals_file_exists{file="marker"} == 1', labels: {state: ready}, annotations: {summary: The marker is gone.}}
+      - {alert: DiskFull, expr: 'vitals_file_exists{file="full"} == 1', labels: {state: ready}, annotations: {summary: The disk is full.}}
+`)
+	storage := filepath.Join(dir, "storage")
+	p := runVitals(t, write(t, dir, "vitals.yml", strings.ReplaceAll(`evaluation_interval: 100ms
+rule_files: [DIR/rules.yml]
+collectors:
+  - {name: marker, interval: 100ms, file: {path: DIR/marker}}
+  - {name: full, interval: 100ms, file: {path: DIR/full}}
+`, "DIR", dir)), "--storage.path="+storage, "--web.shutdown-delay=0s")
+	p.waitReady()
+	becomes := func(file string, fails bool) {
+		if path := filepath.Join(dir, file); fails {
+			write(t, dir, file, "")
+		} else if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, file+" to be measured", func() bool { code, _ := p.get("/ready"); return (code == 503) == fails })
+	}
+	last := func(want string) {
+		t.Helper()
+		var out, errs strings.Builder
+		code := run([]string{"explain", "ready", "--last", "--socket=" + p.socket}, &out, &errs)
+		if first, _, _ := strings.Cut(out.String(), "\n"); code != exitOK || !regexp.MustCompile(want).MatchString(first) {
+			t.Errorf("vitals explain --last = %d, %s\n%s, want %s", code, &out, &errs, want)
+		}
+	}
+	for range 25 {
+		becomes("marker", true)
+		becomes("marker", false)
+	}
+	becomes("full", true)
+	last("ready ok -> failing .*: DiskFull: The disk is full")
+	becomes("full", false)
+	last("ready ok -> (ok, 2 changes in .*, failing .*|failing .*): DiskFull: The disk is full") // on a slow machine, nothing flaps
+	p.signal(syscall.SIGTERM)
+	if code := p.exit(); code != exitOK {
+		t.Errorf("exit code = %d, want 0", code)
+	}
+	if !regexp.MustCompile(`"kind":"state",[^\n]*"name":"DiskFull"`).MatchString(stored(t, storage)) {
+		t.Error("the files have no event of DiskFull")
+	}
+}
+
 // SIGTERM leaves a last word, whose author the next process does not miss.
 func TestStorageAfterSIGTERM(t *testing.T) {
 	t.Parallel()

@@ -50,10 +50,20 @@ type Event struct {
 	// LastedSeconds is how long the status before lasted; 0 for a subject that is new. Of a
 	// start it is how long no process ran before, where that is recorded.
 	LastedSeconds float64 `json:"lasted_seconds"`
-	// Changes counts the changes that a subject that flaps folds into this event, and Begin is
-	// the time of the first of them. Zero in an event of a single change.
+	// Changes counts the changes of a subject that flaps if the event has several, and Begin is the time of the
+	// first of them. At and To are then those of the last one, and From is the status before the first. Zero
+	// in an event of a single change.
 	Changes int       `json:"changes,omitempty"`
 	Begin   time.Time `json:"begin,omitzero"`
+	// Worst is the worst status of several changes, and WorstAt is when it began: Reason, Rules and Generation
+	// are those of that moment. Zero in an event of a single change.
+	Worst   Status    `json:"worst,omitzero"`
+	WorstAt time.Time `json:"worst_at,omitzero"`
+	// Until is when the failure that went on after At ended, if later changes of the subject are joined with
+	// other events. Zero if it ended with the next event of the subject.
+	Until time.Time `json:"until,omitzero"`
+	// FailingSeconds is how long the subject failed between Begin and At, or Until, by what the event names.
+	FailingSeconds float64 `json:"failing_seconds,omitempty"`
 	// Action is what happened if the status did not change: a silence or maintenance began or
 	// ended. From and To are then the status at that moment.
 	Action string `json:"action,omitempty"`
@@ -131,7 +141,7 @@ type CollectorMoment struct {
 
 // The sizes of fixed parts in memory: the structs, with the headers of their strings.
 const (
-	eventSize = 256
+	eventSize = 320
 	ruleSize  = 384
 	partSize  = 64
 )

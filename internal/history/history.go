@@ -14,7 +14,8 @@ import (
 // The bounds of the memory. An event with one rule needs about 1 kB, and its JSON as much again
 // from the first client that reads it on.
 const (
-	// MaxEvents and maxBytes bound the events that are kept: the older ones are dropped.
+	// MaxEvents and maxBytes bound the events that are kept: half of them are for states, operators and
+	// the process, and half for rules and collectors.
 	MaxEvents = 1000
 	maxBytes  = 1 << 20
 	// maxSubjects bounds the subjects that have strips and events: 1.2 kB each. More than
@@ -30,12 +31,14 @@ type History struct {
 	mu sync.Mutex // guards what follows
 	// began is the start of the strips, the longest before the process, with the monotonic
 	// reading.
-	began  time.Time
-	events []*Event
-	bytes  int
-	nextID uint64
-	// dropped is the ID of the newest event that was dropped.
-	dropped uint64
+	began time.Time
+	// states has the events of states, operators and the process, and others those of rules and collectors.
+	states, others ring
+	nextID         uint64
+	// waiting are the bytes of events that are in no ring yet.
+	waiting int
+	// added are the events of the call of Observe that goes on.
+	added []*Event
 	// tracks are the subjects of the last snapshot in its order, and known all of them.
 	tracks []*track
 	known  map[key]*track
@@ -53,6 +56,8 @@ type History struct {
 	}
 	// overrides are those of the last snapshot, or of the process before. They are never changed.
 	overrides []evaluator.Override
+	// complete is set if all collectors of the last snapshot have run.
+	complete bool
 	// observed counts the calls of Observe.
 	observed uint64
 	changed  chan struct{}
@@ -93,37 +98,40 @@ func vitals() Subject { return Subject{Kind: Process, Name: "vitals"} }
 func (h *History) Observe(s *evaluator.Snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first := h.nextID
+	h.added = nil
 	h.observed++
 	h.observeProcess(s)
 	index := h.last.states
-	complete := !slices.ContainsFunc(s.Collectors, func(c evaluator.CollectorStatus) bool { return !c.Ran })
-	if complete {
+	h.complete = !slices.ContainsFunc(s.Collectors, func(c evaluator.CollectorStatus) bool { return !c.Ran })
+	if h.complete {
 		index = 0
 		for i := range s.Collectors {
 			c := &s.Collectors[i]
-			t := h.take(s, &index, Subject{Kind: Collector, Name: c.Name}, ofCollector(c.Success), func(e *Event) { e.Reason = text.Clip(c.Error, maxReason) })
+			t := h.take(s, &index, Subject{Kind: Collector, Name: c.Name}, ofCollector(c.Success), nil, func(e *Event) { e.Reason = text.Clip(c.Error, maxReason) })
 			h.measure(t, longest(), c.Duration.Seconds(), s.At)
 		}
 		for i := range s.Rules {
 			r := &s.Rules[i]
-			h.take(s, &index, Subject{Rule, r.Name, r.State, r.Group}, of(r.Status.String()), func(e *Event) { explainRule(e, s, r) })
+			h.take(s, &index, Subject{Rule, r.Name, r.State, r.Group}, of(r.Status.String()), nil, func(e *Event) { explainRule(e, s, r) })
 		}
 		h.last.states = index
 	}
 	for i := range s.States {
 		st := &s.States[i]
-		h.take(s, &index, Subject{Kind: State, Name: st.Name}, of(s.Word(st)), func(e *Event) { explainState(e, s, st) })
+		h.take(s, &index, Subject{Kind: State, Name: st.Name}, of(s.Word(st)), st, func(e *Event) { explainState(e, s, st) })
+	}
+	if h.last.stopping {
+		h.stop()
 	}
 	h.overrides = s.Overrides
 	for i := range s.Changes {
 		h.observeOverride(s, &s.Changes[i])
 	}
-	if complete {
+	if h.complete {
 		h.tracks = h.tracks[:min(index, len(h.tracks))]
 		h.forget(s)
 	}
-	if h.nextID != first {
+	if len(h.added) > 0 {
 		close(h.changed)
 		h.changed = make(chan struct{})
 	}
@@ -154,9 +162,9 @@ func (h *History) observeProcess(s *evaluator.Snapshot) {
 	h.last.at, h.last.reload, h.last.generation, h.last.snapshot = s.At, s.Reload.At, s.Generation, s
 }
 
-// take records the status of a subject, and returns its track. explain adds to an event what
-// explains it.
-func (h *History) take(s *evaluator.Snapshot, index *int, subject Subject, status Status, explain func(*Event)) *track {
+// take records the status of a subject, and returns its track. A state is given as such. explain adds to an event
+// what explains it.
+func (h *History) take(s *evaluator.Snapshot, index *int, subject Subject, status Status, st *evaluator.State, explain func(*Event)) *track {
 	t := h.track(*index, subject)
 	*index++
 	if t == nil {
@@ -165,33 +173,32 @@ func (h *History) take(s *evaluator.Snapshot, index *int, subject Subject, statu
 	t.observed = h.observed
 	now := max(s.At.Sub(h.began), t.until)
 	t.write(now) // the status before lasted until now
+	// Before all collectors have run, each one that runs may change which rule has no data.
+	others := st != nil && status.Fails() && h.complete && !decide(t.flaps.rules, s, st)
+	if status == t.status && !others {
+		h.due(t, s.At)
+		return t
+	}
+	e := &Event{At: inUTC(s.At), Generation: s.Generation, Subject: subject, From: t.status, To: status}
+	if !t.since.IsZero() {
+		e.LastedSeconds = s.At.Sub(t.since).Seconds()
+	}
 	if status != t.status {
-		from, since := t.status, t.since
 		t.status, t.since = status, s.At
 		t.write(now)
-		if from != None || status != OK {
-			t.flaps.count(s.At, from, since)
-		}
 	}
-	if folded, due := t.flaps.due(s.At); due {
-		h.event(s, t, folded, explain)
+	if e.From == None && status == OK {
+		return t
 	}
+	if t.flaps.explains(e) {
+		explain(e)
+	}
+	if st != nil {
+		t.flaps.rules = e.names()
+	}
+	h.change(t, e)
+	h.due(t, s.At)
 	return t
-}
-
-// event adds an event of the changes of a subject that have none yet.
-func (h *History) event(s *evaluator.Snapshot, t *track, folded flaps, explain func(*Event)) {
-	e := &Event{At: inUTC(s.At), Generation: s.Generation, Subject: t.key.Subject, From: folded.from, To: t.status}
-	if !folded.since.IsZero() {
-		e.LastedSeconds = folded.begin.Sub(folded.since).Seconds()
-	}
-	if folded.changes > 1 {
-		e.Changes, e.Begin = folded.changes, inUTC(folded.begin)
-		h.merge(e, t.flaps.last)
-		t.flaps.last = e
-	}
-	explain(e)
-	h.add(e)
 }
 
 // write writes the status to the strips, from the time of the last one up to now.
@@ -244,6 +251,7 @@ func (h *History) forget(s *evaluator.Snapshot) {
 		if t.curve != nil {
 			h.curves--
 		}
+		h.releaseAll(t)
 		if t.status != OK && t.status != None {
 			h.add(&Event{At: inUTC(s.At), Generation: s.Generation, Subject: t.key.Subject, From: t.status, To: Removed, LastedSeconds: s.At.Sub(t.since).Seconds()})
 		}
@@ -255,34 +263,16 @@ func (h *History) add(e *Event) {
 	h.nextID++
 	e.ID = h.nextID
 	h.keep(e)
+	h.added = append(h.added, e)
 }
 
-// keep appends an event that has its ID, and drops the oldest ones beyond the bounds.
+// keep appends an event that has its ID to its ring.
 func (h *History) keep(e *Event) {
-	e.encoded = e.encodedOnce()
-	h.events = append(h.events, e)
-	h.bytes += e.size()
-	drop := 0
-	for ; len(h.events)-drop > MaxEvents || h.bytes > maxBytes; drop++ {
-		h.bytes -= h.events[drop].size()
-		h.dropped = h.events[drop].ID
+	if (e.Kind == Rule || e.Kind == Collector) && e.Action == "" {
+		h.others.keep(e)
+	} else {
+		h.states.keep(e)
 	}
-	h.events = slices.Delete(h.events, 0, drop)
-}
-
-// merge adds an older event of the same subject that flaps to a newer one, and removes it.
-func (h *History) merge(e, older *Event) {
-	if older == nil || e.At.Sub(older.At) > mergeWithin {
-		return
-	}
-	i := slices.Index(h.events, older)
-	if i < 0 {
-		return
-	}
-	e.Changes += older.Changes
-	e.Begin, e.From, e.LastedSeconds = older.Begin, older.From, older.LastedSeconds
-	h.bytes -= older.size()
-	h.events = slices.Delete(h.events, i, i+1)
 }
 
 // inUTC returns a time in UTC, without the monotonic reading.

@@ -25,7 +25,7 @@ func TestOverridesAreEvents(t *testing.T) {
 			changes = changes[1:]
 		}
 		s.pass(5 * time.Second)
-		events, _ := s.history.Events(Query{After: s.history.events[0].ID})
+		events, _ := s.history.Events(Query{After: s.history.StartID()})
 		var shown []string
 		for _, e := range events {
 			shown = append(shown, Line(e))

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -32,12 +33,15 @@ func Resume(now time.Time, past Past) *History {
 	h := &History{began: now.Add(-coarseStep * time.Duration(coarseSlots)), nextID: uint64(max(0, now.UnixMicro())), known: map[key]*track{}, overrides: past.Overrides, changed: make(chan struct{}), closed: make(chan struct{})}
 	start := &Event{At: inUTC(now), Subject: vitals(), To: OK, Reason: started}
 	var id uint64
+	var kept []*Event // also those that have no room in the rings
 	for _, e := range past.Events {
 		if e.ID <= id {
 			continue
 		}
-		id = e.ID
-		h.replaceFolded(e)
+		id, kept = e.ID, append(kept, e)
+		if e.Changes > 1 && e.Worst == None {
+			e.Worst, e.WorstAt = max(e.From, e.To), e.Begin // stored by an earlier version
+		}
 		h.keep(e)
 	}
 	if id > 0 {
@@ -50,7 +54,7 @@ func Resume(now time.Time, past Past) *History {
 	}
 	h.add(start)
 	h.startID = start.ID
-	h.fillStrips(now)
+	h.fillStrips(append(kept, start), now)
 	return h
 }
 
@@ -74,29 +78,13 @@ func (p Past) seen(now time.Time) time.Time {
 func (p Past) ended() bool {
 	for _, e := range slices.Backward(p.Events) {
 		switch {
-		case e.Kind != Process:
-		case strings.HasPrefix(e.Reason, shuttingDown):
-			return true
-		case strings.HasPrefix(e.Reason, started):
+		case e.starts():
 			return false
+		case e.Kind == Process && strings.HasPrefix(e.Reason, shuttingDown):
+			return true
 		}
 	}
 	return false
-}
-
-// replaceFolded removes the event of several changes that the given one took over: an
-// earlier process recorded both.
-func (h *History) replaceFolded(e *Event) {
-	if e.Changes < 2 {
-		return
-	}
-	i := slices.IndexFunc(h.events, func(old *Event) bool {
-		return old.Subject == e.Subject && old.Changes > 1 && old.Begin.Equal(e.Begin)
-	})
-	if i >= 0 {
-		h.bytes -= h.events[i].size()
-		h.events = slices.Delete(h.events, i, i+1)
-	}
 }
 
 // status is one that a subject had from a time on.
@@ -105,34 +93,59 @@ type status struct {
 	since time.Time
 }
 
-// fillStrips fills the strips of the time before now from the events. Where a process left
+// fillStrips fills the strips of the time before now from events. Where a process left
 // no event of a subject, its strip stays empty.
-func (h *History) fillStrips(now time.Time) {
+func (h *History) fillStrips(events []*Event, now time.Time) {
 	current := map[Subject]status{}
-	for _, e := range h.events {
-		if e.Kind == Process {
-			if strings.HasPrefix(e.Reason, started) {
-				end := e.At.Add(-seconds(e.LastedSeconds))
-				for subject, s := range current {
-					h.fill(subject, s.Status, s.since, end, now)
-				}
-				clear(current)
+	for _, e := range events {
+		switch {
+		case e.starts():
+			end := e.seenBefore()
+			for subject, s := range current {
+				h.fill(subject, s.Status, s.since, end, now)
 			}
-			continue
+			clear(current)
+		case e.Kind != Process && e.Action == "":
+			begin := e.start()
+			since := begin.Add(-seconds(e.LastedSeconds))
+			if s, ok := current[e.Subject]; ok {
+				since = s.since
+			}
+			h.fill(e.Subject, e.From, since, begin, now)
+			h.fillInside(e, now)
+			current[e.Subject] = status{e.To, e.At}
 		}
-		begin := e.At
-		if e.Changes > 1 {
-			begin = e.Begin
-		}
-		since := begin.Add(-seconds(e.LastedSeconds))
-		if s, ok := current[e.Subject]; ok {
-			since = s.since
-		}
-		h.fill(e.Subject, e.From, since, begin, now)
-		h.fill(e.Subject, max(e.From, e.To), begin, e.At, now)
-		current[e.Subject] = status{e.To, e.At}
 	}
 }
+
+// fillInside fills the strips of the time of an event of several changes. Where it failed for the smaller part of a
+// longer time, only its worst moment shows.
+func (h *History) fillInside(e *Event, now time.Time) {
+	if e.Changes < 2 {
+		return
+	}
+	worst, at := e.worst()
+	span, rest := e.At.Sub(e.Begin), min(max(e.From, OK), max(e.To, OK))
+	if span <= coarseStep || 2*seconds(e.FailingSeconds) >= span {
+		rest = worst
+	}
+	h.fill(e.Subject, rest, e.Begin, at, now)
+	h.fill(e.Subject, worst, at, at, now)
+	h.fill(e.Subject, rest, at, e.At, now)
+}
+
+// merged returns the events of both rings that are newer than an ID, in their order.
+func (h *History) merged(after uint64) []*Event {
+	all := slices.Concat(h.states.newer(after), h.others.newer(after))
+	slices.SortFunc(all, func(a, b *Event) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// starts reports whether the event is the start of a process.
+func (e *Event) starts() bool { return e.Kind == Process && strings.HasPrefix(e.Reason, started) }
+
+// seenBefore returns until when the process before a start was seen.
+func (e *Event) seenBefore() time.Time { return e.At.Add(-seconds(e.LastedSeconds)) }
 
 // fill adds to the strips of a subject a status that it had from one time to another, both
 // before now.
@@ -167,6 +180,7 @@ func (h *History) end(now time.Time) {
 		return
 	}
 	h.last.stopping = true
+	h.stop()
 	h.add(&Event{At: inUTC(now), Generation: h.last.generation, Subject: vitals(), To: OK, Reason: text.Clip(shuttingDown+": "+strings.ReplaceAll(h.verdicts(now), "\n", "; "), maxReason)})
 }
 

@@ -121,23 +121,16 @@ func TestResumeBeforeThePast(t *testing.T) {
 	})
 }
 
-// An event of several changes that took over an older one is kept once.
+// An event of several changes that an earlier version stored, without the worst moment.
 func TestResumeWithFoldedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		flap := func(id uint64, changes int, minutes time.Duration) *Event {
-			return &Event{ID: id, At: begin.Add(minutes * time.Minute), Begin: begin, Changes: changes, Subject: Subject{Kind: State, Name: "ready"}, From: OK, To: Failing}
-		}
 		time.Sleep(10 * time.Minute)
-		h := Resume(time.Now(), Past{Events: []*Event{flap(1, 3, 1), flap(2, 9, 2)}})
+		h := Resume(time.Now(), Past{Events: []*Event{{ID: 1, At: begin.Add(time.Minute), Begin: begin, Changes: 3, Subject: Subject{Kind: State, Name: "ready"}, From: OK, To: Failing}}})
 		events := h.all()
 		equal(t, 2, len(events))
-		equal(t, 9, events[0].Changes)
-		bytes := 0
-		for _, e := range events {
-			bytes += e.size()
-		}
-		equal(t, bytes, h.bytes)
+		equal(t, Failing, events[0].Worst)
+		equal(t, begin, events[0].WorstAt)
 	})
 }
 

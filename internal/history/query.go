@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,11 @@ import (
 type Query struct {
 	// After is the ID that the events are newer than.
 	After uint64
-	// Since and Until bound the time of the events; zero for no bound.
+	// Waiting adds the events of subjects that flap now, which wait and may still change: as the last ones, and
+	// with the ID 0.
+	Waiting bool
+	// Since and Until bound the time of the events; zero for no bound. An event of several changes is chosen if
+	// one of them may be within.
 	Since, Until time.Time
 	// State names the state that the events are about, or which their rules feed, and Rule
 	// the rule; empty for all.
@@ -22,8 +27,7 @@ type Query struct {
 }
 
 func (q Query) chooses(e *Event) bool {
-	return e.ID > q.After &&
-		!e.At.Before(q.Since) && (q.Until.IsZero() || !e.At.After(q.Until)) &&
+	return !e.At.Before(q.Since) && (q.Until.IsZero() || !e.start().After(q.Until)) &&
 		(q.State == "" || e.Subject.State == q.State || e.Kind == State && e.Name == q.State) &&
 		(q.Rule == "" || e.Kind == Rule && e.Name == q.Rule)
 }
@@ -33,16 +37,33 @@ func (q Query) chooses(e *Event) bool {
 func (h *History) Events(q Query) (events []*Event, complete bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range slices.Backward(h.events) {
-		if q.Limit > 0 && len(events) == q.Limit {
-			break
-		}
+	for _, e := range h.merged(q.After) {
 		if q.chooses(e) {
 			events = append(events, e)
 		}
 	}
-	slices.Reverse(events)
-	return events, q.After >= h.dropped
+	if q.Waiting {
+		events = append(events, h.waitingEvents(q)...)
+	}
+	if q.Limit > 0 {
+		events = events[max(0, len(events)-q.Limit):]
+	}
+	return events, q.After >= max(h.states.dropped, h.others.dropped)
+}
+
+// waitingEvents returns the chosen events that wait, by the time of their last change.
+func (h *History) waitingEvents(q Query) (events []*Event) {
+	for _, t := range h.known {
+		for _, w := range t.flaps.waiting {
+			if q.chooses(w) {
+				events = append(events, w)
+			}
+		}
+	}
+	slices.SortFunc(events, func(a, b *Event) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(order(a.Kind), order(b.Kind)), strings.Compare(a.Name, b.Name))
+	})
+	return events
 }
 
 // Overrides returns the silences and the maintenance of the last snapshot, or before it those

@@ -29,10 +29,13 @@ func Line(e *Event) string {
 	switch {
 	case e.Changes > 1:
 		fmt.Fprintf(&b, ", %d changes in %s", e.Changes, text.Span(e.At.Sub(e.Begin)))
+		if e.FailingSeconds > 0 {
+			b.WriteString(", failing " + text.Span(seconds(e.FailingSeconds)))
+		}
 	case e.LastedSeconds > 0:
 		fmt.Fprintf(&b, " after %s", text.Span(seconds(e.LastedSeconds)))
 	}
-	if why := e.why(); why != "" && e.To != OK {
+	if why := e.why(); why != "" && (e.To != OK || e.Changes > 1) {
 		b.WriteString(": " + why)
 	}
 	return b.String()
@@ -70,8 +73,12 @@ const undetermined = "cannot determine whether this holds: "
 func Text(e *Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (generation %d)\n", Line(e), e.Generation)
+	if e.Worst != None {
+		fmt.Fprintf(&b, "  from %s, %s at %s:\n", e.Begin.UTC().Format(time.DateTime), e.Worst, e.WorstAt.UTC().Format(time.DateTime))
+	}
+	_, at := e.worst()
 	for i := range e.Rules {
-		e.Rules[i].write(&b, e.At)
+		e.Rules[i].write(&b, at)
 	}
 	if more := e.RuleCount - len(e.Rules); more > 0 {
 		fmt.Fprintf(&b, "  and %s more\n", text.Plural(more, "rule"))

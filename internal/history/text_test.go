@@ -60,6 +60,15 @@ func TestText(t *testing.T) {
 			Event{At: at, Subject: Subject{Kind: Collector, Name: "c"}, From: OK, To: OK, Changes: 12, Begin: at.Add(-4 * time.Minute)},
 			"2026-01-02 03:12:07  collector c ok -> ok, 12 changes in 4m (generation 0)\n",
 		},
+		{
+			Event{At: at, Subject: Subject{Kind: State, Name: "ready"}, From: OK, To: OK, Changes: 2, Begin: at.Add(-23 * time.Second), Worst: Failing, WorstAt: at.Add(-19 * time.Second), FailingSeconds: 19, Rules: []RuleMoment{{Name: "RedisDown", Status: Failing, Since: at.Add(-20 * time.Second), Expr: "up == 0", Summary: "Redis does not answer."}}, RuleCount: 1},
+			`2026-01-02 03:12:07  state     ready ok -> ok, 2 changes in 23s, failing 19s: RedisDown: Redis does not answer. (generation 0)
+  from 2026-01-02 03:11:44, failing at 2026-01-02 03:11:48:
+  RedisDown is failing for 1s
+    Redis does not answer.
+    expression  up == 0
+`,
+		},
 	} {
 		equal(t, tt.want, Text(&tt.event))
 	}

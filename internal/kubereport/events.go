@@ -134,9 +134,13 @@ func (e *events) note(event *history.Event) (note, bool) {
 	}
 	n := note{id: event.ID, kind: warning, state: event.Name, reason: camel(event.Name) + "Failing", begin: event.At, at: event.At, changes: max(1, event.Changes)}
 	since := ", " + event.Name + " " + event.To.String() + " since " + timestamp(event.At)
+	passed := event.Changes > 1 && event.FailingSeconds > 0 && !event.To.Fails() // it failed, and no longer does
 	if event.Changes > 1 {
 		n.begin = event.Begin
 		since = fmt.Sprintf(", %s %s, %d changes since %s", event.Name, event.To, event.Changes, timestamp(event.Begin))
+		if event.FailingSeconds > 0 {
+			since += ", failing " + text.Span(time.Duration(event.FailingSeconds*float64(time.Second)))
+		}
 	}
 	switch {
 	case event.Reason == evaluator.ReasonShuttingDown:
@@ -144,8 +148,10 @@ func (e *events) note(event *history.Event) (note, bool) {
 	case event.To == history.OK && e.reported[event.Name]:
 		delete(e.reported, event.Name)
 		n.kind, n.reason = normal, camel(event.Name)+"Ok"
-		n.message = fmt.Sprintf("%s ok, after %s for %s", event.Name, event.From, text.Span(time.Duration(event.LastedSeconds*float64(time.Second))))
-	case event.To != history.Warning && !event.To.Fails(), event.From.Fails() && event.To.Fails() && event.Changes <= 1 && e.reported[event.Name]:
+		if n.message = strings.TrimPrefix(since, ", "); event.Changes <= 1 {
+			n.message = fmt.Sprintf("%s ok, after %s for %s", event.Name, event.From, text.Span(time.Duration(event.LastedSeconds*float64(time.Second))))
+		}
+	case event.To != history.Warning && !event.To.Fails() && !passed, event.From.Fails() && event.To.Fails() && event.Changes <= 1 && e.reported[event.Name]:
 		return note{}, false
 	case len(event.Rules) > 0:
 		r := &event.Rules[0]
@@ -154,6 +160,9 @@ func (e *events) note(event *history.Event) (note, bool) {
 	default:
 		e.reported[event.Name] = true
 		n.message = because(e.clean(cmp.Or(event.Reason, "no rule decides")), 0) + since
+	}
+	if passed {
+		delete(e.reported, event.Name)
 	}
 	n.message = text.Clip(n.message, maxMessage)
 	return n, true

@@ -120,6 +120,34 @@ func TestEventOfAnUnknownState(t *testing.T) {
 	})
 }
 
+// Of a state that flaps, a failure that has passed is reported, and the end of one that was reported.
+func TestEventsOfAStateThatFlaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newLab(t, Options{Events: true}).reporter.events
+		at := time.Unix(0, 0)
+		event := func(from, to history.Status, changes int) *history.Event {
+			return &history.Event{
+				Subject: history.Subject{Kind: history.State, Name: "ready"}, Begin: at, At: at.Add(time.Minute), From: from, To: to,
+				Changes: changes, Worst: history.Failing, WorstAt: at, FailingSeconds: 19,
+				Rules: []history.RuleMoment{{Name: "RedisDown", Summary: "Redis does not answer", Status: history.Failing}}, RuleCount: 1,
+			}
+		}
+		for _, c := range []struct {
+			event *history.Event
+			want  string
+		}{
+			{event(history.OK, history.OK, 2), "Warning RedisDown: Redis does not answer, ready ok, 2 changes since " + timestamp(at) + ", failing 19s"},
+			{event(history.OK, history.Failing, 3), "Warning RedisDown: Redis does not answer, ready failing, 3 changes since " + timestamp(at) + ", failing 19s"},
+			{event(history.Failing, history.OK, 5), "Normal ReadyOk: ready ok, 5 changes since " + timestamp(at) + ", failing 19s"},
+		} {
+			n, ok := e.note(c.event)
+			if got := n.kind + " " + n.reason + ": " + n.message; !ok || got != c.want {
+				t.Errorf("note(%s) = %s, want %s", history.Line(c.event), got, c.want)
+			}
+		}
+	})
+}
+
 // An event of the same reason within 10 minutes counts on. One that has expired is made again.
 func TestEventsOfOneReasonAreASeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -37,7 +37,7 @@ type Events struct {
 
 // events serves /api/v1/events: what happened. ?since= and ?until= are times in RFC 3339 or
 // durations before now, ?state= and ?rule= names, ?after= an ID, and ?limit= the number of
-// events. Clients that accept text/event-stream get these events and then each new one;
+// events. ?waiting=true adds those that may still change. Clients that accept text/event-stream get these events and then each new one;
 // Last-Event-ID is then as after.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, _ *view) {
 	q, err := queryOf(r.URL.Query(), s.opts.Now())
@@ -112,6 +112,11 @@ func queryOf(form url.Values, now time.Time) (q history.Query, err error) {
 			return q, fmt.Errorf("after %.64q: expected the id of an event", given)
 		}
 	}
+	if given := form.Get("waiting"); given != "" {
+		if q.Waiting, err = strconv.ParseBool(given); err != nil {
+			return q, fmt.Errorf("waiting %.64q: expected true or false", given)
+		}
+	}
 	if given := form.Get("limit"); given != "" {
 		if q.Limit, err = strconv.Atoi(given); err != nil || q.Limit <= 0 {
 			return q, fmt.Errorf("limit %.64q: expected a positive number", given)
@@ -146,6 +151,7 @@ func acceptsStream(accept string) bool {
 // stream sends the chosen events and then each new one, until the client disconnects. A
 // client that does not read is disconnected after limits.WriteTimeout.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, q history.Query) {
+	q.Waiting = false // the client continues after the last ID
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
 	h.Set("X-Content-Type-Options", "nosniff")

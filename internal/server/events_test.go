@@ -56,11 +56,31 @@ func TestEvents(t *testing.T) {
 		{"?state=missing", 200, `"events": []`},
 		{"?since=yesterday", 400, `since "yesterday": expected a time such as 2006-01-02T15:04:05Z, or a duration such as 1h or 2d`},
 		{"?after=x", 400, `after "x": expected the id of an event`},
+		{"?waiting=maybe", 400, `waiting "maybe": expected true or false`},
 		{"?limit=0", 400, `limit "0": expected a positive number`},
 	} {
 		r := request(t, h, http.MethodGet, "/api/v1/events"+tt.query, "")
 		if body := text(t, r); r.StatusCode != tt.want || !strings.Contains(body, tt.part) {
 			t.Errorf("%s: got %d %s, want %d with %s", tt.query, r.StatusCode, body, tt.want, tt.part)
+		}
+	}
+}
+
+// Who continues after the last ID gets no event that may still change.
+func TestEventsThatWait(t *testing.T) {
+	past := past()
+	for i := range 50 {
+		s := healthy()
+		if i%2 == 1 {
+			s = failing()
+		}
+		observe(past, s, noon().Add(time.Minute+time.Duration(i)*time.Second))
+	}
+	h := withHistory(past)
+	for query, want := range map[string]bool{"?state=ready": false, "?state=ready&waiting=true": true} {
+		body := text(t, request(t, h, http.MethodGet, "/api/v1/events"+query, ""))
+		if got := strings.Contains(body, `"id":0,`); got != want {
+			t.Errorf("%s has an event that waits: %t, want %t", query, got, want)
 		}
 	}
 }

@@ -152,12 +152,13 @@ function event(e, open, now) {
   const first = e.rules?.[0], id = `event-${e.id}`;
   const found = first && (reason(first) || first.reason), decided = e.kind === "rule" ? found : first && [first.name, found].filter(Boolean).join(": ");
   const text = [e.action, e.reason].filter(Boolean).join(" ") || decided;
+  const flaps = e.changes > 1 && [`flaps: ${e.changes} changes`, e.failing_seconds > 0 && `failing ${whole(e.failing_seconds)}`].filter(Boolean).join(", ");
   return [
     el("div", { class: "event" },
       moment(e.at), badge(tones[e.to], e.to),
       el("a", { class: "event-name", href: link({ event: open ? "" : String(e.id) }), "data-row": true, "aria-expanded": String(open), "aria-controls": id }, e.name),
       e.kind !== "process" && el("span", { class: "tag" }, e.kind),
-      e.changes > 1 && el("span", { class: "tag" }, `flaps: ${e.changes} changes`),
+      flaps && el("span", { class: "tag" }, flaps),
       text && el("span", { class: "event-text" }, text),
       el("span", { class: "since" }, e.from && e.lasted_seconds > 0 && `after ${whole(e.lasted_seconds)} ${e.from} · `, age(seconds(now, e.at)))),
     el("div", { class: "explained", id }, open && thatMoment(e)),
@@ -176,7 +177,7 @@ function ruleThen(r, e) {
   return el("div", { class: "then" },
     el("p", null, badge(tones[r.status], r.status), " ", el("strong", null, r.name), r.cause && el("span", { class: "tag" }, `because of ${r.cause}`), r.silenced_until && el("span", { class: "tag" }, "silenced until ", moment(r.silenced_until)), " ", reason(r)),
     el("p", null, el("code", null, r.expr), r.value != null && el("span", { class: "number" }, ` → ${number(r.value)}${r.threshold ? ` (${r.threshold})` : ""}`), labels.length > 0 && el("span", { class: "soft" }, ` ${labels.join(" ")}`)),
-    r.since && el("p", { class: "soft" }, `${r.status} for ${whole(seconds(Date.parse(e.at), r.since))} at that moment`, r.alert_count > 1 && `, first of ${r.alert_count} alerts`),
+    r.since && el("p", { class: "soft" }, `${r.status} for ${whole(seconds(Date.parse(e.worst_at ?? e.at), r.since))} at that moment`, r.alert_count > 1 && `, first of ${r.alert_count} alerts`),
     r.note && el("p", { class: "soft" }, r.note),
     r.collectors?.map((c) => el("p", null, el("strong", null, c.name), !c.ran ? " no collection had finished" : c.success ? " succeeded" : el("span", { class: "wrong" }, ` failed: ${c.error ?? ""}`), c.age_seconds != null && `, values ${whole(c.age_seconds)} old`)),
     r.consequences?.length > 0 && el("p", { class: "soft" }, `consequences: ${r.consequences.join(", ")}`));
