@@ -123,6 +123,7 @@ func New(o Options) (*Evaluator, error) {
 	if v.logger == nil {
 		v.logger = slog.New(slog.DiscardHandler)
 	}
+	v.history.Log(v.logger)
 	memory := o.memory()
 	b := &configfile.Builder[entry]{Logger: v.logger, Secrets: v.secrets, Memory: budget.New(memory), Bodies: budget.NewBodies(memory)}
 	load := func() (*configfile.Loaded[entry], []error) {

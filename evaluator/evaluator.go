@@ -25,12 +25,9 @@ type Evaluator struct {
 	settling settling
 	// waiting is since when Run has waited for an event; zero while it handles one.
 	waiting time.Time
-	changes changeLog
 	// workers are the running collectors; nil before Run.
 	workers *workers.Set
 	current atomic.Pointer[published]
-	// started is set once a snapshot after a collection of every collector is published.
-	started bool
 
 	results  chan workers.Result
 	requests chan func(at time.Time)
@@ -59,7 +56,7 @@ func New(cfg Config, opts Options) (*Evaluator, error) {
 	}
 	c.clock = time.Now
 	e := &Evaluator{
-		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now, changes: newChangeLog(opts.Logger),
+		opts: opts, core: c, watch: newStepWatch(now), clock: time.Now,
 		results:  make(chan workers.Result),
 		requests: make(chan func(time.Time)),
 		views:    make(chan func(context.Context)),
@@ -224,18 +221,6 @@ func (e *Evaluator) publish(s *Snapshot) {
 		return
 	}
 	close(old.replaced)
-	first := !e.started && e.core.allRan()
-	e.started = e.started || first
-	e.changes.log(old.snapshot, s, first)
-}
-
-// names returns the names of rules, in the order of the indexes.
-func (s *Snapshot) names(indexes []int) []string {
-	names := make([]string, 0, len(indexes))
-	for _, i := range indexes {
-		names = append(names, s.Rules[i].Name)
-	}
-	return names
 }
 
 // now returns the time. When the wall clock has stepped since the last call, it shifts

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/history"
 )
 
 // failing is a collector that fails, without a series if up is negative.
@@ -174,7 +175,9 @@ func TestFindingsAreBounded(t *testing.T) {
 func logOf(t *testing.T, cfg evaluator.Config, d time.Duration, part string) []string {
 	t.Helper()
 	var log bytes.Buffer
-	e, err := evaluator.New(cfg, evaluator.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	logger, h := slog.New(slog.NewTextHandler(&log, nil)), history.New(time.Now())
+	h.Log(logger)
+	e, err := evaluator.New(cfg, evaluator.Options{Logger: logger, Observe: h.Observe})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,8 +85,8 @@ func TestLabelExplosionFailsItsCollectorAlone(t *testing.T) {
 	if s := collect(explosion(1000, 500)); !s.Collectors[0].Success || valueOf(s, "vitals_collector_failure", "bad") != 0 {
 		t.Errorf("bad = %+v after the explosion, want a success", s.Collectors[0])
 	}
-	if lines := strings.Count(log.String(), "samples of the collector are"); lines == 0 || lines > newChanges {
-		t.Errorf("%d lines in the log about the memory, want 1 to %d:\n%s", lines, newChanges, log.String())
+	if lines := strings.Count(log.String(), "samples of the collector are"); lines == 0 || lines > workers.NewChanges {
+		t.Errorf("%d lines in the log about the memory, want 1 to %d:\n%s", lines, workers.NewChanges, log.String())
 	}
 }
 

@@ -15,16 +15,6 @@ const maxNote = workers.MaxNote
 // noteLine returns a text as one line of at most maxNote bytes.
 func noteLine(s string) string { return text.Short(s, maxNote) }
 
-// reasonOf returns why a state has its verdict: its own reason, and then the reasons and
-// notes of the rules that decide it.
-func (s *Snapshot) reasonOf(st State) string {
-	reasons := []string{st.Reason}
-	for _, i := range st.Deciding {
-		reasons = append(reasons, s.Rules[i].Reason, s.Rules[i].Note)
-	}
-	return joined(reasons)
-}
-
 // joined returns the texts that are not empty, each once, in at most 512 bytes.
 func joined(texts []string) string {
 	return bound(strings.Join(unique(texts), "; "))

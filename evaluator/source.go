@@ -73,7 +73,7 @@ func (c *core) replaceSources(at time.Time) {
 // Further changes do not extend that time.
 func (c *core) inheritSource(old *source, cfg Source, at time.Time) *source {
 	if old == nil {
-		return &source{series: c.window.Owner(), refusals: rate.NewLimiter(rate.Every(changePause), newChanges)}
+		return &source{series: c.window.Owner(), refusals: rate.NewLimiter(rate.Every(workers.ChangePause), workers.NewChanges)}
 	}
 	if old.inheritedUntil.IsZero() {
 		old.inheritedUntil = at.Add(cfg.Interval + cfg.Timeout)

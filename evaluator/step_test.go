@@ -102,6 +102,14 @@ func runByClock(t *testing.T, c *contactCollector, clock func() time.Time) *Eval
 	return e
 }
 
+// namesOf returns the names of rules.
+func namesOf(s *Snapshot, rules []int) (names []string) {
+	for _, i := range rules {
+		names = append(names, s.Rules[i].Name)
+	}
+	return names
+}
+
 // A reading of a thread that was stopped between the two clocks is no step: samples keep their
 // time, and no collector runs again.
 func TestReadingsThatAreNoSteps(t *testing.T) {
@@ -117,7 +125,7 @@ func TestReadingsThatAreNoSteps(t *testing.T) {
 	for range 12 {
 		changed := e.Changed()
 		if s := e.Snapshot(); s.States[0].Verdict != Pass {
-			t.Fatalf("ready fails by a wrong reading: %v", s.names(s.States[0].Deciding))
+			t.Fatalf("ready fails by a wrong reading: %v", namesOf(s, s.States[0].Deciding))
 		}
 		<-changed
 		if off := time.Now().Round(0).Sub(e.Snapshot().At.Round(0)); off > time.Minute {
@@ -143,7 +151,7 @@ func TestStepOfTheClockFailsNothing(t *testing.T) {
 				<-changed
 				s := e.Snapshot()
 				if ready := s.States[0]; ready.Verdict != Pass {
-					t.Fatalf("ready fails after the step: %v", s.names(ready.Deciding))
+					t.Fatalf("ready fails after the step: %v", namesOf(s, ready.Deciding))
 				}
 				if stepped := s.At.Round(0).Sub(before.At.Round(0)); stepped.Round(time.Hour) == by {
 					after++

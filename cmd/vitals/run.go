@@ -177,6 +177,7 @@ func (p *program) newInvalidDaemon(l *config.Loaded, invalid error, logger *slog
 // newParts returns a daemon without an evaluator, and the builder of its collectors.
 func (p *program) newParts(logger *slog.Logger) (*daemon, *config.Builder) {
 	d := &daemon{logger: logger, history: history.Resume(time.Now(), p.storage.past), journal: p.storage.journal, notifier: sdnotify.New(logger), orphans: reaper.New(reaper.Options{Logger: logger})}
+	d.history.Log(logger)
 	memory := memoryToUse()
 	return d, &config.Builder{
 		Logger: logger, Start: d.orphans.Start, Secrets: p.secrets, TargetMemory: memoryLimit() / targetsShare,

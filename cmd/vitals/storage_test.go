@@ -137,6 +137,9 @@ collectors:
 	if !regexp.MustCompile(`"kind":"state",[^\n]*"name":"DiskFull"`).MatchString(stored(t, storage)) {
 		t.Error("the files have no event of DiskFull")
 	}
+	if log := p.log.String(); !regexp.MustCompile(`state=ready .*rules=\[DiskFull\]`).MatchString(log) {
+		t.Errorf("the log has no line of DiskFull:\n%s", log)
+	}
 }
 
 // SIGTERM leaves a last word, whose author the next process does not miss.

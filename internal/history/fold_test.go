@@ -310,10 +310,11 @@ func TestStartIsOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(time.Now())
 		f := failures{history: h}
-		for ran := range 4 {
+		lines := f.logged()
+		for ran := range 9 {
 			time.Sleep(time.Second)
 			s := &evaluator.Snapshot{At: time.Now(), MaxAge: time.Hour, States: []evaluator.State{{Name: "ready", Verdict: evaluator.Pass}}}
-			for i := range 3 {
+			for i := range 8 {
 				s.Collectors = append(s.Collectors, evaluator.CollectorStatus{Name: fmt.Sprint(i), Ran: i < ran})
 				s.Rules = append(s.Rules, evaluator.Rule{Name: fmt.Sprint("Rule", i), State: "ready", Status: evaluator.Unknown})
 				if i >= ran {
@@ -323,6 +324,7 @@ func TestStartIsOneEvent(t *testing.T) {
 			h.Observe(s)
 		}
 		equal(t, 2, len(f.states()))
+		equal(t, []string{`level=INFO msg="state ok" state=ready`}, lines())
 	})
 }
 

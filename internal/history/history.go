@@ -3,6 +3,7 @@
 package history
 
 import (
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -37,8 +38,9 @@ type History struct {
 	nextID         uint64
 	// waiting are the bytes of events that are in no ring yet.
 	waiting int
-	// added are the events of the call of Observe that goes on.
-	added []*Event
+	// added are the events of the call of Observe or End that goes on.
+	added  []*Event
+	logger *slog.Logger
 	// tracks are the subjects of the last snapshot in its order, and known all of them.
 	tracks []*track
 	known  map[key]*track
@@ -56,8 +58,8 @@ type History struct {
 	}
 	// overrides are those of the last snapshot, or of the process before. They are never changed.
 	overrides []evaluator.Override
-	// complete is set if all collectors of the last snapshot have run.
-	complete bool
+	// complete is set if all collectors of the last snapshot have run, and started once they have.
+	complete, started bool
 	// observed counts the calls of Observe.
 	observed uint64
 	changed  chan struct{}
@@ -95,14 +97,20 @@ func vitals() Subject { return Subject{Kind: Process, Name: "vitals"} }
 // Observe records a snapshot. It must be called for every snapshot, in their order. Until
 // every collector has finished a collection it records the states only: for the lack of
 // samples, the rules are unknown then.
-func (h *History) Observe(s *evaluator.Snapshot) {
+func (h *History) Observe(s *evaluator.Snapshot) { h.log(h.observe(s)) }
+
+// observe records a snapshot, and returns what is to be logged.
+func (h *History) observe(s *evaluator.Snapshot) []*Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.added = nil
 	h.observed++
 	h.observeProcess(s)
+	var late []*Event
 	index := h.last.states
 	h.complete = !slices.ContainsFunc(s.Collectors, func(c evaluator.CollectorStatus) bool { return !c.Ran })
+	first := h.complete && !h.started
+	h.started = h.started || h.complete
 	if h.complete {
 		index = 0
 		for i := range s.Collectors {
@@ -118,7 +126,13 @@ func (h *History) Observe(s *evaluator.Snapshot) {
 	}
 	for i := range s.States {
 		st := &s.States[i]
-		h.take(s, &index, Subject{Kind: State, Name: st.Name}, of(s.Word(st)), st, func(e *Event) { explainState(e, s, st) })
+		subject, before := Subject{Kind: State, Name: st.Name}, len(h.added)
+		h.take(s, &index, subject, of(s.Word(st)), st, func(e *Event) { explainState(e, s, st) })
+		if first && st.Verdict == evaluator.Fail && len(h.added) == before {
+			e := &Event{Subject: subject, To: of(s.Word(st))} // it has failed since the start
+			explainState(e, s, st)
+			late = append(late, e)
+		}
 	}
 	if h.last.stopping {
 		h.stop()
@@ -135,6 +149,7 @@ func (h *History) Observe(s *evaluator.Snapshot) {
 		close(h.changed)
 		h.changed = make(chan struct{})
 	}
+	return append(late, h.toLog()...)
 }
 
 // observeProcess records what the process does: the outcome of a reload, the shutdown, and
