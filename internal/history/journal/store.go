@@ -21,7 +21,7 @@ const (
 	parts = 8
 	// maxSegment bounds a segment in bytes, as it is read into memory.
 	maxSegment = 1 << 20
-	// maxRead bounds what is read at the start, in bytes: more than a history holds, which joins older events.
+	// maxRead bounds what is read at the start, in bytes: more than a history holds.
 	maxRead = 4 << 20
 	// lockName is the file that is locked. It has the time at which the process was last seen.
 	lockName = "lock"
@@ -143,7 +143,7 @@ func (s *store) read() (past history.Past, err error) {
 	n, _ := s.lock.ReadAt(seen, 0)
 	past.Seen, _ = time.Parse(time.RFC3339, string(seen[:n])) // zero at the first start
 	total := int64(0)
-	for i := len(s.segments) - 1; i >= 0 && total < maxRead; i-- {
+	for i := len(s.segments) - 1; i >= 0 && len(past.Events) < history.MaxEvents && total < maxRead; i-- {
 		events, err := s.readSegment(i)
 		if err != nil {
 			return past, err
@@ -151,6 +151,7 @@ func (s *store) read() (past history.Past, err error) {
 		past.Events = append(events, past.Events...)
 		total += s.segments[i].bytes
 	}
+	past.Events = past.Events[max(0, len(past.Events)-history.MaxEvents):]
 	return past, nil
 }
 
