@@ -68,7 +68,7 @@ func (p *program) runExplainPast(e *explaining) int {
 	return exitOK
 }
 
-// choose returns the events to print: with --since all, with --at those of that time of the state
+// choose returns the events to print: with --since all, with --at the events at that time of the state
 // or of the rule, and with --last the one that began the last failure, and what followed.
 func (e *explaining) choose(events []*history.Event, at time.Time) []*history.Event {
 	if e.past.since != "" {

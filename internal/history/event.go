@@ -51,12 +51,12 @@ type Event struct {
 	// start it is how long no process ran before, where that is recorded.
 	LastedSeconds float64 `json:"lasted_seconds"`
 	// Changes counts the changes of a subject that flaps if the event has several, and Begin is the time of the
-	// first of them. At and To are then those of the last one, and From is the status before the first. Zero
-	// in an event of a single change.
+	// first of them. At and To are then the time of the last change and the status after it, and From is the
+	// status before the first. Zero in an event of a single change.
 	Changes int       `json:"changes,omitempty"`
 	Begin   time.Time `json:"begin,omitzero"`
 	// Worst is the worst status of several changes, and WorstAt is when it began: Reason, Rules and Generation
-	// are those of that moment. Zero in an event of a single change.
+	// explain that moment. Zero in an event of a single change.
 	Worst   Status    `json:"worst,omitzero"`
 	WorstAt time.Time `json:"worst_at,omitzero"`
 	// Until is when the failure that went on after At ended, if later changes of the subject are joined with

@@ -10,8 +10,8 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 )
 
-// The budget of a subject: so many changes have an event of their own at once, and then one event each pause
-// has those since. A subject that flaps does not push the others out of the memory, the files and the log.
+// The budget of a subject: so many changes have an event of their own at once, and then each pause adds the events
+// that wait. A subject that flaps does not push the others out of the memory, the files and the log.
 const (
 	stateChanges, statePause = 30, 20 * time.Second
 	otherChanges, otherPause = 10, time.Minute
@@ -88,8 +88,8 @@ func (h *History) due(t *track, at time.Time) {
 	}
 }
 
-// explains reports whether what explains an event of this moment is kept: that of a state always, and of others that
-// which is worse than what waits.
+// explains reports whether the explanation of an event of this moment is kept: of a state always, and of a rule or a
+// collector if the event is worse than the one that waits.
 func (f *flaps) explains(e *Event) bool {
 	if e.Kind == State || len(f.waiting) == 0 {
 		return true

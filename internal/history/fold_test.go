@@ -233,7 +233,7 @@ func TestRingsAreApart(t *testing.T) {
 	})
 }
 
-// The explanation is that of the worst moment.
+// The worst moment explains an event of several changes.
 func TestWorstMoment(t *testing.T) {
 	at := time.Unix(0, 0).UTC()
 	event := func(second int, from, to Status, rule string) *Event {

@@ -33,7 +33,7 @@ type History struct {
 	// began is the start of the strips, the longest before the process, with the monotonic
 	// reading.
 	began time.Time
-	// states has the events of states, operators and the process, and others those of rules and collectors.
+	// states has the events of states, operators and the process, and others the events of rules and collectors.
 	states, others ring
 	nextID         uint64
 	// waiting are the bytes of events that are in no ring yet.

@@ -33,7 +33,7 @@ func (h *History) log(events []*Event) {
 }
 
 // logState logs one event of a state: its status, and of several changes when they began and for how long it
-// failed. What explains it is that of the worst moment.
+// failed. The worst moment explains it.
 func (h *History) logState(e *Event) {
 	attrs := []slog.Attr{slog.String("state", e.Name)}
 	add := func(key, value string) {

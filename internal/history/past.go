@@ -166,12 +166,13 @@ func (h *History) fill(subject Subject, status Status, from, to, now time.Time) 
 // End records that the process shuts down, with the verdicts of that moment, which it
 // returns: such as "all ok". A later call, or a snapshot that shuts down, records nothing.
 func (h *History) End(now time.Time) (verdicts string) {
-	verdicts, added := h.ended(now)
+	verdicts, added := h.recordEnd(now)
 	h.log(added)
 	return verdicts
 }
 
-func (h *History) ended(now time.Time) (verdicts string, added []*Event) {
+// recordEnd records the end, and returns the verdicts and what is to be logged.
+func (h *History) recordEnd(now time.Time) (verdicts string, added []*Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.added = nil
