@@ -64,7 +64,7 @@ func vitalsAs(t *testing.T, who, collectors, rules string) daemon {
 	}
 	listen := address(t)
 	command := slices.Concat([]string{guestInit, "as"}, strings.Fields(who), []string{"--", os.Getenv("VITALS_BIN"), "run",
-		"--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.listen-address=" + listen, "--web.shutdown-delay=0s"})
+		"--config.file=" + filepath.Join(dir, "vitals.yml"), "--web.listen-address=" + listen, "--web.unix-socket=", "--web.shutdown-delay=0s"}) // several run on this host
 	d := daemon{launch(t, listen, command...)}
 	d.timeout = guestSlack
 	t.Cleanup(func() {

@@ -170,7 +170,7 @@ func TestSocketOfAnEarlierProcess(t *testing.T) {
 	first := runVitals(t, config)
 	first.waitReady()
 	p := launch(t, "run", "--config.file="+config, "--web.listen-address=127.0.0.1:0", "--web.unix-socket="+first.socket)
-	if code, want := p.exit(), "listen on the Unix socket "+first.socket+": another process answers on it\n"; code != 3 || !strings.HasSuffix(p.log.String(), want) {
+	if code, want := p.exit(), "listen on the Unix socket "+first.socket+": another process answers on it: choose another path with --web.unix-socket=PATH, or none with --web.unix-socket=\n"; code != 3 || !strings.HasSuffix(p.log.String(), want) {
 		t.Errorf("beside a live process: exit code = %d, log %q, want 3 and %q", code, p.log, want)
 	}
 	if code, _ := request(t, overSocket(first.socket), http.MethodGet, "http://vitals/ready", ""); code != 200 {

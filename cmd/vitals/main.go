@@ -230,10 +230,13 @@ func (p *program) setFlag(cmd *kingpin.CmdClause) {
 // webFlags declares the flags for listeners, with the names of Prometheus' exporters.
 func (p *program) webFlags(cmd *kingpin.CmdClause, address string) {
 	flags := kingpinflag.AddFlags(cmd, address)
-	given := func(*kingpin.ParseContext) error { p.web = flags; return nil }
+	given := func(*kingpin.ParseContext) error {
+		p.web, p.socket.Default, p.socket.User = flags, p.socket.Path == listen.DefaultSocket, listen.UserSocket(os.Getenv)
+		return nil
+	}
 	cmd.PreAction(given)
 	cmd.GetFlag("web.listen-address").IsSetByUser(&p.listenGiven)
-	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+listen.DefaultSocket+" where its directory is writable; empty for no socket.").Default(listen.DefaultSocket).StringVar(&p.socket.Path)
+	cmd.Flag("web.unix-socket", "The Unix socket for the API, component reports and the exec probe. By default "+listen.DefaultSocket+", whose directory root makes, or where that is not writable $XDG_RUNTIME_DIR/vitals.sock; empty for no socket.").Default(listen.DefaultSocket).StringVar(&p.socket.Path)
 	cmd.Flag("web.unix-socket-mode", "The permissions of the Unix socket, in octal. 0666 lets every user probe; writing needs further permission, see --web.unix-socket-writer.").Default("0660").StringVar(&p.socket.Mode)
 	cmd.Flag("web.unix-socket-group", "The group of the Unix socket, whose members may write to it: a name or a number. By default the group of the process.").PlaceHolder("GROUP").StringVar(&p.socket.Group)
 	cmd.Flag("web.unix-socket-writer", "A user who may write to the Unix socket, that is report for components, silence rules and reload, in addition to root, the daemon's user and the socket's group. A name or a number; repeatable.").PlaceHolder("USER").StringsVar(&p.socket.Writers)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -18,10 +19,25 @@ import (
 // DefaultSocket is the default path of the Unix socket, also of the exec probe.
 const DefaultSocket = "/run/vitals/vitals.sock"
 
+// UserSocket returns the path of the Unix socket of a daemon without write access to the default one: in
+// XDG_RUNTIME_DIR, which belongs to a user alone (XDG Base Directory Specification 0.8). It is empty without such a
+// directory.
+func UserSocket(getenv func(string) string) string {
+	dir := getenv("XDG_RUNTIME_DIR")
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "vitals.sock")
+}
+
 // Socket holds the flags of the Unix socket.
 type Socket struct {
 	Path, Mode, Group string
 	Writers           []string
+	// Default marks a path that the user did not choose: root makes its directory, and a socket that cannot be
+	// opened is no error. User is the path to try then; empty for none.
+	Default bool
+	User    string
 }
 
 // socketRights is the parsed form of Socket.
@@ -82,8 +98,8 @@ func number(text string, lookup func(name string) (string, error)) (uint32, erro
 	return uint32(n), err
 }
 
-// openSocket opens the Unix socket. Without write access to its directory, the default
-// socket is skipped and any other is an error.
+// openSocket opens the Unix socket. Root makes the directory of the default one. Where the default one cannot be
+// opened, the socket of the user is, or none. Any other path that cannot be opened is an error.
 func (l *Listeners) openSocket(f Socket) error {
 	if f.Path == "" {
 		return nil
@@ -92,18 +108,35 @@ func (l *Listeners) openSocket(f Socket) error {
 	if err != nil {
 		return err
 	}
+	if f.Default && os.Geteuid() == 0 {
+		makeDir(filepath.Dir(f.Path))
+	}
 	made, err := newSocket(f.Path, rights)
 	var open *net.OpError
 	switch {
-	case errors.As(err, &open) && f.Path == DefaultSocket:
+	case err == nil:
+	case !f.Default || !errors.As(err, &open):
+		return fmt.Errorf("listen on the Unix socket %s: %w", f.Path, err)
+	case f.User == "":
 		l.logger.Info("no Unix socket", "path", f.Path, "err", err)
 		return nil
-	case err != nil:
-		return fmt.Errorf("listen on the Unix socket %s: %w", f.Path, err)
+	default:
+		l.logger.Info("no Unix socket at the default path", "path", f.Path, "err", err)
+		if made, err = newSocket(f.User, rights); err != nil {
+			l.logger.Warn("no Unix socket", "path", f.User, "err", err)
+			return nil
+		}
 	}
 	l.rights = rights
 	l.socket.Store(made)
 	return nil
+}
+
+// makeDir makes a directory that all users may enter, unless there is one. An error is that of the socket.
+func makeDir(dir string) {
+	if os.Mkdir(dir, 0o755) == nil {
+		_ = os.Chmod(dir, 0o755) // whatever the umask
+	}
 }
 
 // removeDeadSocket removes a socket without a listener. Only a refused connection proves
@@ -121,7 +154,7 @@ func removeDeadSocket(path string) error {
 	switch {
 	case err == nil:
 		_ = conn.Close()
-		return errors.New("another process answers on it")
+		return errors.New("another process answers on it: choose another path with --web.unix-socket=PATH, or none with --web.unix-socket=")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return os.Remove(path)
 	}

@@ -141,6 +141,73 @@ func TestSocketOfASuccessorStays(t *testing.T) {
 	}
 }
 
+// TestDefaultSocket is about the socket of a daemon without --web.unix-socket. Another one is open at another's path.
+func TestDefaultSocket(t *testing.T) {
+	dir := collectortest.Dir(t)
+	file, system, user := write(t, dir, "file", ""), filepath.Join(dir, "d.sock"), filepath.Join(dir, "u.sock")
+	unmade := filepath.Join(dir, "vitals", "d.sock")
+	made := ""
+	if os.Geteuid() == 0 {
+		made = unmade
+	}
+	for _, tt := range []struct {
+		name   string
+		socket Socket
+		want   string
+	}{
+		{"the default path", Socket{Path: system, User: user}, system},
+		{"one in a directory that root makes", Socket{Path: unmade}, made},
+		{"the user's", Socket{Path: file + "/d.sock", User: user}, user},
+		{"neither", Socket{Path: file + "/d.sock", User: file + "/u.sock"}, ""},
+		{"no directory of the user", Socket{Path: file + "/d.sock"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := unopened()
+			defer l.Close()
+			tt.socket.Mode, tt.socket.Default = "0660", true
+			if err := l.openSocket(tt.socket); err != nil {
+				t.Fatalf("openSocket() = %v, want no error", err)
+			}
+			got := ""
+			if s := l.socket.Load(); s != nil {
+				got = s.path
+			}
+			if got != tt.want || got != "" && dial(got) != nil {
+				t.Errorf("openSocket() listens on %q, dial %v, want %q", got, dial(got), tt.want)
+			}
+		})
+	}
+	if err := unopened().openSocket(Socket{Path: file + "/d.sock", Mode: "0660", User: user}); err == nil {
+		t.Error("openSocket() of a path that the user chose = nil, want an error")
+	}
+}
+
+// Users of all groups may reach the default socket's directory, whatever the umask of root.
+func TestDirectoryOfTheDefaultSocket(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	dir := filepath.Join(t.TempDir(), "vitals")
+	makeDir(dir)
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("makeDir() makes %v, %v, want mode 755", info, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	makeDir(dir)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("makeDir() of a directory that exists makes %v, %v, want its mode 700", info, err)
+	}
+}
+
+func TestUserSocket(t *testing.T) {
+	for dir, want := range map[string]string{"/run/user/1000": "/run/user/1000/vitals.sock", "": "", "relative": ""} {
+		if got := UserSocket(func(string) string { return dir }); got != want {
+			t.Errorf("UserSocket() with XDG_RUNTIME_DIR=%s = %q, want %q", dir, got, want)
+		}
+	}
+}
+
 // write writes a file below dir and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
