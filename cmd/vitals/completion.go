@@ -169,6 +169,7 @@ func (p *program) daemon() client.Daemon {
 			d.Address = p.arguments[i+1]
 		}
 	}
+	setOthers(&d)
 	return d
 }
 

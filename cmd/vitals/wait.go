@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/alecthomas/kingpin/v2"
 
 	"github.com/vitals-health/vitals/internal/client"
@@ -31,8 +33,18 @@ func (p *program) waitCommand(app *kingpin.Application, do func(func() int) king
 
 // daemonFlags declares the flags that select the daemon to query.
 func (p *program) daemonFlags(cmd *kingpin.CmdClause, d *client.Daemon) {
-	cmd.Flag("socket", "The daemon's Unix socket.").Default(listen.DefaultSocket).StringVar(&d.Socket)
+	cmd.Flag("socket", "The daemon's Unix socket. Where nothing listens on the default one, $XDG_RUNTIME_DIR/vitals.sock is tried, and for reading "+client.LocalAddress+".").Default(listen.DefaultSocket).StringVar(&d.Socket)
 	cmd.Flag("url", "Query the daemon at this address instead, such as http://host:8080.").PlaceHolder("URL").StringVar(&d.Address)
 	cmd.Flag("http.config.file", "With --url: credentials and TLS for the daemon's --web.config.file, in the format of http_config of Prometheus.").PlaceHolder("FILE").StringVar(&d.HTTPConfigFile)
-	cmd.PreAction(func(*kingpin.ParseContext) error { return d.Configure(p.secrets.Add) })
+	cmd.PreAction(func(*kingpin.ParseContext) error {
+		setOthers(d)
+		return d.Configure(p.secrets.Add)
+	})
+}
+
+// setOthers sets where a daemon without flags may listen, if the socket is the default one.
+func setOthers(d *client.Daemon) {
+	if d.Socket == listen.DefaultSocket {
+		d.Others, d.Local = []string{listen.UserSocket(os.Getenv)}, client.LocalAddress
+	}
 }

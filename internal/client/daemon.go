@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,9 +20,20 @@ import (
 	"github.com/vitals-health/vitals/internal/httpconfig"
 )
 
+// LocalAddress is where a daemon listens by default, as seen from its machine.
+const LocalAddress = "http://127.0.0.1:8080"
+
+// generationHeader is a header that all answers of a daemon have.
+const generationHeader = "X-Vitals-Generation"
+
 // Daemon is where a daemon answers: at an address or, if that is empty, on a Unix socket.
 type Daemon struct {
 	Socket, Address string
+	// Others are sockets to try where nothing listens on Socket; empty ones are left out.
+	Others []string
+	// Local is an address to read from where nothing listens on a socket, if a daemon answers there; empty for
+	// none. It gets no credentials, and nothing is written there.
+	Local string
 	// HTTPConfigFile has credentials and TLS for the address; empty for neither. It has no
 	// effect before Configure.
 	HTTPConfigFile string
@@ -55,19 +67,37 @@ func (d *Daemon) Configure(hide func(...string)) error {
 // noRedirect returns the redirect itself: a daemon sends none, and credentials stay here.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// client returns the client for requests to the daemon. Without a configuration it uses no
-// proxies.
-func (d *Daemon) client() *http.Client {
+// client returns the client for requests to an address, or if that is empty over the sockets. Without a
+// configuration it uses no proxies.
+func (d *Daemon) client(address string) *http.Client {
 	if d.configured != nil {
 		return d.configured
 	}
 	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: execprobe.MaxAnswer}
-	if d.Address == "" {
+	if address == "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", d.Socket)
+			return d.dial(ctx)
 		}
 	}
 	return &http.Client{Transport: transport, CheckRedirect: noRedirect}
+}
+
+// sockets returns the paths to try in turn.
+func (d *Daemon) sockets() []string {
+	return append([]string{d.Socket}, slices.DeleteFunc(slices.Clone(d.Others), func(path string) bool { return path == "" })...)
+}
+
+// dial connects to the first socket on which a daemon listens. The error is that of Socket.
+func (d *Daemon) dial(ctx context.Context) (net.Conn, error) {
+	var first error
+	for _, path := range d.sockets() {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+		if err == nil {
+			return conn, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
 }
 
 // ParseURL reads the address of a daemon.
@@ -87,12 +117,38 @@ func ParseURL(text string) (*url.URL, error) {
 // and replace those of the configuration. It returns at most limit+1 bytes of the body.
 func (d *Daemon) Get(path string, parameters url.Values, accept string, limit int, deadline time.Time) (status int, body []byte, failed *execprobe.Result) {
 	if d.Address == "" {
-		return execprobe.Get(d.Socket, "/"+path+"?"+parameters.Encode(), accept, limit, deadline)
+		return d.getLocally(path, parameters, accept, limit, deadline)
 	}
-	usage := func(err error) (int, []byte, *execprobe.Result) {
-		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
+	status, _, body, failed = d.get(d.Address, path, parameters, accept, limit, deadline)
+	return status, body, failed
+}
+
+// getLocally sends a GET request over the sockets in turn, until a daemon answers, and then to Local.
+func (d *Daemon) getLocally(path string, parameters url.Values, accept string, limit int, deadline time.Time) (status int, body []byte, failed *execprobe.Result) {
+	for _, socket := range d.sockets() {
+		status, body, this := execprobe.Get(socket, "/"+path+"?"+parameters.Encode(), accept, limit, deadline)
+		if this == nil || this.Outcome != execprobe.NoDaemon && this.Outcome != execprobe.Forbidden {
+			return status, body, this
+		}
+		failed = cmp.Or(failed, this)
 	}
-	daemon, err := ParseURL(d.Address)
+	if failed.Outcome != execprobe.NoDaemon || d.Local == "" {
+		return 0, nil, failed
+	}
+	status, header, body, this := d.get(d.Local, path, parameters, accept, limit, deadline)
+	if this == nil && header.Get(generationHeader) != "" {
+		return status, body, nil
+	}
+	failed.Text += fmt.Sprintf(", and no daemon answers at %s: expected --url=http://HOST:PORT or --socket=PATH", d.Local)
+	return 0, nil, failed
+}
+
+// get sends a GET request to an address.
+func (d *Daemon) get(to, path string, parameters url.Values, accept string, limit int, deadline time.Time) (status int, header http.Header, body []byte, failed *execprobe.Result) {
+	usage := func(err error) (int, http.Header, []byte, *execprobe.Result) {
+		return 0, nil, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
+	}
+	daemon, err := ParseURL(to)
 	if err != nil {
 		return usage(err)
 	}
@@ -105,22 +161,19 @@ func (d *Daemon) Get(path string, parameters url.Values, accept string, limit in
 		return usage(errors.New("--url: expected an address such as http://host:8080"))
 	}
 	r.Header.Set("Accept", accept)
-	answer, err := d.client().Do(r)
+	answer, err := d.client(to).Do(r)
 	if err != nil {
-		return 0, nil, new(unanswered(daemon, err))
+		return 0, nil, nil, new(unanswered(daemon, err))
 	}
 	defer answer.Body.Close()
 	if body, err = io.ReadAll(io.LimitReader(answer.Body, int64(limit)+1)); err != nil {
-		return 0, nil, new(unanswered(daemon, err))
+		return 0, nil, nil, new(unanswered(daemon, err))
 	}
-	return answer.StatusCode, body, nil
+	return answer.StatusCode, answer.Header, body, nil
 }
 
 // verdict queries the daemon for a state's verdict.
 func (d *Daemon) verdict(state string, deadline time.Time) execprobe.Result {
-	if d.Address == "" {
-		return execprobe.Query(d.Socket, state, deadline)
-	}
 	status, body, failed := d.Get("api/v1/verdict/"+state, nil, execprobe.ContentType, execprobe.MaxAnswer, deadline)
 	if failed != nil {
 		return *failed

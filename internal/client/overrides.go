@@ -83,6 +83,9 @@ func (o *Overriding) send(ctx context.Context) (status int, body []byte, failed 
 	usage := func(err error) (int, []byte, *execprobe.Result) {
 		return 0, nil, &execprobe.Result{Outcome: execprobe.Usage, Text: err.Error()}
 	}
+	if o.Address == "" && o.Name == "" && o.TokenFile == "" {
+		return o.Get(o.path(), nil, "application/json", maxOverrides, time.Now().Add(o.Timeout))
+	}
 	daemon := &url.URL{Scheme: "http", Host: "vitals"}
 	if o.Address != "" {
 		var err error
@@ -94,7 +97,7 @@ func (o *Overriding) send(ctx context.Context) (status int, body []byte, failed 
 	if err != nil {
 		return usage(err)
 	}
-	answer, err := o.client().Do(r)
+	answer, err := o.client(o.Address).Do(r)
 	if err != nil {
 		return 0, nil, new(o.unanswered(daemon, err))
 	}
@@ -157,7 +160,11 @@ func (o *Overriding) unanswered(daemon *url.URL, err error) execprobe.Result {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return execprobe.Result{Outcome: execprobe.Timeout, Text: fmt.Sprintf("the daemon on %s does not answer in time", o.Socket)}
 	}
-	return execprobe.Unreachable(o.Socket, err)
+	r := execprobe.Unreachable(o.Socket, err)
+	if r.Outcome == execprobe.NoDaemon {
+		r.Text += ": expected --url=http://HOST:PORT with --token-file=FILE, which has server.operator_token of the daemon, or --socket=PATH"
+	}
+	return r
 }
 
 // refused returns the result of a request that the daemon refused; nil if it did not. The
