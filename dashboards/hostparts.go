@@ -160,12 +160,18 @@ func hostMemory() []line {
 	}}}
 }
 
+// leastOfLink reads the least value of a metric of links, for each link of an instance. A sum
+// would count a pod and its successor at the same address twice.
+func leastOfLink(metric string) string {
+	return `min by (job, instance, netlink, interface) ` + least(`vitals_netlink_interface_`+metric+`{$vitals}`)
+}
+
 func hostLinks() []line {
 	return []line{{8, []panel{
 		timeline("Interfaces of hosts",
 			"Whether each configured interface is up and has a carrier, on all chosen instances.",
 			display{empty: "NO DATA", states: []stateWord{{0, "DOWN", red}, {1, "NO LINK", yellow}, {2, "UP", green}}},
-			over(`min by (interface) (`+least(`vitals_netlink_interface_running{$vitals}`)+` + `+least(`vitals_netlink_interface_up{$vitals}`)+`)`, "{{interface}}")),
+			over(`min by (interface) (`+leastOfLink("running")+` + `+leastOfLink("up")+`)`, "{{interface}}")),
 		timeline("Netlink writes",
 			"Whether a link could be created and deleted. Where it is not, no container gets a network.",
 			switches("FAIL", "OK"), over(`min by (netlink) (`+least(`vitals_netlink_write_up{$vitals}`)+`)`, "{{netlink}}")),

@@ -3,6 +3,7 @@ package dashboards_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -142,13 +143,62 @@ func TestRulesOverTime(t *testing.T) {
 // In Kubernetes a row is named after the pod, and the choice of targets includes those without
 // one.
 func TestRowsAreNamedAfterPods(t *testing.T) {
-	inPod := stateSamples(0)
-	for i := range inPod {
-		inPod[i].Labels = labels.NewBuilder(inPod[i].Labels).Set("pod", "web-0").Set("namespace", "shop").Labels()
-	}
-	h := newHistory(t, time.Now(), map[string][]collectors.Sample{"10.0.0.7:8080": inPod, "host:8080": stateSamples(1)})
+	h := newHistory(t, time.Now(), map[string][]collectors.Sample{"10.0.0.7:8080 web-0": stateSamples(0), "host:8080": stateSamples(1)})
 	want := map[string]float64{"web-0": 0, "host:8080": 2}
 	if diff := cmp.Diff(want, h.values(panelOf(t, "overview.json", "Ready by instance").Targets[0].Expr, "who")); diff != "" {
 		t.Errorf("the rows differ (-want +got):\n%s", diff)
 	}
+}
+
+// linkSamples returns what the collector netlink exports of a link. A missing link is neither
+// up nor running.
+func linkSamples(name string, present, up, running float64) []collectors.Sample {
+	var all []collectors.Sample
+	add := func(metric string, value float64) {
+		all = append(all, collectors.Sample{Value: value, Labels: labels.FromStrings("__name__", "vitals_netlink_interface_"+metric, "interface", name, "netlink", "host")})
+	}
+	add("present", present)
+	if present == 1 {
+		add("up", up)
+		add("running", running)
+	}
+	return all
+}
+
+// A rollout of a DaemonSet with hostNetwork keeps the address and changes the pod, so a range
+// has two series of one instance. They count as one instance.
+func TestPodIsReplacedAtTheSameAddress(t *testing.T) {
+	node := func(ready, up float64) []collectors.Sample {
+		return slices.Concat(stateSamples(ready), linkSamples("br-int", 1, 1, 1), linkSamples("br-ex", 1, up, up), linkSamples("ens4", 0, 0, 0))
+	}
+	const before, after, next, other = "10.0.0.7:8080 cni-1", "10.0.0.7:8080 cni-2", "10.0.0.7:8080 cni-3", "10.0.0.8:8080 cni-other"
+	h := newHistory(t, time.Now(), map[string][]collectors.Sample{before: node(1, 1), other: node(1, 1)})
+	share := func(shown string, want float64) {
+		t.Helper()
+		got := h.values(strings.ReplaceAll(panelOf(t, "overview.json", "Ready share").Targets[0].Expr, "$__range", shown), "")[""]
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("Ready share of %s = %v, want %v", shown, got, want)
+		}
+	}
+	interfaces := func(file, title string, want map[string]float64) {
+		t.Helper()
+		if diff := cmp.Diff(want, h.values(panelOf(t, file, title).Targets[0].Expr, "interface")); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", title, diff)
+		}
+	}
+	interfaces("kuryr.json", "Interfaces", map[string]float64{"br-int": 2, "br-ex": 2, "ens4": 0})
+	interfaces("host.json", "Interfaces of hosts", map[string]float64{"br-int": 2, "br-ex": 2})
+	for range 4 {
+		h.scrape(h.at.Add(scrapeEvery), scrapes, map[string][]collectors.Sample{after: node(0, 0), other: node(1, 1)})
+	}
+	interfaces("kuryr.json", "Interfaces", map[string]float64{"br-int": 2, "br-ex": 1, "ens4": 0})
+	interfaces("host.json", "Interfaces of hosts", map[string]float64{"br-int": 2, "br-ex": 0})
+	// Of ten scrapes, the first instance was ready in the six of the old pod, the second in all.
+	share("150s", (0.6+1)/2)
+	// Prometheus scrapes two pods, and both are down for longer than the shown time.
+	for range 5 {
+		h.scrape(h.at.Add(scrapeEvery), scrapes, map[string][]collectors.Sample{before: nil, next: nil, other: node(1, 1)})
+	}
+	share("75s", (0.0+1)/2)
+	share("150s", (1.0/15+1)/2) // of 15 scrapes of three pods, one was ready
 }

@@ -141,7 +141,7 @@ func kuryrNodes(of thresholds) []line {
 			timeline("Interfaces",
 				"Whether the configured interfaces exist and are up, on all chosen nodes. Open vSwitch or the operating system creates them.",
 				display{empty: "NO DATA", states: []stateWord{{0, "MISSING", red}, {1, "DOWN", yellow}, {2, "UP", green}}},
-				over(`min by (interface) (`+least(`vitals_netlink_interface_present{$vitals}`)+` + on (job, instance, netlink, interface) `+least(`vitals_netlink_interface_up{$vitals}`)+` or `+least(`vitals_netlink_interface_present{$vitals}`)+`)`, "{{interface}}")),
+				over(`min by (interface) (`+leastOfLink("present")+` + `+leastOfLink("up")+` or `+leastOfLink("present")+`)`, "{{interface}}")),
 			timeline("Capabilities",
 				"Whether the daemon has the capabilities that it needs, on all chosen nodes. GONE: the configuration of the pod or the unit does not grant them; a restart changes nothing.",
 				switches("GONE", "OK"), over(`min by (process, capability) (`+least(`vitals_process_capability{set="effective",$vitals}`)+`)`, "{{process}} {{capability}}")),

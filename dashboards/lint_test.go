@@ -1,11 +1,17 @@
 package dashboards_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/vitals-health/vitals/rules"
 )
 
 // TestDashboards checks everything that needs no evaluation of a query.
@@ -223,6 +229,79 @@ func checkColumns(t *testing.T, where string, p panel) {
 	}
 }
 
+// Arithmetic and comparisons between range functions have one series for each instance on both
+// sides. A pod that is replaced at the same address leaves a second one in the range.
+func TestRangesAreMatchedByInstance(t *testing.T) {
+	found := 0
+	check := func(where string, expr parser.Expr) {
+		mistakes, operations := rangesByPod(expr)
+		found += operations
+		for _, m := range mistakes {
+			t.Errorf("%s: %s: want \"sum by (job, instance, ...)\" or another aggregation without the pod on both sides", where, m)
+		}
+	}
+	for _, d := range linted(t) {
+		d.queries(func(where, expr string, _ *panel, _ *target) { check(where, parse(t, expr)) })
+	}
+	if found < 3 {
+		t.Errorf("%d operations between ranges, want at least those of Ready share and of two panels of interfaces", found)
+	}
+	files, err := filepath.Glob("../rules/builtin/*.yml")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("Glob() = %v, %v, want the shipped rule files", files, err)
+	}
+	for _, name := range append(files, "alerts/alerts.yml", "alerts/prometheusrule.yaml") {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, errs := rules.ParseAll(name, data, []string{"ready", "alive", "started"})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		for _, part := range parsed {
+			for _, g := range part.Groups {
+				for _, r := range g.Rules {
+					check(name+": "+r.Alert+r.Record, r.AST)
+				}
+			}
+		}
+	}
+}
+
+// The lint finds the expressions that failed after a rollout.
+func TestRangesByPodAreFound(t *testing.T) {
+	for expr, want := range map[string]int{
+		`sum_over_time(a[5m]) / on (job, instance) count_over_time(b[5m])`:                                                    1,
+		`sum_over_time(a[5m]) / count_over_time(b[5m])`:                                                                       1,
+		`rate(a[5m]) > ignoring (error) 0.5 * rate(b[5m])`:                                                                    1,
+		`(min_over_time(a[1m]) or a) + on (job, instance) (min_over_time(b[1m]) or b)`:                                        1,
+		`sum by (job, instance) (rate(a[5m])) / rate(b[5m])`:                                                                  1,
+		`sum by (job, instance, pod) (rate(a[5m])) / sum by (job, instance, pod) (rate(b[5m]))`:                               1,
+		`sum by (instance) (rate(a[5m])) / sum by (instance) (rate(b[5m]))`:                                                   1,
+		`sum without (code) (rate(a[5m])) / sum without (code) (rate(b[5m]))`:                                                 1,
+		`topk by (job, instance) (1, rate(a[5m])) / topk by (job, instance) (1, rate(b[5m]))`:                                 1,
+		`rate(a[5m]) / on (job, instance) b`:                                                                                  1,
+		`b * ignoring (pod) max_over_time(a[5m:1m])`:                                                                          1,
+		`a * on (job, instance) group_left () rate(b[5m])`:                                                                    1,
+		`sum(rate(a[5m]) / on (job, instance) rate(b[5m])) > 1`:                                                               1,
+		`sum by (job, instance) (sum_over_time(a[5m])) / sum by (job, instance) (count_over_time(b[5m]))`:                     0,
+		`min by (job, instance, link) (min_over_time(a[1m]) or a) + min by (job, instance, link) (min_over_time(b[1m]) or b)`: 0,
+		`sum by (path) (rate(a[5m])) / sum by (path) (rate(b[5m]))`:                                                           0,
+		`sum(rate(a[5m])) / on () sum(rate(b[5m]))`:                                                                           0,
+		`rate(a[5m]) and on (job, instance) rate(b[5m])`:                                                                      0,
+		`100 * rate(a[5m]) > 2`:                                                   0,
+		`rate(a[5m]) * on (job, instance) group_left () b`:                        0,
+		`max_over_time(sum by (job, instance) (a)[5m:1m]) / on (job, instance) b`: 0,
+		`rate(a[5m]) > b`:          0,
+		`a / on (job, instance) b`: 0,
+	} {
+		if got, _ := rangesByPod(parse(t, expr)); len(got) != want {
+			t.Errorf("rangesByPod(%s) = %q, want %d", expr, got, want)
+		}
+	}
+}
+
 // Links lead to one of these dashboards, and set only its variables.
 func TestLinksLeadToDashboards(t *testing.T) {
 	link := regexp.MustCompile(`/d/([\w-]+)\?var-(\w+)=`)
@@ -244,4 +323,63 @@ func TestLinksLeadToDashboards(t *testing.T) {
 	if links == 0 {
 		t.Error("no dashboard has a link, want one from the table of the overview")
 	}
+}
+
+// rangesByPod returns the arithmetic operations and comparisons that fail or lose series if a
+// range has several pods of one instance, and the number of operations between ranges.
+func rangesByPod(expr parser.Expr) (mistakes []string, operations int) {
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		b, ok := n.(*parser.BinaryExpr)
+		if !ok || b.VectorMatching == nil || b.Op.IsSetOperator() {
+			return nil
+		}
+		left, leftByPod := ranges(b.LHS)
+		right, rightByPod := ranges(b.RHS)
+		if left && right {
+			operations++
+		} else {
+			m := b.VectorMatching
+			keepsPod := slices.Contains(m.MatchingLabels, "pod") == m.On
+			leftByPod = leftByPod && !keepsPod && m.Card != parser.CardManyToOne
+			rightByPod = rightByPod && !keepsPod && m.Card != parser.CardOneToMany
+		}
+		if leftByPod || rightByPod {
+			mistakes = append(mistakes, b.String())
+		}
+		return nil
+	})
+	return mistakes, operations
+}
+
+// ranges reports whether an expression reads a range, and whether its result can have several
+// pods of one instance.
+func ranges(expr parser.Expr) (found, byPod bool) {
+	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
+		_, selects := n.(*parser.VectorSelector)
+		if selects && slices.ContainsFunc(path, isRange) {
+			found = true
+			byPod = byPod || !slices.ContainsFunc(path, leavesPodOut)
+		}
+		return nil
+	})
+	return found, byPod
+}
+
+func isRange(n parser.Node) bool {
+	switch n.(type) {
+	case *parser.MatrixSelector, *parser.SubqueryExpr:
+		return true
+	}
+	return false
+}
+
+// leavesPodOut reports whether a node aggregates away the labels of a target other than its job
+// and instance.
+func leavesPodOut(n parser.Node) bool {
+	a, ok := n.(*parser.AggregateExpr)
+	if !ok || a.Without || slices.Contains([]parser.ItemType{parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO}, a.Op) {
+		return false
+	}
+	of := func(label string) bool { return slices.Contains(a.Grouping, label) }
+	return of("job") == of("instance") && !slices.ContainsFunc([]string{"namespace", "pod", "container", "endpoint", "node", "service"}, of)
 }

@@ -64,9 +64,13 @@ func overviewStats() []panel {
 			numbers("short").from(1, purple), now(`sum(max by (rule, state) (vitals_rule_status{status="unknown",$vitals} and on (job, instance, rule, state) vitals_rule_info{no_data!="pass",$vitals}))`, "")),
 		stat("Ready share", "For how much of the shown time the instances were ready, on average. Scrapes that found no instance count as not ready. The green limit of 99.9 % is only a colour, not a service level objective.",
 			numbers("percentunit").below(red).from(0.99, yellow).from(0.999, green).upTo(1),
-			now(`avg(sum_over_time(vitals_state{state="ready",$vitals}[$__range]) / on (job, instance) count_over_time(up{$vitals}[$__range]) or on (job, instance) `+down(last)+`)`, "")),
+			now(`avg(`+eachInstance+`(sum_over_time(vitals_state{state="ready",$vitals}[$__range])) / `+eachInstance+`(count_over_time(up{$vitals}[$__range])) or `+eachInstance+down(last)+`)`, "")),
 	}
 }
+
+// eachInstance adds the series of an instance. A pod that is replaced at the same address
+// leaves a second series in a range, and arithmetic on job and instance fails with two.
+const eachInstance = `sum by (job, instance) `
 
 // byInstance returns a query for the verdict of each instance now.
 func byInstance(state string) string {

@@ -43,8 +43,8 @@ type history struct {
 	at time.Time
 }
 
-// newHistory scrapes the targets, by the name of their instance; a target without
-// samples is down. Counters grow by one each time.
+// newHistory scrapes the targets, by the name of their instance and, after a space, of their
+// pod if they have one. A target without samples is down. Counters grow by one each time.
 func newHistory(t *testing.T, at time.Time, targets map[string][]collectors.Sample) *history {
 	t.Helper()
 	h := &history{t: t, window: window.New(), engine: promql.NewEngine(promql.EngineOpts{
@@ -65,24 +65,29 @@ func (h *history) scrape(at time.Time, n int, targets map[string][]collectors.Sa
 	h.at = at
 	h.source.Begin(at.UnixMilli())
 	defer h.source.End()
-	add := func(instance string, value float64, l labels.Labels) {
+	add := func(target string, value float64, l labels.Labels) {
 		b := labels.NewBuilder(l)
 		b.Set("job", "vitals")
+		instance, pod, inPod := strings.Cut(target, " ")
 		b.Set("instance", instance)
+		if inPod {
+			b.Set("pod", pod)
+			b.Set("namespace", "shop")
+		}
 		if err := h.source.Add(b.Labels(), value, 0); err != nil {
 			h.t.Fatal(err)
 		}
 	}
-	for instance, samples := range targets {
+	for target, samples := range targets {
 		up := 0.0
 		for _, sample := range samples {
 			up = 1
 			if sample.T == counterMark {
 				sample.Value += float64(n)
 			}
-			add(instance, sample.Value, sample.Labels)
+			add(target, sample.Value, sample.Labels)
 		}
-		add(instance, up, labels.FromStrings("__name__", "up"))
+		add(target, up, labels.FromStrings("__name__", "up"))
 	}
 }
 
