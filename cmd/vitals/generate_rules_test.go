@@ -3,16 +3,29 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/vitals-health/vitals/collectors/collectortest"
 	"github.com/vitals-health/vitals/collectors/kinds"
+	"github.com/vitals-health/vitals/evaluator"
+	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/firstrules"
+	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/internal/rulecheck"
 	"github.com/vitals-health/vitals/internal/schema"
+	"github.com/vitals-health/vitals/rules"
+	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // catalogConfigs returns the configurations in testdata/catalog.txtar of the kinds, as blocks.
@@ -88,6 +101,7 @@ func firstRulesOf(t *testing.T, name, kind, block string) int {
 	succeed(t, "check", "config", "--syntax-only", "vitals.yml")
 	succeed(t, "check", "rules", "--config.file=vitals.yml", generatedRules)
 	succeed(t, "test", "rules", generatedTests)
+	exportable(t, "vitals.yml")
 	succeed(t, "generate", "rules", "--config.file=vitals.yml", "--check")
 	data, err := os.ReadFile(generatedRules)
 	if err != nil {
@@ -102,6 +116,95 @@ func firstRulesOf(t *testing.T, name, kind, block string) int {
 		}
 	}
 	return strings.Count(string(data), "- alert: ")
+}
+
+// exportable tests that the series with which the generated rules fail in their tests, and all that
+// the rules select, are series that the collectors of the configuration can export.
+func exportable(t *testing.T, path string) {
+	t.Helper()
+	l, errs := config.LoadFile(path)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	data, err := os.ReadFile(generatedTests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := rulecheck.Vocabulary(l).Metrics
+	for _, found := range regexp.MustCompile(`\{series: '(.+?)', values:`).FindAllSubmatch(data, -1) {
+		expr, err := promexpr.Parse(string(found[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(metrics, func(m lint.Metric) bool {
+			names := map[string]bool{model.MetricNameLabel: true}
+			for label, values := range m.Labels {
+				names[label] = !slices.Contains(values, "")
+			}
+			for _, by := range expr.(*parser.VectorSelector).LabelMatchers {
+				if _, ok := names[by.Name]; !ok {
+					return false
+				}
+				delete(names, by.Name)
+			}
+			return m.Name == expr.(*parser.VectorSelector).Name && !slices.Contains(slices.Collect(maps.Values(names)), true)
+		}) {
+			t.Errorf("a rule fails in its test because of %s, which no collector exports with these labels", found[1])
+		}
+	}
+	for _, s := range selectorsOf(l.Rules) {
+		if !slices.ContainsFunc(metrics, func(m lint.Metric) bool { return m.Matches(s.LabelMatchers) }) {
+			t.Errorf("a rule selects %s, which no collector exports", s)
+		}
+	}
+}
+
+// selectorsOf returns the selectors of all rules in the files.
+func selectorsOf(files []*rules.File) (all []*parser.VectorSelector) {
+	for _, f := range files {
+		for _, g := range f.Groups {
+			for _, r := range g.Rules {
+				parser.Inspect(r.AST, func(n parser.Node, _ []parser.Node) error {
+					if s, ok := n.(*parser.VectorSelector); ok {
+						all = append(all, s)
+					}
+					return nil
+				})
+			}
+		}
+	}
+	return all
+}
+
+// What the rules of each kind select is there when a collector of the kind measures something,
+// unless it is declared as absent now and then.
+func TestFirstRulesSelectWhatIsMeasured(t *testing.T) {
+	e := newExhibit(t)
+	made, err := firstrules.Make(e.loaded.Config.Collectors, nil, firstrules.Options{RulesName: generatedRules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, errs := rules.Parse("rules.yml", made.Rules, []string{evaluator.Ready, evaluator.Alive})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	samples, metrics := samplesOf(t, e), rulecheck.Vocabulary(e.loaded).Metrics
+	selected, there := selectorsOf([]*rules.File{file}), 0
+	for _, s := range selected {
+		is := slices.ContainsFunc(samples, func(m measured) bool {
+			return !slices.ContainsFunc(s.LabelMatchers, func(by *labels.Matcher) bool {
+				return by.Name == model.MetricNameLabel && by.Value != m.name || by.Name != model.MetricNameLabel && !by.Matches(m.labels[by.Name])
+			})
+		})
+		if is {
+			there++
+		} else if !slices.ContainsFunc(metrics, func(m lint.Metric) bool { return m.Vanishes && m.Matches(s.LabelMatchers) }) {
+			t.Errorf("a rule selects %s, which no collector exports although all is well", s)
+		}
+	}
+	if there < len(selected)*3/4 {
+		t.Errorf("%d of %d selectors match a series, want at least three of four", there, len(selected))
+	}
 }
 
 // A rule of one's own for a collector is enough: it gets no others. A warning, an observed rule

@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"slices"
+
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/collectors/discovery"
 	"github.com/vitals-health/vitals/collectors/remote"
@@ -34,10 +36,17 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	remote.DescribeDependency(m)
 	m.Without(!c.Galera, mysqlWsrepLocalStateMetric, mysqlReadOnlyMetric)
 	m.Without(c.TLS == nil && !c.startsTLS(), remote.CertificateExpiryMetric)
-	m.Closed("phase", phases(), phaseDurationMetric)
+	m.Chosen("phase", c.phases(), phases(), phaseDurationMetric)
 	c.Queries.Describe(m)
 	m.Bools(mysqlReadOnlyMetric)
 	m.Vanishing(mysqlWsrepLocalStateMetric, mysqlReadOnlyMetric,
 		phaseDurationMetric, remote.CertificateExpiryMetric)
 	return append(m.List(), discovery.AnyMetrics(name)...)
+}
+
+// phases returns the phases that the configuration may have. Whether there is a name to resolve
+// depends on the address of each target.
+func (c *Config) phases() []string {
+	secured, talks := c.TLS != nil || c.startsTLS(), c.Protocol != "" || len(c.QueryResponse) > 0
+	return slices.DeleteFunc(phases(), func(phase string) bool { return phase == "tls" && !secured || phase == "exchange" && !talks })
 }
