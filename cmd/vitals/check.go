@@ -55,17 +55,18 @@ func (p *program) checkCommands(app *kingpin.Application, do func(func() int) ki
 
 // checkCollectorsCommand declares the command check collectors.
 func (p *program) checkCollectorsCommand(check *kingpin.CmdClause, do func(func() int) kingpin.Action) {
-	cmd := check.Command("collectors", "Run each collector of a configuration once. Print the result, the time that it took, what was measured, and the rules that use each metric. The exit code is 1 if a collection fails.")
+	cmd := check.Command("collectors", "Run each collector of a configuration once. Print the result, the time that it took, what was measured, the rules that use each metric, and the rules that select what was not measured. The exit code is 1 if a collection fails.")
 	p.configFlags(cmd)
 	timeout := cmd.Flag("timeout", "How long to wait for the collectors.").Default("15s").Duration()
 	series := cmd.Flag("series", "Print each series and its value.").Bool()
 	format := cmd.Flag("format", "text for people, or json.").Default("text").Enum("text", "json")
 	cmd.Action(do(func() int {
-		var report *collectorcheck.Report
-		err := p.withSnapshot(evaluator.Ready, *timeout, func(_ context.Context, _ *evaluator.Evaluator, s *evaluator.Snapshot) { report = collectorcheck.Of(s) })
+		var seen *evaluator.Snapshot
+		l, err := p.withSnapshot(evaluator.Ready, *timeout, func(_ context.Context, _ *evaluator.Evaluator, s *evaluator.Snapshot) { seen = s })
 		if err != nil {
 			return p.fail(err)
 		}
+		report := collectorcheck.Of(seen, rulecheck.Vocabulary(l).Metrics)
 		if *format == "json" {
 			err = json.NewEncoder(p.stdout).Encode(report)
 		} else {

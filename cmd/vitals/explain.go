@@ -148,7 +148,7 @@ func (p *program) explainOnce(e *explaining) (x *explain.Explanation, err error)
 	if !e.timeoutGiven {
 		e.timeout = onceTimeout
 	}
-	collectErr := p.withSnapshot(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
+	_, collectErr := p.withSnapshot(e.state, e.timeout, func(ctx context.Context, eval *evaluator.Evaluator, _ *evaluator.Snapshot) {
 		x, err = explain.New(eval).Explain(ctx, e.state, e.options, time.Now())
 	})
 	return x, errors.Join(collectErr, err)

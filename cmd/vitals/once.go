@@ -49,38 +49,38 @@ func (p *program) runOnce(state, style string, timeout time.Duration) int {
 // evaluateOnce collects and evaluates once. An error is one of the configuration, or
 // reports that there is no such state.
 func (p *program) evaluateOnce(state string, timeout time.Duration) (s *evaluator.Snapshot, err error) {
-	err = p.withSnapshot(state, timeout, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) { s = seen })
+	_, err = p.withSnapshot(state, timeout, func(_ context.Context, _ *evaluator.Evaluator, seen *evaluator.Snapshot) { s = seen })
 	return s, err
 }
 
 // withSnapshot collects and evaluates once and calls use before the evaluator stops, with
-// the last snapshot from within the timeout. An error is one of the configuration, or
+// the last snapshot from within the timeout. It returns the configuration. An error is one of the configuration, or
 // reports that there is no such state.
-func (p *program) withSnapshot(state string, timeout time.Duration, use func(context.Context, *evaluator.Evaluator, *evaluator.Snapshot)) error {
+func (p *program) withSnapshot(state string, timeout time.Duration, use func(context.Context, *evaluator.Evaluator, *evaluator.Snapshot)) (*config.Loaded, error) {
 	if !p.levelGiven {
 		_ = p.log.Level.Set("error") // the line on stdout has the result
 	}
 	logger := p.logger()
 	l, errs := p.load()
 	if len(errs) > 0 {
-		return errors.Join(errs...)
+		return nil, errors.Join(errs...)
 	}
 	once.DropFor(l.Rules)
 	b := config.Builder{Logger: logger, Secrets: p.secrets}
 	cfg, _, err := b.Build(l)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range cfg.Sources { // so that a collector ends in time to report what it waits for
 		cfg.Sources[i].Timeout = min(cfg.Sources[i].Timeout, timeout)
 	}
 	eval, err := evaluator.New(cfg, evaluator.Options{Logger: logger, Secrets: p.secrets})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, ok := eval.Snapshot().State(state, time.Now()); !ok {
-		return fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.Config.StateNames(), ", "))
+		return nil, fmt.Errorf("there is no state %q: expected one of %s", state, strings.Join(l.Config.StateNames(), ", "))
 	}
 	once.Run(eval, timeout, use)
-	return nil
+	return l, nil
 }

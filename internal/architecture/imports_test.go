@@ -96,7 +96,7 @@ func layers() map[string]neighbours {
 		"internal/rbac":            {[]string{"collectors", "collectors/kubernetes"}, "it grants what kinds need and connects to nothing"},
 		"internal/podmanifest":     {[]string{"collectors/kubernetes", "internal/probes", "internal/rbac"}, "it writes text, and connects to nothing"},
 		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint", "rules/lint/probes"}, "it gives lint the metrics of a configuration"},
-		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text"}, "it reads one snapshot"},
+		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text", "rules/lint"}, "it reads one snapshot, and compares it with what lint expects"},
 		"internal/completion":      {nil, "it has scripts only"},
 		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},

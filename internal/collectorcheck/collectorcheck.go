@@ -1,5 +1,5 @@
-// Package collectorcheck reports what each collector of a configuration measured, and which
-// rules use it.
+// Package collectorcheck reports what each collector of a configuration measured, which rules
+// use it, and which rules select series that nothing measured.
 package collectorcheck
 
 import (
@@ -14,11 +14,14 @@ import (
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/explain"
 	"github.com/vitals-health/vitals/internal/promexpr"
+	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // Report is the result of one collection of each collector.
 type Report struct {
 	Collectors []Collector `json:"collectors"`
+	// Unmatched are in the order of the rules.
+	Unmatched []Unmatched `json:"unmatched"`
 }
 
 // Collector is what one collector measured.
@@ -69,16 +72,17 @@ func (r *Report) OK() bool {
 	return !slices.ContainsFunc(r.Collectors, func(c Collector) bool { return !c.Success })
 }
 
-// Of returns the report of a snapshot.
-func Of(s *evaluator.Snapshot) *Report {
+// Of returns the report of a snapshot. metrics are what its configuration can export.
+func Of(s *evaluator.Snapshot, metrics []lint.Metric) *Report {
 	users := usersOf(s.Groups)
-	r := &Report{Collectors: []Collector{}}
+	r := &Report{Collectors: []Collector{}, Unmatched: []Unmatched{}}
 	for i, c := range s.Collectors {
 		r.Collectors = append(r.Collectors, Collector{
 			Name: c.Name, Kind: c.Kind, Ran: c.Ran, Success: c.Ran && c.Success, Found: c.Finding(),
 			Seconds: c.Duration.Seconds(), Metrics: metricsOf(s.Batches[i].Samples, users),
 		})
 	}
+	r.addUnmatched(users, metrics)
 	return r
 }
 
@@ -95,8 +99,13 @@ func metricsOf(samples []collectors.Sample, users []user) []Metric {
 		own := sample.Labels.Map()
 		delete(own, model.MetricNameLabel)
 		m.Series = append(m.Series, Series{own, explain.Number(sample.Value)})
-		for _, u := range users {
-			if u.selects(sample.Labels) && !slices.Contains(m.Rules, u.rule) {
+		for i := range users {
+			u := &users[i]
+			if !u.selects(sample.Labels) {
+				continue
+			}
+			u.matched = true
+			if !slices.Contains(m.Rules, u.rule) {
 				m.Rules = append(m.Rules, u.rule)
 			}
 		}
@@ -111,11 +120,15 @@ func metricsOf(samples []collectors.Sample, users []user) []Metric {
 // user is a rule and one of the selectors in its expression.
 type user struct {
 	rule     string
-	matchers []*labels.Matcher
+	selector *parser.VectorSelector
+	// optional is set if the rule may work without a series of the selector.
+	optional bool
+	// matched is set once a series of the selector was found.
+	matched bool
 }
 
 func (u *user) selects(series labels.Labels) bool {
-	return !slices.ContainsFunc(u.matchers, func(m *labels.Matcher) bool { return !m.Matches(series.Get(m.Name)) })
+	return !slices.ContainsFunc(u.selector.LabelMatchers, func(m *labels.Matcher) bool { return !m.Matches(series.Get(m.Name)) })
 }
 
 // usersOf returns the selectors of all rules.
@@ -127,9 +140,12 @@ func usersOf(groups []evaluator.Group) []user {
 			if err != nil {
 				continue // not possible: the evaluator has parsed it
 			}
-			for _, selectors := range parser.ExtractSelectors(expr) {
-				all = append(all, user{r.Name, selectors})
-			}
+			parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
+				if s, ok := n.(*parser.VectorSelector); ok {
+					all = append(all, user{rule: r.Name, selector: s, optional: optional(append(path, n))})
+				}
+				return nil
+			})
 		}
 	}
 	return all

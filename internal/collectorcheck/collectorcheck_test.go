@@ -12,6 +12,7 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/evaluator"
 	"github.com/vitals-health/vitals/internal/collectorcheck"
+	"github.com/vitals-health/vitals/rules/lint"
 )
 
 // groups are rules as name and expression.
@@ -51,7 +52,7 @@ func report() *collectorcheck.Report {
 			{Samples: []collectors.Sample{sample(0, "__name__", "vitals_dependency_up", "dependency", "web")}},
 			{},
 		},
-	})
+	}, nil)
 }
 
 func TestText(t *testing.T) {
@@ -105,5 +106,66 @@ func TestJSON(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"vitals_dependency_duration_seconds"}, r.Collectors[0].Unused()); diff != "" {
 		t.Errorf("Unused (-want +got):\n%s", diff)
+	}
+}
+
+// A selector without a series is reported once, with the label that excludes what was measured. It
+// is not reported if the rule works without it, a failed collector may export its series, or only
+// another program could.
+func TestUnmatched(t *testing.T) {
+	phases := map[string][]string{"dependency": {"db"}, "phase": {"resolve", "connect"}}
+	r := collectorcheck.Of(&evaluator.Snapshot{
+		Groups: groups(
+			[2]string{"db:up", `max(vitals_dependency_up{dependency="db"})`},
+			[2]string{"Slow", `vitals_tcp_phase_duration_seconds{dependency="db",phase="exchange"} > 1`},
+			[2]string{"Slower", `max(vitals_tcp_phase_duration_seconds{dependency="db",phase="exchange"}) > 1`},
+			[2]string{"Resolves", `vitals_tcp_phase_duration_seconds{phase="resolve"} > 1`},
+			[2]string{"Lags", `rate(vitals_postgres_replication_lag_seconds[5m]) > 1`},
+			[2]string{"Typo", `vitals_dependency_uq == 0`},
+			[2]string{"WebSlow", `vitals_dependency_latency_seconds{dependency="web"} > 1`},
+			[2]string{"Recorded", `db:up == 0`},
+			[2]string{"Other", `app_requests == 0`},
+			[2]string{"App", `app_errors{code="500"} > 0`},
+			[2]string{"Excused", `vitals_dependency_up == 0 unless vitals_a or vitals_b`},
+			[2]string{"Absent", `absent(vitals_c)`},
+			[2]string{"Silenced", `vitals_rule_silenced == 1`},
+		),
+		Collectors: []evaluator.CollectorStatus{{Name: "db", Kind: "tcp", Ran: true, Success: true}, {Name: "web", Kind: "http", Ran: true}},
+		Batches: []evaluator.Batch{{Samples: []collectors.Sample{
+			sample(1, "__name__", "vitals_dependency_up", "dependency", "db"),
+			sample(1, "__name__", "vitals_tcp_phase_duration_seconds", "dependency", "db", "phase", "connect"),
+			sample(1, "__name__", "app_errors", "code", "404"),
+		}}, {}},
+	}, []lint.Metric{
+		{Name: "vitals_tcp_phase_duration_seconds", Labels: phases, Collector: "db", Vanishes: true},
+		{Name: "vitals_postgres_replication_lag_seconds", Collector: "db", Vanishes: true},
+		{Name: "vitals_dependency_latency_seconds", Labels: map[string][]string{"dependency": {"web"}}, Collector: "web"},
+		{Name: "vitals_rule_silenced", Vanishes: true},
+	})
+	if diff := cmp.Diff([]collectorcheck.Unmatched{
+		{Selector: `vitals_tcp_phase_duration_seconds{dependency="db",phase="exchange"}`, Rules: []string{"Slow", "Slower"}, Label: "phase", Measured: []string{"connect"}},
+		{Selector: `vitals_tcp_phase_duration_seconds{phase="resolve"}`, Rules: []string{"Resolves"}, Label: "phase", Measured: []string{"connect"}, MayBeAbsent: true},
+		{Selector: `vitals_postgres_replication_lag_seconds`, Rules: []string{"Lags"}, MayBeAbsent: true},
+		{Selector: `vitals_dependency_uq`, Rules: []string{"Typo"}},
+		{Selector: `app_errors{code="500"}`, Rules: []string{"App"}, Label: "code", Measured: []string{"404"}},
+	}, r.Unmatched); diff != "" {
+		t.Errorf("Unmatched (-want +got):\n%s", diff)
+	}
+	for range 30 {
+		r.Unmatched = append(r.Unmatched, collectorcheck.Unmatched{Selector: "x", Rules: []string{"A", "B", "C", "D"}})
+	}
+	var b strings.Builder
+	if err := r.Text(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	for line, times := range map[string]int{
+		`rules Slow, Slower: nothing was measured for vitals_tcp_phase_duration_seconds{dependency="db",phase="exchange"}; measured phase: connect`: 1,
+		"rules A, B, C and 1 more: nothing was measured for x":                17,
+		"nothing was measured for 13 selectors more":                          1,
+		"rules over series that may be absent, and are now: Resolves, Lags\n": 1,
+	} {
+		if got := strings.Count(b.String(), line); got != times {
+			t.Errorf("Text has %q %d times, want %d:\n%s", line, got, times, b.String())
+		}
 	}
 }

@@ -10,11 +10,18 @@ import (
 
 	"github.com/prometheus/prometheus/model/labels"
 
+	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/text"
 )
 
-// maxNamed is how many rules a line names.
-const maxNamed = 3
+const (
+	// maxNamed is how many rules or values a line names.
+	maxNamed = 3
+	// maxUnmatched is how many selectors without a series are printed.
+	maxUnmatched = 20
+	// maxSelector bounds a selector in a line, in bytes.
+	maxSelector = 300
+)
 
 // Text writes the report for people: for each collector its result and a line a metric, with
 // series one a series.
@@ -32,6 +39,7 @@ func (r *Report) Text(w io.Writer, series bool) error {
 			return err
 		}
 	}
+	r.unmatchedText(w)
 	_, err := fmt.Fprintf(w, "%s, %d failed; no rule uses %s\n", text.Plural(len(r.Collectors), "collector"), failed, text.Plural(unused, "metric"))
 	return err
 }
@@ -86,11 +94,42 @@ func (m *Metric) values() string {
 }
 
 // users names the rules that use the metric.
-func (m *Metric) users() string {
-	named := m.Rules[:min(maxNamed, len(m.Rules))]
+func (m *Metric) users() string { return cmp.Or(first(m.Rules), "no rule") }
+
+// first lists the first names, and how many more there are.
+func first(names []string) string {
+	named := names[:min(maxNamed, len(names))]
 	list := strings.Join(named, ", ")
-	if more := len(m.Rules) - len(named); more > 0 {
+	if more := len(names) - len(named); more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return cmp.Or(list, "no rule")
+	return list
+}
+
+// unmatchedText writes a line for each selector that nothing matched, and one line for all whose
+// series may be absent.
+func (r *Report) unmatchedText(w io.Writer) {
+	var absent []string
+	shown, more := 0, 0
+	for _, u := range r.Unmatched {
+		switch {
+		case u.MayBeAbsent:
+			absent = append(absent, u.Rules...)
+		case shown == maxUnmatched:
+			more++
+		default:
+			shown++
+			fmt.Fprintf(w, "%s %s: nothing was measured for %s", text.Either(len(u.Rules) == 1, "rule", "rules"), first(u.Rules), text.Line(u.Selector, maxSelector))
+			if u.Label != "" {
+				fmt.Fprintf(w, "; measured %s: %s", u.Label, first(u.Measured))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(w, "nothing was measured for %s more\n", text.Plural(more, "selector"))
+	}
+	if len(absent) > 0 {
+		fmt.Fprintf(w, "rules over series that may be absent, and are now: %s\n", first(collectors.Unique(absent)))
+	}
 }
