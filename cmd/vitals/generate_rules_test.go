@@ -220,6 +220,8 @@ func TestFirstRulesOfJudgedCollectors(t *testing.T) {
 		{"all dependencies", `vitals_dependency_up == 0`, "state: ready", "x: y", true},
 		{"another metric", `vitals_http_status_code{dependency=~"w.*"} != 200`, "state: ready", "x: y", true},
 		{"another collector", `vitals_dependency_up{dependency="other"} == 0`, "state: ready", "x: y", false},
+		{"a warning of the same expression", `vitals_dependency_up{dependency="web"} == 0`, "state: ready, severity: warning", "x: y", false},
+		{"an observed rule of the same expression", `vitals_dependency_up{dependency="web"} == 0`, "state: ready", "mode: observe", false},
 		{"a warning", `vitals_dependency_up == 0`, "state: ready, severity: warning", "x: y", false},
 		{"an observed rule", `vitals_dependency_up == 0`, "state: ready", "mode: observe", false},
 		{"an ordinary alert", `vitals_dependency_up == 0`, "severity: critical", "x: y", false},

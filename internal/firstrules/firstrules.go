@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -26,6 +27,9 @@ type Result struct {
 	// Without are the names of the collectors that no rule judges and that got none: the
 	// configuration exports nothing that a rule of the kind needs.
 	Without []string
+	// LeftOver are the rules in the files that select what a collector of Options.Collectors
+	// does not export.
+	LeftOver []LeftOver
 }
 
 // Group is the rules for one collector.
@@ -50,13 +54,30 @@ type Options struct {
 	RulesName string
 	// StateLabel is the label of the state; state if empty.
 	StateLabel string
+	// Collectors are the names of collectors that get rules although others judge them.
+	Collectors []string
 }
 
-// Make returns the first rules for the collectors that no rule in the files judges.
+// chosenHead begins the line of the head that lists such collectors, so that later runs keep their
+// rules.
+const chosenHead = "# By --collector, also for: "
+
+// Chosen returns the collectors that a rule file has rules for although others judge them.
+func Chosen(file []byte) []string {
+	_, after, found := strings.Cut(string(file), "\n"+chosenHead)
+	if !found {
+		return nil
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.Split(line, ", ")
+}
+
+// Make returns the first rules for the collectors that no rule in the files judges, and for those
+// of Options.Collectors.
 func Make(all []kinds.Config, files []*rules.File, o Options) (*Result, error) {
 	names := newNames(files)
 	var groups []group
-	result := &Result{}
+	result, kept, present := &Result{}, []string{}, enforced(files)
 	for i := range all {
 		c := &all[i]
 		_, kind := c.Kind()
@@ -65,7 +86,11 @@ func Make(all []kinds.Config, files []*rules.File, o Options) (*Result, error) {
 			return nil, err
 		}
 		warn := !slices.ContainsFunc(made.rules, rule.critical)
-		if covered(files, kind.Metrics(c.Name), warn) {
+		judged, chosen := covered(files, kind.Metrics(c.Name), warn), slices.Contains(o.Collectors, c.Name)
+		if chosen {
+			result.LeftOver = append(result.LeftOver, leftOver(files, all, c)...)
+		}
+		if judged && !chosen {
 			continue
 		}
 		if len(made.rules) == 0 {
@@ -73,13 +98,24 @@ func Make(all []kinds.Config, files []*rules.File, o Options) (*Result, error) {
 			continue
 		}
 		first := names.unique(c.Name, made.rules)
-		shown := Group{Collector: c.Name, Kind: made.kind}
 		for j, r := range made.rules {
 			made.rules[j] = r.filled(subjectOf(c.Name, kind), first)
-			shown.Alerts = append(shown.Alerts, made.rules[j].Alert)
+		}
+		if made.rules = without(made.rules, present); len(made.rules) == 0 {
+			continue
+		}
+		if judged {
+			kept = append(kept, c.Name)
+		}
+		shown := Group{Collector: c.Name, Kind: made.kind}
+		for _, r := range made.rules {
+			shown.Alerts = append(shown.Alerts, r.Alert)
 		}
 		groups = append(groups, made)
 		result.Groups = append(result.Groups, shown)
+	}
+	if len(kept) > 0 {
+		o.Head += chosenHead + strings.Join(kept, ", ") + "\n"
 	}
 	result.Rules, result.Tests = o.rulesText(groups), o.testsText(groups)
 	return result, nil

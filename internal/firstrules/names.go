@@ -12,12 +12,8 @@ type names map[string]bool
 
 func newNames(files []*rules.File) names {
 	used := names{}
-	for _, f := range files {
-		for _, g := range f.Groups {
-			for _, r := range g.Rules {
-				used[r.Alert] = true
-			}
-		}
+	for _, r := range each(files) {
+		used[r.Alert] = true
 	}
 	return used
 }
