@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +33,9 @@ type Config struct {
 
 	// Watch lists the resources to watch, each as "resource" or "group/resource".
 	Watch []string `yaml:"watch,omitempty"`
+	// Namespaces limits the watches to these namespaces: one watch for each resource in each
+	// namespace. Empty means all namespaces.
+	Namespaces []string `yaml:"namespaces,omitempty"`
 	// WatchIdleTimeout is how long an open watch may be silent. After it, a watch that has
 	// delivered an event counts as hung; any other is opened again. The default is 90 s,
 	// because an API server sends a bookmark about once a minute.
@@ -42,6 +44,29 @@ type Config struct {
 	Access []Access `yaml:"access,omitempty"`
 	// CRDs lists the custom resource definitions that the API server must serve.
 	CRDs []string `yaml:"crds,omitempty"`
+}
+
+// maxWatches bounds the watches of a collector. Each needs memory and a stream, and an API server
+// allows 100 streams on a connection.
+const maxWatches = 100
+
+// watched is the target of one watch: a resource, as in Config.Watch, in one namespace or, if that
+// is empty, in all.
+type watched struct{ resource, namespace string }
+
+// watches returns the target of each watch.
+func (c *Config) watches() []watched {
+	namespaces := c.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	var all []watched
+	for _, resource := range c.Watch {
+		for _, namespace := range namespaces {
+			all = append(all, watched{resource, namespace})
+		}
+	}
+	return all
 }
 
 // Access is one right of the account.
@@ -82,7 +107,21 @@ func (c *Config) Problems() []collectors.Problem {
 	for i, w := range c.Watch {
 		path := fmt.Sprintf("watch[%d]", i)
 		problems = append(problems, resourceProblems(path, w)...)
+		if len(c.Namespaces) > 0 && slices.Contains(clusterScoped(), w) {
+			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("resource %q is in no namespace: expected it in a collector without namespaces", w)})
+		}
 		once(path, "watch "+w, fmt.Sprintf("resource %q", w))
+	}
+	for i, n := range c.Namespaces {
+		path := fmt.Sprintf("namespaces[%d]", i)
+		problems = append(problems, namespaceProblems(path, n)...)
+		once(path, "namespace "+n, fmt.Sprintf("namespace %q", n))
+	}
+	if len(c.Namespaces) > 0 && len(c.Watch) == 0 {
+		problems = append(problems, collectors.Problem{Path: "namespaces", Text: "namespaces is set without watch: expected watch with it"})
+	}
+	if n := len(c.watches()); n > maxWatches {
+		problems = append(problems, collectors.Problem{Path: "watch", Text: fmt.Sprintf("%d watches, one for each resource in each namespace: expected at most %d", n, maxWatches)})
 	}
 	for i, a := range c.Access {
 		path := fmt.Sprintf("access[%d]", i)
@@ -150,34 +189,8 @@ func (a Access) problems(path string) []collectors.Problem {
 		problems = append(problems, collectors.Problem{Path: path + ".verb", Text: fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(apiVerbs(), ", "))})
 	}
 	problems = append(problems, resourceProblems(path+".resource", a.Resource)...)
-	if a.Namespace != "" && !label.MatchString(a.Namespace) {
-		problems = append(problems, collectors.Problem{Path: path + ".namespace", Text: fmt.Sprintf("namespace %q: expected lower-case letters, digits and '-'", a.Namespace)})
+	if a.Namespace != "" {
+		problems = append(problems, namespaceProblems(path+".namespace", a.Namespace)...)
 	}
 	return problems
-}
-
-// The names of resources and namespaces are RFC 1123 labels, those of groups and
-// custom resource definitions RFC 1123 subdomains.
-var (
-	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-)
-
-// resource is a resource of the API. The group is empty for the core group.
-type resource struct{ group, name string }
-
-// parseResource parses "resource" or "group/resource".
-func parseResource(s string) (resource, bool) {
-	group, name, grouped := strings.Cut(s, "/")
-	if !grouped {
-		return resource{name: s}, label.MatchString(s)
-	}
-	return resource{group, name}, subdomain.MatchString(group) && label.MatchString(name)
-}
-
-func resourceProblems(path, s string) []collectors.Problem {
-	if _, ok := parseResource(s); ok {
-		return nil
-	}
-	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("resource %q: expected RESOURCE or GROUP/RESOURCE in lower case, such as pods or apps/deployments", s)}}
 }

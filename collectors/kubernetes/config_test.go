@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,15 @@ import (
 	"github.com/vitals-health/vitals/collectors/kubernetes"
 )
 
+// namespaces returns a list of n namespaces.
+func namespaces(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf("n%d", i))
+	}
+	return strings.Join(all, ", ")
+}
+
 func TestConfigMistakes(t *testing.T) {
 	for _, test := range []struct {
 		name, block string
@@ -18,7 +28,7 @@ func TestConfigMistakes(t *testing.T) {
 	}{
 		{"in-cluster, nothing else", "{}", nil},
 		{"everything inline", "{server: 'https://[::1]:6443/k8s', token_file: t, ca_file: c, cert_file: c, key_file: k, watch: [pods, apps/deployments], " +
-			"access: [{verb: list, resource: pods}, {verb: list, resource: pods, namespace: lab}], crds: [kuryrports.openstack.org], watch_idle_timeout: 2m}", nil},
+			"access: [{verb: list, resource: pods}, {verb: list, resource: pods, namespace: lab}], crds: [kuryrports.openstack.org], watch_idle_timeout: 2m, namespaces: [shop, web]}", nil},
 		{"two servers", "{kubeconfig: f, server: 'https://h'}", []string{"server: both set"}},
 		{"context without kubeconfig", "{context: c}", []string{"context: expected kubeconfig"}},
 		{"files without server", "{token_file: t, ca_file: c, cert_file: c, key_file: k, insecure_skip_verify: true}", []string{
@@ -32,6 +42,17 @@ func TestConfigMistakes(t *testing.T) {
 		{"no resource", "{access: [{verb: get}]}", []string{`access[0].resource: ""`}},
 		{"malformed resource", "{watch: [Pods, a/b/c, /pods, apps/]}", []string{
 			`watch[0]: "Pods"`, `watch[1]: "a/b/c"`, `watch[2]: "/pods"`, `watch[3]: "apps/"`,
+		}},
+		{"malformed namespaces", "{watch: [pods], namespaces: [Shop, shop, shop, '', " + strings.Repeat("a", 64) + "]}", []string{
+			`namespaces[0]: namespace "Shop": expected a name of at most 63`, `namespaces[2]: namespace "shop" is listed twice`, `namespaces[3]: namespace ""`, "namespaces[4]: aaa",
+		}},
+		{"namespaces of nothing", "{namespaces: [shop]}", []string{"namespaces: namespaces is set without watch: expected watch with it"}},
+		{"a resource in no namespace", "{watch: [nodes, pods, rbac.authorization.k8s.io/clusterroles], namespaces: [shop]}", []string{
+			`watch[0]: resource "nodes" is in no namespace: expected it in a collector without namespaces`, "watch[2]: in no namespace",
+		}},
+		{"a hundred watches", "{watch: [pods, services], namespaces: [" + namespaces(50) + "]}", nil},
+		{"more than a hundred watches", "{watch: [pods, services], namespaces: [" + namespaces(51) + "]}", []string{
+			"watch: 102 watches, one for each resource in each namespace: expected at most 100",
 		}},
 		{"malformed namespace", "{access: [{verb: get, resource: pods, namespace: a/b}]}", []string{`access[0].namespace: "a/b"`}},
 		{"definition without a group", "{crds: [kuryrports, Kuryr.openstack.org]}", []string{"crds[0]: PLURAL.GROUP", "crds[1]: PLURAL.GROUP"}},

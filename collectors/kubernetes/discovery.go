@@ -55,8 +55,8 @@ func (d *Discovery) Problems() []collectors.Problem {
 	if _, ok := roles()[d.Role]; !ok {
 		add("role", "role %q: expected endpointslices, endpoints or pods", d.Role)
 	}
-	if d.Namespace != "" && !label.MatchString(d.Namespace) {
-		add("namespace", "namespace %q: expected lower-case letters, digits and '-'", d.Namespace)
+	if d.Namespace != "" {
+		problems = append(problems, namespaceProblems("namespace", d.Namespace)...)
 	}
 	if selector, err := labels.Parse(d.Selector); err != nil {
 		add("selector", "selector %q: %v", d.Selector, err)

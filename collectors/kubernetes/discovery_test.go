@@ -19,7 +19,7 @@ func TestDiscoveryProblems(t *testing.T) {
 	}{
 		{func(d *kubernetes.Discovery) { d.Role = "" }, `role: role "": expected endpointslices, endpoints or pods`},
 		{func(d *kubernetes.Discovery) { d.Role = "service" }, `role: role "service": expected endpointslices, endpoints or pods`},
-		{func(d *kubernetes.Discovery) { d.Namespace = "a/b" }, `namespace: namespace "a/b": expected lower-case letters, digits and '-'`},
+		{func(d *kubernetes.Discovery) { d.Namespace = "a/b" }, `namespace: namespace "a/b": expected a name of at most 63 lower-case letters, digits and '-'`},
 		{func(d *kubernetes.Discovery) { d.Selector = "" }, `selector: selector is missing: expected labels, such as app=api`},
 		{func(d *kubernetes.Discovery) { d.Selector = "app=" + strings.Repeat("x", 64) }, `selector: selector `},
 		{func(d *kubernetes.Discovery) { d.Port = "0" }, `port: port "0": expected a name of at most 15 lower-case letters, digits and '-', or 1 to 65535`},

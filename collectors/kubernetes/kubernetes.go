@@ -85,8 +85,12 @@ func (c *Config) New(env collectors.Env) (collectors.Collector, error) {
 	for _, name := range c.CRDs {
 		made.crds = append(made.crds, &crd{name: name})
 	}
-	for _, resource := range c.Watch {
-		made.watches = append(made.watches, newWatch(made.streams, resource, time.Duration(c.WatchIdleTimeout), logger))
+	for _, of := range c.watches() {
+		w := newWatch(made.streams, of.resource, time.Duration(c.WatchIdleTimeout), logger)
+		if w.namespace = of.namespace; w.namespace != "" {
+			w.logger = logger.With("namespace", w.namespace)
+		}
+		made.watches = append(made.watches, w)
 	}
 	return made, nil
 }
@@ -126,7 +130,7 @@ func (c *collector) Collect(ctx context.Context) ([]collectors.Sample, error) {
 	remote.AddDependency(&b, c.name, c.last.ready.took, c.last.reason())
 	c.addResult(&b, c.last)
 	for _, w := range c.watches {
-		addWatch(&b, c.name, w.resource, w.snapshot(), time.Now())
+		addWatch(&b, c.name, w, time.Now())
 	}
 	return b.Samples, c.problems(c.last)
 }
@@ -240,7 +244,11 @@ func (c *collector) problems(r *result) error {
 		add("get definition "+crd.name, r.presentErr[i])
 	}
 	for _, w := range c.watches {
-		add("watch "+w.resource, w.snapshot().err)
+		what := "watch " + w.resource
+		if w.namespace != "" {
+			what += " in namespace " + w.namespace
+		}
+		add(what, w.snapshot().err)
 	}
 	if len(texts) == 0 {
 		return nil

@@ -130,7 +130,7 @@ func (a *api) object(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"kind":"SelfSubjectAccessReview","status":{"allowed":%t}}`, review.Spec.ResourceAttributes.Verb != "delete")
 	case crds + "kuryrports.openstack.org":
 		definition("True")(w, r)
-	case "/api/v1/pods", "/api/v1/services", "/apis/apps/v1/deployments":
+	case "/api/v1/pods", "/api/v1/services", "/apis/apps/v1/deployments", "/api/v1/namespaces/shop/pods", "/api/v1/namespaces/web/pods":
 		_, _ = io.WriteString(w, `{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"100"},"items":[]}`)
 	case "/apis/apps":
 		_, _ = io.WriteString(w, `{"kind":"APIGroup","preferredVersion":{"groupVersion":"apps/v1","version":"v1"}}`)
@@ -256,20 +256,34 @@ func (s samplesBySeries) down(t *testing.T) string {
 }
 
 func TestExposition(t *testing.T) {
+	exposes(t, "metrics.prom", func(c *kubernetes.Config) {
+		c.Watch = []string{"pods", "apps/deployments"}
+		c.Access = []kubernetes.Access{
+			{Verb: "list", Resource: "pods"}, {Verb: "delete", Resource: "pods", Namespace: "lab"}, {Verb: "patch", Resource: "apps/deployments"},
+		}
+		c.CRDs = []string{"kuryrports.openstack.org", "kuryrnetworks.openstack.org"}
+	}, connectedSeries, strings.Replace(connectedSeries, "pods", "apps/deployments", 1))
+}
+
+func TestExpositionOfNamespaces(t *testing.T) {
+	exposes(t, "namespaces.prom", func(c *kubernetes.Config) {
+		c.Watch, c.Namespaces = []string{"pods"}, []string{"shop", "web"}
+	}, connectedIn("shop"), connectedIn("web"))
+}
+
+// exposes compares the exposition of a collector with a golden file, once the watches are open.
+func exposes(t *testing.T, golden string, configure func(*kubernetes.Config), watches ...string) {
+	t.Helper()
 	serving, _, _ := collectortest.Certificate(t, "server", time.Date(2070, 1, 2, 3, 4, 5, 0, time.UTC))
 	_, certFile, keyFile := collectortest.Certificate(t, "client", time.Date(2080, 2, 3, 4, 5, 6, 0, time.UTC))
 	api := newAPIWith(t, &serving)
 	c := api.config()
 	c.CertFile, c.KeyFile = certFile, keyFile
-	c.Watch = []string{"pods", "apps/deployments"}
-	c.Access = []kubernetes.Access{
-		{Verb: "list", Resource: "pods"}, {Verb: "delete", Resource: "pods", Namespace: "lab"}, {Verb: "patch", Resource: "apps/deployments"},
-	}
-	c.CRDs = []string{"kuryrports.openstack.org", "kuryrnetworks.openstack.org"}
+	configure(c)
 	k := newCollector(t, c)
 	changed, _ := run(t, k)
-	await(t, k, changed, "both watches open", func(s samplesBySeries) bool {
-		return s[connectedSeries] == 1 && s[strings.Replace(connectedSeries, "pods", "apps/deployments", 1)] == 1
+	await(t, k, changed, "all watches open", func(s samplesBySeries) bool {
+		return !slices.ContainsFunc(watches, func(series string) bool { return s[series] != 1 })
 	})
 	samples, err := k.Collect(t.Context())
 	if err != nil {
@@ -289,7 +303,7 @@ func TestExposition(t *testing.T) {
 			samples[i].Value = 1
 		}
 	}
-	collectortest.Golden(t, "metrics.prom", collectortest.Exposition(samples, k.Describe()))
+	collectortest.Golden(t, golden, collectortest.Exposition(samples, k.Describe()))
 	for _, d := range k.Describe() {
 		if !model.LegacyValidation.IsValidMetricName(d.Name) || !strings.HasSuffix(d.Help, ".") {
 			t.Errorf("Describe() has %q with help %q, want a valid name and a sentence", d.Name, d.Help)

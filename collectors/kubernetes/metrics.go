@@ -7,10 +7,10 @@ import (
 
 // The metrics of the kind.
 var (
-	watchConnectedMetric          = collectors.NewGauge("vitals_kubernetes_watch_connected", "Whether the watch is open (1) or not (0).", "dependency", "resource")
-	watchLastContactMetric        = collectors.NewGauge("vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent data on the watch, in seconds since the epoch.", "dependency", "resource")
-	watchRestartsMetric           = collectors.NewCounter("vitals_kubernetes_watch_restarts_total", "Attempts to open the watch after the first.", "dependency", "resource")
-	watchFailureMetric            = collectors.NewGauge("vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", "dependency", "resource", "reason")
+	watchConnectedMetric          = collectors.NewGauge("vitals_kubernetes_watch_connected", "Whether the watch is open (1) or not (0).", "dependency", "resource", "namespace")
+	watchLastContactMetric        = collectors.NewGauge("vitals_kubernetes_watch_last_contact_timestamp_seconds", "When the API server last sent data on the watch, in seconds since the epoch.", "dependency", "resource", "namespace")
+	watchRestartsMetric           = collectors.NewCounter("vitals_kubernetes_watch_restarts_total", "Attempts to open the watch after the first.", "dependency", "resource", "namespace")
+	watchFailureMetric            = collectors.NewGauge("vitals_kubernetes_watch_failure", "Why the watch is not open: 1 for that reason, 0 for all others.", "dependency", "resource", "reason", "namespace")
 	accessAllowedMetric           = collectors.NewGauge("vitals_kubernetes_access_allowed", "Whether the account has the right (1) or not (0).", "dependency", "verb", "resource", "namespace")
 	crdPresentMetric              = collectors.NewGauge("vitals_kubernetes_crd_present", "Whether the custom resource definition exists and is established (1) or not (0).", "dependency", "crd")
 	crdFailureMetric              = collectors.NewGauge("vitals_kubernetes_crd_failure", "Why the custom resource definition could not be read: 1 for that reason, 0 for all others.", "dependency", "crd", "reason")
@@ -43,9 +43,11 @@ func (c *Config) Metrics(name string) []collectors.Metric {
 	}
 	m := collectors.NewCatalog(defs(), "dependency", name)
 	remote.DescribeDependency(m)
-	m.Configured("resource", c.Watch,
-		watchConnectedMetric, watchLastContactMetric,
-		watchRestartsMetric, watchFailureMetric)
+	watch := []*collectors.Def{watchConnectedMetric, watchLastContactMetric, watchRestartsMetric, watchFailureMetric}
+	m.Configured("resource", c.Watch, watch...)
+	if len(c.Namespaces) > 0 || m.Any {
+		m.Configured("namespace", c.Namespaces, watch...)
+	}
 	m.Closed("reason", collectors.Texts(failureReasons()), watchFailureMetric)
 	m.Chosen("verb", collectors.Unique(verbs), apiVerbs(), accessAllowedMetric)
 	m.Configured("resource", collectors.Unique(resources), accessAllowedMetric)

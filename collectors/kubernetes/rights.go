@@ -14,8 +14,8 @@ type Right struct {
 // authenticated account has: to read /readyz, to request access reviews and to discover versions.
 func (c *Config) KubernetesRights() []Right {
 	var rights []Right
-	for _, resource := range c.Watch {
-		rights = append(rights, rightsToWatch(resource, "")...)
+	for _, w := range c.watches() {
+		rights = append(rights, rightsToWatch(w.resource, w.namespace)...)
 	}
 	for _, name := range c.CRDs {
 		rights = append(rights, Right{Verb: "get", Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})

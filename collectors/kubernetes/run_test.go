@@ -66,6 +66,11 @@ const (
 	pods            = "/api/v1/pods"
 )
 
+// connectedIn returns the series of the watch on pods in a namespace.
+func connectedIn(namespace string) string {
+	return `vitals_kubernetes_watch_connected{dependency="kubernetes",namespace="` + namespace + `",resource="pods"}`
+}
+
 // onWatch uses the handler for the watch only, not for the list.
 func (a *api) onWatch(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -155,6 +160,42 @@ func TestWatchFaults(t *testing.T) {
 			api.stop()
 			goleak.VerifyNone(t, leaks)
 		})
+	}
+}
+
+// Each namespace has a watch of its own. A forbidden watch does not affect the other.
+func TestWatchesOfNamespaces(t *testing.T) {
+	api := newAPI(t)
+	api.fault("/api/v1/namespaces/web/pods", status(403))
+	c := api.config()
+	c.Watch, c.Namespaces = []string{"pods"}, []string{"shop", "web"}
+	k := newCollector(t, c)
+	changed, _ := run(t, k)
+	samples, err := await(t, k, changed, "both watches tried", func(s samplesBySeries) bool {
+		_, tried := s[connectedIn("web")]
+		return tried && s[connectedIn("shop")] == 1
+	})
+	if got := samples[connectedIn("web")]; got != 0 {
+		t.Errorf("%s = %v, want 0", connectedIn("web"), got)
+	}
+	for _, namespace := range []string{"shop", "web"} {
+		want := collectors.Number(namespace == "web")
+		series := `vitals_kubernetes_watch_failure{dependency="kubernetes",namespace="` + namespace + `",reason="forbidden",resource="pods"}`
+		if got, ok := samples[series]; !ok || got != want {
+			t.Errorf("%s = %v (exported: %t), want %v", series, got, ok, want)
+		}
+	}
+	if got, ok := samples[connectedSeries]; ok {
+		t.Errorf("%s = %v, want no watch in all namespaces", connectedSeries, got)
+	}
+	const want = "watch pods in namespace web: list: the account lacks the right to list pods in namespace web: status 403"
+	if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "shop") {
+		t.Errorf("Collect() = %v, want only %q", err, want)
+	}
+	for _, r := range api.requested() {
+		if strings.Contains(r, "/pods") && !strings.Contains(r, "/api/v1/namespaces/shop/pods?") && !strings.Contains(r, "/api/v1/namespaces/web/pods?") {
+			t.Errorf("request %q, want only lists and watches in the two namespaces", r)
+		}
 	}
 }
 

@@ -37,18 +37,25 @@ func (c *collector) addResult(b *collectors.Batch, r *result) {
 }
 
 // addWatch appends the samples of a watch, unless its first attempt has not ended.
-func addWatch(b *collectors.Batch, dependency, resource string, s watchState, now time.Time) {
+func addWatch(b *collectors.Batch, dependency string, w *watch, now time.Time) {
+	s := w.snapshot()
 	if !s.tried {
 		return
 	}
-	b.Set(watchConnectedMetric, collectors.Number(s.connected), dependency, resource)
-	if !s.contact.IsZero() {
-		b.Set(watchLastContactMetric, collectors.EpochSeconds(collectors.OnClock(now, s.contact)), dependency, resource)
+	set := func(d *collectors.Def, value float64, labels ...string) {
+		if w.namespace != "" {
+			labels = append(labels, w.namespace)
+		}
+		b.Set(d, value, append([]string{dependency, w.resource}, labels...)...)
 	}
-	b.Set(watchRestartsMetric, float64(s.restarts), dependency, resource)
+	set(watchConnectedMetric, collectors.Number(s.connected))
+	if !s.contact.IsZero() {
+		set(watchLastContactMetric, collectors.EpochSeconds(collectors.OnClock(now, s.contact)))
+	}
+	set(watchRestartsMetric, float64(s.restarts))
 	reason := watchReason(s.err)
 	for _, r := range failureReasons() {
-		b.Set(watchFailureMetric, collectors.Number(r == reason), dependency, resource, string(r))
+		set(watchFailureMetric, collectors.Number(r == reason), string(r))
 	}
 }
 

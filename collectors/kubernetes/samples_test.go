@@ -17,7 +17,7 @@ func TestLastContactFollowsTheClock(t *testing.T) {
 	for _, by := range []time.Duration{0, time.Hour, -time.Hour} {
 		now := collectortest.StepClock(t, contact.Add(7*time.Second), by)
 		var b collectors.Batch
-		addWatch(&b, "kubernetes", "pods", watchState{tried: true, contact: contact}, now)
+		addWatch(&b, "kubernetes", &watch{resource: "pods", state: watchState{tried: true, contact: contact}}, now)
 		found := false
 		for _, s := range b.Samples {
 			if s.Labels.Get(model.MetricNameLabel) == watchLastContactMetric.Desc().Name {

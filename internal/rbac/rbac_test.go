@@ -57,6 +57,7 @@ func TestObjects(t *testing.T) {
 	to := rbac.Account{Name: "vitals", Namespace: "shop", ServiceAccount: "my-app"}
 	reports := kubereport.Options{Events: true, ReadinessGate: "example.com/Ready", NodeCondition: "example.com/Ready"}
 	api := &kubernetes.Config{Watch: []string{"pods", "services", "apps/deployments"}, CRDs: []string{"b.example.com", "a.example.com"}, Access: []kubernetes.Access{{Verb: "delete", Resource: "pods"}}}
+	namespaced := &kubernetes.Config{Watch: []string{"pods", "apps/deployments"}, Namespaces: []string{"web", "shop"}}
 	pods := (&kubernetes.Discovery{Role: "pods", Namespace: "shop"}).KubernetesRights()
 	slices := (&kubernetes.Discovery{Role: "endpointslices", Namespace: "123"}).KubernetesRights()
 	everywhere := (&kubernetes.Discovery{Role: "pods"}).KubernetesRights()
@@ -68,6 +69,10 @@ func TestObjects(t *testing.T) {
 		{"a collector, without what it only checks", rbac.Of([]collectors.Kind{api}), []string{
 			"ClusterRole: list,watch /pods,services ", "ClusterRole: get apiextensions.k8s.io/customresourcedefinitions a.example.com,b.example.com",
 			"ClusterRole: list,watch apps/deployments ", "ClusterRoleBinding: ClusterRole to ServiceAccount shop/my-app",
+		}},
+		{"a collector of two namespaces", rbac.Of([]collectors.Kind{namespaced}), []string{
+			"Role shop: list,watch /pods ", "Role shop: list,watch apps/deployments ", "RoleBinding shop: Role to ServiceAccount shop/my-app",
+			"Role web: list,watch /pods ", "Role web: list,watch apps/deployments ", "RoleBinding web: Role to ServiceAccount shop/my-app",
 		}},
 		{"a certificate of a secret", rbac.Of([]collectors.Kind{&certificate.Config{Secret: &certificate.Secret{Namespace: "web", Name: "tls"}}, &certificate.Config{}}), []string{
 			"Role web: get /secrets tls", "RoleBinding web: Role to ServiceAccount shop/my-app",

@@ -1,0 +1,68 @@
+package kubernetes
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
+)
+
+// The names of resources and namespaces are RFC 1123 labels, those of groups and
+// custom resource definitions RFC 1123 subdomains.
+var (
+	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+)
+
+// resource is a resource of the API. The group is empty for the core group.
+type resource struct{ group, name string }
+
+// parseResource parses "resource" or "group/resource".
+func parseResource(s string) (resource, bool) {
+	group, name, grouped := strings.Cut(s, "/")
+	if !grouped {
+		return resource{name: s}, label.MatchString(s)
+	}
+	return resource{group, name}, subdomain.MatchString(group) && label.MatchString(name)
+}
+
+func resourceProblems(path, s string) []collectors.Problem {
+	if _, ok := parseResource(s); ok {
+		return nil
+	}
+	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("resource %q: expected RESOURCE or GROUP/RESOURCE in lower case, such as pods or apps/deployments", s)}}
+}
+
+// clusterScoped are the built-in resources that can be watched and are in no namespace. For a path
+// with a namespace, the API server responds with 403 or 404, by the rights of the account.
+// Source: kubernetes.io/docs/reference/kubernetes-api.
+func clusterScoped() []string {
+	return []string{
+		"namespaces", "nodes", "persistentvolumes",
+		"admissionregistration.k8s.io/mutatingadmissionpolicies",
+		"admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+		"admissionregistration.k8s.io/mutatingwebhookconfigurations",
+		"admissionregistration.k8s.io/validatingadmissionpolicies",
+		"admissionregistration.k8s.io/validatingadmissionpolicybindings",
+		"admissionregistration.k8s.io/validatingwebhookconfigurations",
+		"apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices",
+		"certificates.k8s.io/certificatesigningrequests",
+		"flowcontrol.apiserver.k8s.io/flowschemas", "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations",
+		"networking.k8s.io/ingressclasses", "networking.k8s.io/ipaddresses", "networking.k8s.io/servicecidrs",
+		"node.k8s.io/runtimeclasses",
+		"rbac.authorization.k8s.io/clusterrolebindings", "rbac.authorization.k8s.io/clusterroles",
+		"resource.k8s.io/deviceclasses", "resource.k8s.io/resourceslices",
+		"scheduling.k8s.io/priorityclasses",
+		"storage.k8s.io/csidrivers", "storage.k8s.io/csinodes", "storage.k8s.io/storageclasses",
+		"storage.k8s.io/volumeattachments", "storage.k8s.io/volumeattributesclasses",
+	}
+}
+
+// namespaceProblems checks the name of a namespace.
+func namespaceProblems(path, s string) []collectors.Problem {
+	if label.MatchString(s) {
+		return nil
+	}
+	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("namespace %q: expected a name of at most 63 lower-case letters, digits and '-'", s)}}
+}
