@@ -106,7 +106,7 @@ func (c *Config) Problems() []collectors.Problem {
 	}
 	for i, w := range c.Watch {
 		path := fmt.Sprintf("watch[%d]", i)
-		problems = append(problems, resourceProblems(path, w)...)
+		problems = append(problems, resourceProblems(path, w, "namespaces: [%s] and watch: [%s]")...)
 		if len(c.Namespaces) > 0 && slices.Contains(clusterScoped(), w) {
 			problems = append(problems, collectors.Problem{Path: path, Text: fmt.Sprintf("resource %q is in no namespace: expected it in a collector without namespaces", w)})
 		}
@@ -188,7 +188,7 @@ func (a Access) problems(path string) []collectors.Problem {
 	if !slices.Contains(apiVerbs(), a.Verb) {
 		problems = append(problems, collectors.Problem{Path: path + ".verb", Text: fmt.Sprintf("verb %q: expected one of %s", a.Verb, strings.Join(apiVerbs(), ", "))})
 	}
-	problems = append(problems, resourceProblems(path+".resource", a.Resource)...)
+	problems = append(problems, resourceProblems(path+".resource", a.Resource, "namespace: %s and resource: %s")...)
 	if a.Namespace != "" {
 		problems = append(problems, namespaceProblems(path+".namespace", a.Namespace)...)
 	}

@@ -43,6 +43,16 @@ func TestConfigMistakes(t *testing.T) {
 		{"malformed resource", "{watch: [Pods, a/b/c, /pods, apps/]}", []string{
 			`watch[0]: "Pods"`, `watch[1]: "a/b/c"`, `watch[2]: "/pods"`, `watch[3]: "apps/"`,
 		}},
+		{"a namespace as the group", "{watch: [shop/pods, shop/apps/deployments, a.b/pods, policy/poddisruptionbudgets], access: [{verb: get, resource: shop/pods}]}", []string{
+			`watch[0]: resource "shop/pods": "shop" is no API group, such as apps or networking.k8s.io: expected namespaces: [shop] and watch: [pods]`,
+			"watch[1]: expected namespaces: [shop] and watch: [apps/deployments]",
+			`access[0].resource: resource "shop/pods": "shop" is no API group, such as apps or networking.k8s.io: expected namespace: shop and resource: pods`,
+		}},
+		{"a version", "{watch: [v1/pods, core/v1/pods, core/services, apps/v1/deployments, apps/apps/deployments], access: [{verb: get, resource: apps/v1beta1/deployments}]}", []string{
+			`watch[0]: resource "v1/pods": expected pods, with neither`, "watch[1]: expected pods, with", "watch[2]: expected services, with", "watch[3]: expected apps/deployments, with",
+			"watch[4]: expected RESOURCE or GROUP/RESOURCE", "access[0].resource: expected apps/deployments, with",
+		}},
+		{"a subresource", "{access: [{verb: get, resource: pods/log}]}", []string{`access[0].resource: resource "pods/log": log is a subresource: expected the resource alone, as pods`}},
 		{"malformed namespaces", "{watch: [pods], namespaces: [Shop, shop, shop, '', " + strings.Repeat("a", 64) + "]}", []string{
 			`namespaces[0]: namespace "Shop": expected a name of at most 63`, `namespaces[2]: namespace "shop" is listed twice`, `namespaces[3]: namespace ""`, "namespaces[4]: aaa",
 		}},

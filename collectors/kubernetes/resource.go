@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/vitals-health/vitals/collectors"
@@ -13,6 +14,7 @@ import (
 var (
 	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	version   = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 )
 
 // resource is a resource of the API. The group is empty for the core group.
@@ -24,14 +26,54 @@ func parseResource(s string) (resource, bool) {
 	if !grouped {
 		return resource{name: s}, label.MatchString(s)
 	}
-	return resource{group, name}, subdomain.MatchString(group) && label.MatchString(name)
+	return resource{group, name}, isGroup(group) && label.MatchString(name)
 }
 
-func resourceProblems(path, s string) []collectors.Problem {
+// isGroup reports whether a text can be the name of an API group. The API server requires a dot in
+// the group of a custom resource definition. Of the built-in groups, five have none.
+// Source: k8s.io/apiextensions-apiserver, ValidateCustomResourceDefinition; k8s.io/api, GroupName.
+func isGroup(s string) bool {
+	dotless := []string{"apps", "autoscaling", "batch", "extensions", "policy"}
+	return subdomain.MatchString(s) && strings.Contains(s, ".") || slices.Contains(dotless, s)
+}
+
+// resourceProblems checks a resource. The format inNamespace has the keys to write in place of
+// NAMESPACE/RESOURCE, with a verb for each of the two.
+func resourceProblems(path, s, inNamespace string) []collectors.Problem {
 	if _, ok := parseResource(s); ok {
 		return nil
 	}
-	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("resource %q: expected RESOURCE or GROUP/RESOURCE in lower case, such as pods or apps/deployments", s)}}
+	text := "expected RESOURCE or GROUP/RESOURCE in lower case, such as pods or apps/deployments"
+	first, rest, _ := strings.Cut(s, "/")
+	_, namespaced := parseResource(rest)
+	if short := withoutVersion(s); short != "" {
+		text = fmt.Sprintf("expected %s, with neither a version nor core", short)
+	} else if label.MatchString(first) && slices.Contains(subresources(), rest) {
+		text = fmt.Sprintf("%s is a subresource: expected the resource alone, as %s", rest, first)
+	} else if label.MatchString(first) && !isGroup(first) && namespaced {
+		text = fmt.Sprintf("%q is no API group, such as apps or networking.k8s.io: expected "+inNamespace, first, first, rest)
+	}
+	return []collectors.Problem{{Path: path, Text: fmt.Sprintf("resource %q: %s", s, text)}}
+}
+
+// withoutVersion returns the resource that an API version such as core/v1 or apps/v1 and a resource
+// mean, else "".
+func withoutVersion(s string) string {
+	short := strings.Join(slices.DeleteFunc(strings.Split(s, "/"), func(part string) bool {
+		return part == "core" || version.MatchString(part)
+	}), "/")
+	if _, ok := parseResource(short); ok {
+		return short
+	}
+	return ""
+}
+
+// subresources are the subresources of the built-in resources.
+func subresources() []string {
+	return []string{
+		"approval", "attach", "binding", "ephemeralcontainers", "eviction", "exec", "finalize", "log",
+		"portforward", "proxy", "resize", "scale", "status", "token",
+	}
 }
 
 // clusterScoped are the built-in resources that can be watched and are in no namespace. For a path
