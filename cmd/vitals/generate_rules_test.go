@@ -241,3 +241,29 @@ func TestFirstRulesOfJudgedCollectors(t *testing.T) {
 		})
 	}
 }
+
+// A PostgreSQL without free connections is down because of that: the reason comes first, and the
+// failure is its consequence.
+func TestFirstRulesOfAFullPostgreSQL(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "vitals.yml", "collectors:\n  - {name: postgres, postgres: {address: '127.0.0.1:5432'}}\n")
+	out := succeed(t, "generate", "rules", "--config.file=vitals.yml")
+	if strings.Count(out, "PostgresDown") != 1 {
+		t.Errorf("vitals generate rules prints\n%s\nwant PostgresDown once", out)
+	}
+	const test = `rule_files: [generated-rules.yml]
+evaluation_interval: 10s
+tests:
+  - interval: 10s
+    input_series:
+      - {series: 'vitals_dependency_up{dependency="postgres"}', values: '1x10 0x20'}
+      - {series: 'vitals_dependency_failure{dependency="postgres", reason="too_many_connections"}', values: '0x10 %s'}
+    state_test:
+      - {eval_time: 100s, state: ready, verdict: pass}
+      - {eval_time: 3m, state: ready, verdict: fail, deciding: [%s]}
+`
+	for values, deciding := range map[string]string{"1x20": "PostgresFull, PostgresDown", "0x20": "PostgresDown"} {
+		writeFile(t, "full_test.yml", fmt.Sprintf(test, values, deciding))
+		succeed(t, "test", "rules", "full_test.yml")
+	}
+}

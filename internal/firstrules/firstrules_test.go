@@ -29,6 +29,9 @@ func TestTemplates(t *testing.T) {
 			if !strings.HasPrefix(r.Alert, placeholder) {
 				t.Errorf("%s: the name of the rule %s does not begin with %s: those of two collectors would be alike", file, r.Alert, placeholder)
 			}
+			if cause := r.Annotations["depends_on"]; cause != "" && strings.Contains(r.Expr, "vitals_dependency_failure") {
+				t.Errorf("%s: %s depends on %s, want the reason of a failure to be the cause", file, r.Alert, cause)
+			}
 			for series, values := range r.Test {
 				if len(strings.Fields(values)) != 2 {
 					t.Errorf("%s: %s: the values of %s are %q, want one with which the rule is ok, and one with which it fails", file, r.Alert, series, values)
