@@ -23,9 +23,9 @@ import (
 
 // initCommand declares the command init.
 func (p *program) initCommand(app *kingpin.Application, do func(func() int) kingpin.Action) {
-	cmd := app.Command("init", "Write a first configuration with rules and their tests, from what this host or pod shows: variables, listening sockets, services, a service account. It opens no connection and copies no secret.")
+	cmd := app.Command("init", "Write a first configuration with rules and their tests, from what this host or pod shows: variables, listening sockets, services, a service account. It opens no connection. A password in a URL gets a file of its own, which only its owner may read (mode 0600).")
 	var r firstconfig.Requests
-	dir := cmd.Flag("write", "The directory for vitals.yml, rules.yml and rules_test.yml. If one of them exists, nothing is written.").Default(".").String()
+	dir := cmd.Flag("write", "The directory for vitals.yml, rules.yml, rules_test.yml and files with passwords. If one of them exists, nothing is written.").Default(".").String()
 	root := cmd.Flag("root", "The root directory of the host, for a container that mounts it elsewhere.").Default("/").ExistingDir()
 	for _, f := range []struct {
 		name, holder, help string
@@ -54,7 +54,11 @@ func (p *program) initCommand(app *kingpin.Application, do func(func() int) king
 
 // writeFirst is the command init.
 func (p *program) writeFirst(host firstconfig.Host, r firstconfig.Requests, dir string) int {
-	found, err := firstconfig.Find(host, r)
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return p.fail(err)
+	}
+	found, err := firstconfig.Find(host, r, absolute)
 	if err != nil {
 		return p.fail(err)
 	}
@@ -62,7 +66,13 @@ func (p *program) writeFirst(host firstconfig.Host, r firstconfig.Requests, dir 
 		return p.printKuryr(found)
 	}
 	path := filepath.Join(dir, firstconfig.ConfigName)
-	for _, name := range []string{firstconfig.ConfigName, firstconfig.RulesName, firstconfig.TestsName} {
+	names := []string{firstconfig.ConfigName, firstconfig.RulesName, firstconfig.TestsName}
+	for _, c := range found.Collectors {
+		if c.Password != "" {
+			names = append(names, c.PasswordFile())
+		}
+	}
+	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return p.fail(fmt.Errorf("%s exists and is not changed: choose another directory with --write=DIR; \"vitals generate rules --config.file=%s\" writes rules for new collectors of a configuration", filepath.Join(dir, name), path))
 		}
@@ -78,6 +88,16 @@ func (p *program) writeFirst(host firstconfig.Host, r firstconfig.Requests, dir 
 			return p.fail(err)
 		}
 		fmt.Fprintf(p.stdout, "wrote %s\n", filepath.Join(dir, name))
+	}
+	for _, c := range found.Collectors {
+		if c.Password == "" {
+			continue
+		}
+		file := filepath.Join(dir, c.PasswordFile())
+		if err := files.WriteNew(file, c.Password.Value()+"\n", true); err != nil {
+			return p.fail(err)
+		}
+		fmt.Fprintf(p.stdout, "wrote %s with mode 0600: the password of %s\n", file, c.Name)
 	}
 	fmt.Fprintf(p.stdout, "\nNext, measure once, test the rules, and serve the states:\n  vitals check collectors --config.file=%[1]s\n  vitals test rules %[2]s\n  vitals run --config.file=%[1]s\n", path, filepath.Join(dir, firstconfig.TestsName))
 	return exitOK

@@ -98,7 +98,7 @@ func layers() map[string]neighbours {
 		"internal/rulecheck":       {[]string{"collectors", "collectors/kinds", "evaluator", "internal/config", "internal/filekind", "internal/lintreport", "internal/manifest", "internal/probes", "internal/strictyaml", "rules", "rules/lint", "rules/lint/probes"}, "it gives lint the metrics of a configuration"},
 		"internal/collectorcheck":  {[]string{"collectors", "evaluator", "internal/explain", "internal/promexpr", "internal/text", "rules/lint"}, "it reads one snapshot, and compares it with what lint expects"},
 		"internal/completion":      {nil, "it has scripts only"},
-		"internal/firstconfig":     {[]string{"internal/schema"}, "it reads a host and writes text, which the command loads and checks"},
+		"internal/firstconfig":     {[]string{"collectors", "internal/schema"}, "it reads a host and writes text, which the command loads and checks; a password has the type that is never printed"},
 		"internal/firstrules":      {[]string{"collectors", "collectors/kinds", "internal/promexpr", "internal/strictyaml", "rules"}, "it fills the rules in the folders of the kinds in for collectors"},
 		"internal/explain":         {[]string{"evaluator", "internal/promexpr", "internal/text"}, "an explanation reads a verdict and never changes it"},
 		"internal/exposition":      {[]string{"collectors", "evaluator"}, "it renders batches of samples and has no request"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // variables are those of the environment by their names.
@@ -47,13 +49,16 @@ func (f *Found) variables(env variables) {
 			if !ok || before == "" || before == "OS_AUTH" {
 				continue
 			}
-			target, _, _ := strings.Cut(env[name], ",") // the first of several
+			target := env[name]
 			if rest, ok := strings.CutPrefix(target, "http"); ok && strings.HasPrefix(name, "OTEL_") {
 				_, target, _ = strings.Cut(rest, ":") // OTLP is gRPC, or HTTP with POST only
 				target = "tcp:" + target
 			}
 			c, ok := ofURL(target, secretOf(before, env))
 			if !ok {
+				if strings.Contains(target, "://") && strings.Contains(target, "@") {
+					f.remark(name + " is not used: expected a URL with a known scheme, in which special characters of the password are escaped, such as %40 for @")
+				}
 				break
 			}
 			c.Name, c.Source = before, name+" names it"
@@ -79,8 +84,7 @@ func (f *Found) postgresOf(env variables) {
 	if strings.HasPrefix(host, "/") {
 		address = "unix:" + host + "/.s.PGSQL." + port
 	}
-	l := login{user: env["PGUSER"], database: env["PGDATABASE"], mode: env["PGSSLMODE"], hasPassword: env["PGPASSWORD"] != ""}
-	c := postgres(address, l, secretOf("PG", env))
+	c := postgres(address, login{env["PGUSER"], env["PGDATABASE"], env["PGSSLMODE"], secretOf("PG", env)})
 	c.Name, c.Source = "postgres", "PGHOST names it"
 	f.add(c)
 }
@@ -95,25 +99,26 @@ func (f *Found) redisOf(env variables) {
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		port = "6379"
 	}
-	c := redis(endpoint(host, port), login{}, secretOf("REDIS", env), false)
+	c := redis(endpoint(host, port), login{secret: secretOf("REDIS", env)})
 	c.Name, c.Source = "redis", "REDIS_HOST names it"
 	f.add(c)
 }
 
-// secret is where a password is.
+// secret is a password and where it is.
 type secret struct {
 	// variable is the name of a variable with it, and file the path of a file; either may
 	// be empty.
 	variable, file string
+	// value is the password, unless only the file has it.
+	value collectors.Secret
 }
 
-// secretOf returns where the password of a service is, by the beginning of the names of its
-// variables.
+// secretOf returns the password of a service, by the beginning of the names of its variables.
 func secretOf(begin string, env variables) secret {
 	var s secret
 	for _, name := range []string{begin + "_PASSWORD", begin + "PASSWORD"} {
 		if env[name] != "" && s.variable == "" {
-			s.variable = name
+			s.variable, s.value = name, collectors.Secret(env[name])
 		}
 		if file := env[name+"_FILE"]; strings.HasPrefix(file, "/") && s.file == "" {
 			s.file = file
@@ -122,14 +127,20 @@ func secretOf(begin string, env variables) secret {
 	return s
 }
 
-// key returns the key with the password, for kinds that accept it in the configuration, and
-// false if there is none.
-func (s secret) key() (string, bool) {
+// ownFile stands for the path of the file with the password until the collector has a name. No
+// value has it, because a zero byte is quoted.
+const ownFile = "\x00"
+
+// key returns the key with the password, and the password if it needs a file of its own: it is in
+// no file yet, and in no variable, or the kind refers to none. The key is empty without a password.
+func (s secret) key(refers bool) (string, collectors.Secret) {
 	switch {
 	case s.file != "":
-		return flow("password_file", s.file), true
-	case s.variable != "":
-		return "password: " + reference(s.variable), true
+		return flow("password_file", s.file), ""
+	case s.variable != "" && refers:
+		return "password: " + reference(s.variable), ""
+	case s.value != "":
+		return "password_file: " + ownFile, s.value
 	}
-	return "", false
+	return "", ""
 }

@@ -1,13 +1,17 @@
 // Package firstconfig writes a first configuration: it reads what a host or a pod shows of the
 // services on it and of those that it needs, and makes a collector for each. It opens no
-// connection, and it copies no secret.
+// connection. A password that the configuration cannot refer to gets a file of its own.
 package firstconfig
 
 import (
+	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
 // Host is where a workload runs.
@@ -28,12 +32,18 @@ type Collector struct {
 	Keys string
 	// Source describes what led to the collector.
 	Source string
+	// Password is the content of the file PasswordFile, which the keys name; empty without such
+	// a file.
+	Password collectors.Secret
 	// Better are commented lines with what the reader may use instead, such as a block with
 	// a password.
 	Better []string
 	// target is what it measures, to find it only once: an address or a path.
 	target string
 }
+
+// PasswordFile returns the name of the file for the password.
+func (c Collector) PasswordFile() string { return c.Name + ".password" }
 
 // Found is what a host has.
 type Found struct {
@@ -46,8 +56,9 @@ type Found struct {
 	Remarks []string
 }
 
-// Find returns what the requests name and what the host has, in this order.
-func Find(h Host, r Requests) (*Found, error) {
+// Find returns what the requests name and what the host has, in this order. dir is the absolute
+// path of the directory for files with passwords.
+func Find(h Host, r Requests, dir string) (*Found, error) {
 	f := &Found{}
 	if err := f.requested(h, r); err != nil {
 		return nil, err
@@ -60,7 +71,7 @@ func Find(h Host, r Requests) (*Found, error) {
 	processes := h.processes()
 	f.sockets(h, processes)
 	f.units(h)
-	f.name()
+	f.name(dir)
 	return f, nil
 }
 
@@ -77,8 +88,8 @@ func (f *Found) remark(text string) { f.Remarks = append(f.Remarks, text) }
 // maxName is the limit for names of collectors.
 const maxName = 63
 
-// name makes the names valid and unique.
-func (f *Found) name() {
+// name makes the names valid and unique, and names the files with passwords in dir.
+func (f *Found) name(dir string) {
 	used := map[string]bool{}
 	for i := range f.Collectors {
 		c := &f.Collectors[i]
@@ -88,6 +99,12 @@ func (f *Found) name() {
 			c.Name = first + "-" + strconv.Itoa(n)
 		}
 		used[c.Name] = true
+		file := filepath.Join(dir, c.PasswordFile())
+		c.Keys = strings.Replace(c.Keys, ownFile, quoted(file), 1)
+		if p := c.Password.Value(); strings.TrimSpace(p) != p || strings.ContainsAny(p, "\r\n\x00") {
+			f.remark(fmt.Sprintf("the password of %s is not written to %s, where a line break, a zero byte or white space around it would be lost: choose another password", c.Name, file))
+			c.Password = ""
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func FuzzSockets(f *testing.F) {
 
 // FuzzURL turns a value of a variable into an entry, which is always valid YAML with one kind.
 func FuzzURL(f *testing.F) {
-	for _, text := range []string{"http://h/?a=b", "redis://:p@h:1", "postgres://u:p@h/d?sslmode=require", "mysql+x://h", "amqp://h/${A}", "grpc://h:1", "tcp://[::1]:2", "mailto:x"} {
+	for _, text := range []string{"http://h/?a=b", "redis://:p@h:1", "postgres://u:p@h/d?sslmode=require", "mysql+x://h", "amqp://h/${A}", "grpc://h:1", "tcp://[::1]:2", "mailto:x", "http://u:p,@h,http://i", "mysql://u:p@h,i/d?a,b"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -36,7 +36,9 @@ func FuzzURL(f *testing.F) {
 		if !ok {
 			return
 		}
-		c.Name = "a"
+		found := Found{Collectors: []Collector{c}}
+		found.name("/etc/vitals")
+		c = found.Collectors[0]
 		var entries []map[string]any
 		if _, mistakes := strictyaml.Decode("entry", []byte(c.text()), &entries); len(mistakes) > 0 {
 			t.Errorf("ofURL(%q) = %q, want YAML: %v", text, c.text(), mistakes[0])

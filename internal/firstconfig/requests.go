@@ -38,7 +38,18 @@ func (f *Found) requested(h Host, r Requests) error {
 	}
 	for _, s := range simple {
 		for _, value := range s.values {
-			f.add(Collector{Name: named(s.kind, value), Kind: s.kind, Keys: flow(s.key, value), Source: "--" + s.flag + " names it", target: targetOf(s.kind, value)})
+			c := Collector{Name: named(s.kind, value), Kind: s.kind, Keys: flow(s.key, value), Source: "--" + s.flag + " names it", target: targetOf(s.kind, value)}
+			if strings.Contains(value, "://") && strings.Contains(value, "@") { // perhaps a password
+				u, err := url.Parse(value)
+				if err != nil || s.key != "url" || cutPassword(u) {
+					return fmt.Errorf("--%s: expected %s without a password, or with one whose special characters are escaped, such as %%40 for @ in a URL of --http or --scrape", s.flag, s.key)
+				}
+				plain := *u
+				plain.User = nil
+				c.Keys = flow(s.key, plain.String())
+				c.authorize(u, loginOf(u, secret{}))
+			}
+			f.add(c)
 		}
 	}
 	if len(r.Unit) > 0 {

@@ -25,12 +25,12 @@ const head = `# What Vitals measures, by "vitals init". It is yours: change it. 
 `
 
 // Config returns the text of the configuration. unusable returns why a collector cannot be made
-// here, or "": it is then a comment.
+// here, or "": it is then a comment, and its password is dropped.
 func (f *Found) Config(unusable func(name, text string) string) string {
 	var b strings.Builder
 	b.WriteString(schema.Modeline(schema.ConfigName) + "\n" + head + "rule_files: [" + RulesName + "]\ncollectors:\n")
 	used := 0
-	for _, c := range f.Collectors {
+	for i, c := range f.Collectors {
 		text := c.text()
 		if reason := unusable(c.Name, "collectors:\n"+text); reason != "" {
 			fmt.Fprintf(&b, "  # %s, and it cannot be used here:\n  # %s\n", sentence(c.Source), reason)
@@ -38,6 +38,7 @@ func (f *Found) Config(unusable func(name, text string) string) string {
 				b.WriteString("  #" + strings.TrimPrefix(line, " "))
 			}
 			f.remark(fmt.Sprintf("%s is a comment in %s: %s", c.Name, ConfigName, reason))
+			f.Collectors[i].Password = ""
 			continue
 		}
 		used++

@@ -1,30 +1,29 @@
 package firstconfig
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/vitals-health/vitals/collectors"
 )
 
-// login is what a URL or variables have of a login, without the password.
+// login is what a URL or variables have of a login.
 type login struct {
 	user, database, mode string
-	hasPassword          bool
+	secret
 }
 
-// ofURL returns the collector for the service at a URL. It returns false for a text that is no
-// such URL. The password of the URL is not used.
+// ofURL returns the collector for the service at a URL, or at the first of several. The password of
+// the URL counts unless a file or a variable has one. It returns false for a text that is no such URL.
 func ofURL(text string, password secret) (Collector, bool) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" && u.Scheme != "unix" {
+	u, err := url.Parse(firstURL(text))
+	if err != nil || u.Host == "" && u.Scheme != "unix" || cutPassword(u) {
 		return Collector{}, false
 	}
-	l := login{database: strings.Trim(u.Path, "/"), mode: u.Query().Get("sslmode")}
-	if u.User != nil {
-		l.user = u.User.Username()
-		_, l.hasPassword = u.User.Password()
-	}
+	l := loginOf(u, password)
 	scheme, _, _ := strings.Cut(u.Scheme, "+") // such as mysql+pymysql
 	at := func(port string) string {
 		if p := u.Port(); p != "" {
@@ -34,17 +33,24 @@ func ofURL(text string, password secret) (Collector, bool) {
 	}
 	switch scheme {
 	case "http", "https":
-		return ofWeb(u), true
-	case "redis", "rediss":
-		return redis(at("6379"), l, password, scheme == "rediss"), true
+		return ofWeb(u, l), true
+	case "redis":
+		return redis(at("6379"), l), true
+	case "rediss":
+		return redis(at("6379"), l, "tls: {}"), true
 	case "postgres", "postgresql":
-		return postgres(at("5432"), l, password), true
+		return postgres(at("5432"), l), true
 	case "mysql", "mariadb":
-		return loggedIn(at("3306"), "mysql", l, password), true
+		return server("tcp", at("3306"), l, "protocol: mysql"), true
 	case "amqp", "rabbit":
-		return loggedIn(at("5672"), "amqp", l, password), true
+		return server("tcp", at("5672"), l, "protocol: amqp"), true
+	case "amqps":
+		return server("tcp", at("5671"), l, "protocol: amqp", "tls: {}"), true
 	case "memcached", "memcache":
-		return memcached(at("11211")), true
+		if l.database = ""; l.user == "" {
+			return memcached(at("11211")), true
+		}
+		return server("memcached", at("11211"), l), true
 	case "mongodb":
 		return tcp("")(at("27017")), true
 	case "grpc", "dns":
@@ -58,81 +64,98 @@ func ofURL(text string, password secret) (Collector, bool) {
 	return Collector{}, false
 }
 
-// ofWeb returns a collector for a URL without its user information, query and fragment, which
-// may hold secrets.
-func ofWeb(u *url.URL) Collector {
+// loginOf returns the login of a URL.
+func loginOf(u *url.URL, password secret) login {
+	query := u.Query()
+	own, _ := u.User.Password()
+	password.value = cmp.Or(collectors.Secret(own), collectors.Secret(query.Get("password")), password.value)
+	return login{cmp.Or(u.User.Username(), query.Get("user")), strings.TrimPrefix(u.Path, "/"), query.Get("sslmode"), password}
+}
+
+// firstURL returns the first of several URLs, and a URL with several hosts with the first of them.
+// A comma in its password counts for nothing.
+func firstURL(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return text
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	user := strings.LastIndex(rest[:end], "@") + 1
+	if user == 0 && strings.Contains(rest[end:], "@") {
+		return text
+	}
+	host, _, several := strings.Cut(rest[user:end], ",")
+	more, _, _ := strings.Cut(rest[end:], ",")
+	if several && strings.HasPrefix(more, "//") { // of the second URL
+		more = ""
+	}
+	return scheme + "://" + rest[:user] + host + more
+}
+
+// cutPassword reports whether the host of a URL may be the beginning of a password that has /, ? or
+// # in it.
+func cutPassword(u *url.URL) bool {
+	web := strings.HasPrefix(u.Scheme, "http") && (u.User != nil || u.Port() == "") // @ may be part of a path
+	return !web && strings.Contains(u.EscapedPath()+u.RawQuery+u.EscapedFragment(), "@")
+}
+
+// ofWeb returns a collector for a URL without its query and fragment, which may hold secrets.
+func ofWeb(u *url.URL, l login) Collector {
 	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	c := Collector{Kind: "http", Keys: flow("url", plain.String()), target: plain.Host}
 	if u.RawQuery != "" {
 		c.Better = []string{"The query of the URL is left out: it may hold a secret."}
 	}
-	if u.User != nil {
-		c.Better = []string{"Credentials and query of the URL are left out. With the password in a file:",
-			"  http: {" + flow("url", plain.String()) + ", basic_auth: {" + flow("username", u.User.Username()) + ", password_file: FILE}}"}
-	}
+	c.authorize(u, l)
 	return c
+}
+
+// authorize adds the login to a collector with the URL, or a comment if it is not complete.
+func (c *Collector) authorize(u *url.URL, l login) {
+	if u.User == nil {
+		return
+	}
+	key, password := l.key(false)
+	if l.user == "" || key == "" {
+		c.Better = append(c.Better, "The user information of the URL is left out: it may be a token. basic_auth needs a user name and a password.")
+		return
+	}
+	c.Keys, c.Password = c.Keys+", basic_auth: {"+flow("username", l.user)+", "+key+"}", password
 }
 
 // endpoint returns host:port.
 func endpoint(host, port string) string { return net.JoinHostPort(host, port) }
 
-// redis returns a collector for a redis. One that requires an unknown password is only connected to.
-func redis(address string, l login, password secret, tls bool) Collector {
-	keys := []string{flow("address", address)}
-	if l.user != "" {
-		keys = append(keys, flow("username", l.user))
-	}
-	return finished("redis", address, keys, tls, l, password)
+// redis returns a collector for a redis, whose databases are not distinguished.
+func redis(address string, l login, more ...string) Collector {
+	l.database = ""
+	return server("redis", address, l, more...)
 }
 
-// loggedIn returns a collector of the kind tcp for a protocol with a login.
-func loggedIn(address, protocol string, l login, password secret) Collector {
-	keys := []string{flow("address", address), "protocol: " + protocol}
-	if l.user != "" {
-		keys = append(keys, flow("username", l.user))
-	}
-	if l.database != "" {
-		keys = append(keys, flow("database", l.database))
-	}
-	return finished("tcp", address, keys, false, l, password)
-}
-
-// postgres returns a collector for a PostgreSQL, whose password is in a file.
-func postgres(address string, l login, password secret) Collector {
-	keys := []string{flow("address", address)}
-	if l.user != "" {
-		keys = append(keys, flow("username", l.user))
-	}
-	if l.database != "" {
-		keys = append(keys, flow("database", l.database))
-	}
+// postgres returns a collector for a PostgreSQL.
+func postgres(address string, l login) Collector {
+	var more []string
 	if slices.Contains([]string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}, l.mode) {
-		keys = append(keys, flow("sslmode", l.mode))
+		more = append(more, flow("sslmode", l.mode))
 	}
-	l.hasPassword = l.hasPassword || password.variable != ""
-	return finished("postgres", address, keys, false, l, secret{file: password.file})
+	return server("postgres", address, l, more...)
 }
 
-// finished returns a collector with its password, or one that only connects where a password
-// exists that a configuration cannot refer to.
-func finished(kind, address string, keys []string, tls bool, l login, password secret) Collector {
-	c := Collector{Kind: kind, target: address}
-	if tls {
-		keys = append(keys, "tls: {}")
+// server returns a collector for a server with a login. more are keys after the address.
+func server(kind, address string, l login, more ...string) Collector {
+	keys := append([]string{flow("address", address)}, more...)
+	if l.user != "" {
+		keys = append(keys, flow("username", l.user))
 	}
-	key, known := password.key()
-	switch {
-	case known:
+	if l.database != "" {
+		keys = append(keys, flow("database", l.database))
+	}
+	key, password := l.key(kind != "postgres") // which has no key for a reference
+	if key != "" {
 		keys = append(keys, key)
-	case l.hasPassword:
-		c.Kind, c.Keys = "tcp", flow("address", address)
-		if tls {
-			c.Keys += ", tls: {}"
-		}
-		c.Better = []string{"This only connects: the password is left out. With the password in a file:",
-			"  " + kind + ": {" + strings.Join(keys, ", ") + ", password_file: FILE}"}
-		return c
 	}
-	c.Keys = strings.Join(keys, ", ")
-	return c
+	return Collector{Kind: kind, Keys: strings.Join(keys, ", "), Password: password, target: address}
 }
