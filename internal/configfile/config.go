@@ -91,6 +91,8 @@ type Loaded[E Entry[E]] struct {
 	kinds   Kinds[E]
 	// expanded are the references of the configuration, longer values first.
 	expanded []expansion
+	// references are all references of the configuration, such as ${NAME}.
+	references []string
 	// secretFiles are the files whose content is secret.
 	secretFiles []string
 }
@@ -115,7 +117,10 @@ func Load[E Entry[E]](kinds Kinds[E], from *Sources, path string, data []byte, a
 	vars := expander{from: from}
 	doc, mistakes := strictyaml.Decode(path, data, &l.Config, kinds.options(vars.expand)...)
 	l.Document = doc
-	l.expanded = slices.Clone(vars.done)
+	for _, e := range vars.done {
+		l.references = append(l.references, e.reference)
+	}
+	l.expanded = slices.DeleteFunc(vars.done, func(e expansion) bool { return e.value == "" })
 	slices.SortStableFunc(l.expanded, func(x, y expansion) int { return cmp.Compare(len(y.value), len(x.value)) })
 	var errs []error
 	if adjust != nil {

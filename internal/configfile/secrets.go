@@ -64,7 +64,12 @@ type secretFinder struct {
 	places []string
 	// files are the places of secrets that collectors will read.
 	files []string
+	// texts are all values.
+	texts []textAt
 }
+
+// textAt is a value at a path.
+type textAt struct{ path, text string }
 
 // walk finds the secrets below a value at a path. key is the nearest key, and hide is set below a
 // value that is secret as a whole.
@@ -110,9 +115,11 @@ func (f *secretFinder) walkStruct(v reflect.Value, path, key string, hide bool) 
 // text finds the secrets in one text.
 func (f *secretFinder) text(text, path, key string, hide, typed bool) {
 	file, isFile := strings.CutSuffix(key, "_file")
-	switch {
-	case text == "":
+	if text == "" {
 		return
+	}
+	f.texts = append(f.texts, textAt{path, text})
+	switch {
 	case ofFiles.MatchString(path), isFile && redact.Name(file):
 		f.files = append(f.files, text)
 		return

@@ -47,9 +47,7 @@ func (e *expander) expand(text string) (string, error) {
 		if err != nil && failed == nil {
 			failed = err
 		}
-		if value != "" {
-			e.done = append(e.done, expansion{ref, value})
-		}
+		e.done = append(e.done, expansion{ref, value})
 		return value
 	})
 	return result, failed
