@@ -48,9 +48,15 @@ type Container struct {
 	// the arguments only.
 	Command []string
 	// Env is the environment, without variables that refer to other objects.
-	Env    map[string]string
-	Ports  []Port
-	Probes []Probe
+	Env map[string]string
+	// Variables are the names of all variables. AnyVariable is set if there may be more of them, from
+	// an object that the file does not have.
+	Variables   []string
+	AnyVariable bool
+	WorkingDir  string
+	Mounts      []Mount
+	Ports       []Port
+	Probes      []Probe
 }
 
 // Port is a port of a container.
@@ -123,7 +129,10 @@ func (p *Probe) Has(key string) bool {
 func Read(name string, data []byte) (*File, []error) {
 	f := &File{Name: name, Text: data}
 	roots, err := strictyaml.Documents(name, data)
-	r := &reader{file: f}
+	r := &reader{file: f, objects: map[string][]string{}}
+	for _, root := range roots {
+		r.index(root)
+	}
 	for _, root := range roots {
 		r.object(root)
 		r.blocks(root)
@@ -140,7 +149,9 @@ func Read(name string, data []byte) (*File, []error) {
 // reader reads a file and collects its mistakes.
 type reader struct {
 	file *File
-	errs []error
+	// objects are the keys of the ConfigMaps and Secrets, by KIND/NAME.
+	objects map[string][]string
+	errs    []error
 }
 
 // object reads an object, or the items of a list.
@@ -175,20 +186,22 @@ func (r *reader) pod(spec *yaml.Node, where string) {
 	pod := Pod{Where: where, Lines: lines(spec, spec), HostNetwork: text(get(spec, "hostNetwork")) == "true"}
 	for _, c := range elements(get(spec, "initContainers")) {
 		if text(get(c, "restartPolicy")) == "Always" {
-			pod.Containers = append(pod.Containers, r.container(c))
+			pod.Containers = append(pod.Containers, r.container(c, spec))
 		}
 	}
 	for _, c := range elements(get(spec, "containers")) {
-		pod.Containers = append(pod.Containers, r.container(c))
+		pod.Containers = append(pod.Containers, r.container(c, spec))
 	}
 	r.file.Pods = append(r.file.Pods, pod)
 }
 
-func (r *reader) container(n *yaml.Node) Container {
+func (r *reader) container(n, pod *yaml.Node) Container {
 	c := Container{
 		Name: text(get(n, "name")), Image: text(get(n, "image")), Lines: lines(n, n),
 		Command: append(texts(get(n, "command")), texts(get(n, "args"))...), Env: map[string]string{},
+		WorkingDir: text(get(n, "workingDir")), Mounts: r.mounts(n, pod),
 	}
+	r.variables(&c, n)
 	for _, e := range elements(get(n, "env")) {
 		if value := get(e, "value"); value != nil {
 			c.Env[text(get(e, "name"))] = text(value)

@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 			{Name: "sidecar", Lines: manifest.Lines{Line: 16, Col: 11, Last: 17}},
 			{
 				Name: "app", Image: "my-app:1", Lines: manifest.Lines{Line: 19, Col: 11, Last: 48},
-				Command: []string{"/app", "-v", "serve"}, Env: map[string]string{"A": "1"},
+				Command: []string{"/app", "-v", "serve"}, Env: map[string]string{"A": "1"}, Variables: []string{"A", "B"},
 				Ports: []manifest.Port{{Name: "http", Number: 8080}, {Number: 9090}},
 				Probes: []manifest.Probe{
 					{

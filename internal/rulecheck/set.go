@@ -146,6 +146,7 @@ func (r *Set) Findings() []lint.Finding {
 		opts.Config = r.loaded.Document.File()
 		opts.AliveNoData = rules.NoData(r.loaded.Config.States["alive"].NoData)
 		opts.ListenAddress = listenAddress(r.loaded)
+		opts.Needs = needs(r.loaded)
 	}
 	all := r.found(opts)
 	for i, f := range all {
@@ -160,6 +161,19 @@ func (r *Set) Findings() []lint.Finding {
 	return slices.DeleteFunc(all, func(f lint.Finding) bool {
 		return !slices.ContainsFunc(r.only, func(o *rules.File) bool { return o.Name == f.File }) && !r.inManifest(f)
 	})
+}
+
+// needs returns what the container of Vitals must have for a configuration file. What belongs to a
+// host is left out: a collector may measure that it is missing. So are profiles, as the flags of the
+// container change what they use.
+func needs(l *config.Loaded) []manifest.Need {
+	var all []manifest.Need
+	for _, in := range l.Inputs() {
+		if (in.Content || in.Variable) && !in.Optional && !strings.HasPrefix(l.Document.File(), config.BuiltinPrefix) {
+			all = append(all, manifest.Need{Name: in.Name, Variable: in.Variable, Where: fmt.Sprintf("%s:%d: %s", l.Document.File(), in.Line, in.Of)})
+		}
+	}
+	return all
 }
 
 // Covered returns how many probes of each manifest the checks judge.

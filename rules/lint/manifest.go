@@ -26,6 +26,7 @@ func probeChecks() []check.Check {
 		check.OfAll("V036", "probe-missing", check.Info, "A probe is missing.", probe),
 		check.OfAll("V037", "probe-fallback-port", check.Warning, "Probes use a port that Vitals does not listen on while its configuration is invalid.", probe),
 		check.OfAll("V038", "probe-absence", check.Warning, "A restart of the workload depends on the presence of Vitals.", probe),
+		check.OfAll("V039", "input-missing", check.Warning, "The container of Vitals lacks a file or a variable of the configuration.", probe),
 	}
 }
 
@@ -52,7 +53,7 @@ func probeFindings(p *check.Pass) []probes.Finding {
 	if len(p.Options.Manifests) == 0 {
 		return nil
 	}
-	in := probes.Input{Manifests: p.Options.Manifests, States: p.Options.States, ListenAddress: p.Options.ListenAddress, Suggest: check.Suggest}
+	in := probes.Input{Manifests: p.Options.Manifests, States: p.Options.States, ListenAddress: p.Options.ListenAddress, Needs: p.Options.Needs, Suggest: check.Suggest}
 	for _, s := range p.Subjects {
 		if s.Rule.State != "" {
 			in.Rules = append(in.Rules, probes.Rule{

@@ -38,8 +38,11 @@ const probeRules = `groups:
 //
 //	# want: LINE:COL CODE [SEVERITY] [accepted]: TEXT
 //	# listen: ADDRESS
+//	# file: PATH
+//	# variable: NAME
 //
-// The text is a part of the finding's text. The address is the configured listen address.
+// The text is a part of the finding's text. The address is the configured listen address. The
+// configuration uses the files and the variables.
 func TestManifests(t *testing.T) {
 	files, err := filepath.Glob("testdata/manifests/*.yaml")
 	if err != nil || len(files) < 12 {
@@ -97,6 +100,11 @@ func checkManifest(t *testing.T, name string, text []byte, listen []string) []li
 		})
 	}
 	opts := lint.Options{Vocabulary: v, States: states, Manifests: []*manifest.File{m}, ListenAddress: strings.Join(listen, "")}
+	for _, key := range []string{"file", "variable"} {
+		for _, need := range header(string(text), key) {
+			opts.Needs = append(opts.Needs, manifest.Need{Name: need, Variable: key == "variable", Where: "vitals.yml:9: " + need})
+		}
+	}
 	var found []lint.Finding
 	for _, f := range lint.Check([]*rules.File{f}, opts) {
 		if f.File == name {

@@ -26,4 +26,6 @@ type Options struct {
 	// ListenAddress is the configured listen address, which a flag can override; empty if
 	// it is unknown.
 	ListenAddress string
+	// Needs are the files and variables that the configuration uses.
+	Needs []manifest.Need
 }

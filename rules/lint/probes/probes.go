@@ -1,5 +1,6 @@
 // Package probes checks the probes of Kubernetes manifests: whether they reach Vitals, use
-// the right state and fit the rules of that state.
+// the right state and fit the rules of that state. It also checks whether the container of Vitals
+// has the files and variables of the configuration.
 package probes
 
 import (
@@ -19,6 +20,8 @@ type Input struct {
 	// ListenAddress is the configured listen address, which a flag can override; empty if
 	// it is unknown.
 	ListenAddress string
+	// Needs are the files and variables of the configuration.
+	Needs []manifest.Need
 	// Suggest returns a cure for an unknown name.
 	Suggest func(got string, known []string) string
 }
@@ -32,7 +35,7 @@ type Rule struct {
 	For, Interval time.Duration
 }
 
-// Finding is a problem of a probe.
+// Finding is a problem of a probe, or of a container.
 type Finding struct {
 	// Code is the code of the check, such as V030.
 	Code string
@@ -57,7 +60,7 @@ func Check(in Input) []Finding {
 	}{
 		{"V030", probePatience}, {"V031", probeTimeout}, {"V032", probePath}, {"V033", probePort},
 		{"V034", probeVacuous}, {"V035", probeWrongState}, {"V036", probeMissing},
-		{"V037", probeFallback}, {"V038", probeAbsence},
+		{"V037", probeFallback}, {"V038", probeAbsence}, {"V039", inputMissing},
 	} {
 		c.code = check.code
 		check.run(c)
