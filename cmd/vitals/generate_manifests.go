@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitals-health/vitals/collectors"
 	"github.com/vitals-health/vitals/internal/config"
+	"github.com/vitals-health/vitals/internal/manifest"
 	"github.com/vitals-health/vitals/internal/podmanifest"
 	"github.com/vitals-health/vitals/internal/probes"
 	"github.com/vitals-health/vitals/internal/rbac"
@@ -59,7 +60,16 @@ func (p *program) printManifests(o podmanifest.Options, workload string) int {
 	}
 	o.Rights = append(rbac.Of(kinds), p.kubernetes.Rights(o.Namespace)...)
 	p.setReports(&o)
-	fmt.Fprintf(p.stdout, "# Made by vitals generate manifests, for kubectl apply --server-side.\n%s", podmanifest.Objects(o))
+	head := "# Made by vitals generate manifests, for kubectl apply --server-side.\n"
+	missing, err := p.setInputs(&o, l)
+	if err != nil {
+		return p.fail(err)
+	}
+	for _, note := range append(podmanifest.Notes(o), missing...) {
+		fmt.Fprintln(p.stderr, note)
+		head += "# " + note + "\n"
+	}
+	fmt.Fprint(p.stdout, head, podmanifest.Objects(o))
 	return exitOK
 }
 
@@ -94,7 +104,7 @@ func setFiles(o *podmanifest.Options, path string, l *config.Loaded) error {
 	}
 	for _, secret := range l.Secrets {
 		if secret != "" && strings.Contains(string(data), secret) {
-			return fmt.Errorf("%s: contains a secret, which a ConfigMap would show: write it as ${VARIABLE} or ${file:/path}, and add the variable or the file to the container", path)
+			return fmt.Errorf("%s: contains a secret, which a ConfigMap would show: write it as ${VARIABLE} or ${file:/path}, which the manifest takes from a Secret", path)
 		}
 	}
 	o.Files = []podmanifest.File{{Path: "vitals.yml", Text: string(data)}}
@@ -112,6 +122,32 @@ func setFiles(o *podmanifest.Options, path string, l *config.Loaded) error {
 		o.Files = append(o.Files, podmanifest.File{Path: filepath.ToSlash(relative), Text: string(f[0].Text())})
 	}
 	return errors.Join(errs...)
+}
+
+// setInputs sets the files and variables that the manifest takes from Secrets. It returns a note for
+// each file that is in no volume.
+func (p *program) setInputs(o *podmanifest.Options, l *config.Loaded) (missing []string, err error) {
+	for _, in := range l.Inputs() {
+		inWeb := o.WebSecret != "" && strings.HasPrefix(in.Name, "/etc/vitals-web/")
+		inRun := strings.HasPrefix(in.Name, "/run/vitals/") && !in.Content // an emptyDir
+		switch {
+		case p.secrets.Text(in.Name) != in.Name:
+			return nil, fmt.Errorf("%s:%d: %s: the name contains a secret, which the manifest would show: expected one without", p.configFile, in.Line, in.Of)
+		case manifest.Provided(in.Name, in.Variable), inWeb, inRun:
+			o.Token = o.Token || strings.Contains(in.Name, "/kubernetes.io/serviceaccount/")
+		case in.Variable:
+			o.Variables = append(o.Variables, podmanifest.Variable{Name: in.Name, Optional: in.Optional})
+		case in.Content:
+			o.SecretFiles = append(o.SecretFiles, in.Name)
+		default:
+			o.OtherFiles = append(o.OtherFiles, in.Name)
+			missing = append(missing, fmt.Sprintf("%s:%d: %s: %s is in no volume: mount it, from the host or from another container", p.configFile, in.Line, in.Of, in.Name))
+		}
+	}
+	if f := p.kubernetes.Kubeconfig; f != "" {
+		missing = append(missing, fmt.Sprintf("--kubernetes.kubeconfig: %s is in no volume: mount it", f))
+	}
+	return missing, nil
 }
 
 // setReports sets what the reports to Kubernetes need.

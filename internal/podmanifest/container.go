@@ -3,6 +3,7 @@ package podmanifest
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,12 +25,10 @@ func (o Options) vitals(sidecar bool) string {
 	if o.WebSecret != "" {
 		fmt.Fprintf(&b, "  - {name: web, containerPort: %d}\n", WebPort)
 	}
-	if o.Identity {
-		b.WriteString("env:\n")
-		for _, v := range [][2]string{{"POD_NAME", "metadata.name"}, {"POD_NAMESPACE", "metadata.namespace"}, {"POD_UID", "metadata.uid"}, {"NODE_NAME", "spec.nodeName"}} {
-			fmt.Fprintf(&b, "  - {name: %s, valueFrom: {fieldRef: {fieldPath: %s}}}\n", v[0], v[1])
-		}
+	if slices.ContainsFunc(o.SecretFiles, func(file string) bool { return !path.IsAbs(file) }) {
+		b.WriteString("workingDir: " + configDir + "\n")
 	}
+	b.WriteString(o.env())
 	if !sidecar {
 		p := o.Probes.Readiness
 		fmt.Fprintf(&b, "readinessProbe:\n  %s\n  periodSeconds: %d\n  timeoutSeconds: %d\n  failureThreshold: %d\n", p.Handler, p.Period, p.Timeout, p.FailureThreshold)
@@ -53,6 +52,16 @@ volumeMounts:
 	if o.WebSecret != "" {
 		b.WriteString("  - {name: vitals-web, mountPath: /etc/vitals-web, readOnly: true}\n")
 	}
+	for i, v := range o.secretVolumes() {
+		at := v.dir
+		if v.alone {
+			file := inPod(o.SecretFiles[v.files[0]])
+			at = quoted(file) + ", subPath: " + quoted(path.Base(file))
+		} else {
+			at = quoted(at)
+		}
+		fmt.Fprintf(&b, "  - {name: vitals-files-%d, mountPath: %s, readOnly: true}\n", i, at)
+	}
 	return b.String()
 }
 
@@ -63,7 +72,7 @@ func (o Options) args() []string {
 	if o.WebSecret != "" {
 		web = []string{fmt.Sprintf("--web.listen-address=:%d", WebPort), "--web.config.file=/etc/vitals-web/web.yml"}
 	}
-	args := []string{"run", "--config.file=/etc/vitals/" + o.Files[0].Path, "--on-config-error=serve", fmt.Sprintf("--probe.listen-address=:%d", o.Port)}
+	args := []string{"run", "--config.file=" + configDir + "/" + o.Files[0].Path, "--on-config-error=serve", fmt.Sprintf("--probe.listen-address=:%d", o.Port)}
 	return slices.Concat(args, web, o.Flags)
 }
 

@@ -65,7 +65,16 @@ type Options struct {
 	// Rights are what the account needs.
 	Rights []kubernetes.Right
 	Files  []File
-	Probes probes.Set
+	// Token is set if the configuration reads the token of the service account.
+	Token bool
+	// SecretFiles are the files of the configuration that a Secret has, "-files" at the end of its
+	// name. Vitals finds them at these paths. A relative one begins at the configuration.
+	SecretFiles []string
+	// OtherFiles are files that a mount must not hide.
+	OtherFiles []string
+	// Variables are from the pod itself, or from a Secret with "-env" at the end of its name.
+	Variables []Variable
+	Probes    probes.Set
 }
 
 // File is a file of the configuration.
@@ -141,7 +150,7 @@ func (o Options) patch() string {
 func (o Options) workload() string {
 	kind := map[Form]string{DaemonSet: "DaemonSet", Deployment: "Deployment"}[o.Form]
 	account := "serviceAccountName: " + quoted(o.ServiceAccount) + "\n"
-	if len(o.Rights) == 0 {
+	if len(o.Rights) == 0 && !o.Token {
 		account += "automountServiceAccountToken: false\n"
 	}
 	return o.head("apps/v1", kind, o.Name, o.labels()) + "spec:\n  selector:\n    matchLabels: " + o.labels() + "\n  template:\n" + indented("    ",
@@ -160,13 +169,23 @@ func (o Options) gates() string {
 // volumes returns the volumes of Vitals.
 func (o Options) volumes() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  - name: vitals-config\n    configMap:\n      name: %s\n      items:\n", quoted(o.Name))
+	configMap := fmt.Sprintf("configMap:\n  name: %s\n  items:\n", quoted(o.Name))
 	for i, f := range o.Files {
-		fmt.Fprintf(&b, "        - {key: %s, path: %s}\n", key(i, f.Path), quoted(f.Path))
+		configMap += fmt.Sprintf("    - {key: %s, path: %s}\n", key(i, f.Path), quoted(f.Path))
 	}
+	secret := func(dir string, files []int, name string) string {
+		return fmt.Sprintf("secret:\n  %s: %s\n  items:\n%s", name, quoted(o.Name+"-files"), indented("    ", o.secretItems(dir, files)))
+	}
+	if beside := o.besideConfig(); len(beside) > 0 {
+		configMap = "projected:\n  sources:\n" + indented("  ", item(configMap)+item(secret(configDir, beside, "name")))
+	}
+	b.WriteString(item("name: vitals-config\n" + configMap))
 	b.WriteString("  - {name: vitals-run, emptyDir: {medium: Memory, sizeLimit: 1Mi}}\n")
 	if o.WebSecret != "" {
 		fmt.Fprintf(&b, "  - {name: vitals-web, secret: {secretName: %s}}\n", quoted(o.WebSecret))
+	}
+	for i, v := range o.secretVolumes() {
+		b.WriteString(item(fmt.Sprintf("name: vitals-files-%d\n", i) + secret(v.dir, v.files, "secretName")))
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package podmanifest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,5 +171,53 @@ func TestAdditions(t *testing.T) {
 	}
 	if at(t, all["PodMonitor"], "spec", "podMetricsEndpoints", 0, "tlsConfig", "ca", "secret", "name") != "web-client" {
 		t.Errorf("the PodMonitor is %v, want the Secret of Prometheus", all["PodMonitor"])
+	}
+}
+
+// A mount hides no file that may be there, and no mount is within another one of a Secret.
+func TestFilesOfTheSecret(t *testing.T) {
+	for name, c := range map[string]struct {
+		files, others []string
+		want          []string
+	}{
+		"a directory":                  {[]string{"/etc/db/password", "/etc/db/user"}, nil, []string{"/etc/db password user"}},
+		"one within another":           {[]string{"/etc/db/tls/ca.crt", "/etc/db/password"}, nil, []string{"/etc/db password tls/ca.crt"}},
+		"similar names":                {[]string{"/etc/db/a", "/etc/db-b/c"}, nil, []string{"/etc/db a", "/etc/db-b c"}},
+		"directories of the image":     {[]string{"/etc/a", "/b", "/var/lib/c", "/usr/share/x/d", "/etc/ssl/certs/own.crt"}, nil, []string{"/b:b b", "/etc/a:a a", "/etc/ssl/certs/own.crt:own.crt own.crt", "/usr/share/x/d:d d", "/var/lib/c:c c"}},
+		"a socket of another program":  {[]string{"/srv/db/password"}, []string{"/srv/db/run/db.sock"}, []string{"/srv/db/password:password password"}},
+		"another directory's socket":   {[]string{"/srv/db/password"}, []string{"/srv/dbs/db.sock"}, []string{"/srv/db password"}},
+		"beside the configuration":     {[]string{"/etc/vitals/keys/a", "b"}, nil, []string{"projected keys/a b"}},
+		"a path above the directories": {[]string{"../own/c"}, nil, []string{"/etc/own c"}},
+	} {
+		o := options(t, podmanifest.Deployment)
+		o.SecretFiles, o.OtherFiles = c.files, c.others
+		spec, vitals := pod(t, o)
+		names := map[any]string{}
+		for _, m := range at(t, vitals, "volumeMounts").([]any) {
+			names[at(t, m, "name")] = at(t, m, "mountPath").(string)
+			if sub, ok := at(t, m, "subPath").(string); ok {
+				names[at(t, m, "name")] += ":" + sub
+			}
+		}
+		paths := func(secret any) string {
+			text := ""
+			for _, item := range at(t, secret, "items").([]any) {
+				text += " " + at(t, item, "path").(string)
+			}
+			return text
+		}
+		var got []string
+		for _, v := range at(t, spec, "volumes").([]any) {
+			if projected := at(t, v, "projected"); projected != nil {
+				got = append(got, "projected"+paths(at(t, projected, "sources", 1, "secret")))
+			}
+			if secret := at(t, v, "secret"); secret != nil {
+				got = append(got, names[at(t, v, "name")]+paths(secret))
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: volumes differ (-want +got):\n%s", name, diff)
+		}
 	}
 }
