@@ -161,7 +161,8 @@ func TestGeneratedManifestsWithoutAnInputAreFound(t *testing.T) {
 	}
 }
 
-// A name that contains a secret is refused, as the manifest would show it.
+// A name that contains a secret is refused, as the manifest would show it. Neither does the check of
+// manifests show it.
 func TestGeneratedManifestsShowNoSecretInAName(t *testing.T) {
 	t.Setenv("API_TOKEN", "hunter2secret")
 	config := filepath.Join(t.TempDir(), "vitals.yml")
@@ -172,5 +173,11 @@ collectors: [{name: app, http: {url: "http://app/", body_file: "/etc/${API_TOKEN
 	code := run([]string{"generate", "manifests", "--config.file=" + config, "--as=deployment"}, &out, &errs)
 	if want := config + ":2: body_file of the collector app: the name contains a secret"; code != exitConfig || !strings.HasPrefix(errs.String(), want) || strings.Contains(out.String()+errs.String(), "hunter2secret") {
 		t.Errorf("generate manifests = %d, %s%s, want %q", code, out.String(), errs.String(), want)
+	}
+	file := filepath.Join(t.TempDir(), "pod.yaml")
+	writeFile(t, file, "kind: Pod\nspec: {containers: [{name: vitals, args: [run, --config.file=/v.yml]}]}\n")
+	run([]string{"check", "rules", "--config.file=" + config, "--manifest=" + file}, &out, &errs)
+	if !strings.Contains(out.String(), "the container has no variable API_TOKEN") || strings.Contains(out.String()+errs.String(), "hunter2secret") {
+		t.Errorf("check rules prints %s%s, want the variable without its value", out.String(), errs.String())
 	}
 }
