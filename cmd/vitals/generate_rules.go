@@ -37,7 +37,7 @@ func (p *program) generateRules(generate *kingpin.CmdClause, do func(func() int)
 	cmd.Action(do(func() int { return p.writeRules(names, out) }))
 }
 
-// writeRules is the command generate rules. The names are those of --collector.
+// writeRules is the command generate rules, with the values of --collector.
 func (p *program) writeRules(names []string, out *output) int {
 	l, errs := p.load()
 	if len(errs) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/vitals-health/vitals/collectors"
 )
 
-// The names of resources and namespaces are RFC 1123 labels, those of groups and
-// custom resource definitions RFC 1123 subdomains.
+// The names of resources and namespaces are RFC 1123 labels. The names of groups and custom resource
+// definitions are RFC 1123 subdomains.
 var (
 	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)

@@ -31,8 +31,8 @@ type Daemon struct {
 	Socket, Address string
 	// Others are sockets to try where nothing listens on Socket; empty ones are left out.
 	Others []string
-	// Local is an address to read from where nothing listens on a socket, if a daemon answers there; empty for
-	// none. It gets no credentials, and nothing is written there.
+	// Local is an address to read from where nothing listens on a socket, if a daemon answers there; empty for no
+	// such address. It gets no credentials, and nothing is written there.
 	Local string
 	// HTTPConfigFile has credentials and TLS for the address; empty for neither. It has no
 	// effect before Configure.
@@ -87,7 +87,7 @@ func (d *Daemon) sockets() []string {
 	return append([]string{d.Socket}, slices.DeleteFunc(slices.Clone(d.Others), func(path string) bool { return path == "" })...)
 }
 
-// dial connects to the first socket on which a daemon listens. The error is that of Socket.
+// dial connects to the first socket on which a daemon listens. The error is the one for Socket.
 func (d *Daemon) dial(ctx context.Context) (net.Conn, error) {
 	var first error
 	for _, path := range d.sockets() {

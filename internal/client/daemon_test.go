@@ -37,7 +37,7 @@ func listening(t *testing.T, h http.Handler) string {
 	return path
 }
 
-// Without a daemon on the default socket, a command reads from that of the user, and then from the local address if
+// Without a daemon on the default socket, a command reads from the socket of the user, and then from the local address if
 // Vitals answers there.
 func TestReadingWithoutASocket(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
@@ -52,7 +52,7 @@ func TestReadingWithoutASocket(t *testing.T) {
 		want   string
 	}{
 		{"the default socket", Daemon{Socket: system, Others: []string{user}, Local: vitals.URL}, "system"},
-		{"that of the user", Daemon{Socket: missing, Others: []string{"", user}, Local: vitals.URL}, "user"},
+		{"the socket of the user", Daemon{Socket: missing, Others: []string{"", user}, Local: vitals.URL}, "user"},
 		{"the local address", Daemon{Socket: missing, Others: []string{missing}, Local: vitals.URL}, "local"},
 		{"another program there", Daemon{Socket: missing, Local: others.URL}, "there is no socket " + missing + ", and no daemon answers at " + others.URL + ": expected --url=http://HOST:PORT or --socket=PATH"},
 		{"nothing there", Daemon{Socket: missing, Local: "http://127.0.0.1:1"}, "there is no socket " + missing + ", and no daemon answers at http://127.0.0.1:1: expected --url=http://HOST:PORT or --socket=PATH"},

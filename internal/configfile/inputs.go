@@ -70,7 +70,7 @@ func (l *Loaded[E]) Inputs() []Input {
 	return all
 }
 
-// inputAt returns the input that the value at a path names; ok is false for none.
+// inputAt returns the input that the value at a path names; ok is false for a value that names no input.
 func (l *Loaded[E]) inputAt(path, text string) (in Input, ok bool) {
 	m := kindValue.FindStringSubmatch(path)
 	if m == nil {

@@ -111,7 +111,7 @@ type LeftOver struct {
 }
 
 // leftOver returns the rules for a collector with a selector that can match nothing of what all
-// collectors export. Other names than those of metrics of a kind may be recorded.
+// collectors export. A name that is no metric of a kind may be recorded.
 func leftOver(files []*rules.File, all []kinds.Config, c *kinds.Config) (found []LeftOver) {
 	var exported, known []collectors.Metric
 	var exporters []collectors.Exporter

@@ -35,7 +35,7 @@ type Socket struct {
 	Path, Mode, Group string
 	Writers           []string
 	// Default marks a path that the user did not choose: root makes its directory, and a socket that cannot be
-	// opened is no error. User is the path to try then; empty for none.
+	// opened is no error. User is the path to try then; empty for no path.
 	Default bool
 	User    string
 }
@@ -132,7 +132,7 @@ func (l *Listeners) openSocket(f Socket) error {
 	return nil
 }
 
-// makeDir makes a directory that all users may enter, unless there is one. An error is that of the socket.
+// makeDir makes a directory that all users may enter, unless there is one. An error shows when the socket is opened.
 func makeDir(dir string) {
 	if os.Mkdir(dir, 0o755) == nil {
 		_ = os.Chmod(dir, 0o755) // whatever the umask

@@ -28,7 +28,7 @@ type Mount struct {
 }
 
 // provided match the files and the variables that a container of Vitals has without a volume and
-// an entry: those of Kubernetes and of the image (deploy/Dockerfile).
+// an entry: what Kubernetes and the image (deploy/Dockerfile) provide.
 var (
 	providedFile     = regexp.MustCompile(`^/$|^/(proc|sys|dev|(var/)?run/secrets/kubernetes\.io)(/|$)|^/etc/ssl/certs/ca-certificates\.crt$|^/etc/(hosts|hostname|resolv\.conf)$`)
 	providedVariable = regexp.MustCompile(`^(HOME|HOSTNAME|PATH)$|_SERVICE_(HOST|PORT)$`)
