@@ -3,15 +3,15 @@
 package e2e_test
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // novaConductor is a service that connects to a broker and does no more. Its name is
@@ -68,22 +68,7 @@ func broker(t *testing.T, keep bool) string {
 // fullBroker listens and accepts no more connections: a client stays in SYN_SENT.
 func fullBroker(t *testing.T) string {
 	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+	_, address := collectortest.Backlog(t)
 	first, err := net.Dial("tcp", address) // the one that the queue has room for
 	if err != nil {
 		t.Fatal(err)

@@ -8,28 +8,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitals-health/vitals/collectors/collectortest"
 )
 
 // slowListener returns the address of a server with a full queue of connections. The kernel drops
 // further ones until the server accepts, after wait, and a client then tries again.
 func slowListener(t *testing.T, wait time.Duration) string {
 	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(err)
-	}
-	own, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := fmt.Sprintf("127.0.0.1:%d", own.(*syscall.SockaddrInet4).Port)
+	fd, address := collectortest.Backlog(t)
 	first, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)

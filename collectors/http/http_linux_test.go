@@ -2,9 +2,7 @@ package http_test
 
 import (
 	"net"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,22 +15,7 @@ import (
 // neither succeeds nor fails.
 func fullPort(t testing.TB) string {
 	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	_, address := collectortest.Backlog(t)
 	for range 10 {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err != nil {
